@@ -163,7 +163,7 @@ def new(name: str, output: Path) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--loops", type=click.Path(path_type=Path), help="File with joints that close loops and driven joints.")
 @click.option("--base", type=click.Choice(["fixed", "floating"]), default="fixed", help="Whether the root moves.")
-@click.option("--repair-inertia", is_flag=True, help="Replace moments of inertia that no body can have by their mean.")
+@click.option("--strict-inertia", is_flag=True, help="Refuse inertias that no body can have, which are repaired else.")
 @click.option("--numbers", is_flag=True, help="Write numbers instead of parameters.")
 @click.option("--expand-macros", is_flag=True, help="Expand macros of xacro, by an evaluator that runs nothing.")
 @click.option("--arg", "arguments", multiple=True, metavar="NAME:=VALUE", help="An argument of the macros; expands.")
@@ -174,7 +174,7 @@ def import_(
     file: Path,
     loops: Path | None,
     base: Literal["fixed", "floating"],
-    repair_inertia: bool,
+    strict_inertia: bool,
     numbers: bool,
     output: Path,
     **options: Any,
@@ -187,7 +187,7 @@ def import_(
         file,
         loops,
         base=base,
-        repair=repair_inertia,
+        repair=not strict_inertia,
         parameters=not numbers,
         macros=arguments or options["expand_macros"],
         packages=_pairs("--package", "=", options["packages"]),

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from benchmarks.imports.table import below, files, imported, table
+from benchmarks.imports.table import Source, below, files, imported, table
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -18,11 +18,12 @@ def main(arguments: Sequence[str]) -> None:
     )
     parser.add_argument("--no-compare", action="store_true", help="only whether they are accepted")
     parser.add_argument("--corpus", type=Path, metavar="FOLDER", help="all such files below a folder")
+    parser.add_argument("--arg", action="append", default=[], metavar="NAME:=VALUE", help="argument of their macros")
     stated = parser.parse_args(arguments)
-    chosen: Iterable[tuple[str, Path]] = (("", path) for path in stated.files) if stated.files else files()
+    sources: Iterable[Source] = map(Source, stated.files) if stated.files else files()
     if stated.corpus is not None:
-        chosen = below(stated.corpus)
-    for line in table(imported(path, not stated.no_compare, package) for package, path in chosen):
+        sources = below(stated.corpus, dict(pair.split(":=", 1) for pair in stated.arg))
+    for line in table(imported(source, not stated.no_compare) for source in sources):
         print(line, flush=True)
 
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import importlib
 import re
 import sysconfig
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from scipy.linalg import null_space
 
 from benchmarks.imports.spanning import GRAVITY, Conditions, Spanning, following, pairs_of
 from pipeline.errors import InputError
-from pipeline.robot_files.importing import import_robot, tree_of
+from pipeline.robot_files.importing import ImportedRobot, import_robot, tree_of
 from robots.formats.effects import KINDS
 from robots.formats.tree import Base, Tree
 from robots.model import Robot
@@ -30,6 +32,15 @@ INSTALLED = {"installed": sysconfig.get_paths()["purelib"]}
 
 STATES = 8
 SEED = 20240501
+LARGEST_ERROR = 1e-9
+"""Difference of forces, relative to the largest of its state, from which on they count as wrong."""
+
+NO_ROBOT = (
+    "no joint that moves", "a file of macros alone", "no link", "no model", "<mujocoinclude>", "does not compile",
+    "the argument", "the name ", "a link of this file", "text that is not XML", "a document type", "<mesh",
+)  # fmt: skip
+"""Parts of the reasons of refusals that are right: parts, scenes, missing arguments, files that are wrong."""
+
 SPREAD = 0.6
 """Sizes of positions, rates and accelerations at random states [rad or m, and per second]."""
 
@@ -47,6 +58,33 @@ AHEAD = 1e-5
 
 
 @dataclass(frozen=True)
+class Source:
+    """A file, the distribution or folder that it is from, arguments of its macros, and folders of packages."""
+
+    path: Path
+    package: str = ""
+    macros: Mapping[str, str] = field(default_factory=dict)
+    packages: Mapping[str, str] = field(default_factory=lambda: INSTALLED)
+
+    def tree(self, base: Base) -> Tree:
+        """Return the tree of the file with inertias as they are."""
+        macros = self.macros or True
+        return tree_of(self.path, base, "as they are", macros, self.packages, KINDS, pairs_of(self.path))
+
+    def robot(self, base: Base, parameters: bool = True) -> ImportedRobot:
+        """Import the file. Raises InputError."""
+        return import_robot(
+            self.path,
+            pairs_of(self.path),
+            base=base,
+            parameters=parameters,
+            macros=self.macros or True,
+            packages=self.packages,
+            leave_out=KINDS,
+        )
+
+
+@dataclass(frozen=True)
 class Import:
     """One file: what became of it."""
 
@@ -61,17 +99,31 @@ class Import:
     pinocchio: bool | None = None
     """Whether Pinocchio reads it, of URDF files and where that was tried."""
 
+    seconds: float = 0.0
+    """Time of the import."""
+
     @property
     def row(self) -> str:
         """Its row of the table."""
         name = f"{self.path.parent.name}/{self.path.name}"
         if self.refused:
-            return f"| {name} | refused |  |  | {self.refused} |"
+            return f"| {name} | refused |  |  | {self.seconds:.1f} | {self.refused} |"
         error = "not compared" if self.error is None else f"{self.error:.1e}"
-        return f"| {name} | accepted | {self.joints} | {error} | {self.told or f'{self.warnings} warnings'} |"
+        told = self.told or f"{self.warnings} warnings"
+        return f"| {name} | accepted | {self.joints} | {error} | {self.seconds:.1f} | {told} |"
+
+    @property
+    def rightly(self) -> bool:
+        """Whether the reason of a refusal is that the file is no robot, or wrong."""
+        return any(reason in self.refused for reason in NO_ROBOT)
+
+    @property
+    def wrong(self) -> bool:
+        """Whether forces differ from those of another engine by more than rounding."""
+        return self.error is not None and not self.error <= LARGEST_ERROR
 
 
-def files(packages: Iterable[str] = PACKAGES) -> Iterator[tuple[str, Path]]:
+def files(packages: Iterable[str] = PACKAGES) -> Iterator[Source]:
     """URDF and SDF files, and XML files of MuJoCo, of the packages that are installed, each with its package."""
     for package in packages:
         try:
@@ -81,44 +133,58 @@ def files(packages: Iterable[str] = PACKAGES) -> Iterator[tuple[str, Path]]:
         for entry in sorted(map(str, listed)):
             path = Path(str(metadata.distribution(package).locate_file(entry)))
             if "random_urdfs" not in path.parts and _is_robot(path):  # a thousand blocks
-                yield f"{package} {metadata.version(package)}", path
+                yield Source(path, f"{package} {metadata.version(package)}")
 
 
-def below(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the same files below a folder, each with the first folder that leads to it."""
+def below(folder: Path, arguments: Mapping[str, str]) -> Iterator[Source]:
+    """Yield the same files below a folder, and files of macros, each with the first folder that leads to it.
+
+    Folders with a package.xml are packages by its name. Arguments go to the files that have macros.
+    """
+    packages = _packages_below(folder)
     for path in sorted(folder.rglob("*")):
         if path.is_file() and _is_robot(path):
-            yield path.relative_to(folder).parts[0], path
+            given = arguments if path.suffix == ".xacro" else {}
+            yield Source(path, path.relative_to(folder).parts[0], given, packages)
+
+
+def _packages_below(folder: Path) -> dict[str, str]:
+    """Return the ROS packages below a folder by their names."""
+    found = {}
+    for path in folder.rglob("package.xml"):
+        if name := re.search(r"<name>\s*([^<\s]+)", path.read_text(errors="replace")):
+            found[name[1]] = str(path.parent)
+    return found
 
 
 def _is_robot(path: Path) -> bool:
     """Return whether a file is one of URDF, of macros for one, of SDF, or a model of MuJoCo."""
     if path.suffix == ".xml":
         return b"<mujoco" in path.read_bytes()[:4000]
-    return path.suffix in (".urdf", ".sdf") or path.name.endswith((".urdf.xacro", ".xacro"))
+    return path.suffix in (".urdf", ".sdf", ".xacro")
 
 
-def imported(path: Path, compare: bool = True, package: str = "") -> Import:
-    """One file: as it is, else with repaired inertias, else with a floating base."""
+def imported(source: Source | Path, compare: bool = True) -> Import:
+    """Import one file as it is, else with a floating base, and compare it."""
+    source = Source(source) if isinstance(source, Path) else source
+    path, package = source.path, source.package
     first, pinocchio = "", _read_by_pinocchio(path) if compare else None
-    choices: Sequence[tuple[str, Base, bool]] = (
-        ("", "fixed", False),
-        ("repaired", "fixed", True),
-        ("floating base", "floating", False),
-        ("floating base, repaired", "floating", True),
-    )
-    for stated, base, repair in choices:
+    choices: Sequence[tuple[str, Base]] = (("", "fixed"), ("floating base", "floating"))
+    for stated, base in choices:
+        start = time.perf_counter()
         try:
-            robot = import_robot(
-                path, pairs_of(path), base=base, repair=repair, macros=True, packages=INSTALLED, leave_out=KINDS
-            )
+            robot = source.robot(base)
         except InputError as error:
             first = first or str(error).splitlines()[0].partition(": got ")[2]
+            seconds = time.perf_counter() - start
             continue
+        seconds = time.perf_counter() - start
+        repaired = any(each.hint.startswith("They became ") for each in robot.warnings)
+        stated = ", ".join(filter(None, (stated, "repaired" if repaired else "")))
         count = len(robot.description.template.limbs[0].links)
-        error_ = _error(path, base, repaired=repair) if compare else None
-        return Import(path, package, count, stated, len(robot.warnings), error_, pinocchio=pinocchio)
-    return Import(path, package, refused=first, pinocchio=pinocchio)
+        error_ = _error(source, base, repaired=repaired) if compare else None
+        return Import(path, package, count, stated, len(robot.warnings), error_, "", pinocchio, seconds)
+    return Import(path, package, refused=first, pinocchio=pinocchio, seconds=seconds)
 
 
 def _read_by_pinocchio(path: Path) -> bool | None:
@@ -132,14 +198,17 @@ def _read_by_pinocchio(path: Path) -> bool | None:
     return bool(module.reads(path))
 
 
-def _error(path: Path, base: Base, *, repaired: bool) -> float | None:
+def _error(source: Source, base: Base, *, repaired: bool) -> float | None:
     """Return the largest difference of joint forces from another engine, relative to the largest force of the state."""
-    tree = tree_of(path, base, "as they are", True, INSTALLED, KINDS, pairs_of(path))
-    peer = next((peer for engine in ENGINES[path.suffix] if (peer := _spanning(engine, path, tree, base))), None)
+    tree = source.tree(base)
+    with TemporaryDirectory() as folder:
+        path = _plain(source, Path(folder))
+        engines = ENGINES.get(path.suffix, ())
+        peer = next((peer for engine in engines if (peer := _spanning(engine, path, tree, base))), None)
     if peer is None:
         return None
     if tree.loops:
-        return None if repaired else _error_of_loops(path, base, tree, peer)
+        return None if repaired else _error_of_loops(source, base, tree, peer)
     robot, along = Robot.of(tree.description().family, {}), following(tree)
     q, qd, qdd = np.random.default_rng(SEED).uniform(-SPREAD, SPREAD, (3, STATES, len(tree.free)))
     ours = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, gravity=GRAVITY).force
@@ -148,14 +217,24 @@ def _error(path: Path, base: Base, *, repaired: bool) -> float | None:
     return _largest(ours - theirs, theirs)
 
 
-def _error_of_loops(path: Path, base: Base, tree: Tree, peer: Spanning) -> float | None:
+def _plain(source: Source, folder: Path) -> Path:
+    """Return a file without macros: that of xacro where it is installed, else the file itself."""
+    if source.path.suffix != ".xacro":
+        return source.path
+    try:
+        macros = importlib.import_module("benchmarks.imports.macros")
+    except ImportError:
+        return source.path
+    expanded: Path = macros.expanded(source.path, source.macros, source.packages, folder)
+    return expanded
+
+
+def _error_of_loops(source: Source, base: Base, tree: Tree, peer: Spanning) -> float | None:
     """The same of a closed chain: what forces of the actuators leave of those of the tree, along what loops allow.
 
     What they allow is the engine's where it has loops; else, as of Drake, rates of all joints are our own.
     """
-    description = import_robot(
-        path, pairs_of(path), base=base, parameters=False, macros=True, packages=INSTALLED, leave_out=KINDS
-    ).description
+    description = source.robot(base, parameters=False).description
     robot, count = Robot.of(description.family, {}), len(tree.joints)
     zero = dict(description.reference[0][1]) if description.reference else {}
     shift = np.array([zero.get(name, 0.0) for name in tree.joints])
@@ -209,7 +288,6 @@ def _spanning(engine: str, path: Path, tree: Tree, base: Base) -> Spanning | Non
 
 ENGINES: Mapping[str, Sequence[str]] = {
     ".urdf": ("pinocchio", "mujoco"),
-    ".xacro": (),
     ".xml": ("mujoco",),
     ".sdf": ("drake",),
 }
@@ -218,19 +296,25 @@ ENGINES: Mapping[str, Sequence[str]] = {
 
 def table(results: Iterable[Import]) -> Iterator[str]:
     """Yield the table, row by row, and its sums."""
-    yield "| file | | joints | difference | |"
-    yield "|---|---|---|---|---|"
+    yield "| file | | joints | difference | s | |"
+    yield "|---|---|---|---|---|---|"
     rows: list[Import] = []
     for entry in results:
         rows.append(entry)
         yield entry.row
     accepted = [entry for entry in rows if not entry.refused]
     compared = [entry.error for entry in accepted if entry.error is not None]
-    repaired = sum(entry.told == "repaired" for entry in accepted)
-    floating = sum(entry.told == "floating base" for entry in accepted)
+    repaired = sum("repaired" in entry.told for entry in accepted)
+    floating = sum("floating base" in entry.told for entry in accepted)
     yield (
         f"{len(accepted)} of {len(rows)} accepted, {repaired} of them with repaired inertias, {floating} with a "
         f"floating base; {len(compared)} compared, largest difference {max(compared, default=0.0):.1e}"
+    )
+    rightly, wrong = sum(entry.rightly for entry in rows), sum(entry.wrong for entry in rows)
+    others, slowest = len(rows) - len(accepted) - rightly, max((entry.seconds for entry in rows), default=0.0)
+    yield (
+        f"wrong: {wrong}; refused because they are no robot or wrong themselves: {rightly}; refused for another "
+        f"reason: {others}; slowest import {slowest:.1f} s"
     )
     yield from by_package(rows)
     for reason, count in Counter(kind_of(entry.refused) for entry in rows if entry.refused).most_common():
@@ -255,5 +339,5 @@ def by_package(rows: Sequence[Import]) -> Iterator[str]:
 
 def kind_of(reason: str) -> str:
     """Return a reason without the names and numbers of its file."""
-    plain = re.sub(r"'[^']*'|\"[^\"]*\"", "...", reason)
+    plain = re.sub(r"'[^']*'|\"[^\"]*\"|\([^)]*\)", "...", reason)
     return re.sub(r"-?\d[\d.e+-]*", "N", plain)

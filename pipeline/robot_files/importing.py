@@ -57,7 +57,7 @@ def import_robot(
     loops: str | os.PathLike[str] | None = None,
     *,
     base: Base = "fixed",
-    repair: bool = False,
+    repair: bool = True,
     parameters: bool = True,
     macros: Mapping[str, str] | bool = False,
     packages: Packages = NO_PACKAGES,
@@ -65,11 +65,11 @@ def import_robot(
 ) -> ImportedRobot:
     """Import the robot of a URDF, SDF or MJCF file, with loops in another file. Raises InputError with all problems.
 
-    The root link stands still, or floats as a `base` of six joints; `repair` makes inertias that no body has such that
-    one has, and says which. With `parameters`, masses, offsets, sizes, gears and ratios can be swept; else all are
-    numbers. Macros are refused, or expanded, by the arguments in `macros` or, if true, by none. The file may name
-    others below its folder, its package, and the folders of `packages`. What changes dynamics and cannot be said is
-    refused, but for the kinds (`robots.formats.effects.KINDS`) that `leave_out` names.
+    The root link stands still, or floats as a `base` of six joints. Inertias that no body has become the nearest ones
+    that one has, which is told, or without `repair` are refused. With `parameters`, masses, offsets, sizes, gears and
+    ratios can be swept; else all are numbers. Macros are refused, or expanded, by the arguments in `macros` or, if
+    true, by none. The file may name others below its folder, its package, and the folders of `packages`. What changes
+    dynamics and cannot be said is refused, but for the kinds (`robots.formats.effects.KINDS`) that `leave_out` names.
     """
     name = os.fspath(path)
     files = _files(name, packages)

@@ -18,6 +18,7 @@ from robots.formats import assembly, checks
 from robots.formats.assembly import Setting, close_from_rough
 from robots.formats.closing import ClosingJoint
 from robots.formats.description import Description
+from robots.formats.inertias import nearest_tensor
 from robots.formats.poses import Pose, compose, frame_of, pose_of, rows
 from robots.formats.ratings import Rating, known
 from robots.formats.writing import AXES
@@ -203,25 +204,22 @@ class GrowingTree:
             line, place = self.lines.get(name, (0, f"{kind} {name}"))
             hint = finding.hint
             if of_body and finding.got.startswith("principal moments"):
-                hint = "With --repair-inertia such moments become their mean, as MuJoCo's balanceinertia makes them."
+                hint = "Without --strict-inertia they become the nearest ones that a body can have."
             got = finding.got
             if {"position", "centre"} & set(finding.path):
                 got = f"{'an origin' if 'position' in finding.path else 'a centre of mass'} {got} away"
             yield FormatError(line, place, got, finding.expected, hint)
 
     def repaired(self) -> Iterator[FormatError]:
-        """Give bodies with impossible moments three equal ones, their mean; return the changes as warnings.
-
-        Source: MuJoCo, XML reference, compiler, balanceinertia.
-        """
+        """Give bodies whose moments no body has the nearest ones that one has; what was changed, as warnings."""
         for k, link in enumerate(self.links):
-            moments = np.linalg.eigvalsh(np.array(link.inertia.tensor, dtype=float))
             wrong = [entry for entry in checks.check_inertia(link.inertia) if entry.got.startswith("principal moments")]
-            if wrong and (mean := float(moments.mean())) > 0:
-                tensor = rows(np.eye(3) * mean)
+            if wrong:
+                tensor = nearest_tensor(link.inertia.tensor)
                 self.links[k] = replace(link, inertia=replace(link.inertia, tensor=tensor))
                 line, place = self.lines.get(link.body, (0, f"link {link.body}"))
-                yield FormatError(line, place, wrong[0].got, wrong[0].expected, f"They became {mean:g} each.")
+                shown = ", ".join(f"{x:g}" for x in np.linalg.eigvalsh(np.array(tensor, dtype=float)))
+                yield FormatError(line, place, wrong[0].got, wrong[0].expected, f"They became {shown}.")
 
 
 def plain_name(name: str) -> str:

@@ -293,8 +293,8 @@ class _Joint(ElementReader):
         else:
             lower, upper = (self.limit(at, key, 0.0) for key in ("lower", "upper"))
             if lower > upper:
-                got = f"lower {lower:g} above upper {upper:g}"
-                self.refuse(at, got, "lower at most upper", "Swap them.")
+                got, hint = f"lower {lower:g} above upper {upper:g}", "They are left out: the joint has no range."
+                self.file.warn(at.line, self.place, got, "lower at most upper", hint)
             if kind not in _UNLIMITED and lower < upper:
                 found |= {"low": lower, "high": upper}
             found |= {key: self.limit(at, name, 0.0) for key, name in (("force", "effort"), ("velocity", "velocity"))}

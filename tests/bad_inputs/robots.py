@@ -75,7 +75,7 @@ ROWS = (
         "warning: r.urdf:7:1 joint shoulder: got an axis of length 2",
         status=0,
     ),
-    urdf("D13 limits swapped", 'lower="-1"', 'lower="2"', "lower 2 above upper 1", "Swap them."),
+    urdf("D13 limits swapped", 'lower="-1"', 'lower="2"', "lower 2 above upper 1", "They are left out", status=0),
     urdf("D14 limit nan", 'lower="-1"', 'lower="nan"', "lower 'nan'; expected a finite number"),
     robot("D16 a screw without pitch", "kind: revolute, axis: z", "kind: screw, axis: z", "got no key 'pitch'"),
     robot("D16 a pitch of 0", "kind: revolute, axis: z", "kind: screw, pitch: 0, axis: z", "a pitch other than 0"),

@@ -187,17 +187,17 @@ def test_rotors_and_gears_become_armatures(tmp_path: Path) -> None:
     assert [link.armature for link in links] == [0.0, 0.25, 0.0]
 
 
-def test_inertias_are_checked_where_they_matter_and_repaired_on_request(tmp_path: Path) -> None:
+def test_inertias_are_checked_where_they_matter_and_repaired_by_the_least_change(tmp_path: Path) -> None:
     flat = '<inertial><mass value="1"/><inertia ixx="1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>'
     assert brought(tmp_path, ARM.replace('<link name="base"/>', f'<link name="base">{flat}</link>')).warnings
     merged = ARM.replace(f'<link name="tool">{BODY}</link>', f'<link name="tool">{flat}</link>')
-    with pytest.raises(InputError, match=r"r.urdf:5:1 link lower: got principal moments .*With --repair-inertia"):
-        brought(tmp_path, merged)
+    with pytest.raises(InputError, match=r"r.urdf:5:1 link lower: got principal moments .*Without --strict-inertia"):
+        brought(tmp_path, merged, repair=False)
     wrong = ARM.replace(f'<link name="upper">{BODY}</link>', f'<link name="upper">{flat}</link>')
-    fixed = brought(tmp_path, wrong, repair=True)
-    np.testing.assert_allclose(robot(fixed).mechanism.limbs[0].links[0].inertia.tensor, np.eye(3) * 0.4)
+    fixed = brought(tmp_path, wrong)
+    np.testing.assert_allclose(robot(fixed).mechanism.limbs[0].links[0].inertia.tensor, np.diag([11, 5.5, 5.5]) / 15)
     assert "0.1 + 0.1 < 1" in str(fixed.warnings[0])
-    assert "They became 0.4 each." in str(fixed.warnings[0])
+    assert "They became 0.366667, 0.366667, 0.733333." in str(fixed.warnings[0])
 
 
 def test_bodies_without_mass_at_the_end_are_named(tmp_path: Path) -> None:

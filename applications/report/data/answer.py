@@ -116,7 +116,7 @@ def question_words(results: Results) -> str:
     if not named:
         return ""
     words = ", then ".join(f"{'least' if column.sign > 0 else 'largest'} {column.words}" for column in named)
-    text = f"Asked for: {words}" if table.asked else f"No objective was given; what decides is {words}"
+    text = f"Objectives: {words}" if table.asked else f"No objective was given; the first metric decides: {words}"
     if results.question.cases:
         cases = "; ".join(_span(results, name) for name in results.question.cases)
         text += f", in the worst of {table.numbers.shape[1]} operating cases ({cases})"
@@ -170,10 +170,10 @@ def verdict(results: Results) -> tuple[bool, str]:
         total += f"; {results.incomplete:,} more lack an operating case"
     if not count:
         why = "no design meets all conditions" if good else "every design has a failed sample"
-        return False, f"{why[0].upper()}{why[1:]}: shown is the one with the best first number."
+        return False, f"{why[0].upper()}{why[1:]}: the design with the best first number is shown."
     if not table.meets[results.place]:
         return False, f"This design does not meet all conditions; {total}."
-    best = "The best of those asked for" if table.asked else "The best by that number"
+    best = "The best by the first objective" if table.asked else "The best by the first metric"
     if table.count > 1 and table.first is not None and not table.first.varies:
-        best = "The first, as that number is the same in all"
+        best = "The first, because this number is the same for all"
     return True, f"{best if results.place == table.best else 'Chosen by number'}: {total}."

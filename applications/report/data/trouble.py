@@ -87,7 +87,7 @@ def troubles(dataset: Dataset) -> Troubles | None:
     """Count the statuses of a dataset: of samples where it has them, else the worst of each case."""
     for name, what in (
         ("status", "samples"),
-        ("worst_status", "cases, by their worst sample"),
+        ("worst_status", "cases (by their worst sample)"),
     ):
         if name in dataset:
             return _troubles(dataset[name], what)

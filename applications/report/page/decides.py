@@ -14,9 +14,9 @@ from applications.report.page.part import PagePart
 from applications.studies.shares import Explained
 
 MOST_PAIRS = 6
-"""Interactions that are told."""
+"""Number of interactions that are shown."""
 MOST_UNEXPLAINED = 0.5
-"""Share of the variance that nothing foretells, from which no parameter is said to decide."""
+"""Unexplained share of the variance above which no parameter is named."""
 
 
 def decides(results: Results) -> PagePart | None:
@@ -32,8 +32,8 @@ def decides(results: Results) -> PagePart | None:
     body += markup_table(_rows([shares for _, shares in explained]), heads, "bars")
     body += paragraph(_note(explained[0][1], over), "note")
     if pairs := _pairs(all_designs):
-        body += "<h3>Pairs that explain more together than each of them does alone</h3>"
-        body += table(pairs, ("number", "parameters", "share more"))
+        body += "<h3>Pairs of parameters with a joint effect</h3>"
+        body += table(pairs, ("metric", "parameters", "additional share"))
     return PagePart("decides", "Shares of variance", body, {}, {}, "Shares of variance")
 
 
@@ -43,7 +43,7 @@ def _rows(explained: list[Explained]) -> list[tuple[str, ...]]:
     order = sorted(leading[0], key=lambda name: -np.nan_to_num(leading[0][name][0]))
     rows = [(escape(name), *(_cell(*share_of.get(name, (np.nan, np.nan))) for share_of in leading)) for name in order]
     unexplained = [bar(shares.unexplained, f"{shares.unexplained:.2f}", "bar other") for shares in explained]
-    return [*rows, ("not foretold", *unexplained)]
+    return [*rows, ("unexplained", *unexplained)]
 
 
 def _cell(share: float, error: float) -> str:
@@ -51,26 +51,28 @@ def _cell(share: float, error: float) -> str:
     if not np.isfinite(share):
         return bar(0.0, "too few designs")
     if share <= error:
-        return bar(0.0, f"at most {max(0.0, share) + error:.2f}")
+        bound = max(0.0, share) + error
+        return bar(0.0, f"at most {bound:.2f}" if bound >= 0.005 else "below 0.01")
     return bar(share, with_error(share, error))
 
 
 def _note(shares: Explained, over: str) -> str:
-    text = f"Share of the variance of a number over {over} that a parameter explains"
+    text = f"Share of the variance of a metric over {over} that a parameter explains"
     if shares.dependent:
         pairs = " and ".join(" with ".join(pair) for pair in shares.dependent[:2])
         text += (
-            f", by Shapley effects, because parameters depend on each other in these designs ({pairs}): what several "
-            "of them explain is shared between them. "
+            f", by Shapley effects, because parameters depend on each other in these designs ({pairs}): variance that several "
+            "of them explain together is divided between them. "
             if np.isfinite(shares.shapley).any()
             else f". Parameters depend on each other in these designs ({pairs}), so shares overlap. "
         )
     else:
-        text += " by itself: 1 decides alone, 0 has no mean effect. The others come from parameters acting together. "
+        text += " alone: 1 means that no other parameter matters, 0 that it has no mean effect. The rest is due to "
+            "parameters together. "
     return text + (
-        f"Shares are those of a polynomial that was fitted to {shares.samples:,} designs; not foretold is its error "
-        "for designs that were held out, and may belong to any parameter. After ± stand three standard errors; a share "
-        "below them is told as what it is at most. Shares belong to the ranges that were swept."
+        f"Shares are those of a polynomial fitted to {shares.samples:,} designs. Its error for held-out designs is "
+        "unexplained, and may belong to any parameter. ± is three standard errors; of a smaller share only the upper "
+        "bound is shown. Shares hold for the swept ranges."
     )
 
 
@@ -80,16 +82,16 @@ def _finding(all_designs: Designs) -> str:
     share, error = shares.leading
     if shares.unexplained > MOST_UNEXPLAINED:
         return (
-            f"Nothing can be said of {objective.words}: a polynomial of the parameters foretells "
-            f"{1.0 - shares.unexplained:.0%} of its variance. More designs, or narrower ranges, would tell."
+            f"The effects on {objective.words} are unknown: a polynomial of the parameters explains only "
+            f"{1.0 - shares.unexplained:.0%} of its variance. Use more designs, or narrower ranges."
         )
     order = np.argsort(-np.nan_to_num(share), kind="stable")
     names = [shares.names[k] for k in order if share[k] >= 0.1 and share[k] > error[k]]
     if not names:
-        return f"No parameter decides on {objective.words} by itself."
-    text = f"On {objective.words} {'decides' if len(names) == 1 else 'decide'} {' and '.join(names[:3])}"
+        return f"No parameter has a large effect on {objective.words} alone."
+    text = f"Most of the variance of {objective.words} is explained by {' and '.join(names[:3])}"
     pairs, errors = (np.nansum(np.tril(x)) for x in (shares.interaction, shares.interaction_error))
-    together = f"; pairs of parameters explain {pairs:.0%} more" if pairs > errors else ""
+    together = f"; pairs of parameters explain {pairs:.0%} more" if pairs > max(errors, 0.005) else ""
     return f"{text}{together}."
 
 

@@ -38,7 +38,7 @@ def designs(results: Results) -> PagePart | None:
         return None
     scale = next((axis.name for axis in axes if axis.objective), axes[-1].name)
     body = paragraph(
-        "Each line is a design, each axis one of its numbers, over operating cases the worst. Drag along an axis to "
+        "Each line is a design and each axis one of its numbers, the worst over operating cases. Drag along an axis to "
         "keep a range of it, or type ranges; every figure and the table follow. Click a line, a point or a number to "
         "look into a design."
     )

@@ -27,7 +27,7 @@ def failed(results: Results) -> PagePart | None:
 
 def _statuses(troubles: trouble.Troubles) -> str:
     if not troubles.bad:
-        return paragraph(f"None failed: all {troubles.total:,} {troubles.what} are OK.")
+        return paragraph(f"No failures: all {troubles.total:,} {troubles.what} are OK.")
     bad = sum(status.count for status in troubles.bad)
     body = paragraph(
         f"{bad:,} of {troubles.total:,} {troubles.what} are not OK. They hold no numbers; the rest is complete."
@@ -42,7 +42,7 @@ def _statuses(troubles: trouble.Troubles) -> str:
         )
         for status in troubles.bad
     ]
-    heads = ("status", troubles.what.split(",")[0], "on trajectories", "in designs", "what to do")
+    heads = ("status", troubles.what.partition(" (")[0], "on trajectories", "in designs", "what to do")
     return body + markup_table(rows, heads, "bars")
 
 
@@ -76,7 +76,7 @@ def _conditions(results: Results) -> str:
         (escape(text.replace("_", " ")), bar(count / total, f"{count:,} ({100 * count / total:.2g} %)"), f"{alone:,}")
         for text, count, alone in broken
     ]
-    heads = ("condition", "designs that break it", "and no other condition")
+    heads = ("condition", "designs that break it", "and break no other")
     return "<h3>Conditions of the question</h3>" + markup_table(rows, heads, "bars")
 
 

@@ -13,13 +13,13 @@ from applications.report.page.markup import button, drawing, markup_table, parag
 from applications.report.page.part import PagePart
 
 MOST_NEIGHBOURS = 3
-"""Designs on the front that are told on each side of the chosen one."""
+"""Number of designs on the front that are shown on each side of the chosen one."""
 
 MOST_CHANGES = 4
-"""Parameters of a neighbour that are told."""
+"""Number of parameters of a neighbour that are shown."""
 
 LEAST_CHANGE = 0.005
-"""Changes below this share of the range of a parameter are not told."""
+"""Smallest change of a parameter that is shown, as a share of its range."""
 
 
 def trade_off(results: Results) -> PagePart | None:
@@ -34,13 +34,13 @@ def trade_off(results: Results) -> PagePart | None:
         "along the front by the arrow keys: answer, mechanism and series follow."
     )
     if rows:
-        heads = ("design", *(escape(column.words) for column in pair), "what else changes")
-        body += "<h3>Neighbours, against the chosen design</h3>" + markup_table(rows, heads, "stack")
+        heads = ("design", *(escape(column.words) for column in pair), "other changes")
+        body += "<h3>Neighbours and the chosen design</h3>" + markup_table(rows, heads, "stack")
     body += f'<div class="controls">{select("front-x", "Across", options, pair[0].name)}'
     body += select("front-y", "Up", options, pair[1].name) + button("front-next", "Next design on the front") + "</div>"
     body += drawing("front", "Designs by two objectives, with those that no other beats in both.", "tall")
     body += paragraph("", "readout", "front-readout", live=True) + paragraph("", "note", "front-note", live=True)
-    return PagePart("trade-off", "Why not its neighbours", body, {}, {}, "Trade-off")
+    return PagePart("trade-off", "Trade-off with neighbours", body, {}, {}, "Trade-off")
 
 
 def _neighbours(results: Results, pair: tuple[DesignColumn, DesignColumn]) -> list[tuple[str, ...]]:

@@ -70,9 +70,12 @@ def test_the_best_design_is_best_in_its_worst_case(results: Results) -> None:
     assert words.endswith(f"reached with payload mass {[0, 2, 5][case]} kg.")
     assert "payload" not in words.split("Its peak force")[0]
     assert results.designs.column("peak_force").text_at(best) in words
-    assert verdict(results) == (True, f"The best of those asked for: {meets.sum()} of 12 designs meet all conditions.")
+    assert verdict(results) == (
+        True,
+        f"The best by the first objective: {meets.sum()} of 12 designs meet all conditions.",
+    )
     assert question_words(results) == (
-        "Asked for: least peak force, then least condition, in the worst of 3 operating cases (payload mass 0 to "
+        "Objectives: least peak force, then least condition, in the worst of 3 operating cases (payload mass 0 to "
         "5 kg). Conditions: condition < 2.6."
     )
 

@@ -61,14 +61,14 @@ def _note(shares: Explained, over: str) -> str:
     if shares.dependent:
         pairs = " and ".join(" with ".join(pair) for pair in shares.dependent[:2])
         text += (
-            f", by Shapley effects, because parameters depend on each other in these designs ({pairs}): variance that several "
-            "of them explain together is divided between them. "
+            f", by Shapley effects, because parameters depend on each other in these designs ({pairs}): variance "
+            "that several of them explain together is divided between them. "
             if np.isfinite(shares.shapley).any()
             else f". Parameters depend on each other in these designs ({pairs}), so shares overlap. "
         )
     else:
-        text += " alone: 1 means that no other parameter matters, 0 that it has no mean effect. The rest is due to "
-            "parameters together. "
+        text += " alone: 1 means that no other parameter matters, 0 that it has no mean effect. Several parameters "
+        text += "together explain the rest. "
     return text + (
         f"Shares are those of a polynomial fitted to {shares.samples:,} designs. Its error for held-out designs is "
         "unexplained, and may belong to any parameter. ± is three standard errors; of a smaller share only the upper "

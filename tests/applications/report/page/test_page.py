@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ from applications.report import write_report
 from applications.report.data.results import Results
 from applications.report.page import markup
 from pipeline.errors import InputError
-from robots.extras import MissingExtraError
 from tests.applications.report.large import large
 
 pytest.importorskip("plotly", reason="no plotly; install limbsweep[report] to test pages")
@@ -97,12 +95,6 @@ def test_a_page_of_a_hundred_thousand_designs_has_all_of_them(tmp_path: Path) ->
     library = re.search(r'<script type="text/plain" id="plotting">.*?</script>', text, flags=re.DOTALL)
     assert page.stat().st_size - (len(library[0]) if library else 0) < 6_000_000
     assert "85,714 of 100,000 designs are in this page. 14,286 have a failed" in text
-
-
-def test_without_plotly_the_extra_is_named(results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    with pytest.raises(MissingExtraError, match=r"plotly: got no such package.*limbsweep\[report\]"):
-        write_report(results.dataset, tmp_path / "report.html")
 
 
 def test_the_answer_comes_first(page: Path, results: Results) -> None:

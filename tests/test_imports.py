@@ -59,7 +59,7 @@ ORDER = {
 }
 """Sub-packages of each package: each may import those before it. The package's name stands for its other modules."""
 
-EXCEPTIONS = {("applications.commands.cli", "benchmarks")}
+EXCEPTIONS = {("applications.commands.bench", "benchmarks")}
 """`limbsweep bench` runs the benchmarks; nothing else may know them."""
 
 QUANTITIES = "robots.quantities"

@@ -14,11 +14,21 @@ from typing import Any
 
 import click
 
+from applications.commands.terminal import forced
+from pipeline.cluster.file import ClusterFile
 from pipeline.documents.outputs import write_text
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
+from pipeline.robot_files.sections import LoopsFile, RobotFile
+from pipeline.sweep.sweep_file import SweepFile
+from pipeline.sweep.trajectories.expansions import EXPANSIONS
 from robots.arguments import shown
+from robots.catalog import FAMILIES
+from robots.controllers import CONTROLLERS
+from robots.friction.laws import LAWS
 from robots.parameters import nearest
+from robots.quantities import QUANTITIES
+from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
@@ -37,14 +47,9 @@ def schema(kind: str) -> Schema:
     return {"$schema": DIALECT, **make(), "title": title}
 
 
-def text(kind: str) -> str:
+def schema_text(kind: str) -> str:
     """Return the schema of a kind of file as the text of a JSON file. Raises InputError."""
     return json.dumps(schema(kind), indent=1) + "\n"
-
-
-def file_name(kind: str) -> str:
-    """Return the name of the file of a schema, beside the files that name it."""
-    return f"{kind}.schema.json"
 
 
 def line(place: str) -> str:
@@ -53,14 +58,6 @@ def line(place: str) -> str:
 
 
 def _sweep() -> Schema:
-    from pipeline.sweep.sweep_file import SweepFile
-    from pipeline.sweep.trajectories.expansions import EXPANSIONS
-    from robots.catalog import FAMILIES
-    from robots.controllers import CONTROLLERS
-    from robots.friction.laws import LAWS
-    from robots.quantities import QUANTITIES
-    from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS
-
     whole: Schema = SweepFile.model_json_schema()
     keys = whole["properties"]
     texts = {name: family.title for name, family in FAMILIES.items()}
@@ -88,41 +85,33 @@ def _names(names: Mapping[str, str | None] | Iterable[str]) -> Schema:
     return {"anyOf": [{"const": name} | ({"description": text} if text else {}) for name, text in meanings.items()]}
 
 
-def _robot() -> Schema:
-    from pipeline.robot_files.sections import RobotFile
-
-    return RobotFile.model_json_schema()
-
-
-def _loops() -> Schema:
-    from pipeline.robot_files.sections import LoopsFile
-
-    return LoopsFile.model_json_schema()
-
-
 def _cluster() -> Schema:
-    from pipeline.cluster.file import ClusterFile
-
     # Keys of Dask's own configuration stand beside ours.
     return ClusterFile.model_json_schema() | {"additionalProperties": True}
 
 
 KINDS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "sweep": ("sweep file of limbsweep", _sweep),
-    "robot": ("robot file of limbsweep", _robot),
-    "loops": ("loops of a URDF file, for limbsweep", _loops),
+    "robot": ("robot file of limbsweep", RobotFile.model_json_schema),
+    "loops": ("loops of a URDF file, for limbsweep", LoopsFile.model_json_schema),
     "cluster": ("cluster file of limbsweep", _cluster),
 }
 """Title and schema of each kind of file."""
 
 
-@click.command("schema")
-@click.argument("kind", type=click.Choice(list(KINDS)), default="sweep")
-@click.option("--output", type=click.Path(path_type=Path), help="New file for the schema; default: print it.")
+def write_with_schema(kind: str, path: Path, text: str, option: str = "--output") -> None:
+    """Write a new file whose first line names its JSON Schema, and beside it the schema, where there is none yet."""
+    place = path.parent / f"{kind}.schema.json"
+    write_text(path, f"{line(place.name)}\n{text}", force=forced(), option=option)
+    if not place.exists():
+        write_text(place, schema_text(kind))
+        click.echo(f"wrote {place}, by which editors check the file")
+
+
 def print_schema(kind: str, output: Path | None) -> None:
-    """Print the JSON Schema of a KIND of file: sweep (the default), robot, loops or cluster; editors check by it."""
+    """Print the JSON Schema of a kind of file, or write it."""
     if output is None:
-        click.echo(text(kind), nl=False)
+        click.echo(schema_text(kind), nl=False)
     else:
-        write_text(output, text(kind))
+        write_text(output, schema_text(kind))
         click.echo(f"wrote {output}; name it in the first line of a file: {line(output.name)}")

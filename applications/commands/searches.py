@@ -1,17 +1,16 @@
-"""The commands `limbsweep study ...` that compute more designs, by the kernels of a run in this process."""
+"""Bodies of the commands `limbsweep study ...` that compute more designs, by the kernels of a run in this process."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+import numpy as np
+import xarray as xr
 
 from applications.commands.study_tables import (
-    CASES,
-    CSV,
-    WHERE,
     TableRows,
     number_of,
     numbers,
@@ -21,44 +20,26 @@ from applications.commands.study_tables import (
     show,
     write_rows,
 )
-from applications.commands.terminal import STORE
-
-if TYPE_CHECKING:
-    import numpy as np
-    import xarray as xr
-
-    from applications.studies.columns import Objective
-    from applications.studies.problem import DesignProblem
-
-CASE = click.option(
-    "--case", "values", multiple=True, metavar="NAME=VALUE", help="Under this operating case alone: payload_mass=3."
-)
+from applications.studies import screening, sensitivity
+from applications.studies.columns import Objective, costs, depends_on_friction, feasible, refuse
+from applications.studies.optimisation import optimise as search
+from applications.studies.problem import DesignProblem
+from pipeline.sweep.axes.columns import STORED
+from pipeline.sweep.stored import stored_sweep
 
 
-@click.command(name="one-at-a-time")
-@STORE
-@click.option("--of", "text", required=True, metavar="TEXT", help="Metric, such as peak_force.")
-@click.option("--base", type=click.IntRange(0), help="Number of the base design; default: the best.")
-@click.option(
-    "--parts", type=click.IntRange(2, 10_000), default=11, show_default=True, help="Values of each parameter."
-)
-@click.option("--stored", is_flag=True, help="Compute nothing: read designs that differ in one parameter.")
-@CASES
-@CSV
 def one_at_a_time(
     store: str, text: str, base: int | None, parts: int, stored: bool, cases: tuple[str, ...], file: Path | None
 ) -> None:
     """Vary one parameter of STORE after another over its swept range, from a base design."""
-    from applications.studies import screening as once
-
     ds, (target,) = opened(store, cases), read_objectives((text,))
     conditions = question_of(ds, cases=cases)
     start = int(_order(ds, target)[0]) if base is None else _place(ds, base)
     if stored:
-        curves = once.of_store(ds, target, start)
+        curves = screening.of_store(ds, target, start)
     else:
         problem = _problem(store, conditions.cases, friction=_has_friction(ds, target))
-        curves = once.effects(problem, target, _design(ds, start, problem), parts)
+        curves = screening.effects(problem, target, _design(ds, start, problem), parts)
     rows: TableRows = list(curves.rows())
     show(rows, len(rows), None)
     if file is not None:
@@ -70,33 +51,10 @@ def one_at_a_time(
     click.echo(f"{target.text} is {curves.result:.6g} at the base, design {number}{under}")
 
 
-def _sampled(count: int, samples: str, of: str) -> Callable[[Callable[..., None]], click.Command]:
-    """A command on samples of the parameters of a store: what varies, how many `samples`, their seed, cases, a file."""
-    options = (
-        STORE,
-        click.option("--of", "text", required=True, metavar="TEXT", help="Metric, such as peak_force."),
-        click.option("--count", type=click.IntRange(2), default=count, show_default=True, help=samples),
-        click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help=f"Seed of the {of}."),
-        CASES,
-        CASE,
-        CSV,
-    )
-
-    def command(body: Callable[..., None]) -> click.Command:
-        for option in reversed(options):
-            body = option(body)
-        return click.command()(body)
-
-    return command
-
-
-@_sampled(256, "Samples, a power of two.", "samples")
 def sobol(
     store: str, text: str, count: int, seed: int, cases: tuple[str, ...], values: tuple[str, ...], file: Path | None
 ) -> None:
     """Compute the share of each parameter of STORE in the variance of a metric, alone and with all its interactions."""
-    from applications.studies import sensitivity
-
     problem, target = _sampled_problem(store, text, cases, values)
     indices = sensitivity.sobol(lambda x: problem.objective(x, target), problem.bounds, count, seed)
     rows: TableRows = [("parameter", "alone", "from", "to", "total", "from", "to")]
@@ -107,13 +65,10 @@ def sobol(
     click.echo(f"{count * (len(indices.names) + 2)} designs were computed; from and to bound 95 %")
 
 
-@_sampled(20, "Walks through the box.", "walks")
 def morris(
     store: str, text: str, count: int, seed: int, cases: tuple[str, ...], values: tuple[str, ...], file: Path | None
 ) -> None:
     """Compute elementary effects of each parameter of STORE on a metric, to find those without effect."""
-    from applications.studies import screening
-
     problem, target = _sampled_problem(store, text, cases, values)
     effects = screening.morris(lambda x: problem.objective(x, target), problem.bounds, count, seed)
     rows: TableRows = [("parameter", "mean size", "mean", "deviation")]
@@ -135,25 +90,9 @@ def _sampled_problem(
 
 def _has_friction(ds: xr.Dataset, target: Objective) -> bool:
     """Return whether an objective differs between friction sets, which may be designs of their own."""
-    from applications.studies.columns import depends_on_friction
-
     return number_of(ds, 0)[1] is not None or depends_on_friction(ds, target.expression)
 
 
-@click.command()
-@STORE
-@click.option(
-    "--objective",
-    "text",
-    metavar="TEXT",
-    help="Such as peak_force, 'max dexterity' or 'peak_force / upper_arm'; default: that of the sweep.",
-)
-@WHERE
-@CASES
-@click.option("--fix", "constant", multiple=True, metavar="NAME", help="A parameter that stays as at each start.")
-@click.option("--starts", type=click.IntRange(1), default=4, show_default=True, help="Best designs to start from.")
-@click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Searches side by side.")
-@CSV
 def optimise(
     store: str,
     text: str | None,
@@ -169,13 +108,6 @@ def optimise(
     Conditions of the sweep on its designs hold, what it derives follows, and the row of a table, such as a motor, stays
     as at each start.
     """
-    from dataclasses import replace
-
-    import numpy as np
-
-    from applications.studies.columns import refuse
-    from applications.studies.optimisation import optimise as search
-
     ds = opened(store, cases)
     question = question_of(ds, (text,) if text else (), conditions, cases)
     target, problem = read_objectives(question.objectives)[0], _problem(store, question.cases)
@@ -206,8 +138,6 @@ def optimise(
 
 def _columns(problem: DesignProblem, found: Sequence[Mapping[str, float]]) -> tuple[list[str], list[list[str]]]:
     """Heads and cells of what a design is: factors that vary, of a table its label, then derived parameters."""
-    import numpy as np
-
     points = np.array([[design[name] for name in problem.names] for design in found])
     table, space = problem.table(points), problem.space
     heads: list[str] = []
@@ -226,21 +156,12 @@ def _columns(problem: DesignProblem, found: Sequence[Mapping[str, float]]) -> tu
 
 def _order(ds: xr.Dataset, target: Objective) -> np.ndarray:
     """Order all designs (design,): the best feasible one first, those that are not feasible last."""
-    import numpy as np
-
-    from applications.studies.columns import costs, feasible
-
     order_costs = np.where(feasible(ds), costs(ds, [target])[:, 0], np.inf)
     return np.argsort(np.nan_to_num(order_costs, nan=np.inf, posinf=np.inf), kind="stable")
 
 
 def _place(ds: xr.Dataset, number: int) -> int:
     """The place among the designs of one by its number in the store, under whatever case. Raises InputError."""
-    import numpy as np
-
-    from applications.studies.columns import refuse
-    from pipeline.sweep.axes.columns import STORED
-
     if STORED not in ds.coords:
         return number
     places = np.flatnonzero((ds[STORED].values == number).any(axis=1))
@@ -256,17 +177,12 @@ def _problem(
 
     friction: swept parameters of friction vary like parameters of designs.
     """
-    from applications.studies.problem import DesignProblem
-    from pipeline.stores.recompute import stored_sweep
-
     problem = DesignProblem.of(stored_sweep(store, plain=True), cases=cases, friction=friction)
     return problem.under(dict(map(_value, values)))
 
 
 def _value(text: str) -> tuple[str, float]:
     """A parameter and its value, from NAME=VALUE. Raises InputError."""
-    from applications.studies.columns import refuse
-
     name, _, number = text.partition("=")
     try:
         return name.strip(), float(number)
@@ -276,10 +192,6 @@ def _value(text: str) -> tuple[str, float]:
 
 def _design(ds: xr.Dataset, number: int, problem: DesignProblem) -> dict[str, float]:
     """The factors of a problem of a design of the store, with friction as in its first set. Raises InputError."""
-    import numpy as np
-
-    from applications.studies.columns import refuse
-
     if number >= ds.sizes["design"]:
         raise refuse("base", str(number), f"a design from 0 to {ds.sizes['design'] - 1}")
     row = ds.isel(design=[number])

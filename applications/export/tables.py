@@ -26,8 +26,8 @@ from pipeline.documents.outputs import CellWriter
 from pipeline.errors import InputError
 from pipeline.execution.opening import open
 from pipeline.stores.metric_rows import CASE, Table, add_columns, component_columns, metric_rows
-from pipeline.stores.recompute import stored_sweep
 from pipeline.sweep.dataset_split import PARTED, PARTS, case_part, part_name
+from pipeline.sweep.stored import stored_sweep
 from robots.arguments import check_arguments
 from robots.extras import require_extra
 from robots.quantities import GAINS, STATE

@@ -26,7 +26,7 @@ from pipeline.execution.executor import reason, results
 from pipeline.execution.executors import make_executor
 from pipeline.execution.graph import job_graph
 from pipeline.plan.plan import plan
-from pipeline.stores.recompute import stored_sweep
+from pipeline.sweep.stored import stored_sweep
 from robots.arguments import check_arguments
 from robots.parameters import nearest
 from storage.errors import StoreError

@@ -34,9 +34,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from pipeline.errors import InputError
 from pipeline.execution.run import run
-from pipeline.stores.recompute import stored_sweep
 from pipeline.stores.repair import ON_TRUST
 from pipeline.stores.verify import verify
+from pipeline.sweep.stored import stored_sweep
 from storage import open_results
 from storage.encoding.checksums import checksum
 from storage.encoding.documents import METADATA

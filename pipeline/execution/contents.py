@@ -22,6 +22,7 @@ from pipeline.plan.model import Plan
 from pipeline.plan.plan import MOST_BLOCKS
 from pipeline.plan.plan import plan as plan_sweep
 from pipeline.sweep.axes.columns import TRUTH
+from pipeline.sweep.stored import SWEEP_FINGERPRINT
 from robots.friction.groups import settles
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import NO_LIMITS
@@ -42,10 +43,6 @@ if TYPE_CHECKING:
 
 COMPUTES = ("numpy", "scipy", "llvmlite", "zarr", "numcodecs", "xarray", "dask", "distributed")
 """Packages whose version may matter to a result or its file."""
-
-
-SWEEP_FINGERPRINT = "sweep_fingerprint"
-"""Attribute of a store with metrics of a user's own: the fingerprint of its sweep without them."""
 
 
 def versions() -> dict[str, str]:

@@ -26,8 +26,9 @@ from pipeline.execution.graph import Granularity
 from pipeline.execution.run import run_into
 from pipeline.monitor.log import Listener
 from pipeline.plan.model import Plan
-from pipeline.stores.recompute import differing, stored_sweep, uncomputable
+from pipeline.stores.recompute import differing, uncomputable
 from pipeline.sweep.model import Sweep
+from pipeline.sweep.stored import stored_sweep
 from storage.errors import StoreError
 from storage.growth import Growing, abandon, begin, clear, commit, grown, is_growing
 from storage.integrity import receipts_of

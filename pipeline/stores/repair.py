@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import InputError
-from pipeline.execution.contents import SWEEP_FINGERPRINT, contents, plan_at
+from pipeline.execution.contents import contents, plan_at
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan
-from pipeline.stores.recompute import stored_sweep
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import Folder, StoredFiles
+from pipeline.sweep.stored import SWEEP_FINGERPRINT, stored_sweep
 from storage.completion import finish
 from storage.encoding.checksums import Hashing, checksum
 from storage.encoding.documents import MAX_BYTES, METADATA, parse_json

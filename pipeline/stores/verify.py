@@ -19,8 +19,9 @@ from pipeline.execution.contents import plan_at
 from pipeline.execution.device import device_of, on_device
 from pipeline.execution.executors import make_executor
 from pipeline.execution.run import run
-from pipeline.stores.recompute import differing, stored_sweep, uncomputable
+from pipeline.stores.recompute import differing, uncomputable
 from pipeline.stores.repair import check_derived, repair_files, repair_manifest
+from pipeline.sweep.stored import stored_sweep
 from robots.arguments import check_arguments
 from storage.errors import StoreError
 from storage.growth import manifest_in_force

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from importlib import metadata
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module, metadata
 from pathlib import Path
+from typing import Any, get_type_hints
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
+from applications.commands import schemas
 from applications.commands.cli import cli
+from applications.commands.declared.sweeps import SCHEMAS
+from applications.commands.refusals import CommandGroup
+from applications.commands.runs import Action, run
 from pipeline.cluster.file import ClusterConfig
-from pipeline.monitor.log import BlockFailed, Event, Finished, Started
+from pipeline.execution.run import run_into
+from pipeline.monitor.log import BlockFailed, Finished, Started
 from pipeline.sweep.model import Sweep
 from robots import catalog
 
@@ -55,7 +64,11 @@ def tiny() -> Path:
 
 
 def limbsweep(*arguments: str) -> Result:
-    result = CliRunner().invoke(cli, arguments)
+    return invoked(cli, *arguments)
+
+
+def invoked(group: click.Group, *arguments: str) -> Result:
+    result = CliRunner().invoke(group, arguments)
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
@@ -81,16 +94,10 @@ def script(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.fixture
-def fake_run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Put another function in the place of `run`, for endings that a healthy run does not have."""
-
-    def install(function: Callable[..., object]) -> None:
-        # attributes, not other modules: what is imported meanwhile would keep those
-        monkeypatch.setattr("pipeline.execution.run.run_into", function)
-        monkeypatch.setattr("pipeline.monitor.samples.none_failed", lambda store: True)
-
-    return install
+def run_with(action: Action, *arguments: str) -> Result:
+    """Call the command `run` with another function than `run_into`, for endings that a healthy run does not have."""
+    command = click.Command("run", params=cli.commands["run"].params, callback=partial(run, action=action))
+    return invoked(CommandGroup("limbsweep", commands={"run": command}), "run", *arguments)
 
 
 # the program
@@ -108,6 +115,29 @@ def test_help_lists_the_commands(flag: str) -> None:
     assert result.exit_code == 0
     for command in ("robots", "show", "new", "check", "run", "info", "bench"):
         assert f"\n  {command} " in result.stdout
+
+
+def commands(group: click.Group = cli) -> Iterator[tuple[str, click.Command]]:
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command)
+        else:
+            yield name, command
+
+
+@pytest.mark.parametrize("command", [pytest.param(command, id=name) for name, command in commands()])
+def test_every_command_has_a_body_that_takes_its_options(command: click.Command) -> None:
+    """A declaration names its body by a text, which no checker of types reads."""
+    callback = command.callback
+    assert callback is not None
+    body: Callable[..., None] = getattr(import_module(callback.__module__), callback.__qualname__)
+    if hasattr(body, "__wrapped__"):  # the options are one record
+        body = get_type_hints(body.__wrapped__)["options"]
+    inspect.signature(body).bind(**{parameter.name: None for parameter in command.params if parameter.expose_value})
+
+
+def test_declared_kinds_of_schemas_are_those_there_are() -> None:
+    assert tuple(schemas.KINDS) == SCHEMAS
 
 
 def test_unknown_command_names_the_nearest() -> None:
@@ -147,13 +177,12 @@ def test_a_closed_pipe_is_not_an_error_of_ours() -> None:
     assert (done.returncode, done.stderr) == (141, b"")
 
 
-def test_an_error_of_ours_keeps_its_traceback(tiny: Path, fake_run: Callable[..., None]) -> None:
-    def broken(*_: object, **__: object) -> None:
+def test_an_error_of_ours_keeps_its_traceback(tiny: Path) -> None:
+    def broken(*_: object) -> None:
         raise ZeroDivisionError("a mistake in the program")
 
-    fake_run(broken)
     with pytest.raises(ZeroDivisionError, match="a mistake in the program"):
-        limbsweep("run", str(tiny))
+        run_with(broken, str(tiny))
 
 
 # robots
@@ -259,8 +288,7 @@ def test_a_bad_sweep_is_refused(tiny: Path, command: str, old: str, new: str, me
 
 
 @pytest.mark.parametrize("command", ["check", "run"])
-def test_warnings_of_a_sweep_are_shown(tiny: Path, command: str, fake_run: Callable[..., None]) -> None:
-    fake_run(lambda *_, **__: None)
+def test_warnings_of_a_sweep_are_shown(tiny: Path, command: str) -> None:
     tiny.write_text(TINY + "gravity: [0, 0, 9.81]\n")
     result = limbsweep(command, str(tiny))
     assert result.exit_code == 0
@@ -295,58 +323,63 @@ def test_a_small_run_imports_neither_distributed_nor_xarray(tiny: Path) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_run_passes_store_and_cluster_on(tiny: Path, fake_run: Callable[..., None]) -> None:
-    seen: dict[str, object] = {}
-    fake_run(lambda *, sweep, **options: seen.update(options, robot=sweep.robot))
-    Path("c.yaml").write_text("limbsweep: {cluster: {kind: threads}}\n")
-    assert limbsweep("run", str(tiny), "--store", "a/b.zarr", "--cluster", "c.yaml").exit_code == 0
-    assert (seen["robot"], seen["store"]) == ("delta_3rr2rrr", "a/b.zarr")
-    assert seen["cluster"] == ClusterConfig.from_yaml("c.yaml")
+def test_run_passes_store_and_cluster_on(tiny: Path) -> None:
+    seen: list[object] = []
+
+    def seeing(store: str, sweep: Sweep, cluster: ClusterConfig | None, *others: Any) -> None:
+        seen.extend((store, sweep.robot, cluster))
+        run_into(store, sweep, cluster, *others)
+
+    Path("c.yaml").write_text("limbsweep: {cluster: {kind: synchronous}}\n")
+    assert run_with(seeing, str(tiny), "--store", "a/b.zarr", "--cluster", "c.yaml").exit_code == 0
+    assert seen == ["a/b.zarr", "delta_3rr2rrr", ClusterConfig.from_yaml("c.yaml")]
 
 
-def test_several_robots_make_a_folder_of_stores(tiny: Path, fake_run: Callable[..., None]) -> None:
+def test_several_robots_make_a_folder_of_stores(tiny: Path) -> None:
     seen: list[tuple[str, object]] = []
-    fake_run(lambda sweep, **options: seen.append((sweep.robot, options["store"])))
+
+    def seeing(store: str, sweep: Sweep, *others: Any) -> None:
+        seen.append((sweep.robot, store))
+        run_into(store, sweep, *others)
+
     tiny.write_text(TINY.replace("robot: delta_3rr2rrr", "robots: [delta_3rr2rrr, delta_3r2us]"))
-    result = limbsweep("run", str(tiny), "--granularity", "block")
+    result = run_with(seeing, str(tiny), "--granularity", "block")
     assert seen == [("delta_3rr2rrr", "tiny/delta_3rr2rrr.zarr"), ("delta_3r2us", "tiny/delta_3r2us.zarr")]
     assert result.stdout == "results in tiny/delta_3rr2rrr.zarr\nresults in tiny/delta_3r2us.zarr\n"
     plans = limbsweep("check", str(tiny)).stdout.split("\n\n")
     assert [plan.split()[:2] for plan in plans] == [["robot", "delta_3rr2rrr"], ["robot", "delta_3r2us"]]
 
 
-def test_a_subset_has_a_store_of_its_own(tiny: Path, fake_run: Callable[..., None]) -> None:
-    def interrupted(sweep: Sweep, **options: object) -> None:
-        assert (sweep.design.size, options["store"]) == (2, "tiny-few.zarr")
+def test_a_subset_has_a_store_of_its_own(tiny: Path) -> None:
+    def interrupted(store: str, sweep: Sweep, *_: object) -> None:
+        assert (sweep.design.size, store) == (2, "tiny-few.zarr")
         raise KeyboardInterrupt
 
-    fake_run(interrupted)
     tiny.write_text(TINY + "subsets: {few: {design: {stop: 2}}}\n")
-    result = limbsweep("run", str(tiny), "--subset", "few")
+    result = run_with(interrupted, str(tiny), "--subset", "few")
     assert result.stderr == "interrupted; go on with: limbsweep run tiny.yaml --store tiny-few.zarr --subset few\n"
     assert dict(line.split(maxsplit=1) for line in limbsweep("check", str(tiny)).stdout.splitlines())["designs"] == "3"
 
 
-def test_failed_blocks_give_status_1(tiny: Path, fake_run: Callable[..., None]) -> None:
-    def failing(*, listeners: tuple[Callable[[Event], None], ...], **__: object) -> None:
+def test_failed_blocks_give_status_1(tiny: Path) -> None:
+    def failing(store: str, sweep: Sweep, cluster: ClusterConfig | None, listeners: Any, granularity: Any) -> None:
+        run_into(store, sweep, cluster, (), granularity)
         for event in (Started(3, 0, 10, None), BlockFailed(2, "worker died twice"), Finished(20, 1.0, 1)):
             for listener in listeners:
                 listener(event)
 
-    fake_run(failing)
-    result = limbsweep("run", str(tiny), "--store", "my results.zarr")
+    result = run_with(failing, str(tiny), "--store", "my results.zarr")
     assert result.exit_code == 1
     assert "block 2 given up: worker died twice" in result.stderr
     assert "1 blocks failed; try them again with: limbsweep run tiny.yaml --store 'my results.zarr'" in result.stderr
 
 
-def test_ctrl_c_says_how_to_go_on(tiny: Path, fake_run: Callable[..., None]) -> None:
-    def interrupted(*_: object, **__: object) -> None:
+def test_ctrl_c_says_how_to_go_on(tiny: Path) -> None:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    fake_run(interrupted)
     Path("cluster.yaml").write_text("limbsweep: {cluster: {kind: threads}}\n")
-    result = limbsweep("run", str(tiny), "--cluster", "cluster.yaml")
+    result = run_with(interrupted, str(tiny), "--cluster", "cluster.yaml")
     assert (result.exit_code, result.stdout) == (130, "")
     command = "limbsweep run tiny.yaml --store tiny.zarr --cluster cluster.yaml"
     assert result.stderr == f"interrupted; go on with: {command}\n"

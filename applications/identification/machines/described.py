@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from applications.identification.estimation.machines.choices import Preparation
-from applications.identification.estimation.machines.closed_loop import PositionController
 from applications.identification.estimation.machines.machine import Payload, is_direct
-from applications.identification.estimation.machines.machine_model import MachineModel
+from applications.identification.estimation.machines.machine_model import MachineModel, PositionController
 from applications.identification.estimation.machines.preparation import Signals
 from applications.identification.machines.sections import DescriptionFile, SamplingSection, SignalSection
 from pipeline.documents.files import UNITS, refused

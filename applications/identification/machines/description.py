@@ -9,11 +9,22 @@ from pathlib import Path
 import numpy as np
 
 from applications.identification.estimation.machines.checks.findings import KINDS
-from applications.identification.estimation.machines.choices import FADING, LARGEST, Preparation
-from applications.identification.estimation.machines.closed_loop import CLOSED_LOOP, OUTPUT_ERROR, PositionController
+from applications.identification.estimation.machines.choices import (
+    CLOSED_LOOP,
+    CONSISTENT,
+    FADING,
+    LARGEST,
+    OUTPUT_ERROR,
+    Preparation,
+)
 from applications.identification.estimation.machines.fitting import METHODS
 from applications.identification.estimation.machines.machine import Payload, payload_bodies
-from applications.identification.estimation.machines.machine_model import MachineModel, OwnColumn, actuator_kinds
+from applications.identification.estimation.machines.machine_model import (
+    MachineModel,
+    OwnColumn,
+    PositionController,
+    actuator_kinds,
+)
 from applications.identification.estimation.machines.residuals import COVARIANCES
 from applications.identification.machines.described import RecordingDescription, RecordingFiles
 from applications.identification.machines.description_keys import read_keys
@@ -36,7 +47,6 @@ from robots.model import Inertia, Robot
 from robots.parameters import nearest
 from tasks.dynamics.regressor import body_parameters
 
-CONSISTENT = "consistent"
 ESTIMATE = "estimate"
 
 

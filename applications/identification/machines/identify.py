@@ -11,11 +11,15 @@ import numpy as np
 from applications.identification.estimation.machines.checks.findings import RecordingFinding
 from applications.identification.estimation.machines.checks.hypotheses import check_machine
 from applications.identification.estimation.machines.checks.series import check_signals
-from applications.identification.estimation.machines.choices import FADING, LARGEST
-from applications.identification.estimation.machines.closed_loop import (
+from applications.identification.estimation.machines.choices import (
     CLOSED_LOOP,
+    CONSISTENT,
+    FADING,
     INSTRUMENTAL,
+    LARGEST,
     OUTPUT_ERROR,
+)
+from applications.identification.estimation.machines.closed_loop import (
     fit_instrumental,
     fit_output_error,
 )
@@ -37,7 +41,6 @@ from applications.identification.estimation.machines.judgement import answers, j
 from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.preparation import Prepared, Signals, prepare
 from applications.identification.machines.described import RecordingDescription
-from applications.identification.machines.description import CONSISTENT
 from pipeline.errors import InputError, Problem
 from robots.formats.description import Description as RobotDescription
 

@@ -13,8 +13,8 @@ import pytest
 
 from pipeline import verify
 from pipeline.errors import InputError
-from pipeline.execution.contents import SWEEP_FINGERPRINT
 from pipeline.stores.repair import OF_FUNCTIONS, ON_TRUST, check_derived
+from pipeline.sweep.stored import SWEEP_FINGERPRINT
 from storage.encoding.checksums import checksum
 from storage.encoding.documents import METADATA
 from storage.manifest import MANIFEST, Manifest

@@ -18,7 +18,7 @@ from applications.export.tables import FORMATS
 from pipeline import lazy, verify
 from pipeline.execution.opening import open
 from pipeline.stores.metric_rows import metric_names
-from pipeline.stores.recompute import stored_sweep
+from pipeline.sweep.stored import stored_sweep
 from storage.errors import StoreError
 from storage.manifest import Manifest
 from tests.pipeline.runs import SYNCHRONOUS, content_hash

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from applications.commands.cli import cli
 from pipeline import verify
 from pipeline.stores import names
-from pipeline.stores.recompute import stored_sweep
+from pipeline.sweep.stored import stored_sweep
 from robots.parameters import ParameterError
 from storage import open_results
 from storage.encoding.checksums import checksum

@@ -20,9 +20,9 @@ from pipeline.errors import InputError
 from pipeline.execution.run import compute, run
 from pipeline.plan.plan import plan
 from pipeline.stores.append import append
-from pipeline.stores.recompute import stored_sweep
 from pipeline.sweep.doors import sweep
 from pipeline.sweep.model import Sweep
+from pipeline.sweep.stored import stored_sweep
 from robots import catalog
 from robots.formats.description import describe
 from robots.model import Family, Mechanism, Robot

@@ -12,9 +12,9 @@ from applications.commands.cli import cli
 from applications.report.data.results import results_of
 from pipeline import run, verify
 from pipeline.errors import InputError
-from pipeline.stores.recompute import stored_sweep
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import Folder, stored_files
+from pipeline.sweep.stored import stored_sweep
 from storage.sources import digest
 from tests.pipeline.runs import SYNCHRONOUS, content_hash
 

@@ -12,6 +12,10 @@ USUAL, FADING = LAWS[2], LAWS[4]
 """Default friction law, and the friction law with a velocity of its own."""
 LARGEST = "largest"
 """Deviations that are the largest of three estimates."""
+CONSISTENT, INSTRUMENTAL, OUTPUT_ERROR = "consistent", "instrumental", "output_error"
+"""Methods of estimation beside the linear ones."""
+CLOSED_LOOP = (INSTRUMENTAL, OUTPUT_ERROR)
+"""Methods that use the reference of a controller."""
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from applications.identification.estimation.machines.choices import INSTRUMENTAL, OUTPUT_ERROR
 from applications.identification.estimation.machines.fitting import MachineFit, fit_machine, standard_parameters_of
 from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine, is_direct
-from applications.identification.estimation.machines.machine_model import ActuatorMotion
+from applications.identification.estimation.machines.machine_model import ActuatorMotion, PositionController
 from applications.identification.estimation.machines.preparation import Prepared, smoothed
 from robots.model import Robot
 from robots.parameters import ParameterError
 from tasks.dynamics.records import Moving
 from tasks.mathematics.signals import rate
 
-OUTPUT_ERROR, INSTRUMENTAL = "output_error", "instrumental"
-CLOSED_LOOP = (INSTRUMENTAL, OUTPUT_ERROR)
 """Estimators that need the reference of a controller."""
 WAVES = 40
 """Newton's steps of a simulation."""
@@ -44,19 +43,6 @@ STEADY = 0.02
 """Change of parameters from one simulation to the next, over their deviations, at which they are taken."""
 STEP = 1e-6
 """Of differences of forces by positions and velocities, relative to their range."""
-
-
-@dataclass(frozen=True)
-class PositionController:
-    """A position controller: force = position_gain (reference - q) + velocity_gain (rate of the reference - qd).
-
-    position_gain [N m/rad or N/m], velocity_gain [N m s/rad or N s/m] (actuator,); feeds_rate: whether the reference
-    has a rate, or the second term is -velocity_gain qd, as of controllers in a cascade.
-    """
-
-    position_gain: np.ndarray
-    velocity_gain: np.ndarray
-    feeds_rate: bool = True
 
 
 @dataclass(frozen=True)

@@ -463,3 +463,16 @@ def finite(values: ArrayLike) -> np.ndarray:
     """Samples (samples,) of an array whose numbers are all finite."""
     array = np.asarray(values)
     return np.isfinite(array.reshape(len(array), -1)).all(axis=1)
+
+
+@dataclass(frozen=True)
+class PositionController:
+    """A position controller: force = position_gain (reference - q) + velocity_gain (rate of the reference - qd).
+
+    position_gain [N m/rad or N/m], velocity_gain [N m s/rad or N s/m] (actuator,); feeds_rate: whether the reference
+    has a rate, or the second term is -velocity_gain qd, as of controllers in a cascade.
+    """
+
+    position_gain: np.ndarray
+    velocity_gain: np.ndarray
+    feeds_rate: bool = True

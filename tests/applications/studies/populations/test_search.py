@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from applications.commands import populations as commands
 from applications.commands.cli import cli
+from applications.commands.declared import studies as commands
 from applications.studies.columns import condition, feasible, objective
 from applications.studies.pareto import front
 from applications.studies.points import Choice, Continuous

@@ -1,0 +1,17 @@
+"""Body of the command cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from applications.commands.cluster_inputs import cluster_in
+from pipeline.cluster.connection import preview
+
+
+def cluster(file: Path) -> None:
+    """Show the cluster that a file would start."""
+    config = cluster_in(file)
+    assert config is not None, "there is a file"
+    click.echo(preview(config), nl=False)

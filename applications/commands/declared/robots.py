@@ -1,0 +1,68 @@
+"""Commands about robots: the catalogue, pictures, their equations as C, first sweep files, imports."""
+
+from __future__ import annotations
+
+import click
+
+from applications.commands.declared.options import FILE, FORCED, argument, command, option, output_option
+
+NAME = argument("name")
+SETTINGS = option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value than the default.")
+
+ROBOTS = (
+    command(
+        "robots",
+        "catalogue",
+        "List the catalogue, or the parameters of the robot NAME, which may be a robot file.",
+        argument("name", required=False),
+        option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="With --export: other than the default."),
+        output_option("--export", "export", metavar="FILE", help="Write a robot file."),
+        FORCED,
+    ),
+    command(
+        "show",
+        "picture",
+        "Draw the robot NAME at its reference pose.",
+        NAME,
+        SETTINGS,
+        output_option(help="The PNG file; default NAME.png."),
+        FORCED,
+    ),
+    command(
+        "code",
+        "equations",
+        "Write the equations of the robot NAME as C, with a header.",
+        NAME,
+        option("--function", "functions", multiple=True, metavar="FUNCTION", help="One of several; default: all."),
+        SETTINGS,
+        option("--gravity", nargs=3, type=float, metavar="X Y Z", help="In m/s^2; default: 0 0 -9.81."),
+        output_option(help="The file of C; default NAME.c. Its header is beside it."),
+        FORCED,
+    ),
+    command(
+        "new",
+        "first_sweep",
+        "Write a commented sweep file for the robot NAME.",
+        NAME,
+        output_option(default="sweep.yaml", help="Default: sweep.yaml."),
+        FORCED,
+    ),
+    command(
+        "import",
+        "robot_import:import_file",
+        "Make a robot file of FILE: URDF, SDF, xacro, or a model of MuJoCo.",
+        argument("file", type=FILE),
+        option("--loops", type=FILE, help="File with joints that close loops and driven joints."),
+        option("--base", type=click.Choice(["fixed", "floating"]), default="fixed", help="Whether the root moves."),
+        option(
+            "--strict-inertia", is_flag=True, help="Refuse inertias that no body can have, which are repaired else."
+        ),
+        option("--numbers", is_flag=True, help="Write numbers instead of parameters."),
+        option("--expand-macros", is_flag=True, help="Expand macros of xacro, by an evaluator that runs nothing."),
+        option("--arg", "arguments", multiple=True, metavar="NAME:=VALUE", help="An argument of the macros; expands."),
+        option("--package", "packages", multiple=True, metavar="NAME=FOLDER", help="Folder of a ROS package."),
+        option("--leave-out", multiple=True, metavar="KIND", help="Elements to leave out: springs, gravity, ..."),
+        output_option(default="robot.yaml", help="Default: robot.yaml."),
+        FORCED,
+    ),
+)

@@ -1,0 +1,31 @@
+"""The end of a run on the screen: what failed, and the exit status."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+
+import storage
+from pipeline.monitor.samples import failed_samples, none_failed
+
+
+def end(store: str, blocks: int, cases: int, again: str) -> None:
+    """Exit with 1 where something is missing in a store."""
+    if blocks:
+        click.echo(f"{blocks} blocks failed; try them again with: {again}", err=True)
+    if cases:
+        command = shlex.join(["limbsweep", "status", store])
+        click.echo(f"{cases} cases cannot be computed and hold NaN; {command} says which and why", err=True)
+    if blocks or cases:
+        raise click.exceptions.Exit(1)
+
+
+def say_failed(store: str) -> bool:
+    """Say how many samples of a store failed, and why; return whether all of them did."""
+    if none_failed(store):
+        return False
+    failed = failed_samples(storage.open_results(store, unfinished=True))
+    for line in failed.lines():
+        click.echo(line, err=True)
+    return failed.all_failed

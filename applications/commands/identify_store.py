@@ -1,0 +1,38 @@
+"""Identification of the robots in a store of results, for the command identify."""
+
+from __future__ import annotations
+
+import click
+
+from applications.commands.identify_options import IdentifyOptions
+from applications.commands.refusals import Refused
+from applications.commands.terminal import forced, print_rows
+from applications.identification.identify import checked_suffix
+from applications.identification.identify import identify as estimate
+
+
+def identify(options: IdentifyOptions) -> None:
+    """Estimate base parameters of the designs of a store."""
+    of_recordings = (
+        options.robot_file, options.page, options.netcdf, options.columns, options.store, options.deviations
+    )  # fmt: skip
+    if any(option is not None for option in of_recordings):
+        raise Refused(
+            "--robot, --report, --dataset, --columns, --store, --deviations: got a store of results; expected "
+            "recordings"
+        )
+    if options.output is not None:
+        checked_suffix(options.output)
+    identified = estimate(
+        options.source,
+        options.method or "weighted",
+        clean=options.clean,
+        motion=options.motion,
+        designs=options.designs or None,
+        cluster=options.cluster,
+    )
+    print_rows(identified.rows())
+    if options.output is not None:
+        identified.save(options.output, force=forced())
+    if identified.failed:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,59 @@
+"""Body of the command info: state, size, attributes, dims, variables and statuses of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import xarray
+from xarray import DataArray, Dataset
+
+from applications.commands.terminal import print_rows
+from pipeline.documents.files import size
+from pipeline.monitor.samples import meanings
+from storage.integrity import require_sound_metadata
+from storage.places.access import locate
+from storage.places.location import LocationLike, refusals
+from storage.store import open_results
+
+HIDDEN = ("sweep", "finished")
+"""Attributes without a row: the text of the sweep is too long, the state has a row of its own."""
+
+
+def info(store: str) -> None:
+    """Describe the content of a store."""
+    require_sound_metadata(store)
+    print_rows(_rows(open_results(store, unfinished=True), store))
+
+
+def _rows(dataset: Dataset, store: LocationLike) -> Iterator[tuple[str, ...]]:
+    """Rows for a dataset and the store that it comes from: state, size, attributes, dims, variables, statuses."""
+    yield "state", "finished" if dataset.attrs.get("finished", True) else "not finished"
+    if "written" in dataset.coords:
+        written = dataset["written"]
+        yield "written", f"{int(written.sum())} of {written.size} pairs of design and trajectory"
+    place = locate(store)
+    with refusals(place):
+        used = place.used()
+    yield "on disk", size(used)
+    for name, value in dataset.attrs.items():
+        if name not in HIDDEN:
+            yield name, _text(value)
+    yield "dims", ", ".join(f"{name} {length}" for name, length in dataset.sizes.items())
+    for name, variable in dataset.data_vars.items():
+        dims = ", ".join(map(str, variable.dims))
+        yield str(name), f"({dims}) [{variable.attrs.get('units', '-')}] {variable.attrs.get('long_name', '')}".rstrip()
+    for variable in dataset.data_vars.values():
+        if "flag_meanings" in variable.attrs:
+            yield from _flags(variable)
+
+
+def _text(value: object) -> str:
+    return ", ".join(f"{key} {entry}" for key, entry in value.items()) if isinstance(value, dict) else str(value)
+
+
+def _flags(codes: DataArray) -> Iterator[tuple[str, ...]]:
+    """Yield each code that occurs with its number of occurrences."""
+    counts = xarray.Dataset({meaning: (codes == value).sum() for value, meaning in meanings(codes).items()})
+    for meaning, number in counts.compute().items():  # one pass over the codes for all counts
+        if int(number):
+            yield f"{codes.name} {meaning}", f"{int(number)} of {codes.size}"

@@ -1,0 +1,80 @@
+"""Refusals of commands and their exit statuses, and the group of commands that turns exceptions into them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+import click
+
+from pipeline.errors import InputError, RunCancelledError, RunStoppedError, visible
+from pipeline.execution.processes.signals import exit_status
+from robots.extras import MissingExtraError
+from robots.parameters import ParameterError, nearest
+from storage.errors import StoreError
+
+BAD_INPUT = (InputError, MissingExtraError, ParameterError, StoreError)
+
+
+class Refused(click.ClickException):
+    """Misuse or bad input: the message as it stands, exit status 2."""
+
+    exit_code = 2
+
+    def show(self, file: object = None) -> None:
+        """Print the message without a traceback."""
+        with suppress(OSError):  # of a terminal that has gone
+            click.echo(visible(self.message), err=True)
+
+
+class Interrupted(Refused):
+    """Ctrl-C, or a signal of the system: exit status 128 and its number."""
+
+    exit_code = 130
+
+
+class Incomplete(Refused):
+    """A run that ended before its sweep did: exit status 1."""
+
+    exit_code = 1
+
+
+class CommandGroup(click.Group):
+    """Commands that turn refusals into exit statuses, and know the nearest name of a misspelt command."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; UsageError with the nearest name where there is none."""
+        if not args[0].startswith("-") and args[0] not in self.commands:
+            raise click.UsageError(f"no command {args[0]!r}; {nearest(args[0], self.commands)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except BAD_INPUT as error:
+            raise Refused(str(error)) from None
+        except RunStoppedError as error:
+            raise stopped(error) from None
+        except KeyboardInterrupt as error:
+            raise interrupted(error) from None
+        except BrokenPipeError:
+            # Whoever read the output has gone; Python would complain once more when it flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise click.exceptions.Exit(141) from None
+
+
+def interrupted(error: KeyboardInterrupt, again: str = "") -> Interrupted:
+    """Return the end of a command that Ctrl-C or another signal has interrupted."""
+    end = Interrupted((str(error) or "interrupted") + (f"; go on with: {again}" if again else ""))
+    end.exit_code = exit_status(error)  # type: ignore[misc]  # of this one, not of its class
+    return end
+
+
+def stopped(error: RunStoppedError, again: str = "") -> Refused:
+    """Return the end of a command whose run has stopped."""
+    kind = Interrupted if isinstance(error, RunCancelledError) else Incomplete
+    return kind(f"{error}" + (f"\ngo on with: {again}" if again else ""))

@@ -1,0 +1,50 @@
+"""The sweep of a store: read again from its text and the files that it names, and held to its fingerprint."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.side_files import stored_files
+from pipeline.sweep.user_metric import PreparedMetric
+from storage.errors import StoreError
+from storage.later import later_text
+from storage.manifest import Manifest
+from storage.places.access import locate
+from storage.places.location import LocationLike
+
+SWEEP_FINGERPRINT = "sweep_fingerprint"
+"""Attribute of a store with metrics of a user's own: the fingerprint of its sweep without them."""
+
+
+def stored_sweep(
+    store: LocationLike, folder: str | Path = ".", user_metrics: tuple[PreparedMetric, ...] = (), *, plain: bool = False
+) -> Sweep:
+    """The sweep that a store was made from, with the files that it names; those that are lost are taken from `folder`.
+
+    `plain` leaves out user metrics. Raises InputError where the text cannot be read any more, StoreError where it does
+    not mean the same, for a store of a later version, and for one with user metrics where their functions are not in
+    `user_metrics`.
+    """
+    place = locate(store)
+    manifest = Manifest.load(place)
+    if manifest.layout.later:
+        raise StoreError(f"{place}: {later_text(manifest.layout)}")
+    if manifest.layout.own and not user_metrics and not plain:
+        names = ", ".join(variable.name for variable in manifest.layout.own)
+        raise StoreError(
+            f"{place}: holds metrics of functions that it does not keep ({names}); expected these functions beside its "
+            "sweep; call pipeline.run with the same metrics"
+        )
+    sweep = Sweep.from_text(manifest.sweep, name=f"{place} (its stored sweep)", folder=stored_files(place, folder))
+    sweep = replace(sweep, user_metrics=user_metrics if manifest.layout.own else ())
+    expected = manifest.fingerprint
+    if plain:
+        expected = str(manifest.attributes.get(SWEEP_FINGERPRINT, expected))
+    if sweep.fingerprint != expected:
+        raise StoreError(
+            f"{place}: its sweep has fingerprint {sweep.fingerprint}; expected {expected}; a file that it "
+            f"names in {str(folder)!r} has changed, or this is another version of limbsweep than the one that wrote it"
+        )
+    return sweep

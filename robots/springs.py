@@ -6,13 +6,34 @@ What a user declares, with parameters and motions over time, is in `robots.loads
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Literal, TypeVar
 
 from robots.types import BASE, ZERO, Number, Vector
 
+Element = TypeVar("Element", "AppliedWrench", "Spring", "JointSpring", "AppliedWrench | Spring")
+
 Acts = Literal["both", "pull", "push"]
 """Ways in which a spring acts."""
+
+
+@dataclass(frozen=True)
+class ForceLaw:
+    """A number of a load that follows from the state of the limb: a function of numbers and of the state, by name.
+
+    `values` are the numbers that it needs, `names` what it needs of the state: `q_JOINT` and `qd_JOINT` of joints
+    of the limb [rad or m, rad/s or m/s], and those of the load itself, of a spring in a joint `q` and `qd`, of one
+    between points its length `s` and `sd` [m, m/s].
+    """
+
+    function: Callable[[Mapping[str, Number]], Number]
+    values: tuple[tuple[str, Number], ...]
+    names: tuple[str, ...]
+
+    def __call__(self, state: Callable[[str], Number]) -> Number:
+        """Return the number for a state, which is asked for by name."""
+        return self.function({**dict(self.values), **{name: state(name) for name in self.names}})
 
 
 @dataclass(frozen=True)
@@ -56,13 +77,43 @@ class Spring:
 ForceElement = AppliedWrench | Spring
 
 
+def laws_of(element: ForceElement | JointSpring) -> dict[str, ForceLaw]:
+    """Return the numbers of an element that follow from the state, by field; of vectors none."""
+    values = ((entry.name, getattr(element, entry.name)) for entry in fields(element))
+    return {name: value for name, value in values if isinstance(value, ForceLaw)}
+
+
+def state_names(element: ForceElement | JointSpring) -> set[str]:
+    """Return what the numbers of an element need of the state, by name."""
+    vectors = (element.moment, element.force) if isinstance(element, AppliedWrench) else ()
+    numbers = [x for vector in vectors for x in vector if isinstance(x, ForceLaw)]
+    return {name for law in (*numbers, *laws_of(element).values()) for name in law.names}
+
+
+def with_own(own: Mapping[str, Number], others: Callable[[str], Number]) -> Callable[[str], Number]:
+    """Return the state by name: what is a load's own, and that of joints."""
+    return lambda name: own[name] if name in own else others(name)
+
+
+def at_state(element: Element, state: Callable[[str], Number]) -> Element:
+    """Return an element with its numbers at a state, which is asked for by name."""
+    if not state_names(element):
+        return element
+    numbers: dict[str, Number] = {name: law(state) for name, law in laws_of(element).items()}
+    if isinstance(element, AppliedWrench):
+        for name in ("moment", "force"):
+            vector = getattr(element, name)
+            numbers[name] = tuple(x(state) if isinstance(x, ForceLaw) else x for x in vector)
+    return replace(element, **numbers)
+
+
 @dataclass(frozen=True)
 class JointSpring:
     """A spring along joints of a tree: it acts on the sum of ratios times positions beyond `rest_position`.
 
-    It acts on that sum [rad or m] with -(stiffness times it + damping times its rate); within a `backlash` of that
-    width, which has `rest_position` in its middle, with nothing, and beyond it counts from its end. `ratios`: of joints
-    by index.
+    It acts on that sum [rad or m] with `force` - (stiffness times it + damping times its rate); within a `backlash` of
+    that width, which has `rest_position` in its middle, with the force alone, and beyond it counts from its end.
+    `ratios`: of joints by index.
     """
 
     ratios: tuple[tuple[int, Number], ...]
@@ -70,3 +121,4 @@ class JointSpring:
     damping: Number = 0.0
     rest_position: Number = 0.0
     backlash: Number = 0.0
+    force: Number = 0.0

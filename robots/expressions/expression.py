@@ -16,10 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from robots.expressions.parser import (
+    CHOOSING,
     EXACT,
     GEOMETRIC,
     INVERSE,
     SMOOTH,
+    STATEFUL,
     Evaluate,
     ExpressionError,
     Functions,
@@ -30,7 +32,17 @@ from robots.expressions.parser import (
 )
 from robots.types import Number
 
-__all__ = ["EXACT", "GEOMETRIC", "MAX_LENGTH", "SMOOTH", "ExpressionError", "Kind", "ParsedExpression", "parse"]
+__all__ = [
+    "EXACT",
+    "GEOMETRIC",
+    "MAX_LENGTH",
+    "SMOOTH",
+    "STATEFUL",
+    "ExpressionError",
+    "Kind",
+    "ParsedExpression",
+    "parse",
+]
 
 MAX_LENGTH = 500
 """Characters of an expression."""
@@ -72,6 +84,8 @@ def parse(text: str, kind: Kind, functions: Functions = EXACT) -> ParsedExpressi
     if len(tokens) > MAX_TOKENS:
         got = f"{len(tokens)} names, numbers and signs"
         raise ExpressionError(tokens[MAX_TOKENS].place, got, f"at most {MAX_TOKENS}", "Write several.")
+    if functions == STATEFUL and not any(token.text in CHOOSING for token in tokens):
+        functions = GEOMETRIC
     if functions == GEOMETRIC and not any(token.text in INVERSE for token in tokens):
         functions = SMOOTH  # an expression without new functions has the hash that it had
     part = translate(tokens, functions)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import functools
 import math
+import operator
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
@@ -45,6 +46,12 @@ INVERSE: Functions = ("asin", "acos", "atan", "atan2")
 
 GEOMETRIC: Functions = (*SMOOTH, *INVERSE)
 """Functions of robot files."""
+
+CHOOSING: Functions = ("min", "max", "where", "exp", "log", "tanh")
+"""Functions of loads that follow from the state; `where(condition, a, b)` is a where the condition holds, else b."""
+
+STATEFUL: Functions = (*GEOMETRIC, *CHOOSING)
+"""Functions of loads that follow from the state."""
 
 _ALPHABET = "names, numbers, + - * / **, comparisons, and, or, not, parentheses"
 _TOKEN = re.compile(
@@ -204,7 +211,7 @@ def _check_call(function: Token, count: int, functions: Functions) -> None:
     """Refuses a function that may not be called, or not with so many arguments."""
     if function.text not in functions:
         raise ExpressionError(function.place, f"the function {function.text!r}", alphabet(functions))
-    least, most = {"min": (2, 8), "max": (2, 8), "atan2": (2, 2)}.get(function.text, (1, 1))
+    least, most = {"min": (2, 8), "max": (2, 8), "atan2": (2, 2), "where": (3, 3)}.get(function.text, (1, 1))
     if not least <= count <= most:
         rule = f"{least}" if least == most else f"{least} to {most}"
         raise ExpressionError(function.place, f"{count} arguments of {function.text}", rule)
@@ -212,8 +219,9 @@ def _check_call(function: Token, count: int, functions: Functions) -> None:
 
 def _apply(function: str, evaluate: Callable[..., Number], token: Token, *parts: Subexpression) -> Subexpression:
     """Return the function of some parts, all of which have to be of the kind that it takes; errors are at the token."""
-    expected_kind: Kind = "condition" if function in _LOGIC else "number"
-    for part in parts:
+    for place, part in enumerate(parts):
+        chooses = function == "where" and place == 0
+        expected_kind: Kind = "condition" if function in _LOGIC or chooses else "number"
         if part.kind != expected_kind:
             hint = (
                 "Compare it with something."
@@ -294,15 +302,35 @@ def _atan2(y: Number, x: Number) -> Number:
     return (x * 0.0 + y).arctan2(x) if hasattr(x, "arctan2") else np.arctan2(y, x)
 
 
+def chosen(condition: Number, a: Number, b: Number) -> Number:
+    """Return a where a condition holds, else b, of numbers, arrays and symbols."""
+    return condition.where(a, b) if _is_symbol(condition) else np.asarray(np.where(condition, a, b))[()]
+
+
+def _is_symbol(number: Number) -> bool:
+    return hasattr(number, "arctan2")
+
+
+def _either(of_symbols: Callable[..., Number], of_numbers: Callable[..., Number]) -> Callable[..., Number]:
+    """Return an operation that is one function of symbols of a kernel, which have no truth, and another of numbers."""
+    return lambda *values: (of_symbols if any(map(_is_symbol, values)) else of_numbers)(*values)
+
+
+_LEAST = _either(lambda a, b: chosen(a < b, a, b), np.minimum)
+_MOST = _either(lambda a, b: chosen(a > b, a, b), np.maximum)
 _COMPARISONS: dict[str, Callable[..., Number]] = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-    "==": np.equal,
-    "!=": lambda a, b: np.less(a, b) | np.greater(a, b),  # not np.not_equal, which holds for undefined numbers
+    "<": _either(operator.lt, np.less),
+    "<=": _either(operator.le, np.less_equal),
+    ">": _either(operator.gt, np.greater),
+    ">=": _either(operator.ge, np.greater_equal),
+    "==": _either(lambda a, b: (a <= b) & (a >= b), np.equal),
+    "!=": lambda a, b: _COMPARISONS["<"](a, b) | _COMPARISONS[">"](a, b),  # undefined numbers are not unequal
 }
-_LOGIC: dict[str, Callable[..., Number]] = {"and": np.logical_and, "or": np.logical_or, "not": np.logical_not}
+_LOGIC: dict[str, Callable[..., Number]] = {
+    "and": _either(operator.and_, np.logical_and),
+    "or": _either(operator.or_, np.logical_or),
+    "not": _either(operator.invert, np.logical_not),
+}
 _APPLY: dict[str, Callable[..., Number]] = {
     **_COMPARISONS,
     **_LOGIC,
@@ -321,8 +349,12 @@ _APPLY: dict[str, Callable[..., Number]] = {
     "acos": lambda x: _atan2(np.sqrt((1.0 - x) * (1.0 + x)), x),
     "atan": lambda x: _atan2(x, 1.0),
     "atan2": _atan2,
-    "min": lambda *numbers: functools.reduce(np.minimum, numbers),
-    "max": lambda *numbers: functools.reduce(np.maximum, numbers),
+    "min": lambda *numbers: functools.reduce(_LEAST, numbers),
+    "max": lambda *numbers: functools.reduce(_MOST, numbers),
+    "where": chosen,
+    "exp": np.exp,
+    "log": np.log,
+    "tanh": np.tanh,
 }
 
 

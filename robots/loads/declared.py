@@ -1,5 +1,7 @@
 """Loads as a user declares them: the body, and numbers that are constant or expressions, as plain data.
 
+Some numbers of wrenches and springs may follow from the state of the limb, see `robots.loads.laws`.
+
 Every number that is given becomes a parameter of the robot, `spring_stiffness` of the load `spring`; components of
 vectors end in `_x`, `_y`, `_z`, those of an inertia in `_xx`, `_yy`, `_zz`. A text in place of a number is an
 expression over all parameters and the time `t` [s]. A wrench may come from a table over time instead.
@@ -17,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.arguments import check_arguments
-from robots.expressions.expression import GEOMETRIC, ExpressionError, ParsedExpression, parse
+from robots.expressions.expression import GEOMETRIC, STATEFUL, ExpressionError, ParsedExpression, parse
+from robots.loads.laws import Points, StateNames
 from robots.parameters import LARGEST, Parameter
 from robots.springs import Acts
 
@@ -30,6 +33,10 @@ Given = float | str
 """A number, or the text of an expression."""
 Triple = tuple[Given, Given, Given]
 WrenchAxes = Literal["world", "link", "platform"]
+
+
+MOST_POINTS = 200
+"""Points of a table over the state."""
 
 
 class LoadError(ValueError):
@@ -46,7 +53,8 @@ class WrenchLoad:
     """A force [N] and a moment [N m] at a point of a body [m], in the axes of the world, of the link or platform.
 
     `points` (points, 7) in place of both: t [s], then moment and force, linear in between and held beyond the ends;
-    they are multiplied by `scale`. Axes of the world are those of the base.
+    they are multiplied by `scale`. Axes of the world are those of the base. Expressions of force and moment on a link
+    may name `q_JOINT` and `qd_JOINT` of joints of its limb.
 
         >>> ls.robots.WrenchLoad("platform", force=(0.0, 0.0, -20.0)).axes
         'world'
@@ -71,6 +79,9 @@ class SpringLoad:
 
     It pulls both together with preload [N] + stiffness [N/m] (length - rest_length [m]) + damping [N s/m] times the
     rate of the length. Without rest length and preload it is linear in the gap: the spring of a gravity compensator.
+    `table` in place of the preload: points (length [m], pull [N]), or (argument, pull) of any other `argument`, linear
+    in between and held beyond the ends, times `scale`. Expressions of these numbers may name the length `s` and its
+    rate `sd`, and `q_JOINT`, `qd_JOINT` of joints of the limb.
 
         >>> ls.robots.SpringLoad("platform", stiffness=800.0, to=(0.0, 0.0, 0.1)).stiffness
         800.0
@@ -85,6 +96,9 @@ class SpringLoad:
     preload: Given | None = None
     other: str | None = None
     acts: Acts | None = None
+    table: Points | None = None
+    argument: str | None = None
+    scale: Given | None = None
 
 
 @check_arguments
@@ -113,7 +127,10 @@ class JointSpringLoad:
     """A spring and damper in a joint of a tree: a flexure, or the elasticity of a bearing or a part of a link.
 
     It turns or slides the joint back to `rest_position` with stiffness [N m/rad or N/m] times its way from there, and
-    with damping [N m s/rad or N s/m] times its rate; within a `backlash` [rad or m] of that width with nothing.
+    with damping [N m s/rad or N s/m] times its rate; within a `backlash` [rad or m] of that width with nothing. A
+    `force` [N m or N] acts along the joint besides, or in its place a `table` over the position, or over any other
+    `argument`: points, linear in between and held beyond the ends, times `scale`. Expressions of these numbers may name
+    the position `q` and the rate `qd` of the joint, and `q_JOINT`, `qd_JOINT` of others of the limb.
 
         >>> ls.robots.JointSpringLoad("joint_2", stiffness=900.0).stiffness
         900.0
@@ -124,6 +141,10 @@ class JointSpringLoad:
     damping: Given | None = None
     rest_position: Given | None = None
     backlash: Given | None = None
+    force: Given | None = None
+    table: Points | None = None
+    argument: str | None = None
+    scale: Given | None = None
 
 
 @check_arguments
@@ -146,6 +167,19 @@ class ElasticDrive:
     backlash: Given | None = None
     inertia: Given | None = None
 
+
+STATE: Mapping[type, StateNames] = {
+    WrenchLoad: StateNames(("force", "moment")),
+    SpringLoad: StateNames(
+        ("stiffness", "rest_length", "damping", "preload", "argument"),
+        {"s": "its length", "sd": "the rate of its length"},
+    ),
+    JointSpringLoad: StateNames(
+        ("stiffness", "damping", "rest_position", "backlash", "force", "argument"),
+        {"q": "the position of its joint", "qd": "the rate of its joint"},
+    ),
+}
+"""Numbers of loads that may follow from the state, and names of what is their own."""
 
 BodyLoad = WrenchLoad | SpringLoad | ObjectLoad
 JointLoad = JointSpringLoad | ElasticDrive
@@ -182,6 +216,8 @@ OF_JOINTS: Mapping[str, Measure] = {
     "rest_position": Measure("rad or m", -LARGEST, "position without force"),
     "backlash": Measure("rad or m", 0.0, "width of the backlash"),
     "inertia": Measure("kg m^2 or kg", 0.0, "inertia of the rotor"),
+    "force": Measure("N m or N", -LARGEST, "force along the joint"),
+    "scale": Measure("1", -LARGEST, "factor of the table"),
 }
 """The same of those along joints."""
 
@@ -231,11 +267,14 @@ def parameters_of(name: str, load: DeclaredLoad) -> Iterator[Parameter]:
 
 
 def expressions_of(name: str, load: DeclaredLoad) -> Iterator[tuple[LoadNumber, ParsedExpression]]:
-    """Yield the expressions among the numbers of a load. Raises LoadError."""
-    for number in numbers_of(load):
+    """Yield the expressions among the numbers of a load, and the argument of its table. Raises LoadError."""
+    argument = getattr(load, "argument", None)
+    arguments = [] if argument is None else [LoadNumber("argument", -1, "argument", argument)]
+    for number in (*numbers_of(load), *arguments):
         if isinstance(number.given, str):
+            stateful = type(load) in STATE and number.field in STATE[type(load)].fields
             try:
-                yield number, parse(number.given, "number", GEOMETRIC)
+                yield number, parse(number.given, "number", STATEFUL if stateful else GEOMETRIC)
             except ExpressionError as error:
                 raise LoadError((name, *number.path), error.got, error.expected, error.hint) from None
 
@@ -257,16 +296,37 @@ def check(name: str, load: DeclaredLoad) -> None:
         _check_wrench(name, load)
     if isinstance(load, ElasticDrive) and load.stiffness is None:
         raise LoadError((name,), "a transmission without stiffness", "stiffness", "Leave it out for a rigid one.")
-    if isinstance(load, JointSpringLoad) and load.stiffness is None and load.damping is None:
-        raise LoadError((name,), "a spring without force", "stiffness or damping")
-    if isinstance(load, SpringLoad) and load.stiffness is None and load.preload is None and load.damping is None:
-        raise LoadError((name,), "a spring without force", "stiffness, preload or damping")
+    if isinstance(load, JointSpringLoad) and _has_none(load, "stiffness", "damping", "force", "table"):
+        raise LoadError((name,), "a spring without force", "stiffness, damping, force or a table")
+    if isinstance(load, SpringLoad) and _has_none(load, "stiffness", "preload", "damping", "table"):
+        raise LoadError((name,), "a spring without force", "stiffness, preload, damping or a table")
+    if isinstance(load, SpringLoad | JointSpringLoad):
+        _check_table(name, load)
     if isinstance(load, SpringLoad) and load.acts not in (None, *get_args(Acts)):
         raise LoadError((name, "acts"), repr(load.acts), "'pull', 'push' or 'both'")
     if isinstance(load, ObjectLoad):
         start, stop = load.start or 0.0, math.inf if load.stop is None else load.stop
         if not start < stop:
             raise LoadError((name, "until"), repr(load.stop), f"a time after from, {start!r} s")
+
+
+def _has_none(load: DeclaredLoad, *names: str) -> bool:
+    return all(getattr(load, name) is None for name in names)
+
+
+def _check_table(name: str, load: SpringLoad | JointSpringLoad) -> None:
+    if load.table is None:
+        if stray := [key for key in ("argument", "scale") if getattr(load, key) is not None]:
+            raise LoadError((name, stray[0]), f"{stray[0]} without a table", "none, or a table beside it")
+        return
+    rival = "force" if isinstance(load, JointSpringLoad) else "preload"
+    if getattr(load, rival) is not None:
+        raise LoadError((name, rival), f"{rival} beside a table", "one of both", "Remove one.")
+    rows = np.array(load.table, dtype=float)
+    sound = rows.ndim == 2 and rows.shape[1:] == (2,) and 2 <= len(rows) <= MOST_POINTS and np.isfinite(rows).all()
+    if not sound or (np.diff(rows[:, 0]) <= 0.0).any():
+        rule = f"2 to {MOST_POINTS} points of finite numbers (argument, force), arguments increasing"
+        raise LoadError((name, "table"), f"{len(load.table)} points", rule)
 
 
 def check_value(name: str, load: DeclaredLoad, number: LoadNumber, value: object, text: str) -> None:

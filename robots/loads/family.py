@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -32,6 +32,7 @@ from robots.loads.declared import (
     AXES,
     MOMENTS,
     OF_JOINTS,
+    STATE,
     TIME,
     BodyLoad,
     DeclaredLoad,
@@ -48,11 +49,12 @@ from robots.loads.declared import (
     parameters_of,
     said_of,
 )
+from robots.loads.laws import Table, joint_state_names
 from robots.loads.signals import Breaks, Signal, carried, signals_of
 from robots.loads.wrapped import ExtendedDescription, LimbGroups
 from robots.model import PLATFORM, Family, Frame, Inertia, Limb, Link, Mechanism, Robot
 from robots.parameters import Parameter, ParameterError, nearest
-from robots.springs import AppliedWrench, ForceElement, JointSpring, Spring
+from robots.springs import AppliedWrench, ForceElement, ForceLaw, JointSpring, Spring
 from robots.trajectories.trajectory import WRENCH
 from robots.types import BASE, Number, Vector
 
@@ -67,8 +69,10 @@ def rotor_name(actuator: str) -> str:
 def with_spring(limb: Limb, place: int, name: str, load: JointLoad, constants: Mapping[str, Number]) -> Limb:
     """Return a limb with a spring in the joint of that index, or with a rotor for the actuator of that number."""
     numbers = {key: constants.get(f"{name}_{key}", 0.0) for key in OF_JOINTS}
-    inertia = numbers.pop("inertia")
+    inertia, _ = numbers.pop("inertia"), numbers.pop("scale")
     if not isinstance(load, ElasticDrive):
+        if load.table is not None:
+            numbers["force"] = _tabulated(name, load, constants)
         return replace(limb, springs=(*limb.springs, JointSpring(((place, 1.0),), **numbers)))
     return _with_rotor(limb, place, inertia, numbers)
 
@@ -152,7 +156,7 @@ class LoadedDescription(ExtendedDescription):
         """The mechanism for values of parameters and signals: floats, arrays or symbols; absent signals are zero."""
         assert self.base is not None
         numbers = {**CONSTANTS, **{signal.name: 0.0 for signal in self.signals}, **values}
-        numbers |= {key: expression(numbers) for key, expression in self._expressions.items()}
+        numbers |= {key: _number_of(expression, numbers) for key, expression in self._expressions.items()}
         whole, loads = self.base.assemble(values), dict(self.loads)
         limbs = []
         for name, source, items in zip(self.names, self.sources, self.items, strict=True):
@@ -203,6 +207,31 @@ def _signals(family: Family) -> tuple[Signal, ...]:
     return description.signals if isinstance(description, LoadedDescription) and family.signals else ()
 
 
+def _number_of(expression: ParsedExpression, numbers: Mapping[str, Number]) -> Number:
+    """Return the value of an expression, or the law by which it follows from the state."""
+    if all(name in numbers for name in expression.names):
+        return expression(numbers)
+    return _law(expression, expression.names, numbers)
+
+
+def _law(function: ParsedExpression | Table, names: Iterable[str], numbers: Mapping[str, Number]) -> ForceLaw:
+    present = [name for name in names if name in numbers]
+    return ForceLaw(function, tuple((name, numbers[name]) for name in present), tuple({*names} - {*present}))
+
+
+def _tabulated(name: str, load: SpringLoad | JointSpringLoad, numbers: Mapping[str, Number]) -> Number:
+    """Return the law of a table, or its number where the argument is one."""
+    assert load.table is not None
+    own = next(iter(STATE[type(load)].names))
+    argument = own if load.argument is None else numbers[f"{name}_argument"]
+    table = Table(
+        load.table, argument.function if isinstance(argument, ForceLaw) else argument, numbers.get(f"{name}_scale", 1.0)
+    )
+    if isinstance(argument, ForceLaw):
+        return ForceLaw(table, argument.values, argument.names)
+    return ForceLaw(table, (), (own,)) if isinstance(argument, str) else table({})
+
+
 def _on_limb(limb: Limb, body: int, name: str, load: DeclaredLoad, numbers: Mapping[str, Number]) -> Limb:
     if isinstance(load, JointLoad):
         return with_spring(limb, body, name, load, numbers)
@@ -235,6 +264,8 @@ def _element(body: int, name: str, load: WrenchLoad | SpringLoad, numbers: Mappi
 
     if isinstance(load, SpringLoad):
         stiffness, rest_length, damping, preload = map(scalar, ("stiffness", "rest_length", "damping", "preload"))
+        if load.table is not None:
+            preload = _tabulated(name, load, numbers)
         lengths = triple("at"), triple("to"), stiffness, rest_length, damping, preload
         return Spring(body, *lengths, damped=load.damping is not None, acts=load.acts or "both")
     if load.points is None:
@@ -265,6 +296,7 @@ def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescripti
     if family.signals or mechanism.has_forces:
         raise LoadError((), "a robot that has loads", "one without", "Give all of them at once.")
     items: list[list[tuple[str, int]]] = [[] for _ in mechanism.instances]
+    joints: dict[str, set[str]] = {}
     for name, load in loads.items():
         check(name, load)
         for k, body in _places(mechanism, name, load):
@@ -273,13 +305,17 @@ def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescripti
                 got = f"{mechanism.actuators[body]}, which {rivals[0][0]} selects, too"
                 raise LoadError((name, "actuators"), got, "one elastic drive for each actuator")
             items[k].append((name, body))
+            known = joint_state_names(link.joint for link in mechanism.limbs[mechanism.instances[k].limb].links)
+            joints[name] = joints.get(name, known) & known
         parameters += _new_parameters(name, load, parameters)
     names = {*CONSTANTS, TIME, *(parameter.name for parameter in parameters)}
     for name, load in loads.items():
         for number, text in expressions_of(name, load):
-            if unknown := [word for word in text.names if word not in names]:
-                got, hint = f"the name {unknown[0]!r}", nearest(unknown[0], names)
-                raise LoadError((name, *number.path), got, "the time t, pi, and parameters", hint)
+            state = _state_names(name, load, number.field, joints.get(name, set()), names, text)
+            if unknown := [word for word in text.names if word not in names | state]:
+                got, hint = f"the name {unknown[0]!r}", nearest(unknown[0], names | state)
+                rule = f"the time t, pi, parameters{''.join(f', {word}' for word in sorted(state))}"
+                raise LoadError((name, *number.path), got, rule if state else "the time t, pi, and parameters", hint)
             if not {*text.names} - {*CONSTANTS}:
                 check_value(name, load, number, float(text(CONSTANTS)), repr(number.given))
     limbs = LimbGroups.of(mechanism, [tuple(placed) for placed in items])
@@ -288,6 +324,21 @@ def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescripti
         base=family, loads=tuple(loads.items()), items=limbs.items, sources=limbs.sources, groups=limbs.groups,
         names=limbs.names,
     )  # fmt: skip
+
+
+def _state_names(
+    name: str, load: DeclaredLoad, key: str, joints: set[str], taken: set[str], text: ParsedExpression
+) -> set[str]:
+    """Return what a number of a load may name of the state. Raises LoadError for names that parameters have, too."""
+    if type(load) not in STATE or key not in STATE[type(load)].fields:
+        return set()
+    meaning = STATE[type(load)].names
+    state = {*meaning, *joints}
+    for word in text.names:
+        if word in state & taken:
+            got = f"{word!r}, a parameter, and {meaning.get(word, 'the state of a joint')}"
+            raise LoadError((name, key), got, "one meaning of a name", "Rename the parameter.")
+    return state
 
 
 def _places(mechanism: Mechanism, name: str, load: DeclaredLoad) -> Iterator[tuple[int, int]]:

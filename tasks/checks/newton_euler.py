@@ -14,7 +14,7 @@ the drive holds it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -23,62 +23,98 @@ import scipy.sparse
 from numpy.typing import ArrayLike
 
 from robots.model import PLATFORM, Closure, Instance, Limb, Link, Robot
-from robots.springs import ForceElement, JointSpring, Spring
+from robots.springs import ForceElement, Spring, at_state, with_own
 from robots.types import BASE
 from tasks.dynamics.inverse import BodyMotions, RobotMotion, inertial_wrench, platform_motion
 from tasks.kernels.expression import Array
 from tasks.mechanics.kinematics import lead_slope
 
+JointStates = Callable[[str], np.ndarray]
+"""Positions `q_JOINT` and rates `qd_JOINT` (n,) of the joints of a limb, by name."""
 
-def applied_wrench(elements: Sequence[ForceElement], body: BodyMotions, links: Mapping[int, BodyMotions]) -> np.ndarray:
+
+def applied_wrench(
+    elements: Sequence[ForceElement], body: BodyMotions, links: Mapping[int, BodyMotions], joints: JointStates
+) -> np.ndarray:
     """(moment about its origin, force) (n, 6) that elements put on a body, world axes, which are those of the base.
 
-    `links` are those of its limb, which springs may lead to.
+    `links` are those of its limb, which springs may lead to, `joints` the state of its joints, which laws may name.
     """
     result = np.zeros((len(body.position), 6))
     for element in elements:
         arm = body.turned(element.point)
         moment = np.zeros(3)
         if isinstance(element, Spring):
-            force = _pull(element, body, arm, None if element.other == BASE else links[element.other])
+            force = _pull(element, body, arm, None if element.other == BASE else links[element.other], joints)
         else:
-            moment, force = (np.asarray(part, dtype=float) for part in (element.moment, element.force))
-            if element.turning:
-                moment, force = (part @ np.swapaxes(body.rotation, -1, -2) for part in (moment, force))
+            acting = at_state(element, joints)
+            parts = (np.broadcast_arrays(*part, result[:, 0])[:3] for part in (acting.moment, acting.force))
+            moment, force = (np.stack(part, axis=-1).astype(float) for part in parts)
+            if acting.turning:
+                moment, force = ((body.rotation @ part[..., None])[..., 0] for part in (moment, force))
         result[:, :3] += moment + np.cross(arm, force)
         result[:, 3:] += force
     return result
 
 
-def _pull(spring: Spring, body: BodyMotions, arm: np.ndarray, other: BodyMotions | None) -> np.ndarray:
+def _pull(
+    spring: Spring, body: BodyMotions, arm: np.ndarray, other: BodyMotions | None, joints: JointStates
+) -> np.ndarray:
     """Force (n, 3) of a spring on its body, towards its anchor on another one, or on the base."""
     reach, velocity = np.asarray(spring.anchor, dtype=float), body.velocity_of(arm)
     if other is not None:
         far = other.turned(spring.anchor)
         reach, velocity = other.position + far, velocity - other.velocity_of(far)
     gap = reach - body.position - arm
-    if spring.acts == "both" and not any(map(float, (spring.rest_length, spring.preload, spring.damping))):
-        return gap * float(spring.stiffness)  # where both points coincide, too
-    length = np.linalg.norm(gap, axis=-1, keepdims=True)
-    opening, stretch = -(gap * velocity).sum(axis=-1, keepdims=True) / length, length - float(spring.rest_length)
-    tension = float(spring.preload) + float(spring.stiffness) * stretch + float(spring.damping) * opening
+    length = np.linalg.norm(gap, axis=-1)
+    with np.errstate(invalid="ignore"):
+        opening = -(gap * velocity).sum(axis=-1) / length
+    own = {"s": length, "sd": opening}
+    spring = at_state(spring, with_own(own, joints))
+    if spring.acts == "both" and not np.any([np.any(x) for x in (spring.rest_length, spring.preload, spring.damping)]):
+        return np.asarray(gap * _column(spring.stiffness))  # where both points coincide, too
+    length, opening = length[:, None], opening[:, None]
+    stretch = length - _column(spring.rest_length)
+    direct = _column(spring.preload) - _column(spring.stiffness) * _column(spring.rest_length)
+    tension = _column(spring.preload) + _column(spring.stiffness) * stretch + _column(spring.damping) * opening
     if spring.acts != "both":
         sign = 1.0 if spring.acts == "pull" else -1.0
         tension = np.where(sign * stretch > 0.0, sign * np.maximum(sign * tension, 0.0), 0.0)
-    return np.asarray(gap / length * tension)
+    with np.errstate(invalid="ignore"):
+        pulls = np.asarray(gap / length * tension)
+    meeting = (length == 0.0) & (spring.acts == "both") & (direct == 0.0)
+    return np.where(meeting, -velocity * _column(spring.damping), pulls)
 
 
-def spring_forces(springs: Sequence[JointSpring], position: np.ndarray, rate: np.ndarray) -> np.ndarray:
+def _column(number: ArrayLike) -> np.ndarray:
+    """Return a number, or numbers (n,), as a column."""
+    return np.asarray(number, dtype=float).reshape(-1, 1)
+
+
+def joint_states(limb: Limb, position: np.ndarray, rate: np.ndarray) -> JointStates:
+    """Return the states (n,) of the joints of a limb by name, from positions and rates (n, joint)."""
+
+    def value(name: str) -> np.ndarray:
+        kind, _, joint = name.partition("_")
+        return np.asarray((position if kind == "q" else rate)[:, limb.index(joint)])
+
+    return value
+
+
+def spring_forces(limb: Limb, position: np.ndarray, rate: np.ndarray) -> np.ndarray:
     """Compute spring forces along joints (n, joint), from positions and rates (n, joint) of the joints of a limb."""
+    joints_of = joint_states(limb, position, rate)
     result = np.zeros_like(position)
-    for spring in springs:
-        joints = [joint for joint, _ in spring.ratios]
-        ratios = np.array([float(ratio) for _, ratio in spring.ratios])
-        stretch = position[:, joints] @ ratios - float(spring.rest_position)
-        half = 0.5 * float(spring.backlash)
+    for law in limb.springs:
+        joints = [joint for joint, _ in law.ratios]
+        ratios = np.array([float(ratio) for _, ratio in law.ratios])
+        own = {"q": position[:, joints] @ ratios, "qd": rate[:, joints] @ ratios}
+        spring = at_state(law, with_own(own, joints_of))
+        stretch = own["q"] - spring.rest_position
+        half = 0.5 * spring.backlash
         beyond = np.sign(stretch) * np.maximum(np.abs(stretch) - half, 0.0)
         touching = (np.abs(stretch) > half) | (half == 0.0)
-        force = -float(spring.stiffness) * beyond - float(spring.damping) * touching * (rate[:, joints] @ ratios)
+        force = spring.force - spring.stiffness * beyond - spring.damping * touching * own["qd"]
         for joint, ratio in zip(joints, ratios, strict=True):
             result[:, joint] += force * ratio
     return result
@@ -359,7 +395,7 @@ class SystemAssembly:
         start, platform, moved = 0, self.motion.platform, self.motion.joints
         for k, (limb, instance) in enumerate(zip(self.limbs, self.mechanism.instances, strict=True)):
             positions = moved.position[:, k], moved.acceleration[:, k]
-            sprung = spring_forces(limb.springs, positions[0], moved.velocity[:, k]) if limb.springs else None
+            sprung = spring_forces(limb, positions[0], moved.velocity[:, k]) if limb.springs else None
             joints = limb_joints(limb, instance, self.motion.limbs[k], platform, *positions, sprung)
             for chain in chains(limb):
                 passes = transmission(chain, joints)
@@ -427,7 +463,7 @@ class SystemAssembly:
             wrench = inertial_wrench(inertia, body, gravity)
             if forces := self._forces(limb, link):
                 links = {} if link == PLATFORM else dict(enumerate(self.motion.limbs[limb]))
-                wrench = wrench - applied_wrench(forces, body, links)
+                wrench = wrench - applied_wrench(forces, body, links, self._joint_states(limb))
             if link == PLATFORM and load is not None:
                 wrench = wrench - load
             parts.append(_applied(shift(body.position - self._about(body)), wrench))
@@ -436,6 +472,10 @@ class SystemAssembly:
             for row, acting in self._ends(joint):
                 right[:, row : row + 6] -= _applied(acting, joint.passes.fixed)
         return right
+
+    def _joint_states(self, limb: int) -> JointStates:
+        moved = self.motion.joints
+        return joint_states(self.limbs[limb], moved.position[:, limb], moved.velocity[:, limb])
 
     def _forces(self, limb: int, link: int) -> list[ForceElement]:
         """Return the external force elements of a body."""

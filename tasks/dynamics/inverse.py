@@ -201,7 +201,8 @@ def joint_reactions(
 ) -> JointReactions:
     """Compute reaction wrenches of all joints (*batch, limb, joint, 6) for a motion; see `inverse_dynamics`.
 
-    (moment [N m], force [N]) on the child by the parent at the joint's origin, world axes; joints in the order of
+    (moment [N m], force [N]) on the child by the parent at the joint's origin, world axes: that of the child's frame,
+    so moments of a joint that slides count from a point that slides along. Joints in the order of
     `Limb.joints`; the drive's force is inside its joint, and so is friction; of a drive on another link, what its train
     passes on beside each joint that it moves, so that about its axis a joint carries T^T (u - what spins up rotors).
     Forces inside a train show where its rods are links in loops. The child of a joint at the platform is the platform,

@@ -185,6 +185,10 @@ class Expression:
     def __invert__(self) -> Expression:
         return self.graph.node("not", (self,))
 
+    def where(self, x: float | Expression, y: float | Expression) -> Expression:
+        """Return x where this mask holds, else y."""
+        return select(self, self.graph.lift(x), self.graph.lift(y))
+
     def sqrt(self) -> Expression:
         """Square root; `np.sqrt` calls it."""
         return unary("sqrt", self)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from robots.model import PLATFORM, Limb
+from robots.springs import state_names
 from robots.status import Status
 from robots.types import TWIST
 from tasks.kernels.expression import Array, Scalar
@@ -110,8 +111,10 @@ class Solved:
 
 
 def sprung_joints(limb: Limb) -> list[int]:
-    """Joints whose positions springs see, each once."""
-    return list(dict.fromkeys(joint for spring in limb.springs for joint, _ in spring.ratios))
+    """Joints whose positions springs and laws of forces see, each once."""
+    names = {name for element in (*limb.forces, *limb.springs) for name in state_names(element)}
+    seen = [limb.index(name[2:]) for name in sorted(names) if name.startswith("q_")]
+    return list(dict.fromkeys([*(joint for spring in limb.springs for joint, _ in spring.ratios), *seen]))
 
 
 def dynamics(mounted: Mounted, solved: Solved, gravity: Array) -> tuple[list[Scalar], list[list[Scalar]]]:
@@ -182,7 +185,20 @@ def tree_dynamics(
 
 def spring_forces(mounted: Mounted, solved: Solved) -> Array:
     """Compute the forces of springs along the joints of the tree (joint,)."""
-    return joint_spring_forces(mounted.limb.springs, lambda joint: solved.position(mounted.limb, joint), solved.rates)
+    limb = mounted.limb
+    return joint_spring_forces(
+        limb.springs,
+        lambda joint: solved.position(limb, joint),
+        solved.rates,
+        functools.partial(joint_state, limb, solved),
+    )
+
+
+def joint_state(limb: Limb, solved: Solved, name: str) -> Scalar:
+    """Return the position `q_JOINT` or the rate `qd_JOINT` of a joint of the tree by name."""
+    kind, _, joint = name.partition("_")
+    number = limb.index(joint)
+    return solved.position(limb, number) if kind == "q" else solved.rates[number]
 
 
 def applied_wrenches(mounted: Mounted, solved: Solved) -> dict[int, tuple[Array, Array]]:
@@ -199,7 +215,13 @@ def applied_wrenches(mounted: Mounted, solved: Solved) -> dict[int, tuple[Array,
 def _link_state(mounted: Mounted, solved: Solved, body: int) -> BodyState:
     pose = joined_pose(mounted.base, solved.tips.at[body])
     velocity = functools.partial(_link_velocity, mounted, solved, body)
-    return BodyState(pose.rotation, pose.position, velocity, functools.partial(_link_state, mounted, solved))
+    return BodyState(
+        pose.rotation,
+        pose.position,
+        velocity,
+        functools.partial(_link_state, mounted, solved),
+        functools.partial(joint_state, mounted.limb, solved),
+    )
 
 
 def _link_velocity(mounted: Mounted, solved: Solved, body: int) -> tuple[Array, Array]:

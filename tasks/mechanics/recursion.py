@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from robots.model import Inertia, Link, Platform
-from robots.springs import AppliedWrench, ForceElement, JointSpring, Spring
+from robots.springs import AppliedWrench, ForceElement, JointSpring, Spring, at_state, laws_of, with_own
 from robots.types import BASE, TRANSLATION, TWIST
-from tasks.kernels.expression import Array, Scalar, Scalars
+from tasks.kernels.expression import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, cross, dot, every, is_zero, reciprocal, sqrt, total, where
 from tasks.mathematics.rotations import roll_pitch_yaw
 from tasks.mechanics.kinematics import JointState, Pose, SpatialMotion, along, joint_rotation, sliding, way
@@ -223,13 +223,19 @@ class BodyState:
     """Rotation (3, 3) from a body's axes to those of the base, position of its origin, and its velocities (3,).
 
     `velocity` gives (angular velocity, velocity of the origin); it is called for elements that damp alone. `others`
-    gives the state of another link of the same limb.
+    gives the state of another link of the same limb, `joint` that of a joint of it by name, `q_JOINT` or `qd_JOINT`.
     """
 
     rotation: Array
     position: Array
     velocity: Callable[[], tuple[Array, Array]]
     others: Callable[[int], BodyState] | None = None
+    joint: Callable[[str], Scalar] | None = None
+
+    def of_joint(self, name: str) -> Scalar:
+        """Return the position or rate of a joint by name."""
+        assert self.joint is not None, "loads on a platform know no joints"
+        return self.joint(name)
 
 
 def elements_wrench(elements: Iterable[ForceElement], state: BodyState) -> tuple[Array, Array]:
@@ -243,8 +249,9 @@ def elements_wrench(elements: Iterable[ForceElement], state: BodyState) -> tuple
         if isinstance(element, Spring):
             push = _pull(element, state, arm)
         else:
-            push = _components(element, state, element.force)
-            moment = moment + _components(element, state, element.moment)
+            acting = at_state(element, state.of_joint)
+            push = _components(acting, state, acting.force)
+            moment = moment + _components(acting, state, acting.moment)
         moment, force = moment + cross(arm, push), force + push
     finite = total([*moment, *force]) <= sys.float_info.max
     numbers = array([where(finite, x, np.nan) for x in (*moment, *force)])
@@ -260,10 +267,13 @@ def _pull(spring: Spring, state: BodyState, arm: Array) -> Array:
     """Force of a spring on its body.
 
     Written as a linear spring of no rest length and what is left, so that such springs have no singularity where both
-    points coincide. Others have no direction there: the force is not a number.
+    points coincide; a damper holds against all of their velocity there, as they came along it. Others have no direction
+    there: the force is not a number.
     """
     reach, anchor_velocity = _anchor(spring, state)
     gap = state.position + arm - reach
+    if laws_of(spring):
+        spring = at_state(spring, _spring_state(gap, arm, state, anchor_velocity))
     direct: Scalar = spring.preload
     if not is_zero(spring.rest_length):
         direct = direct - spring.stiffness * spring.rest_length
@@ -271,13 +281,39 @@ def _pull(spring: Spring, state: BodyState, arm: Array) -> Array:
         return -gap * spring.stiffness
     length = sqrt(dot(gap, gap))
     shorter = reciprocal(length)
+    meeting: Mask = False
     if spring.damped:
-        omega, velocity = state.velocity()
-        moving = velocity + cross(omega, arm)
-        opening = dot(gap, moving if anchor_velocity is None else moving - anchor_velocity()) * shorter
+        moving = _relative_velocity(arm, state, anchor_velocity)
+        meeting = every([length <= 0.0, _vanishes(direct), spring.acts == "both"])
+        opening = dot(gap, moving) * shorter
         direct = direct + where(_vanishes(spring.damping), 0.0, spring.damping * opening)
     pull = where(_vanishes(direct), 0.0, direct * shorter) + spring.stiffness
-    return gap * -(pull if spring.acts == "both" else _one_sided(spring, pull, length))
+    force = gap * -(pull if spring.acts == "both" else _one_sided(spring, pull, length))
+    if meeting is False:
+        return force
+    return array([where(meeting, -spring.damping * v, f) for v, f in zip(moving, force, strict=True)])
+
+
+def _relative_velocity(arm: Array, state: BodyState, anchor_velocity: Callable[[], Array] | None) -> Array:
+    """Return the velocity of the end of a spring on its body less that of its other end."""
+    omega, velocity = state.velocity()
+    moving = velocity + cross(omega, arm)
+    return moving if anchor_velocity is None else moving - anchor_velocity()
+
+
+def _spring_state(
+    gap: Array, arm: Array, state: BodyState, anchor_velocity: Callable[[], Array] | None
+) -> Callable[[str], Scalar]:
+    """Return the values that a law of a spring knows, by name: its length, the rate of that, and joints."""
+
+    def value(name: str) -> Scalar:
+        if name == "s":
+            return sqrt(dot(gap, gap))
+        if name == "sd":
+            return dot(gap, _relative_velocity(arm, state, anchor_velocity)) * reciprocal(sqrt(dot(gap, gap)))
+        return state.of_joint(name)
+
+    return value
 
 
 def _anchor(spring: Spring, state: BodyState) -> tuple[Array, Callable[[], Array] | None]:
@@ -371,18 +407,23 @@ def held_directions(mobility: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in TWIST if name not in mobility) if mobility else ()
 
 
-def joint_spring_forces(springs: Iterable[JointSpring], position: Callable[[int], Scalar], rates: Scalars) -> Array:
+def joint_spring_forces(
+    springs: Iterable[JointSpring],
+    position: Callable[[int], Scalar],
+    rates: Scalars,
+    of_joint: Callable[[str], Scalar],
+) -> Array:
     """Compute the forces of springs along the joints (joint,).
 
-    Inputs are positions of joints by index, and rates of all joints.
+    Inputs are positions of joints by index, rates of all joints, and both by name for laws.
     """
     result = np.array(np.zeros(len(rates)), dtype=object)
-    for spring in springs:
-        stretch: Scalar = (
-            sum((position(joint) * ratio for joint, ratio in spring.ratios), start=0.0) - spring.rest_position
-        )
-        rate: Scalar = sum((rates[joint] * ratio for joint, ratio in spring.ratios), start=0.0)
-        pull = _joint_pull(spring, stretch, rate)
+    for law in springs:
+        at: Scalar = sum((position(joint) * ratio for joint, ratio in law.ratios), start=0.0)
+        rate: Scalar = sum((rates[joint] * ratio for joint, ratio in law.ratios), start=0.0)
+        own = {"q": at, "qd": rate}
+        spring = at_state(law, with_own(own, of_joint))
+        pull = _joint_pull(spring, at - spring.rest_position, rate) - spring.force
         for joint, ratio in spring.ratios:
             result[joint] = result[joint] - pull * ratio
     return array(result)

@@ -111,8 +111,16 @@ def _load(report: Report, name: str, section: LoadSection, points: PointsReader)
     if on is None:
         report(path, Got(f"a load without {where}"), f"{where} that it acts on", "Add it.")
         return None
+    if isinstance(section.force, tuple) == (section.kind == "joint_spring") and section.force is not None:
+        rule = "three components [N]" if section.kind == "wrench" else "a number or an expression [N m or N]"
+        report((*path, "force"), Got("another number of them"), rule)
+        return None
     if section.kind == "joint_spring":
-        return JointSpringLoad(on, section.stiffness, section.damping, section.rest_position, section.backlash)
+        force = None if isinstance(section.force, tuple) else section.force
+        return JointSpringLoad(
+            on, section.stiffness, section.damping, section.rest_position, section.backlash, force,
+            section.table, section.argument, section.scale,
+        )  # fmt: skip
     if isinstance(section.inertia, tuple) != (section.kind == "object") and section.inertia is not None:
         rule = "three principal moments" if section.kind == "object" else "a number or an expression [kg m^2 or kg]"
         report((*path, "inertia"), Got("another number of them"), rule)
@@ -123,7 +131,7 @@ def _load(report: Report, name: str, section: LoadSection, points: PointsReader)
     if section.kind == "spring":
         return SpringLoad(
             on, section.stiffness, at, _triple(section.to), section.rest_length, section.damping,
-            section.preload, section.other, section.acts,
+            section.preload, section.other, section.acts, section.table, section.argument, section.scale,
         )  # fmt: skip
     if section.kind == "object":
         if section.mass is None:
@@ -137,7 +145,8 @@ def _load(report: Report, name: str, section: LoadSection, points: PointsReader)
         if table is None:
             return None
     scale = 1.0 if table is not None and section.scale is None else section.scale
-    force, moment = _triple(section.force), _triple(section.moment)
+    force = _triple(section.force if isinstance(section.force, tuple) else None)
+    moment = _triple(section.moment)
     return WrenchLoad(on, force, moment, at, section.axes or "world", table, scale)
 
 

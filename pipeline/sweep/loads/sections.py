@@ -25,7 +25,10 @@ Values = Annotated[tuple[Value, ...], Field(min_length=3, max_length=3)]
 
 
 class LoadSection(Section):
-    """A load on links or on the platform; numbers are parameters, or expressions of `t` [s] and of parameters."""
+    """A load on links or on the platform; numbers are parameters, or expressions of `t` [s] and of parameters.
+
+    Some may follow from the state of the limb too, see `robots.loads.declared.STATE`.
+    """
 
     kind: Literal["wrench", "spring", "object", "joint_spring", "elastic_drive"] = Field(
         description="`wrench`, `spring` to base or another link, `object`, spring in a joint, or elastic transmission"
@@ -41,13 +44,23 @@ class LoadSection(Section):
     at: Values | None = Field(
         default=None, description="where it acts, or the centre of the object, in the frame of the body [m]"
     )
-    force: Values | None = Field(default=None, description="of a wrench [N]")
+    force: Values | Value | None = Field(
+        default=None, description="of a wrench [N]; one number along the joint of a `joint_spring` [N m or N]"
+    )
     moment: Values | None = Field(default=None, description="of a wrench [N m]")
     axes: Literal["world", "link", "platform"] | None = Field(
         default=None, description="of a wrench: those of `world`, the default, or of its own `link` or `platform`"
     )
     file: Text | None = Field(
         default=None, description="a wrench over time, a table with the columns t, mx, my, mz, fx, fy, fz [s, N m, N]"
+    )
+    table: tuple[tuple[Number, Number], ...] | None = Field(
+        default=None,
+        description="points (length, pull) of a spring, or (position, force) of a joint, linear in between and held "
+        "beyond the ends; in place of `preload` or `force`",
+    )
+    argument: Text | None = Field(
+        default=None, description="expression over which the table is, in place of length or position"
     )
     scale: Value | None = Field(default=None, description="factor of the table; default: 1")
     to: Values | None = Field(
@@ -88,9 +101,15 @@ class LoadSection(Section):
 
 KINDS = {
     "wrench": ("body", "at", "force", "moment", "axes", "file", "scale"),
-    "spring": ("body", "at", "to", "other", "acts", "stiffness", "rest_length", "damping", "preload"),
+    "spring": (
+        *("body", "at", "to", "other", "acts", "stiffness", "rest_length", "damping", "preload"),
+        *("table", "argument", "scale"),
+    ),
     "object": ("body", "at", "mass", "inertia", "start", "until"),
-    "joint_spring": ("joint", "stiffness", "damping", "rest_position", "backlash"),
+    "joint_spring": (
+        *("joint", "stiffness", "damping", "rest_position", "backlash", "force"),
+        *("table", "argument", "scale"),
+    ),
     "elastic_drive": ("actuators", "stiffness", "damping", "backlash", "inertia"),
 }
 """Keys that a kind of load has beside `kind`; the first of them names the loaded part."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.integrate import solve_ivp
 
 from pipeline import Sweep, run
 from pipeline.errors import InputError
+from pipeline.robot_files.reader import read_robot
 from robots import catalog
 from robots.geometry import point, shifted
 from robots.loads.declared import LoadError, SpringLoad
@@ -158,3 +160,19 @@ def test_what_cannot_be_joined_is_refused() -> None:
             with_loads(delta, {"spring": load})
     with pytest.raises(ParameterError, match="acts: got 'hold'; expected one of both, pull, push"):
         SpringLoad("arm", 1.0, acts="hold")  # type: ignore[arg-type]
+
+
+def test_a_damper_between_points_that_meet_holds_against_their_velocity() -> None:
+    """Without rest length it has a limit there; with one it has no direction, and the sample no force."""
+    free = read_robot(Path("examples/published/free_body.yaml"))
+    way = {"q": np.zeros((2, 6)), "qd": [[0.0] * 6, [1.0, 2.0, -3.0, 0.1, 0.2, 0.3]], "qdd": np.zeros((2, 6))}
+    state: dict[str, Any] = way | {"gravity": (0.0, 0.0, 0.0)}
+    robot = with_loads(free, {"spring": SpringLoad("bar", 10.0, damping=0.5)})
+    found = inverse_dynamics(robot, **state)
+    np.testing.assert_allclose(found.force[:, :3], [[0.0, 0.0, 0.0], [0.5, 1.0, -1.5]], atol=1e-12)
+    reference = joint_reactions_reference(robot, **state, method="least_norm")
+    np.testing.assert_allclose(found.force, reference.actuator_force, atol=1e-12)
+    before = inverse_dynamics(robot, **state | {"q": 1e-7 * np.array([[1.0, 2.0, -3.0, 0.0, 0.0, 0.0]])})
+    np.testing.assert_allclose(before.force[1], found.force[1], atol=1e-5)
+    long = with_loads(free, {"spring": SpringLoad("bar", 10.0, rest_length=0.1, damping=0.5)})
+    assert (inverse_dynamics(long, **state).status != Status.OK).all()

@@ -20,11 +20,11 @@ def main() -> None:
     """Compute all rows, or the named ones, and print them; with `--page` write the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.published", description=__doc__)
     parser.add_argument("name", nargs="*", choices=[*ROWS, []], help="rows; all without")
-    parser.add_argument("--page", action="store_true", help="write docs/published.md and its picture")
+    parser.add_argument("--page", action="store_true", help="write docs/published.md and its picture, of all rows")
     options = parser.parse_args()
     results = [ROWS[name].result() for name in options.name or ROWS]
     lines = [*table(results), ""]
-    if options.page:
+    if options.page and not options.name:
         head = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
         PAGE.write_text(f"{head}{MARK}\n\n" + "\n".join(lines), encoding="utf-8")
         save(picture(results), PAGE.parent / "pictures" / "published.png")

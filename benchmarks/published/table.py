@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from benchmarks.figures import Figure, Size, require
-from benchmarks.published import chrono, ivp, modelica
+from benchmarks.published import chrono, exudyn, iftomm, ivp, modelica
 from benchmarks.published.rows import Result, Row
 
-ROWS: Mapping[str, Row] = {row.name: row for part in (ivp, modelica, chrono) for row in part.ROWS}
+ROWS: Mapping[str, Row] = {row.name: row for part in (iftomm, ivp, modelica, chrono, exudyn) for row in part.ROWS}
 
 
 def figures(size: Size) -> Iterator[Figure]:

@@ -90,9 +90,9 @@ def state_names(element: ForceElement | JointSpring) -> set[str]:
     return {name for law in (*numbers, *laws_of(element).values()) for name in law.names}
 
 
-def with_own(own: Mapping[str, Number], others: Callable[[str], Number]) -> Callable[[str], Number]:
+def state_with(of_load: Mapping[str, Number], of_joints: Callable[[str], Number]) -> Callable[[str], Number]:
     """Return the state by name: what is a load's own, and that of joints."""
-    return lambda name: own[name] if name in own else others(name)
+    return lambda name: of_load[name] if name in of_load else of_joints(name)
 
 
 def at_state(element: Element, state: Callable[[str], Number]) -> Element:

@@ -56,7 +56,7 @@ def governor() -> Iterator[Compared]:
     }
     robot = published_robot("flyball_governor", springs)
     times = np.linspace(0.2, 1.0, 5)
-    course = moved(robot, times, (0.0, 0.0, -GRAVITY), qd=[speed, 0.0, 0.0, 0.0], rtol=1e-9, atol=1e-10)
+    course = moved(robot, times, (0.0, 0.0, -GRAVITY), qd=[speed, 0.0, 0.0, 0.0], tolerance=1e-9)
     start = [0.5, np.pi / 6.0, 0.0, 0.0]
     height, angle, _, _ = integrated(_governor_rates(stiffness, damping, speed), start, times, method="Radau")
     yield Compared("height of the slider", course.q[:, 1] + 0.5, height)
@@ -103,7 +103,7 @@ def _governor_rates(stiffness: float, damping: float, speed: float) -> Callable[
 
 def bricard() -> Iterator[Compared]:
     """Compare five rods that fall with the motion of their one freedom, whose loop has a closed form."""
-    course = moved(published_robot("bricard"), TIMES, (0.0, -GRAVITY, 0.0), rtol=1e-10, atol=1e-11)
+    course = moved(published_robot("bricard"), TIMES, (0.0, -GRAVITY, 0.0), tolerance=1e-10)
     angle, _ = integrated(_bricard_rates, [0.0, 0.0], TIMES)
     yield Compared("angle", course.q[:, 0], angle)
     points = np.array([_bricard(x).point for x in angle])
@@ -130,12 +130,12 @@ RODS = (
 
 def _bricard(angle: float) -> _Linkage:
     """Return the mechanism at an angle: of its six joints every second one has this, sin b = -sin a / (1 + sin a)."""
-    other = np.arcsin(-np.sin(angle) / (1.0 + np.sin(angle)))
-    rate = -np.cos(angle) / (1.0 + np.sin(angle)) ** 2 / np.cos(other)
+    second = np.arcsin(-np.sin(angle) / (1.0 + np.sin(angle)))
+    rate = -np.cos(angle) / (1.0 + np.sin(angle)) ** 2 / np.cos(second)
     turn, omega, place, velocity = np.eye(3), np.zeros(3), np.zeros(3), np.zeros(3)
     inertia, energy, point = 0.0, 0.0, place
     for number, (way, axis) in enumerate(RODS):
-        at, speed = ((angle, 1.0), (other, rate))[number % 2]
+        at, speed = ((angle, 1.0), (second, rate))[number % 2]
         omega = omega + turn @ np.eye(3)["xyz".index(axis)] * speed
         turn = turn @ Rotation.from_euler(axis, at).as_matrix()
         arm = turn @ np.array(way)

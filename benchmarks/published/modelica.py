@@ -40,7 +40,7 @@ GAS = {
 def crank(case: str, robot: str, speed: float, loads: Mapping[str, DeclaredLoad] | None = None) -> Iterator[Compared]:
     """Compare angle and speed of a crank that starts at zero with a speed [rad/s]."""
     table = reference(f"modelica_{case}")
-    course = moved(published_robot(robot, loads), table["t"], GRAVITY, qd=[speed], rtol=1e-9, atol=1e-10)
+    course = moved(published_robot(robot, loads), table["t"], GRAVITY, qd=[speed], tolerance=1e-9)
     yield Compared("angle", course.q[:, 0], table["phi"])
     yield Compared("speed", course.qd[:, 0], table["w"])
 
@@ -65,8 +65,8 @@ def pressure(x: str, low: Sequence[float], sign: str, bound: float, high: Sequen
 
 def polynomial(x: str, coefficients: Sequence[float]) -> str:
     """Return the expression of a polynomial, highest power first."""
-    first, *others = coefficients
-    return functools.reduce(lambda text, number: f"({text}) * {x} + {number!r}", others, repr(first))
+    first, *lower = coefficients
+    return functools.reduce(lambda text, number: f"({text}) * {x} + {number!r}", lower, repr(first))
 
 
 V6 = ((-30, -30), (90, 30), (210, -30), (210, 30), (90, -30), (-30, 30))

@@ -29,5 +29,5 @@ def figure(result: Result) -> Figure:
     row, worst = result.row, result.worst
     if worst is None:
         return Figure(row.name, None, "digits", f"refused: {result.refusal}; {row.source}")
-    told = f"{result.verdict}: {worst.what}; {row.digits:g} of the source ({row.because}); {row.source}"
-    return Figure(row.name, worst.digits, "digits", told)
+    remark = f"{result.verdict}: {worst.what}; {row.digits:g} of the source ({row.because}); {row.source}"
+    return Figure(row.name, worst.digits, "digits", remark)

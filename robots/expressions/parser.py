@@ -17,7 +17,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, starmap, takewhile
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
@@ -302,12 +302,13 @@ def _atan2(y: Number, x: Number) -> Number:
     return (x * 0.0 + y).arctan2(x) if hasattr(x, "arctan2") else np.arctan2(y, x)
 
 
-def chosen(condition: Number, a: Number, b: Number) -> Number:
+def chosen(condition: object, a: object, b: object) -> Number:
     """Return a where a condition holds, else b, of numbers, arrays and symbols."""
-    return condition.where(a, b) if _is_symbol(condition) else np.asarray(np.where(condition, a, b))[()]
+    mask = cast(Number, condition)
+    return mask.where(a, b) if _is_symbol(condition) else np.where(mask, cast(Number, a), cast(Number, b))[()]
 
 
-def _is_symbol(number: Number) -> bool:
+def _is_symbol(number: object) -> bool:
     return hasattr(number, "arctan2")
 
 

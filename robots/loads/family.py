@@ -49,7 +49,7 @@ from robots.loads.declared import (
     parameters_of,
     said_of,
 )
-from robots.loads.laws import Table, joint_state_names
+from robots.loads.laws import TabulatedNumber, joint_state_names
 from robots.loads.signals import Breaks, Signal, carried, signals_of
 from robots.loads.wrapped import ExtendedDescription, LimbGroups
 from robots.model import PLATFORM, Family, Frame, Inertia, Limb, Link, Mechanism, Robot
@@ -214,7 +214,7 @@ def _number_of(expression: ParsedExpression, numbers: Mapping[str, Number]) -> N
     return _law(expression, expression.names, numbers)
 
 
-def _law(function: ParsedExpression | Table, names: Iterable[str], numbers: Mapping[str, Number]) -> ForceLaw:
+def _law(function: ParsedExpression | TabulatedNumber, names: Iterable[str], numbers: Mapping[str, Number]) -> ForceLaw:
     present = [name for name in names if name in numbers]
     return ForceLaw(function, tuple((name, numbers[name]) for name in present), tuple({*names} - {*present}))
 
@@ -222,14 +222,14 @@ def _law(function: ParsedExpression | Table, names: Iterable[str], numbers: Mapp
 def _tabulated(name: str, load: SpringLoad | JointSpringLoad, numbers: Mapping[str, Number]) -> Number:
     """Return the law of a table, or its number where the argument is one."""
     assert load.table is not None
-    own = next(iter(STATE[type(load)].names))
-    argument = own if load.argument is None else numbers[f"{name}_argument"]
-    table = Table(
+    variable = next(iter(STATE[type(load)].names))
+    argument = variable if load.argument is None else numbers[f"{name}_argument"]
+    table = TabulatedNumber(
         load.table, argument.function if isinstance(argument, ForceLaw) else argument, numbers.get(f"{name}_scale", 1.0)
     )
     if isinstance(argument, ForceLaw):
         return ForceLaw(table, argument.values, argument.names)
-    return ForceLaw(table, (), (own,)) if isinstance(argument, str) else table({})
+    return ForceLaw(table, (), (variable,)) if isinstance(argument, str) else table({})
 
 
 def _on_limb(limb: Limb, body: int, name: str, load: DeclaredLoad, numbers: Mapping[str, Number]) -> Limb:
@@ -305,8 +305,8 @@ def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescripti
                 got = f"{mechanism.actuators[body]}, which {rivals[0][0]} selects, too"
                 raise LoadError((name, "actuators"), got, "one elastic drive for each actuator")
             items[k].append((name, body))
-            known = joint_state_names(link.joint for link in mechanism.limbs[mechanism.instances[k].limb].links)
-            joints[name] = joints.get(name, known) & known
+            here = joint_state_names(link.joint for link in mechanism.limbs[mechanism.instances[k].limb].links)
+            joints[name] = joints.get(name, here) & here
         parameters += _new_parameters(name, load, parameters)
     names = {*CONSTANTS, TIME, *(parameter.name for parameter in parameters)}
     for name, load in loads.items():

@@ -23,7 +23,7 @@ class StateNames:
 
 
 @dataclass(frozen=True)
-class Table:
+class TabulatedNumber:
     """A table: linear between its points, held beyond its ends, times a scale.
 
     Its argument is a name, an expression, or a number or symbol.
@@ -38,8 +38,8 @@ class Table:
         at = self.argument(values) if callable(self.argument) else self.argument
         if isinstance(at, str):
             at = values[at]
-        (first, low), *others = self.points
-        result: Number = others[-1][1] if others else low
+        (first, low), *higher = self.points
+        result: Number = higher[-1][1] if higher else low
         for (x, y), (end, top) in reversed([*zip(self.points, self.points[1:], strict=False)]):
             result = chosen(at < end, y + (at - x) * ((top - y) / (end - x)), result)
         return chosen(at < first, low, result) * self.scale

@@ -23,7 +23,7 @@ import scipy.sparse
 from numpy.typing import ArrayLike
 
 from robots.model import PLATFORM, Closure, Instance, Limb, Link, Robot
-from robots.springs import ForceElement, Spring, at_state, with_own
+from robots.springs import ForceElement, Spring, at_state, state_with
 from robots.types import BASE
 from tasks.dynamics.inverse import BodyMotions, RobotMotion, inertial_wrench, platform_motion
 from tasks.kernels.expression import Array
@@ -69,8 +69,8 @@ def _pull(
     length = np.linalg.norm(gap, axis=-1)
     with np.errstate(invalid="ignore"):
         opening = -(gap * velocity).sum(axis=-1) / length
-    own = {"s": length, "sd": opening}
-    spring = at_state(spring, with_own(own, joints))
+    lengths = {"s": length, "sd": opening}
+    spring = at_state(spring, state_with(lengths, joints))
     if spring.acts == "both" and not np.any([np.any(x) for x in (spring.rest_length, spring.preload, spring.damping)]):
         return np.asarray(gap * _column(spring.stiffness))  # where both points coincide, too
     length, opening = length[:, None], opening[:, None]
@@ -103,18 +103,18 @@ def joint_states(limb: Limb, position: np.ndarray, rate: np.ndarray) -> JointSta
 
 def spring_forces(limb: Limb, position: np.ndarray, rate: np.ndarray) -> np.ndarray:
     """Compute spring forces along joints (n, joint), from positions and rates (n, joint) of the joints of a limb."""
-    joints_of = joint_states(limb, position, rate)
+    of_joints = joint_states(limb, position, rate)
     result = np.zeros_like(position)
     for law in limb.springs:
         joints = [joint for joint, _ in law.ratios]
         ratios = np.array([float(ratio) for _, ratio in law.ratios])
-        own = {"q": position[:, joints] @ ratios, "qd": rate[:, joints] @ ratios}
-        spring = at_state(law, with_own(own, joints_of))
-        stretch = own["q"] - spring.rest_position
+        coordinate = {"q": position[:, joints] @ ratios, "qd": rate[:, joints] @ ratios}
+        spring = at_state(law, state_with(coordinate, of_joints))
+        stretch = coordinate["q"] - spring.rest_position
         half = 0.5 * spring.backlash
         beyond = np.sign(stretch) * np.maximum(np.abs(stretch) - half, 0.0)
         touching = (np.abs(stretch) > half) | (half == 0.0)
-        force = spring.force - spring.stiffness * beyond - spring.damping * touching * own["qd"]
+        force = spring.force - spring.stiffness * beyond - spring.damping * touching * coordinate["qd"]
         for joint, ratio in zip(joints, ratios, strict=True):
             result[:, joint] += force * ratio
     return result

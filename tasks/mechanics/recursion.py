@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robots.model import Inertia, Link, Platform
-from robots.springs import AppliedWrench, ForceElement, JointSpring, Spring, at_state, laws_of, with_own
+from robots.springs import AppliedWrench, ForceElement, JointSpring, Spring, at_state, laws_of, state_with
 from robots.types import BASE, TRANSLATION, TWIST
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, cross, dot, every, is_zero, reciprocal, sqrt, total, where
@@ -421,8 +421,8 @@ def joint_spring_forces(
     for law in springs:
         at: Scalar = sum((position(joint) * ratio for joint, ratio in law.ratios), start=0.0)
         rate: Scalar = sum((rates[joint] * ratio for joint, ratio in law.ratios), start=0.0)
-        own = {"q": at, "qd": rate}
-        spring = at_state(law, with_own(own, of_joint))
+        coordinate = {"q": at, "qd": rate}
+        spring = at_state(law, state_with(coordinate, of_joint))
         pull = _joint_pull(spring, at - spring.rest_position, rate) - spring.force
         for joint, ratio in spring.ratios:
             result[joint] = result[joint] - pull * ratio

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.composition.table import FACTORS, SIMPLE, Levels, Result, Table, all_pairs, covering
+from benchmarks.composition.table import FACTORS, SIMPLE, Result, Table, all_pairs, covering
 
 
 def main() -> int:
@@ -31,27 +31,27 @@ def main() -> int:
     options = parser.parse_args()
     deadline = time.monotonic() + 60.0 * options.minutes
     with tempfile.TemporaryDirectory(prefix="composition-") as folder:
-        table = Table(Path(folder), options.record)
-        table.read()
-        rows = covering()
-        print(f"{len(rows)} cases; {len(table.refused)} pairs of features that no sweep can have", flush=True)
-        for levels in cases(table, options.first, options.part):
-            if time.monotonic() > deadline:
-                print("\nthe time is over; not all cases were executed")
-                break
-            for result in table.try_case(levels):
+        table = Table(Path(folder), options.record, deadline)
+        try:
+            for result in results(table, options.first, options.part):
                 print(line(result), flush=True)
+        except TimeoutError as error:
+            print(f"\n{error}; not all cases were executed")
         print(*summary(table), sep="\n")
         if options.matrix:
             print(*matrix(table), sep="\n")
     return 1 if table.faults else 0
 
 
-def cases(table: Table, first: int, part: int) -> Iterator[Levels]:
-    """Give the cases of the array, then those for pairs that refusals of others have hidden."""
-    yield from covering()[first::part]
-    if part == 1:
-        yield from table.left()
+def results(table: Table, first: int, part: int) -> Iterator[Result]:
+    """Give the results of the array, then those for pairs that refusals of others have hidden."""
+    table.read()
+    rows = covering()
+    print(f"{len(rows)} cases; {len(table.refused)} pairs of features that no sweep can have", flush=True)
+    for levels in rows[first::part]:
+        yield from table.try_case(levels)
+    for levels in table.left() if part == 1 else ():
+        yield from table.try_case(levels)
 
 
 def line(result: Result) -> str:
@@ -78,12 +78,13 @@ MARKS = {"works": "+", "refused": "r", "no meaning": "-", "not seen": "?"}
 
 
 def matrix(table: Table) -> list[str]:
-    """Features in rows, features and doors in columns: + works, r refused, - no meaning, ? not seen."""
-    columns = [(axis, level) for axis, levels in FACTORS.items() for level in levels]
-    lines = []
-    for row in columns:
-        marks = (" " if row[0] == other[0] else MARKS[table.state(frozenset((row, other)))] for other in columns)
-        lines.append(f"{row[1]:24} {''.join(marks)}")
+    """Features in rows, all again in columns, by number: + works, r refused, - no meaning, ? not seen."""
+    entries = [(axis, level) for axis, levels in FACTORS.items() for level in levels]
+    numbers = [str(number) for number in range(1, len(entries) + 1)]
+    lines = ["", *(f"{'':28}{''.join(f'{number:>3}'[place] for number in numbers)}" for place in range(3))]
+    for number, row in zip(numbers, entries, strict=True):
+        marks = (" " if row[0] == other[0] else MARKS[table.state(frozenset((row, other)))] for other in entries)
+        lines.append(f"{number:>3} {row[1]:23} {''.join(marks)}")
     return lines
 
 

@@ -46,6 +46,19 @@ FACTORS: Mapping[str, Sequence[str]] = {
 SIMPLE: Levels = {"robot": "five_bar", "door": "compute", **PLAIN}
 """The plainest case."""
 
+VARIED = ("append", "grid", "sensitivity", "optimise", "one at a time", "morris", "search")
+"""Doors that mean something where a parameter varies."""
+NEEDS: Mapping[str, Levels] = {
+    **{door: {"design": "grid"} for door in VARIED},
+    "identify": {"sensors": "measurement"},
+}
+"""Features without which a door means nothing."""
+
+
+def plainest(door: str) -> Levels:
+    """Return the plainest case of a door."""
+    return {**SIMPLE, "door": door, **NEEDS.get(door, {})}
+
 
 @dataclass(frozen=True)
 class Result:
@@ -121,10 +134,12 @@ class Table:
     """Outcomes of pairs: those that work, and entries that together are refused or mean nothing.
 
     record: file to which each result is added as a line of JSON, and from which results of earlier parts are taken.
+    deadline: time (`time.monotonic`) after which no case is executed.
     """
 
     folder: Path
     record: Path | None = None
+    deadline: float = float("inf")
     works: set[Entries] = field(default_factory=set)
     refused: dict[Entries, Result] = field(default_factory=dict)
     faults: list[Result] = field(default_factory=list)
@@ -137,9 +152,11 @@ class Table:
             self.known.update({frozenset(result.levels.items()): result for result in recorded(self.record)})
 
     def execute(self, levels: Levels) -> Result:
-        """Execute a case once."""
+        """Execute a case once. Raises TimeoutError after the deadline."""
         key = frozenset(levels.items())
         if key not in self.known:
+            if time.monotonic() > self.deadline:
+                raise TimeoutError("the time is over")
             self.known[key] = result = execute(levels, self.folder)
             if self.record:
                 with self.record.open("a") as file:
@@ -187,11 +204,14 @@ class Table:
                     return
                 hit = self.reason(result)
                 self.refused[hit] = result
-            names = sorted(name for name, level in hit if level != SIMPLE[name])
-            if not names:
+            plain = plainest(levels["door"])
+            if names := sorted(name for name, level in hit if level != plain[name]):
+                name = min(names, key=lambda name: name == "robot")
+                levels[name] = plain[name]
+            elif levels["door"] != SIMPLE["door"]:
+                levels["door"] = SIMPLE["door"]
+            else:
                 return
-            levels[min(names, key=lambda name: (name == "robot", name == "door"))] = ""
-            levels = {name: level or SIMPLE[name] for name, level in levels.items()}
 
     def _refused_in(self, levels: Levels) -> Entries | None:
         return next((key for key in self.refused if key <= {*levels.items()}), None)
@@ -201,24 +221,26 @@ class Table:
         levels = result.levels
         early = self.execute({**levels, "door": READ}).outcome != "works"
         door = READ if early else levels["door"]
-        own = [(name, level) for name, level in levels.items() if level != SIMPLE[name] and name != "door"]
+        plain = plainest(door)
+        own = [(name, level) for name, level in levels.items() if level != plain[name] and name != "door"]
         for few in [[], *([entry] for entry in own), *map(list, combinations(own, 2))]:
             if len(few) == 2 and not early:
                 break
-            trial = self.execute({**SIMPLE, "door": door, **dict(few)})
+            trial = self.execute({**plain, **dict(few)})
             if trial.outcome == result.outcome:
                 return frozenset([*few, *([] if early else [("door", door)])])
         return self._reduced(result, door)
 
     def _reduced(self, result: Result, door: str) -> Entries:
         """Return the entries of a case that its outcome needs, found by leaving out one after the other."""
-        levels = {**result.levels, "door": door}
+        levels, plain = {**result.levels, "door": door}, plainest(door)
         for name in levels:
-            if levels[name] != SIMPLE[name] and name != "door":
-                trial = {**levels, name: SIMPLE[name]}
+            if levels[name] != plain[name]:
+                trial = {**levels, name: plain[name]}
                 if self.execute(trial).outcome == result.outcome:
                     levels = trial
-        return frozenset((name, level) for name, level in levels.items() if level not in (SIMPLE[name], READ))
+        door_too = [("door", door)] if door not in (READ, SIMPLE["door"]) else []
+        return frozenset([*door_too, *((name, level) for name, level in levels.items() if level != plain[name])])
 
     def state(self, pair: Entries) -> str:
         """Return `works`, `refused`, `no meaning` or `not seen` of a pair."""
@@ -233,16 +255,20 @@ class Table:
             if self.state(pair) != "not seen":
                 continue
             for row in rows:
-                if all(row.get(name, level) == level for name, level in pair) and not self._refused_in(
-                    {**SIMPLE, **row, **dict(pair)}
-                ):
+                both = {**row, **dict(pair)}
+                if all(row.get(name, level) == level for name, level in pair) and not self._refused_in(_filled(both)):
                     row |= dict(pair)
                     break
             else:
                 rows.append(dict(pair))
-        return [{**SIMPLE, "robot": self._taker(row), **row} for row in rows]
+        return [_filled({"robot": self._taker(row), **row}) for row in rows]
 
     def _taker(self, row: Levels) -> str:
         """Return a robot that takes all features of a case."""
-        free = (robot for robot in MACHINES if self._refused_in({**row, "robot": robot}) is None)
+        free = (robot for robot in MACHINES if self._refused_in(_filled({**row, "robot": robot})) is None)
         return next(free, SIMPLE["robot"])
+
+
+def _filled(row: Levels) -> dict[str, str]:
+    """Return a row with what it leaves open as in the plainest case of its door."""
+    return {**plainest(row.get("door", SIMPLE["door"])), **row}

@@ -76,3 +76,24 @@ def test_a_second_call_goes_on_where_the_first_one_ended(tmp_path: Path, monkeyp
     assert tried == [*doors, "csv"]
     assert (again[0], again[2]) == (results[0], results[2])
     assert again[1].outcome == "works"
+    third = Table(tmp_path, tmp_path / "record.jsonl", deadline=0.0)
+    assert third.execute({**SIMPLE, "door": "run"}) == results[0]
+    with pytest.raises(TimeoutError, match="the time is over"):
+        third.execute({**SIMPLE, "door": "netcdf"})
+
+
+def test_doors_that_need_a_feature_are_tried_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(levels: dict[str, str], folder: Path) -> table.Result:
+        lacking = levels["door"] == "optimise" and levels["design"] == "one design"
+        refused = levels["door"] == "optimise" and levels["field"] == "moving base"
+        return table.Result(levels, "no meaning" if lacking else "refused" if refused else "works")
+
+    monkeypatch.setattr(table, "execute", answer)
+    made = Table(tmp_path)
+    levels = {**SIMPLE, "door": "optimise", "field": "moving base", "loads": "wrench"}
+    assert [result.outcome for result in made.try_case(levels)] == ["no meaning", "refused", "works"]
+    assert {*made.refused} == {
+        frozenset({("door", "optimise"), ("design", "one design")}),
+        frozenset({("door", "optimise"), ("field", "moving base")}),
+    }
+    assert made.state(frozenset({("door", "optimise"), ("loads", "wrench")})) == "works"

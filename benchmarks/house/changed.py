@@ -119,7 +119,8 @@ def reached(texts: Mapping[str, str], changed: Sequence[str]) -> list[str]:
 
 def chosen(tests: Sequence[str], record: Mapping[str, float], seconds: float) -> Choice:
     """Return the first tests that fit into the seconds together, at least one; paths below the checkout."""
-    run, left = [], []
+    run: list[str] = []
+    left: list[str] = []
     for test in (f"{module.replace('.', '/')}.py" for module in tests):
         cost = record.get(test, UNKNOWN)
         if run and cost > seconds:

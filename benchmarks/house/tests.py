@@ -12,7 +12,6 @@ import argparse
 import json
 import resource
 import sys
-from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -62,11 +61,11 @@ def folder(test: str, depth: int) -> str:
     return "/".join(test.partition("::")[0].split("/")[:depth])
 
 
-def total_by(seconds: Mapping[str, float], depth: int) -> Counter[str]:
+def total_by(seconds: Mapping[str, float], depth: int) -> dict[str, float]:
     """Return the seconds of each folder or file."""
-    result: Counter[str] = Counter()
+    result: dict[str, float] = {}
     for test, value in seconds.items():
-        result[folder(test, depth)] += value
+        result[folder(test, depth)] = result.get(folder(test, depth), 0.0) + value
     return result
 
 
@@ -76,13 +75,19 @@ def table(now: Mapping[str, float], before: Mapping[str, float], depth: int, top
     Tests of `before` that lie in folders that were not run now are left out.
     """
     sums, earlier = total_by(now, depth), total_by(before, depth)
-    for name, value in sums.most_common():
-        yield f"{earlier[name]:9.1f} {value:9.1f}  {name}"
-    yield f"{sum(earlier[name] for name in sums):9.1f} {sum(sums.values()):9.1f}  all, {len(now)} tests"
-    functions: Counter[str] = Counter()
+    for name in costliest(sums):
+        yield f"{earlier.get(name, 0.0):9.1f} {sums[name]:9.1f}  {name}"
+    yield f"{sum(earlier.get(name, 0.0) for name in sums):9.1f} {sum(sums.values()):9.1f}  all, {len(now)} tests"
+    functions: dict[str, float] = {}
     for test, value in now.items():
-        functions[test.partition("[")[0]] += value
-    yield from (f"{'':9} {value:9.1f}  {name}" for name, value in functions.most_common(top))
+        name = test.partition("[")[0]
+        functions[name] = functions.get(name, 0.0) + value
+    yield from (f"{'':9} {functions[name]:9.1f}  {name}" for name in costliest(functions)[:top])
+
+
+def costliest(seconds: Mapping[str, float]) -> list[str]:
+    """Return the names, those with the most seconds first."""
+    return sorted(seconds, key=lambda name: -seconds[name])
 
 
 def load(path: Path | None) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,15 @@ from tasks.kernels.program import Program
 
 OPTIMISATION = 2
 """Level of optimisation of LLVM."""
+COMPILE = "LIMBSWEEP_COMPILE"
+"""Variable of the environment: `best`, as if it were absent, or `quick` for code that is made in a seventh of the time.
+
+Quick code is several times slower, twice as long, and computes the same bits: only the choice of registers and of
+instructions depends on it. It is for tests, most of which compute a few samples.
+"""
+LEVELS = {"best": OPTIMISATION, "quick": 0}
+SHORT = 40_000
+"""Lines of a text that may be compiled quickly: each value has a place on the stack of its own then."""
 WIDEST = 6_000
 """Operations up to which an iteration is done for two groups of samples at a time."""
 REGISTERS = "+avx512f"
@@ -81,6 +91,14 @@ def text_for_cards(text: str) -> str:
     return result
 
 
+def level(text: str) -> int:
+    """Return the level of optimisation for a text, as the environment asks for. Raises ValueError."""
+    speed = os.environ.get(COMPILE) or "best"
+    if speed not in LEVELS:
+        raise ValueError(f"{COMPILE}: got {speed!r}; expected {' or '.join(LEVELS)}")
+    return LEVELS[speed] if text.count("\n") <= SHORT else OPTIMISATION
+
+
 def compile_text(text: str, signature: Callable[[int], Any], *, keep: bool = True, name: str = "kernel") -> Machine:
     """Machine code of a function of a text, for this processor.
 
@@ -91,8 +109,9 @@ def compile_text(text: str, signature: Callable[[int], Any], *, keep: bool = Tru
     triple, cpu = llvm.get_default_triple(), llvm.get_host_cpu_name()
     features = llvm.get_host_cpu_features().flatten()
     versions = ".".join(map(str, llvm.llvm_version_info))
-    known = stored.key(text, triple, cpu, features, str(OPTIMISATION), versions, llvmlite.__version__)
-    target = llvm.Target.from_triple(triple).create_target_machine(cpu, features, opt=OPTIMISATION, jit=True)
+    optimisation = level(text)
+    known = stored.key(text, triple, cpu, features, str(optimisation), versions, llvmlite.__version__)
+    target = llvm.Target.from_triple(triple).create_target_machine(cpu, features, opt=optimisation, jit=True)
     code = stored.read(known) if keep else None
     if code is None:
         code = bytes(target.emit_object(llvm.parse_assembly(text)))

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from tasks.kernels.emission.emitter import source
 from tasks.kernels.emission.writer import literal
-from tasks.kernels.llvm import compile_program
-from tasks.kernels.program import Node, Program, trace
+from tasks.kernels.kernel import Kernel
+from tasks.kernels.llvm import COMPILE, LEVELS, OPTIMISATION, SHORT, compile_program, level
+from tasks.kernels.program import Node, Program, size, trace
 from tests.tasks.kernels.random_programs import Recipe, recipes
 
 
@@ -57,6 +58,33 @@ def test_a_function_keeps_its_machine_code_alive() -> None:
     del call
     gc.collect()
     assert code() is None
+
+
+@hypothesis_settings(max_examples=10)
+@given(recipe=recipes())
+def test_quick_code_has_the_same_bits(recipe: Recipe) -> None:
+    program = recipe.program()
+    rng = np.random.default_rng(1)
+    inputs = {key: rng.normal(size=(1, size(shape))) for key, shape in program.case.items()}
+    inputs |= {key: rng.normal(size=(1, size(shape), 16)) for key, shape in program.sample.items()}
+    results = []
+    for speed in LEVELS:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(COMPILE, speed)
+            results.append(Kernel(program, keep=False)(inputs, 16))
+    assert results[0].keys() == results[1].keys()
+    for name, values in results[0].items():
+        np.testing.assert_array_equal(values.view(np.int64), results[1][name].view(np.int64))
+
+
+def test_only_short_texts_are_compiled_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert level("") == OPTIMISATION
+    monkeypatch.setenv(COMPILE, "quick")
+    assert level("") == 0
+    assert level("\n" * (SHORT + 1)) == OPTIMISATION
+    monkeypatch.setenv(COMPILE, "fast")
+    with pytest.raises(ValueError, match="LIMBSWEEP_COMPILE: got 'fast'; expected best or quick"):
+        level("")
 
 
 def simple() -> Program:

@@ -1,0 +1,17 @@
+"""Tests of kernels look at the code that users run, also where the gate compiles quickly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tasks.kernels.llvm import COMPILE
+
+
+@pytest.fixture(scope="module", autouse=True)
+def best_code() -> Iterator[None]:
+    """Compile as for users."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(COMPILE, raising=False)
+        yield

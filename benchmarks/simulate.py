@@ -29,7 +29,7 @@ from benchmarks.figures import FULL, CheckError, Figure, Size
 from benchmarks.peers.bodies import skeleton
 from benchmarks.peers.closure import CLOSED, Closure, Target
 from benchmarks.peers.engines import able
-from pipeline.execution.graph import block_of
+from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots import catalog

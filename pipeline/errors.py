@@ -113,3 +113,21 @@ class TaskError(Exception):
         if isinstance(error, TaskError):
             return error
         return cls(f"{type(error).__name__}: {' '.join(str(error).split())[:REASON]}")
+
+
+def reason(error: Exception) -> str:
+    """Return the message of a library about a broken file: one line, its bytes escaped."""
+    return ascii(" ".join(str(error).split()))[1:-1][:120]
+
+
+def refused(name: str, got: str, expected: str, hint: str = "") -> InputError:
+    """Return the error of a file that cannot be used."""
+    return InputError([Problem(name, 0, 0, "", got, expected, hint)])
+
+
+def size(number: int) -> str:
+    """Format a number of bytes with a binary prefix."""
+    for scale, unit in ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if number >= scale:
+            return f"{number / scale:.3g} {unit}"
+    return f"{number} B"

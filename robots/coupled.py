@@ -128,16 +128,18 @@ def closed(
         drives += [_driving(drive, instance, start, ground) for drive in limb.drives or map(direct, limb.actuated)]
     stated = tuple(f"{NAME}_{entry}" for entry in COORDINATES if entry in platform.coordinates)
     stand_ins = tuple(f"{NAME}_{entry}" for entry in COORDINATES)
-    return Mechanism.chain(
+    limb = Limb(
         name,
         tuple(links),
-        tuple(actuated),
         tuple(loops),
-        tuple(drives) if any(limbs[instance.limb].drives for instance in instances) else (),
+        (),
+        tuple(actuated),
         independent=tuple(dict.fromkeys((*stated, *platform.independent, *_carried(platform), *platform.redundant))),
+        drives=tuple(drives) if any(limbs[instance.limb].drives for instance in instances) else (),
         coordinates=stand_ins,
         posture=_posture(platform),
     )
+    return Mechanism.standing(limb)
 
 
 ALONG: Mapping[str, str] = {"vx": "x", "vy": "y", "vz": "z", "wx": "roll", "wy": "pitch", "wz": "yaw"}

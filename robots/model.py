@@ -276,13 +276,14 @@ class Mechanism:
         loops: tuple[Closure, ...] = (),
         drives: tuple[Drive, ...] = (),
         independent: tuple[str, ...] = (),
-        couplings: tuple[Coupling, ...] = (),
-        coordinates: tuple[str, ...] = (),
-        posture: RestPosture | None = None,
     ) -> Self:
         """A tree chain, or with `loops` a closed chain, that stands on the base."""
-        limb = Limb(name, links, loops, (), actuated, False, independent, drives, couplings, coordinates, (), posture)
-        return cls((limb,), (Instance(name, 0, Frame(), Frame()),), NO_PLATFORM)
+        return cls.standing(Limb(name, links, loops, (), actuated, independent=independent, drives=drives))
+
+    @classmethod
+    def standing(cls, limb: Limb) -> Self:
+        """A chain of one limb, without tips, that stands on the base."""
+        return cls((limb,), (Instance(limb.name, 0, Frame(), Frame()),), NO_PLATFORM)
 
     @property
     def has_forces(self) -> bool:

@@ -44,8 +44,8 @@ from pipeline.execution.contents import create_store
 from pipeline.execution.graph import block_graph
 from pipeline.plan import plan as module
 from storage.store import StoreWriter
-from tasks.blocks import assembly, limb_results, reactions
-from tasks.blocks.block import Pool
+from tasks.blocks import assembly, limb_results, reactions, series
+from tasks.blocks.pool import Pool
 
 module.WANTED_BLOCKS = 1
 file = Path("power.yaml")
@@ -57,7 +57,7 @@ for metrics in (("mean_effective_mass",), ("condition",)):
     create_store(plan, store)
     writer = StoreWriter(store)
     get_sync(*block_graph(plan, 0, writer, "first", "limb"))
-    for used in (assembly, reactions, limb_results):
+    for used in (assembly, reactions, limb_results, series):
         used.empty = Pool(0).empty
     tracemalloc.start()
     get_sync(*block_graph(plan, 0, writer, "again", "limb"))

@@ -8,7 +8,7 @@ import xarray
 from xarray import DataArray, Dataset
 
 from applications.commands.terminal import print_rows
-from pipeline.documents.files import size
+from pipeline.errors import size
 from pipeline.monitor.samples import meanings
 from storage.integrity import require_sound_metadata
 from storage.places.access import locate

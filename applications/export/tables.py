@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.documents.files import size
 from pipeline.documents.outputs import CellWriter
-from pipeline.errors import InputError
+from pipeline.errors import InputError, size
 from pipeline.execution.opening import open
 from pipeline.stores.metric_rows import CASE, Table, add_columns, component_columns, metric_rows
 from pipeline.sweep.dataset_split import PARTED, PARTS, case_part, part_name

@@ -16,12 +16,14 @@ from scipy.spatial.transform import Rotation
 from applications.identification.estimation.calibration.calibrate import Calibration, Poses, calibrate
 from applications.identification.estimation.calibration.geometry import Geometry
 from applications.identification.machines.sections import Column, Distinct, FilesSection, Numbers, Positive
-from pipeline.documents.files import UNITS, read_text, refused
+from pipeline.documents.files import read_text
 from pipeline.documents.outputs import CellWriter
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.tables.selection import ColumnRequest, Selected, select, unit_of
+from pipeline.documents.units import UNITS
 from pipeline.documents.validation import Integer, Number, Section, Text, validate_keys
 from pipeline.documents.yaml import MAX_BYTES, parse_yaml
+from pipeline.errors import refused
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import find_family, require_format
 from robots.formats import writing

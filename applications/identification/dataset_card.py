@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pipeline.documents.files import size
+from pipeline.errors import size
 from pipeline.sweep.axes.columns import TRUTH
 from pipeline.sweep.dataset_split import PARTED, part_name
 from robots.quantities import GAINS, STATE

@@ -13,7 +13,7 @@ from applications.studies.columns import JOINTS, Array, Mask, Objective, base_of
 from applications.studies.points import Choice
 from applications.studies.space import DesignSpace, is_dim
 from pipeline.documents.report import sentence
-from pipeline.execution.graph import block_of
+from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.gravity import GRAVITY, gravity_parameters
 from pipeline.sweep.model import Sweep

@@ -22,10 +22,11 @@ from benchmarks.figures import Figure, Size, require
 from benchmarks.runs.coordinator import light_cluster, many_blocks
 from benchmarks.runs.sweeps import text
 from pipeline.cluster.connection import ClusterConfig, connect
+from pipeline.execution.blocks import block_of
 from pipeline.execution.contents import create_store
 from pipeline.execution.executor import KeyedGraph
 from pipeline.execution.executors import ClusterExecutor, choose_granularity, make_executor
-from pipeline.execution.graph import Granularity, block_of
+from pipeline.execution.graph import Granularity
 from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy import batch
 from pipeline.plan.model import Plan

@@ -20,7 +20,7 @@ from benchmarks.runs import sweeps
 from benchmarks.runs.footprint import footprint
 from benchmarks.runs.sweeps import SERIES, Stopwatch, text
 from benchmarks.storage import plain_array
-from pipeline.execution.graph import block_of
+from pipeline.execution.blocks import block_of
 from pipeline.execution.run import run
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan

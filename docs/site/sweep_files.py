@@ -12,7 +12,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from pipeline.documents.files import UNITS
+from pipeline.documents.units import UNITS
 from pipeline.sweep import friction, measurement, sections
 from pipeline.sweep.actuators import sections as actuators
 from pipeline.sweep.criteria import sections as criteria

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pipeline.documents.files import UNITS, Unit
+from pipeline.documents.units import UNITS, Unit
 from robots.controllers import coordinate_turns
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Mechanism

@@ -26,9 +26,9 @@ from pipeline.cluster import kinds
 from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.kinds import ClusterFamily
 from pipeline.cluster.safety import is_loopback
-from pipeline.cluster.settings import effective, worker_environment
+from pipeline.cluster.settings import RESOURCE, effective, worker_environment
 from pipeline.errors import InputError, Problem
-from pipeline.plan.model import duration
+from pipeline.plan.cost import duration
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -63,7 +63,7 @@ def local(config: ClusterConfig, security: Security | None) -> dict[str, Any]:
     return {
         "n_workers": workers,
         "threads_per_worker": threads,
-        **({"resources": {"GPU": threads}} if cluster.device == "gpu" else {}),
+        **({"resources": {RESOURCE: threads}} if cluster.device == "gpu" else {}),
         "processes": True,
         "host": LOOPBACK,
         "dashboard_address": DASHBOARD,

@@ -21,6 +21,7 @@ from pipeline.documents.report import Got, Report
 from pipeline.documents.validation import Section, validate_keys
 from pipeline.documents.yaml import Document, parse_yaml
 from pipeline.errors import InputError, Problem
+from tasks.kernels.keys import CPU, Device
 
 
 class _LimbsweepKey(Section):
@@ -126,3 +127,8 @@ def _parse_section(report: Report) -> ClusterSection | None:
     file, problems = validate_keys(ClusterFile, document)
     report.take(problem for problem in problems if problem.key.startswith("limbsweep"))
     return file.limbsweep.cluster if "limbsweep" in file.model_fields_set else None
+
+
+def device_of(cluster: object) -> Device:
+    """Return the device that a cluster file names; a cluster object has none, and computes on processors."""
+    return cluster.cluster.device if isinstance(cluster, ClusterConfig) else CPU

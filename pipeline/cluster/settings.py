@@ -145,3 +145,7 @@ def _text(value: object) -> str:
     except (SyntaxError, ValueError):
         return repr(value) if value.lower() in ("none", "null", "true", "false") else value
     return repr(value)
+
+
+RESOURCE = "GPU"
+"""Name of the resource of workers with a graphics card."""

@@ -1,42 +1,23 @@
-"""Read the files of a user (regular files of bounded size that hold UTF-8 text), and convert the units in them.
+"""Read the files of a user: regular files of bounded size that hold UTF-8 text.
 
 The content of YAML files is the matter of `pipeline.documents.yaml`, the meaning of keys that of
-`pipeline.sweep.reader` and `pipeline.cluster.file`. Units are a table with conversions to SI; there is no unit algebra.
+`pipeline.sweep.reader` and `pipeline.cluster.file`.
 """
 
 from __future__ import annotations
 
 import difflib
 import hashlib
-import math
 import os
 import stat
-from collections.abc import Mapping
-from dataclasses import dataclass
 from io import BufferedReader
+from pathlib import Path
+from typing import Protocol
 
+from pipeline.documents.file_kinds import looks_binary
 from pipeline.documents.yaml import MAX_BYTES, Document, parse_yaml
-from pipeline.errors import InputError, Problem
-from robots.parameters import nearest
+from pipeline.errors import InputError, Problem, refused
 from storage.inside import store_around
-
-_MAGIC = {
-    b"\x1f\x8b": "gzip",
-    b"PK\x03\x04": "zip",
-    b"\x89HDF": "HDF5",
-    b"%PDF": "PDF",
-    b"\x89PNG": "PNG",
-    b"\x93NUMPY": "NumPy",
-    b"PAR1": "Parquet",
-    b"#ROSBAG": "a bag of ROS",
-    b"SQLite format 3": "SQLite",
-    b"\x89MCAP0": "MCAP",
-    b"CDF\x01": "NetCDF",
-    b"CDF\x02": "NetCDF",
-    b"BZh": "bzip2",
-    b"\xfd7zXZ": "xz",
-    b"\x28\xb5\x2f\xfd": "Zstandard",
-}
 
 
 def read_yaml(path: str | os.PathLike[str]) -> Document:
@@ -48,11 +29,6 @@ def read_yaml(path: str | os.PathLike[str]) -> Document:
 def read_text(name: str, limit: int) -> str:
     """Read the text of a regular file of at most `limit` bytes, without a byte order mark. Raises InputError."""
     return decode(read_bytes(name, limit), name)
-
-
-def reason(error: Exception) -> str:
-    """Return the message of a library about a broken file: one line, its bytes escaped."""
-    return ascii(" ".join(str(error).split()))[1:-1][:120]
 
 
 def decode(data: bytes, name: str) -> str:
@@ -85,11 +61,6 @@ def _place(data: bytes, offset: int) -> tuple[int, int]:
     before = data[:offset]
     last = before[before.rfind(b"\n") + 1 :]
     return before.count(b"\n") + 1, len(last.decode("utf-8", "replace")) + 1
-
-
-def looks_binary(data: bytes) -> str:
-    """Return the kind of a binary file by its first bytes; empty for text and kinds that are not known."""
-    return next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), "")
 
 
 def read_bytes(name: str, limit: int) -> bytes:
@@ -166,109 +137,21 @@ def _owner(name: str) -> str:
     return f"Its owner is user {status.st_uid}, its mode {stat.filemode(status.st_mode)}."
 
 
-def refused(name: str, got: str, expected: str, hint: str = "") -> InputError:
-    """Return the error of a file that cannot be used."""
-    return InputError([Problem(name, 0, 0, "", got, expected, hint)])
+class FileSource(Protocol):
+    """A place to read the files of a sweep from."""
 
+    @property
+    def root(self) -> Path:
+        """The folder that takes the place of the sweep's own."""
 
-@dataclass(frozen=True)
-class Unit:
-    """A unit: the unit it converts to, of SI in the table, and value * `factor` / `divisor` in that unit.
+    def holds(self, name: str) -> bool:
+        """Return whether a sweep may name this file."""
 
-    A divisor, because 150 / 1000 is the double nearest to 0.15 and 150 * 0.001 need not be.
-    """
+    def shown(self, name: str) -> str:
+        """Return the name of a file in messages."""
 
-    name: str
-    si: str
-    factor: float = 1.0
-    divisor: float = 1.0
+    def read(self, name: str, limit: int) -> bytes:
+        """Return the content of a file of at most `limit` bytes. Raises InputError."""
 
-    def to_si(self, value: float) -> float:
-        """Convert a value in this unit."""
-        return value * self.factor / self.divisor
-
-    def is_same(self, other: Unit) -> bool:
-        """Return whether another unit is the same by another name."""
-        return (self.si, self.factor, self.divisor) == (other.si, other.factor, other.divisor)
-
-
-UNITS: Mapping[str, Unit] = {
-    unit.name: unit
-    for unit in (
-        Unit("m", "m"),
-        Unit("dm", "m", divisor=10.0),
-        Unit("cm", "m", divisor=100.0),
-        Unit("mm", "m", divisor=1e3),
-        Unit("um", "m", divisor=1e6),
-        Unit("rad", "rad"),
-        Unit("mrad", "rad", divisor=1e3),
-        Unit("deg", "rad", math.pi, 180.0),
-        Unit("kg", "kg"),
-        Unit("g", "kg", divisor=1e3),
-        Unit("t", "kg", 1e3),
-        Unit("s", "s"),
-        Unit("ms", "s", divisor=1e3),
-        Unit("min", "s", 60.0),
-        Unit("N", "N"),
-        Unit("kN", "N", 1e3),
-        Unit("N m", "N m"),
-        Unit("Nm", "N m"),
-        Unit("N mm", "N m", divisor=1e3),
-        Unit("Nmm", "N m", divisor=1e3),
-        Unit("m/rad", "m/rad"),
-        Unit("mm/rad", "m/rad", divisor=1e3),
-        Unit("m/s", "m/s"),
-        Unit("mm/s", "m/s", divisor=1e3),
-        Unit("rad/s", "rad/s"),
-        Unit("deg/s", "rad/s", math.pi, 180.0),
-        Unit("kg/m^3", "kg/m^3"),
-        Unit("g/cm^3", "kg/m^3", 1e3),
-        Unit("N m/A", "N m/A"),
-        Unit("mN m/A", "N m/A", divisor=1e3),
-        Unit("ohm", "ohm"),
-        Unit("kg m^2", "kg m^2"),
-        Unit("g mm^2", "kg m^2", divisor=1e9),
-        Unit("kg mm^2", "kg m^2", divisor=1e6),
-        Unit("g cm^2", "kg m^2", divisor=1e7),
-        Unit("N m s/rad", "N m s/rad"),
-        Unit("N s/m", "N s/m"),
-        Unit("N m/rad", "N m/rad"),
-        Unit("N/m", "N/m"),
-        Unit("K", "K"),
-        Unit("1/K", "1/K"),
-        Unit("1", "1"),
-    )
-}
-
-
-def check_unit(name: str, wanted: str) -> tuple[str, str] | None:
-    """Check that unit `name` measures the same quantity as `wanted`: None, or the expected unit and advice.
-
-    `wanted` is the unit of a parameter, in SI or degrees; alternatives are joined by ` or `.
-    """
-    alternatives = [UNITS[part].si if part in UNITS else part for part in wanted.split(" or ")]
-    fitting = [unit.name for unit in UNITS.values() if unit.si in alternatives]
-    if name in fitting:
-        return None
-    if name in UNITS:
-        return f"a unit of [{wanted}]", "Known: " + ", ".join(fitting) + "."
-    hint = nearest(name, fitting or UNITS)
-    return "a known unit", hint[0].upper() + hint[1:] + ("" if hint.endswith("?") else ".")
-
-
-def conversion(name: str, wanted: str) -> Unit:
-    """Return the unit `name` with its conversion to `wanted`, the unit of a parameter: in SI, or degrees."""
-    unit, target = UNITS[name], UNITS.get(wanted)
-    if target is None or target.si == wanted:
-        return unit
-    if name == wanted:
-        return Unit(name, wanted)
-    return Unit(name, wanted, unit.factor * target.divisor, unit.divisor * target.factor)
-
-
-def size(number: int) -> str:
-    """Format a number of bytes with a binary prefix."""
-    for scale, unit in ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if number >= scale:
-            return f"{number / scale:.3g} {unit}"
-    return f"{number} B"
+    def keeps(self, name: str) -> bool:
+        """Return whether a store or the user's own program holds the content already."""

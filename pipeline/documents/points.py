@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.documents.files import UNITS, Unit, check_unit
 from pipeline.documents.tables.table import split_header
+from pipeline.documents.units import UNITS, Unit, check_unit
 from pipeline.errors import LIMIT, InputError, Problem, show
 from robots.parameters import LARGEST
 

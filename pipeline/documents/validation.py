@@ -13,10 +13,11 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, Strict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from pipeline.documents.report import number_hint, sentence
+from pipeline.documents.report import Report, number_hint, sentence
+from pipeline.documents.units import UNITS
 from pipeline.documents.yaml import Document, KeyPath, YamlValue
 from pipeline.errors import Problem, show
-from robots.parameters import nearest
+from robots.parameters import LARGEST, Parameter, nearest
 
 HUGE = 1e30
 """Size of any number in a file, in whatever unit: beyond it squares and products leave the range of single precision,
@@ -171,3 +172,26 @@ def _keys(annotation: object, path: KeyPath) -> list[str]:
             return list(fields)
         return _keys(fields[str(path[0])].annotation, path[1:]) if path[0] in fields else []
     return _keys(arguments[-1] if origin is dict else arguments[0], path[1:]) if path and arguments else []
+
+
+def check_bounds(report: Report, parameter: Parameter, value: float, path: KeyPath, *, guess: bool = False) -> None:
+    """Report a value outside the bounds of its parameter; guess which unit was meant where none was given."""
+    if parameter.problem(value):
+        report(path, value, _bounds_text(parameter, value), _guess(parameter, value, guess))
+
+
+def _bounds_text(parameter: Parameter, value: float) -> str:
+    """Return the rule that a value breaks: of one that has only a limit that nothing reaches beside, the other."""
+    if parameter.upper >= LARGEST and parameter.lower > -LARGEST:
+        size = f"at least {parameter.lower:g}" if value < parameter.lower else f"at most {parameter.upper:g}"
+        return f"a number of {size} [{parameter.unit}]"
+    return parameter.bounds
+
+
+def _guess(parameter: Parameter, value: float, axis: bool) -> str:
+    """Guess the unit of a value that is too large: millimetres or degrees."""
+    for unit, name in (("mm", "millimetres"), ("deg", "degrees")):
+        if UNITS[unit].si == parameter.unit and not parameter.problem(converted := UNITS[unit].to_si(value)):
+            write = f"add unit: {unit}" if axis else f"write {converted:.6g}"
+            return f"If these are {name}, {write}."
+    return ""

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.sweep.side_files import FileSource, MemoryFiles
+from pipeline.documents.files import FileSource
+from pipeline.sweep.side_files import MemoryFiles
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import MOTOR
 from robots.parameters import EITHER

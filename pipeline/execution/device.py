@@ -9,21 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipeline.cluster.file import ClusterConfig
+from pipeline.cluster.settings import RESOURCE
 from pipeline.errors import InputError, Problem
 from pipeline.plan.model import Plan
 from tasks.kernels.keys import CPU, GPU, Device
 
 if TYPE_CHECKING:
     from distributed import Client
-
-RESOURCE = "GPU"
-"""Name of the resource of workers with a graphics card."""
-
-
-def device_of(cluster: object) -> Device:
-    """Return the device that a cluster file names; a cluster object has none, and computes on processors."""
-    return cluster.cluster.device if isinstance(cluster, ClusterConfig) else CPU
 
 
 def on_device(plan: Plan, device: Device, source: str, client: Client | None) -> Plan:

@@ -1,9 +1,5 @@
 """Submit block graphs to a Dask cluster, several blocks in a task where they share limbs, and receive their results.
 
-Limbs do not depend on a payload, so designs that differ in it alone share the results of limbs. In a grid whose last
-key is the payload they follow each other in a block; where it is the first key they lie in different blocks. The order
-of designs in a store is that of the file, so one task takes several blocks.
-
 Many graphs go in one message. Futures are released at once, so that neither the scheduler's memory nor the client's
 grows with the sweep.
 """
@@ -16,10 +12,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from pipeline.errors import ClusterLostError, TaskError
 from pipeline.execution.device import resources
@@ -32,16 +26,7 @@ from pipeline.execution.executor import (
     Result,
     translated_losses,
 )
-from pipeline.execution.graph import (
-    MORE_TO_DO,
-    Granularity,
-    Writer,
-    block_of,
-    guarded_task,
-    job_graph,
-    whole_block,
-    written,
-)
+from pipeline.execution.graph import MORE_TO_DO, Granularity, Writer, guarded_task, job_graph, whole_block, written
 from pipeline.execution.policy import (
     LIMB_THREADS,
     MemoryRestart,
@@ -53,99 +38,16 @@ from pipeline.execution.policy import (
     workers_of,
 )
 from pipeline.execution.user_warnings import ReceiptWithWarnings
-from pipeline.plan.model import BLOCK_MEMORY, Plan
-from pipeline.sweep.axes.derived import Derived
-from pipeline.sweep.axes.kinds import Axis, Grid, Product
+from pipeline.plan.model import Plan
 from storage.errors import StoreError
 from storage.ledger import Receipt
-from tasks.blocks import compute
-from tasks.blocks.block import Arrays, Block, trim
-from tasks.blocks.limb_results import shares_limbs
+from tasks.blocks.block import Block
+from tasks.blocks.compute import computed_if_alike
+from tasks.blocks.pool import Arrays, trim
 from tasks.kernels.keys import GPU
 
 if TYPE_CHECKING:
     from distributed import Client, Future
-
-
-TRIED = 3
-"""Values of a key that are looked at to see whether limbs depend on it: where it is wrong, work is done twice."""
-
-SECONDS = 60.0
-"""Largest expected time of the blocks of a task [s], one by one on one core. Their time limit is that of one block."""
-
-WORTH = 0.2
-"""Limbs that differ within a block, as a share of its designs, below which there is nothing to gain by other blocks."""
-
-
-@dataclass(frozen=True)
-class SharedBlocks:
-    """Number of blocks that a task computes, and number of designs after which limbs repeat (0: never)."""
-
-    plan: Plan
-    count: int = 1
-    period: int = 0
-
-    def order(self, blocks: Iterable[int]) -> Iterable[int]:
-        """Blocks in the order in which they are computed: those that share limbs follow each other."""
-        return sorted(blocks, key=self._place) if self.count > 1 else blocks
-
-    def _place(self, block: int) -> tuple[int, ...]:
-        design, *others = self.plan.layout.unravel(block)
-        start = design * self.plan.layout.block["design"]
-        return (*others, start % self.period, start)
-
-    def groups(self, blocks: Iterable[int]) -> Iterator[tuple[int, ...]]:
-        """The blocks of each task, in their order."""
-        waiting: list[int] = []
-        for block in self.order(blocks):
-            waiting.append(block)
-            if len(waiting) == self.count:
-                yield tuple(waiting)
-                waiting = []
-        if waiting:
-            yield tuple(waiting)
-
-
-def together(plan: Plan, threads: int = 1) -> SharedBlocks:
-    """Group the blocks of a plan that share limbs: blocks that differ in leading grid keys that limbs do not depend on.
-
-    As many tasks as there are threads are left where there are so many blocks.
-    """
-    axis, size = plan.sweep.design, plan.layout.sizes["design"]
-    while isinstance(axis, Derived):
-        axis = axis.base
-    blocks = plan.layout.grid[plan.layout.split.index("design")]
-    if blocks < 2 or plan.sweep.simulation is not None or plan.sweep.measurement:
-        return SharedBlocks(plan)
-    period = size
-    for length in _lengths(axis):
-        stride = period // length
-        places = np.unique(np.linspace(0, length - 1, TRIED).astype(int)) * stride
-        if length > 1 and not _same_limbs(plan, places.tolist()):
-            break
-        period = stride
-    lasting = int(SECONDS * plan.blocks / max(plan.work.computing, SECONDS / blocks))
-    room = min(BLOCK_MEMORY, plan.room)
-    count = min(size // period, blocks, lasting, room // plan.task_memory, plan.blocks // max(1, threads))
-    is_worth_it = count > 1 and period > WORTH * plan.layout.block["design"]
-    return SharedBlocks(plan, count, period) if is_worth_it else SharedBlocks(plan)
-
-
-def _lengths(axis: Axis) -> Iterator[int]:
-    """Lengths of the keys of a grid and of the other sets, the slowest first; none if conditions leave sets out."""
-    if isinstance(axis, Grid):
-        yield from (column.size for column in axis.columns)
-    elif isinstance(axis, Product):
-        for part in axis.parts:
-            yield from _lengths(part) if isinstance(part, Grid) else (part.size,)
-
-
-def _same_limbs(plan: Plan, designs: list[int]) -> bool:
-    """Return whether limbs are the same for all given designs."""
-    parameters = np.concatenate([plan.designs(slice(k, k + 1)) for k in designs])
-    swept = [gravity for k in designs if (gravity := plan.sweep.gravities(k, k + 1)) is not None]
-    gravities = np.concatenate(swept) if swept else None
-    return shares_limbs(replace(block_of(plan, 0), parameters=parameters, gravities=gravities))
 
 
 def batch_graph(graphs: Sequence[KeyedGraph], together: int = 1) -> KeyedGraph:
@@ -184,39 +86,12 @@ def _sharing(batch: BlockBatch) -> Iterator[tuple[Callable[..., object], tuple[o
     for start in range(0, len(batch.calls), batch.together):
         calls = batch.calls[start : start + batch.together]
         blocks = [call[1][0] for call in calls if call[0] is whole_block]
-        computed = _computed_together([block for block in blocks if isinstance(block, Block)], len(calls))
+        computed = computed_if_alike([block for block in blocks if isinstance(block, Block)], len(calls))
         if computed is None:
             yield from calls
             continue
         for _, (block, writer) in calls:
             yield _store, (block, writer, computed.pop(0))
-
-
-def _computed_together(blocks: Sequence[Block], count: int) -> list[Arrays] | None:
-    """Compute blocks together that differ in designs alone.
-
-    Return None where others are among them, or where that fails.
-    """
-    if not 1 < len(blocks) == count or any(not _alike(blocks[0], block) for block in blocks):
-        return None
-    try:
-        return compute.computed_together(blocks)
-    except Exception:  # of one of them: each says by itself what is wrong
-        return None
-
-
-def whole_blocks(blocks: Sequence[Block]) -> list[Arrays]:
-    """Compute the variables that blocks store, together where the blocks are alike."""
-    computed = _computed_together(blocks, len(blocks))
-    if computed is None:
-        return [compute.whole(block) for block in blocks]
-    return [compute.completed(block, arrays)[0] for block, arrays in zip(blocks, computed, strict=True)]
-
-
-def _alike(one: Block, other: Block) -> bool:
-    """Return whether two blocks of a plan differ in nothing but their designs."""
-    wanted = [(block.series, block.metrics, [t.name for t in block.trajectories]) for block in (one, other)]
-    return wanted[0] == wanted[1] and np.array_equal(one.friction, other.friction)
 
 
 @guarded_task

@@ -27,23 +27,21 @@ from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
 from pipeline.errors import TaskError
+from pipeline.execution.blocks import block_of
 from pipeline.execution.executor import Key, KeyedGraph, TaskGraph
 from pipeline.execution.policy import FULL, Timeouts
 from pipeline.execution.processes.isolation import Isolation, ReceiptWithFailures, first_case, in_parts, require_fit
 from pipeline.execution.user_warnings import ReceiptWithWarnings, with_warnings
 from pipeline.plan.model import Plan
-from pipeline.sweep.model import Sweep
-from pipeline.sweep.user_metric import PreparedMetric
-from robots.quantities import GAINS, STATE
 from storage.encoding.shards import crc32c
 from storage.errors import StoreError
 from storage.ledger import Receipt
-from storage.schema import SPLIT
 from storage.writer import Comparer, StoreWriter
 from tasks.blocks import compute
 from tasks.blocks.assembly import Assembled
-from tasks.blocks.block import Arrays, Block, BlockMetric, BlockSimulation, Measurement, make_room, trim
+from tasks.blocks.block import Block
 from tasks.blocks.limb_results import Motions
+from tasks.blocks.pool import Arrays, make_room, trim
 from tasks.kernels.keys import CPU
 
 if TYPE_CHECKING:
@@ -55,60 +53,6 @@ Writer = StoreWriter | Comparer
 Arguments = ParamSpec("Arguments")
 Value = TypeVar("Value")
 Value_co = TypeVar("Value_co", covariant=True)
-
-
-def block_of(plan: Plan, index: int) -> Block:
-    """The description of one block: inputs and outputs of its tasks."""
-    sweep, bounds = plan.sweep, plan.layout.bounds(index)
-    design = bounds["design"]
-    of_sections = [content.block_inputs(bounds) for content in sweep.sections.values()]
-    stored, metrics = plan.owned(index)
-    extra = tuple(name for name in plan.extra if name not in stored)
-    own = {metric.name for metric in sweep.user_metrics}
-    return Block(
-        index=index,
-        robot=sweep.robot,
-        parameters=plan.designs(design),
-        trajectories=sweep.trajectories[bounds["trajectory"]],
-        times=sweep.times,
-        origin=plan.origin,
-        gravity=sweep.gravity,
-        gravities=sweep.gravities(design.start, design.stop),
-        single=sweep.precision == "single",
-        device=plan.device,
-        series=(*stored, *extra),
-        metrics=tuple(name for name in metrics if name not in own),
-        own=tuple(_user_metric(plan, metric) for metric in sweep.user_metrics),
-        extra=extra,
-        measurement=_measurement(sweep, bounds),
-        description=sweep.description,
-        simulation=_simulation(sweep, bounds),
-        **functools.reduce(operator.or_, of_sections, {}),
-    )
-
-
-def _simulation(sweep: Sweep, bounds: Mapping[str, slice]) -> BlockSimulation | None:
-    """The simulation of a sweep with the gains and initial states of a block: all of them where they are not cut."""
-    axes = sweep.simulation
-    if axes is None:
-        return None
-    gains, state = (bounds.get(dim, slice(None)) for dim in (GAINS, STATE))
-    tables = axes.gain_table(gains), axes.state_table(state)
-    return BlockSimulation(axes.simulation, *tables, tuple(axes.state_parameters), tuple(axes.sizes))
-
-
-def _measurement(sweep: Sweep, bounds: Mapping[str, slice]) -> Measurement | None:
-    dims = SPLIT if sweep.simulation is None else (*SPLIT, GAINS, STATE)
-    place = tuple(bounds[dim].start if dim in bounds else 0 for dim in dims)
-    return Measurement(sweep.measurement, place) if sweep.measurement else None
-
-
-def _user_metric(plan: Plan, metric: PreparedMetric) -> BlockMetric:
-    """A user metric with the dims that its inputs have in the plan."""
-    dims = map(plan.dims, metric.function.series)
-    varied = plan.sweep.simulation.sizes if plan.sweep.simulation else ()
-    depends = tuple(tuple(dim in row for dim in (*SPLIT, *varied)) for row in dims)
-    return BlockMetric(metric.name, metric.function, depends, metric.per_actuator)
 
 
 def block_graph(plan: Plan, index: int, writer: Writer, run: str, granularity: Granularity = "limb") -> KeyedGraph:
@@ -179,7 +123,7 @@ def _limb_graph(
 def isolated_graph(plan: Plan, index: int, writer: Writer, run: str, timeouts: Timeouts) -> KeyedGraph:
     """The graph of one block whose parts are computed in a subprocess; its result is a ReceiptWithFailures."""
     key = (f"isolated-{run}", index)
-    settings = Isolation(timeouts.part, timeouts.isolation, plan.block_memory)
+    settings = Isolation(timeouts.part, timeouts.isolation, plan.block_memory, compute.whole)
     return {key: Task(key, _isolated, block_of(plan, index), writer, settings)}, key
 
 
@@ -312,7 +256,7 @@ def whole_block(block: Block, writer: Writer) -> Receipt | ReceiptWithWarnings:
 @guarded_task
 def _parted_block(block: Block, writer: Writer, parts: Mapping[str, int]) -> Receipt | ReceiptWithWarnings:
     """The one task of a block that has no room for all of it at once."""
-    arrays, warnings = in_parts(block, writer.layout, parts)
+    arrays, warnings = in_parts(block, writer.layout, parts, compute.stored)
     return with_warnings(_stored(block.index, writer, arrays), warnings)
 
 

@@ -28,8 +28,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
-from pipeline.documents.files import size
-from pipeline.errors import ClusterLostError
+from pipeline.errors import ClusterLostError, size
 
 if TYPE_CHECKING:
     from distributed import Client

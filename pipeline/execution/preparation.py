@@ -19,21 +19,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.cluster.arguments import cores
-from pipeline.documents.files import size
-from pipeline.errors import ClusterLostError, InputError, Problem, RunCancelledError
+from pipeline.errors import ClusterLostError, InputError, Problem, RunCancelledError, size
+from pipeline.execution.blocks import block_of
 from pipeline.execution.contents import contents, require_same_versions, versions
 from pipeline.execution.conventions import with_conventions
 from pipeline.execution.executor import LOST
-from pipeline.execution.executors import together, whole_blocks
-from pipeline.execution.graph import block_of, canary_graph, lazy_arrays
+from pipeline.execution.graph import canary_graph, lazy_arrays
 from pipeline.execution.policy import FULL, Worker, worker_table, workers_of
+from pipeline.execution.shared_blocks import together
 from pipeline.monitor.log import BlockDone, Finished, Listener, Started, broadcast
-from pipeline.plan.model import BASE_MEMORY, Plan
+from pipeline.plan.memory import BASE_MEMORY
+from pipeline.plan.model import Plan
 from pipeline.plan.plan import fitted, least_memory
 from pipeline.plan.plan import plan as plan_sweep
 from storage.places.access import locate
 from storage.places.location import LocationLike
 from storage.store import template
+from tasks.blocks.compute import whole_blocks
 
 if TYPE_CHECKING:
     from dask.array import Array

@@ -30,19 +30,20 @@ from pipeline.cluster.arguments import (
     require_walltime,
 )
 from pipeline.cluster.connection import connect, scalers
-from pipeline.cluster.file import ClusterConfig
+from pipeline.cluster.file import ClusterConfig, device_of
 from pipeline.errors import ClusterLostError, InputError, Problem, RunCancelledError, RunStoppedError
 from pipeline.execution.contents import create_store, is_finished, plan_at, stored_size
 from pipeline.execution.conventions import with_conventions
-from pipeline.execution.device import device_of, on_device
+from pipeline.execution.device import on_device
 from pipeline.execution.executor import translated_losses
-from pipeline.execution.executors import SharedBlocks, choose_granularity, make_executor, threads_of, together
+from pipeline.execution.executors import choose_granularity, make_executor, threads_of
 from pipeline.execution.graph import Granularity
 from pipeline.execution.handle import PendingRun, RunHandle
 from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy import DEFAULTS, Timeouts
 from pipeline.execution.preparation import computed, lazy, preflight, require_space
 from pipeline.execution.processes.signals import orderly_end
+from pipeline.execution.shared_blocks import SharedBlocks, together
 from pipeline.monitor.log import ClusterRestarted, Finished, Listener, RunLog, Started, Stopped, broadcast, clear_cancel
 from pipeline.monitor.notebook import NotebookProgress, in_notebook
 from pipeline.monitor.progress import LineProgress

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import Problem
-from pipeline.execution.graph import block_of
+from pipeline.execution.blocks import block_of
 from pipeline.monitor.samples import FAILED, WORST, FailedSamples, count_failed
 from pipeline.plan.plan import plan
 from pipeline.sweep.axes.kinds import Axis, ExplicitValues, Listed

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pipeline.documents.files import size
+from pipeline.errors import size
 from pipeline.monitor.log import (
     BlockDone,
     BlockFailed,

@@ -16,28 +16,26 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pipeline.plan.cost import COUNTED, OPERATION, PER_JOINT, STORED, Work
+from pipeline.plan.memory import (
+    DOUBLE,
+    OVERHEAD,
+    Memory,
+    extra_series,
+    pair_bytes,
+    steady_quantities,
+    stored_quantities,
+)
 from pipeline.plan.model import (
     ALWAYS,
     AXES,
     BLOCK_BYTES,
     BLOCK_MEMORY,
     BLOCK_TARGET,
-    COUNTED,
-    DOUBLE,
-    OPERATION,
-    OVERHEAD,
-    PER_JOINT,
-    STORED,
-    Memory,
     Plan,
-    Work,
     even,
-    extra_series,
-    pair_bytes,
     require_at_most,
     require_files,
-    steady_quantities,
-    stored_quantities,
 )
 from pipeline.sweep.model import Sweep
 from robots.model import Mechanism

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.documents.files import UNITS, read_text
+from pipeline.documents.files import read_text
 from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.units import UNITS
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, Document, KeyPath, parse_yaml
 from pipeline.errors import InputError, Problem, show

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from pipeline.cluster.arguments import ClusterLike, as_cluster
 from pipeline.cluster.connection import connect
-from pipeline.documents.files import size
+from pipeline.cluster.file import device_of
 from pipeline.documents.writing import table
-from pipeline.errors import ClusterLostError, RunStoppedError
+from pipeline.errors import ClusterLostError, RunStoppedError, size
 from pipeline.execution.contents import plan_at
-from pipeline.execution.device import device_of, on_device
+from pipeline.execution.device import on_device
 from pipeline.execution.executors import make_executor
 from pipeline.execution.run import run
 from pipeline.stores.recompute import differing, uncomputable

@@ -10,7 +10,7 @@ from typing import Any, TypedDict, Unpack
 
 from numpy.typing import ArrayLike
 
-from pipeline.documents.files import read_yaml
+from pipeline.documents.files import FileSource, read_yaml
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.choices import choose
@@ -18,7 +18,7 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.objects.columns import TableLike
 from pipeline.sweep.objects.writing import Writer
 from pipeline.sweep.reader import read_sections
-from pipeline.sweep.side_files import FileSource, Folder, MemoryFiles, source_of
+from pipeline.sweep.side_files import Folder, MemoryFiles, source_of
 from robots.formats.description import Description
 from robots.model import Family, Robot
 

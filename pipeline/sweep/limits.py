@@ -10,8 +10,8 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 from typing import Any, Self, TypeVar
 
-from pipeline.documents.files import UNITS, check_unit
 from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.units import UNITS, check_unit
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from pipeline.sweep.sections import ActuatorSection, CoreFile, JointSection, LimitSection

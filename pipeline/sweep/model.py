@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pipeline.documents.files import write_new
+from pipeline.documents.files import FileSource, write_new
 from pipeline.documents.writing import table
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.kinds import Array, Axis, complete
@@ -23,7 +23,6 @@ from pipeline.sweep.dataset_split import DatasetSplit
 from pipeline.sweep.friction_sets import FrictionAxis
 from pipeline.sweep.gravity import GRAVITY
 from pipeline.sweep.question.question import StudyQuestion
-from pipeline.sweep.side_files import FileSource
 from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories.description import describe_trajectory

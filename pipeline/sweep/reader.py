@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from pipeline.documents.files import FileSource
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import Document
@@ -25,7 +26,7 @@ from pipeline.sweep.question.reader import swept_beside_designs
 from pipeline.sweep.reading import SweepReading
 from pipeline.sweep.robot import check_labels, inline, read_description, read_designs
 from pipeline.sweep.sections import CoreFile, TimeSection
-from pipeline.sweep.side_files import FileSource, SideFiles
+from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.simulated.reader import SimulationContent
 from pipeline.sweep.sweep_file import SECTIONS, model_of
 from pipeline.sweep.time import TimeGrid
@@ -33,7 +34,8 @@ from pipeline.sweep.tolerances.reader import TolerancesContent
 from pipeline.sweep.trajectories import expansions
 from pipeline.sweep.trajectories.base import BaseContent
 from pipeline.sweep.trajectories.cycles import check_cycles
-from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader, check_points
+from pipeline.sweep.trajectories.reader import TrajectoryReader, check_points
+from pipeline.sweep.trajectories.values import Mover
 from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspaces
 from robots.limits import EVEN_SHARING
 from robots.model import Mechanism

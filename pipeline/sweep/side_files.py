@@ -9,11 +9,11 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from pipeline.documents.files import read_bytes
+from pipeline.documents.files import FileSource, read_bytes
 from pipeline.documents.report import Report
-from pipeline.documents.tables.bounds import KEPT, SIDE, Bounds
+from pipeline.documents.tables.columns import KEPT, SIDE, Bounds
 from pipeline.documents.tables.reader import parse_table
 from pipeline.documents.tables.table import Table
 from pipeline.documents.yaml import KeyPath
@@ -21,26 +21,6 @@ from pipeline.errors import InputError, Problem
 from storage import sources
 from storage.places.access import locate
 from storage.places.location import Location, LocationLike
-
-
-class FileSource(Protocol):
-    """A place to read the files of a sweep from."""
-
-    @property
-    def root(self) -> Path:
-        """The folder that takes the place of the sweep's own."""
-
-    def holds(self, name: str) -> bool:
-        """Return whether a sweep may name this file."""
-
-    def shown(self, name: str) -> str:
-        """Return the name of a file in messages."""
-
-    def read(self, name: str, limit: int) -> bytes:
-        """Return the content of a file of at most `limit` bytes. Raises InputError."""
-
-    def keeps(self, name: str) -> bool:
-        """Return whether a store or the user's own program holds the content already."""
 
 
 @dataclass(frozen=True)

@@ -75,13 +75,12 @@ class LimbPlacement:
         axis: str,
         load: Inertia = NOTHING,
         turned: Matrix = IDENTITY,
-        pitch: Number | None = None,
     ) -> str:
         """Join a body to its parent at a point, about or along an axis of a frame that is `turned`; its name."""
         frame = Frame(turned, at)
         placement = self._seen(frame, self.frames[parent])
         self.frames[body] = frame
-        link = Link(joint, body, self._index(parent), kind, _AXES[axis], placement, self._own(load, frame), 0.0, pitch)
+        link = Link(joint, body, self._index(parent), kind, _AXES[axis], placement, self._own(load, frame))
         self.links.append(link)
         return body
 

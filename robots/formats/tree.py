@@ -102,7 +102,7 @@ class Tree:
         driven = (self.driven or self.free) if actuated is None else tuple(actuated)
         values = np.array([(reference or {}).get(name, 0.0) for name in self.joints])
         if closures:
-            whole = Mechanism.chain(self.name, self.links, self.free, closures, couplings=self.couplings)
+            whole = self._chain(closures, self.free)
             setting = Setting(whole.limbs[0], whole.instances[0], whole.platform.home)
             if reference is not None:
                 actuators = (*(independent or (driven if actuated is not None or self.driven else ())), *followers)
@@ -116,9 +116,7 @@ class Tree:
                 independent = tuple(name for name in result if name not in followers)
                 driven = driven if self.driven and set(independent) <= set(driven) else independent
                 independent = () if set(independent) == set(driven) else independent
-        built = Mechanism.chain(
-            self.name, self.links, driven, closures, independent=tuple(independent), couplings=self.couplings
-        )
+        built = self._chain(closures, driven, tuple(independent))
         places = {name: float(x) for name, x in zip(self.joints, values, strict=True) if reference is not None and x}
         return Description(
             self.name,
@@ -131,6 +129,13 @@ class Tree:
             massless=self._loose(built.limbs[0]),
             reference=((self.name, tuple(places.items())),) if places else (),
         )
+
+    def _chain(
+        self, closures: tuple[Closure, ...], actuated: tuple[str, ...], independent: tuple[str, ...] = ()
+    ) -> Mechanism:
+        """Return the chain of the tree with these loops."""
+        limb = Limb(self.name, self.links, closures, (), actuated, independent=independent, couplings=self.couplings)
+        return Mechanism.standing(limb)
 
     def _loose(self, limb: Limb) -> tuple[str, ...]:
         return tuple(link.body for k, link in enumerate(limb.links) if checks.is_loose(limb, k))
@@ -278,7 +283,8 @@ def finished(
         warnings=tuple(warnings),
     )
     if inertias != "as they are" and not problems:
-        mechanism = Mechanism.chain(tree.name, whole.links, whole.free, couplings=tree.couplings)
+        limb = Limb(tree.name, whole.links, (), (), whole.free, couplings=tree.couplings)
+        mechanism = Mechanism.standing(limb)
         problems = [*problems, *growing.problems(mechanism)]
     if problems:
         raise ImportedError(problems)

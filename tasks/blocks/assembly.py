@@ -12,11 +12,12 @@ import numpy as np
 from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status
 from tasks.blocks import friction_history
-from tasks.blocks.block import Arrays, Block, empty, time_first
+from tasks.blocks.block import Block, time_first
 from tasks.blocks.friction_history import normal_loads
 from tasks.blocks.limb_results import Kernels, LimbShare, Motions, OnDemand, Precomputed, parts, volume_of
 from tasks.blocks.linear import Linear
 from tasks.blocks.memory import CardMemory, HostMemory
+from tasks.blocks.pool import Arrays, empty
 from tasks.blocks.reactions import PeakReactions
 from tasks.blocks.series import absent_joints, fill_friction, fill_series
 from tasks.features.friction.feature import LOAD_PART
@@ -87,8 +88,8 @@ class Assembly:
         others = self.request.of("linear") or any(group.remembers for group in self.block.groups)
         kept = self.request.reactions and not at_once
         if self.block.device == CPU or others or kept or not all(share.kernels_alone for share in self.shares):
-            return HostMemory(self.block)
-        return CardMemory(self.block)
+            return HostMemory(self.block.kernel)
+        return CardMemory(self.block.kernel)
 
     def _step(self, samples: int) -> int:
         """Return the designs of a strip: few, of so many `samples`, where many strips are one call."""

@@ -1,27 +1,15 @@
 """Block of a sweep as data: a range of designs, friction sets and trajectories at all times, and inputs of its tasks.
 
 Tasks exchange arrays in memory with the layout (trajectory, design, component, padded time), so that kernels read and
-write contiguous rows. `empty` is `numpy.empty` on reusable memory, because fresh pages cost as much time as the
-computation that fills them: a piece goes back to a pool when the last view of its array is gone. The pool belongs to
-the process and may be used by many threads; free and leased memory together stay within what was leased at once.
-
-Beside the block stand a user metric as data (`BlockMetric`; `tasks.blocks.user_metrics` calls its function) and the
-measured series, which sensors make of the clean series of each case (`Measurement`, see `tasks.mathematics.signals`).
+write contiguous rows. Beside the block stands a user metric as data (`BlockMetric`; `tasks.blocks.user_metrics` calls
+its function).
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import math
-import sys
-import threading
-import weakref
-from collections import deque
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -30,11 +18,13 @@ from robots.criteria.selection import EVERYTHING, SeriesSelection
 from robots.formats.description import Description, family_of
 from robots.friction.groups import FrictionGroup, varies
 from robots.limits import EVEN_SHARING, NO_LIMITS, ActuatorSharing, Limits
-from robots.measurement import CLEAN, Sensors, clean_series
+from robots.measurement import clean_series
 from robots.model import Family
 from robots.quantities import FRICTION, QUANTITIES, SPACE, MetricFunction, mechanism_sizes
 from robots.simulation import SimulationSettings
 from robots.trajectories.trajectory import Trajectory
+from tasks.blocks.measured import Measurement
+from tasks.blocks.pool import Arrays
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.limits import JointLimits
 from tasks.features.loads import PlatformWrench
@@ -45,105 +35,10 @@ from tasks.kernels.kernel import Kernel
 from tasks.kernels.kernel import kernel as cached_kernel
 from tasks.kernels.keys import CPU, Device, Values, indexed
 from tasks.kernels.program import Program
-from tasks.mathematics import signals
 from tasks.mechanics.structure import mount_values
 from tasks.stages.metrics import margins
 from tasks.stages.metrics.margins import LimbLimits
 from tasks.stages.request import Request
-
-KEPT_BYTES = 1 << 31
-SMALL = 1 << 16
-"""Arrays below this size in bytes are not worth keeping."""
-
-SPARE = 1.25
-"""Size of a piece of memory relative to the array that it is given to, at most."""
-
-
-class Pool:
-    """Free pieces of memory, newest last."""
-
-    def __init__(self, kept_bytes: int = KEPT_BYTES):
-        self.kept_bytes = kept_bytes
-        self.leased = self.most_leased = 0
-        """Bytes that arrays have now, and the most that they had at once."""
-        self.free: list[np.ndarray] = []
-        self.returned: deque[np.ndarray] = deque()
-        self.lock = threading.Lock()
-
-    def empty(self, shape: tuple[int, ...], dtype: Any = float) -> np.ndarray:
-        """An array with arbitrary contents."""
-        kind = np.dtype(dtype)
-        size = math.prod(shape) * kind.itemsize
-        if size < SMALL:
-            return np.empty(shape, dtype)
-        lease = _Lease(self._take(size), self)
-        return np.asarray(lease)[:size].view(kind).reshape(shape)
-
-    def _take(self, size: int) -> np.ndarray:
-        size = -(-size // 4096) * 4096
-        with self.lock:
-            self._settle()
-            fitting = [i for i, piece in enumerate(self.free) if size <= piece.nbytes <= SPARE * size]
-            piece = self.free.pop(min(fitting, key=lambda i: (self.free[i].nbytes, -i))) if fitting else None
-            self.leased += size if piece is None else piece.nbytes
-            self.most_leased = max(self.most_leased, self.leased)
-            self._settle()
-        return np.empty(size, dtype=np.uint8) if piece is None else piece
-
-    def make_room(self, size: int) -> None:
-        """Let free pieces go until so many bytes that are allocated elsewhere have room beside the pool."""
-        with self.lock:
-            self._settle(size)
-
-    def give(self, memory: np.ndarray) -> None:
-        """Take memory back. Never waits: the garbage collector may call it while this thread holds the lock."""
-        self.returned.append(memory)
-        if self.lock.acquire(blocking=False):
-            try:
-                self._settle()
-            finally:
-                self.lock.release()
-
-    def _settle(self, elsewhere: int = 0) -> None:
-        """Put returned memory among the free pieces; the oldest ones are released when there are too many."""
-        while self.returned:
-            self.free.append(self.returned.popleft())
-            self.leased -= self.free[-1].nbytes
-        while sum(piece.nbytes for piece in self.free) > min(
-            self.kept_bytes, self.most_leased - self.leased - elsewhere
-        ):
-            if not self.free:
-                return
-            self.free.pop(0)
-
-
-class _Lease:
-    """Owner of a piece of memory while arrays on it live.
-
-    Not an array itself: NumPy would let a view refer past it to the memory, and the lease would end too early.
-    """
-
-    def __init__(self, memory: np.ndarray, pool: Pool):
-        self.__array_interface__ = memory.__array_interface__
-        weakref.finalize(self, pool.give, memory).atexit = False
-
-
-_pool = Pool()
-empty, make_room = _pool.empty, _pool.make_room
-
-
-def trim() -> None:
-    """Give all memory that nothing uses back to the system."""
-    make_room(sys.maxsize)
-    with suppress(OSError, AttributeError):  # an allocator that is not that of glibc
-        ctypes.CDLL(None).malloc_trim(0)
-
-
-def keep(size: int) -> None:
-    """Keep at most so many bytes of free memory from now on."""
-    _pool.kept_bytes = size
-    with _pool.lock:
-        _pool._settle()
 
 
 @dataclass(frozen=True)
@@ -159,66 +54,6 @@ class BlockMetric:
     function: MetricFunction
     depends: tuple[tuple[bool, ...], ...]
     per_actuator: bool
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """Sensors, and the place of a block's first case among designs, friction sets and trajectories of the sweep.
-
-    Of a sweep of simulations sets of gains and initial states follow.
-    """
-
-    sensors: Sensors
-    place: tuple[int, ...] = (0, 0, 0)
-
-    def moved(self, *by: int) -> Measurement:
-        """The same for a part of a block that begins so many cases further."""
-        return Measurement(self.sensors, tuple(a + b for a, b in zip(self.place, by, strict=True)))
-
-
-def series(
-    measurement: Measurement, names: Sequence[str], times: np.ndarray, arrays: Mapping[str, np.ndarray]
-) -> Arrays:
-    """Compute the measured series among `names`, in the dims of the clean series among `arrays`.
-
-    Noise of positions belongs to a design on a trajectory, noise of forces also to a friction set. So bits do not
-    depend on the cutting of a sweep.
-    """
-    out = {name: empty(arrays[CLEAN[name]].shape) for name in names if name in CLEAN}
-    if not out:
-        return out
-    sensors, first, step = measurement.sensors, measurement.place, float(times[1] - times[0])
-    sets = arrays["actuator_force"].shape[1] if "actuator_force" in arrays else 0
-    for d, j in np.ndindex(arrays["actuator_position"].shape[:2]):
-        position, place = arrays["actuator_position"][d, j], (first[0] + d, first[2] + j)
-        random = signals.generator(sensors.seed, place)
-        _keep(out, (d, j), signals.positions(sensors.values, step, position, random))
-        for f in range(sets):
-            random = signals.generator(sensors.seed, (*place, first[1] + f))
-            force = arrays["actuator_force"][d, f, j]
-            _keep(out, (d, f, j), signals.forces(sensors.values, step, force, position, random))
-    return out
-
-
-def of_motion(sensors: Sensors, names: Sequence[str], step: float, place: tuple[int, ...], clean: Arrays) -> Arrays:
-    """Compute the measured series among `names` for one simulated case (time, actuator).
-
-    clean: `actuator_position` and `sensed_force` (time, actuator), every `step` [s]. The place of the case in the
-    sweep decides its noise, also the noise of positions: no other case has this motion.
-    """
-    position, force = clean["actuator_position"], clean["sensed_force"]
-    seen = signals.positions(sensors.values, step, position, signals.generator(sensors.seed, place))
-    seen |= signals.forces(sensors.values, step, force, position, signals.generator(sensors.seed, (*place, 1)))
-    return {name: values for name, values in seen.items() if name in names}
-
-
-def _keep(out: Arrays, place: tuple[int, ...], made: Arrays) -> None:
-    for name, values in made.items():
-        if name in out:
-            out[name][place] = values
-
-
-Arrays = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,10 @@ import numpy as np
 
 from robots.quantities import FRICTION, GAINS, QUANTITIES, STATE
 from robots.status import Status
-from tasks.blocks.block import Arrays, Block, time_first
-from tasks.blocks.limb_results import platform_series
+from tasks.blocks.block import Block, time_first
 from tasks.blocks.linear import Linear
-from tasks.blocks.reactions import after_joints, gathered
-from tasks.blocks.series import absent_joints, fill_friction, fill_series
+from tasks.blocks.pool import Arrays
+from tasks.blocks.series import absent_joints, after_joints, fill_friction, fill_series, gathered, platform_series
 from tasks.features.redundancy.feature import Redundancy
 from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Indexed, Values

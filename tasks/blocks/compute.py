@@ -8,12 +8,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.blocks import block as sensors
+from robots.quantities import names
+from tasks.blocks import measured
 from tasks.blocks.assembly import Assembled, Assembly
-from tasks.blocks.block import Arrays, Block
-from tasks.blocks.limb_results import Motions, limb_arrays, motions, platform_series, sharing
-from tasks.blocks.reactions import gathered, reactions
-from tasks.blocks.user_metrics import completed
+from tasks.blocks.block import Block
+from tasks.blocks.limb_results import Motions, limb_arrays, motions, sharing
+from tasks.blocks.pool import Arrays
+from tasks.blocks.reactions import reactions
+from tasks.blocks.series import gathered, platform_series
+from tasks.blocks.user_metrics import MetricWarning, with_own
 
 __all__ = [
     "assembled",
@@ -42,7 +45,7 @@ def _assembled(block: Block, root: Motions, limbs: Sequence[Arrays] | None) -> A
     assembled = Assembly(block, root, limbs).run()
     arrays = assembled.arrays | platform_series(block, root.motion, block.series)
     if block.measurement is not None:
-        arrays |= sensors.series(block.measurement, block.series, block.times, arrays)
+        arrays |= measured.series(block.measurement, block.series, block.times, arrays)
     return Assembled({name: array for name, array in arrays.items() if name in block.variables}, assembled.loads)
 
 
@@ -106,7 +109,7 @@ def _taken(block: Block, order: NDArray[np.intp]) -> Block:
 def _design_axes(block: Block, arrays: Arrays) -> dict[str, int]:
     """Return the axis of designs of each array that has one."""
     dims = {name: block.dims(name) for name in arrays}
-    return {name: names.index("design") for name, names in dims.items() if "design" in names}
+    return {name: axes.index("design") for name, axes in dims.items() if "design" in axes}
 
 
 def _in_order(block: Block) -> Arrays:
@@ -117,6 +120,50 @@ def _in_order(block: Block) -> Arrays:
     return assembled.arrays | gathered([reactions(block, root, assembled.loads, k) for k in limbs])
 
 
+def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning, ...]]:
+    """Return the arrays that a block stores, from those that it has computed, with metrics of paths and of a user.
+
+    Beside them what the metrics of a user could not do.
+    """
+    if {*names("path")} & {*block.metrics}:
+        from tasks.blocks.cycles import cycle_metrics  # with all that moves along paths, which few sweeps need
+
+        arrays = arrays | cycle_metrics(block)
+    return with_own(block, arrays)
+
+
+def stored(block: Block) -> tuple[Arrays, tuple[MetricWarning, ...]]:
+    """Compute what a block stores, in the dims of the dataset, and what metrics of a user could not do."""
+    return completed(block, computed(block))
+
+
 def whole(block: Block) -> Arrays:
     """Compute the variables that a block stores, in the dims of the dataset."""
-    return completed(block, computed(block))[0]
+    return stored(block)[0]
+
+
+def computed_if_alike(blocks: Sequence[Block], count: int) -> list[Arrays] | None:
+    """Compute blocks together that differ in designs alone.
+
+    Return None where others are among them, or where that fails.
+    """
+    if not 1 < len(blocks) == count or any(not _alike(blocks[0], block) for block in blocks):
+        return None
+    try:
+        return computed_together(blocks)
+    except Exception:  # of one of them: each says by itself what is wrong
+        return None
+
+
+def whole_blocks(blocks: Sequence[Block]) -> list[Arrays]:
+    """Compute the variables that blocks store, together where the blocks are alike."""
+    computed = computed_if_alike(blocks, len(blocks))
+    if computed is None:
+        return [whole(block) for block in blocks]
+    return [completed(block, arrays)[0] for block, arrays in zip(blocks, computed, strict=True)]
+
+
+def _alike(one: Block, other: Block) -> bool:
+    """Return whether two blocks of a plan differ in nothing but their designs."""
+    wanted = [(block.series, block.metrics, [t.name for t in block.trajectories]) for block in (one, other)]
+    return wanted[0] == wanted[1] and np.array_equal(one.friction, other.friction)

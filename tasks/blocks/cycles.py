@@ -18,8 +18,9 @@ from robots.model import Robot
 from robots.quantities import names
 from robots.status import Status
 from robots.trajectories.trajectory import Trajectory
-from tasks.blocks.block import Arrays, Block
+from tasks.blocks.block import Block
 from tasks.blocks.limb_results import commanded, moving, moving_of
+from tasks.blocks.pool import Arrays
 from tasks.dynamics.fastest import fastest_along
 from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics, resolved_motion
 from tasks.dynamics.paths.path import PathForces, RobotPath, TimedMotion, legs, pose_of

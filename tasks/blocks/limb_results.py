@@ -18,8 +18,9 @@ from robots.loads.family import signal_values
 from robots.model import Family
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory
-from tasks.blocks.block import Arrays, Block, empty, time_first
+from tasks.blocks.block import Block
 from tasks.blocks.memory import HostMemory
+from tasks.blocks.pool import Arrays, empty
 from tasks.dynamics.records import Moving
 from tasks.kernels.expression import CASE
 from tasks.kernels.kernel import empty_rows, padded
@@ -122,30 +123,6 @@ def volume_of(trajectory: Trajectory) -> float:
         return math.nan
     edges = zip(trajectory.values["size"], trajectory.values["counts"], strict=True)
     return math.prod(float(length) for length, count in edges if count > 1)
-
-
-def platform_series(block: Block, motion: np.ndarray, wanted: Sequence[str]) -> Arrays:
-    """Return those series of the platform's motion that are wanted, from motion inputs (case, component, time)."""
-    t = len(block.times)
-    out: Arrays = {}
-    small = motion.shape[1] == 9
-    if "platform_position" in wanted:
-        out["platform_position"] = np.ascontiguousarray(time_first(motion[:, :3], t))
-    if "platform_rotation" in wanted:
-        home = np.array(block.family.reference.platform.home.rotation, dtype=float).reshape(1, 9, 1)
-        rotation = np.repeat(np.repeat(home, len(motion), axis=0), t, axis=2) if small else motion[:, 3:12]
-        out["platform_rotation"] = np.ascontiguousarray(time_first(rotation, t)).reshape(len(motion), t, 3, 3)
-    for name, rows, full in (
-        ("platform_twist", slice(3, 6), slice(12, 18)),
-        ("platform_acceleration", slice(6, 9), slice(18, 24)),
-    ):
-        if name in wanted:
-            out[name] = np.zeros((len(motion), t, 6))
-            if small:
-                out[name][..., 3:] = time_first(motion[:, rows], t)
-            else:
-                out[name][...] = time_first(motion[:, full], t)
-    return out
 
 
 Kernels = Callable[[Program], Runner]
@@ -332,7 +309,7 @@ class OnDemand:
         """`known`: values of the block that are constant in time."""
         self._once = OncePerInput(stage, known, block.designs)
         self.program, self._kernel, self._samples = stage.program, block.kernel, len(block.times)
-        self.allocate = HostMemory(block).allocate
+        self.allocate = HostMemory(block.kernel).allocate
         self._gives = stage.gives
         self._buffers: Values = {}
         self._trajectory: int | None = None

@@ -18,10 +18,10 @@ import numpy as np
 from robots.quantities import names
 from robots.types import TWIST
 from tasks.blocks.block import Block, time_first
-from tasks.dynamics.linear import deviations, skew, turning
 from tasks.features import table
 from tasks.features.loads import PlatformWrench
 from tasks.kernels.keys import Arrays, Indexed, Key, Rate, Values
+from tasks.mechanics.state_changes import deviations, skew, turning
 from tasks.stages import stages
 from tasks.stages.equations import answer_program
 from tasks.stages.request import Request

@@ -7,11 +7,11 @@ is fetched into them first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from tasks.blocks.block import Block
+from tasks.kernels.kernel import Kernel
 from tasks.kernels.keys import Values, padded
 from tasks.kernels.program import Program
 
@@ -32,12 +32,12 @@ class HostMemory:
 
     on_card = False
 
-    def __init__(self, block: Block) -> None:
-        self.block = block
+    def __init__(self, kernel: Callable[[Program], Kernel]) -> None:
+        self.kernel = kernel
 
     def allocate(self, program: Program, cases: int, samples: int) -> Values:
         """Return arrays for the outputs of a program, constants in their places."""
-        return self.block.kernel(program).allocate(cases, samples)
+        return self.kernel(program).allocate(cases, samples)
 
     def send(self, arrays: Iterable[np.ndarray]) -> None:
         """Take arrays that stay as they are while the block is computed."""
@@ -57,15 +57,15 @@ class CardMemory(HostMemory):
 
     on_card = True
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, kernel: Callable[[Program], Kernel]) -> None:
         from tasks.kernels.device import Residents  # needs the extra `gpu`
 
-        super().__init__(block)
+        super().__init__(kernel)
         self._residents = Residents()
 
     def allocate(self, program: Program, cases: int, samples: int) -> Values:
         """Return arrays whose memory is on the card."""
-        arrays = self.block.kernel(program).reserve(cases, samples)
+        arrays = self.kernel(program).reserve(cases, samples)
         self.place(arrays.values())
         return arrays
 
@@ -88,7 +88,7 @@ class CardMemory(HostMemory):
     def designs(self, programs: Sequence[Program], times: int, *, fetched: bool) -> int:
         """Return the designs of a strip in which these programs run, at so many times."""
         width = padded(times)
-        shapes = [self.block.kernel(program).shapes(1, 1).values() for program in programs]
+        shapes = [self.kernel(program).shapes(1, 1).values() for program in programs]
         numbers = sum(shape[1] for each in shapes for shape in each if len(shape) == TIMED) or 1
         most = min(BYTES, self._residents.free_bytes() // SHARE, FETCHED if fetched else BYTES)
         return max(1, min(SAMPLES // width, most // (8 * numbers * width)))

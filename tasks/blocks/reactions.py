@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.quantities import QUANTITIES, SPACE
+from robots.quantities import QUANTITIES
 from robots.status import Status
-from tasks.blocks.block import Arrays, Block, empty, time_first
+from tasks.blocks.block import Block, time_first
 from tasks.blocks.limb_results import Kernels, Motions, TrajectoryPart
 from tasks.blocks.memory import HostMemory
+from tasks.blocks.pool import Arrays, empty
+from tasks.blocks.series import after_joints, gathered
 from tasks.kernels.keys import Indexed, Values
 from tasks.stages import stages
 
@@ -88,24 +90,3 @@ def _reaction_arrays(block: Block, sets: int, joints: int) -> Arrays:
     series = {name: (*lead, len(block.times), joints, *after_joints(name)) for name in block.request.reactions}
     shapes = series | {"peak_reaction": (*lead, joints)}
     return {name: empty(shapes[name]) for name in block.request.reactions}
-
-
-def after_joints(name: str) -> tuple[int, ...]:
-    """Return the lengths of the dims of a quantity after that of joints."""
-    dims = QUANTITIES[name].dims
-    return tuple(SPACE[dim] for dim in dims[dims.index("joint") + 1 :])
-
-
-def gathered(limbs: Sequence[Arrays]) -> Arrays:
-    """Return the reactions of all limbs in the dims of the dataset; NaN where a limb has fewer joints than another."""
-    result: Arrays = {}
-    for name, first in limbs[0].items() if limbs else ():
-        axis = first.ndim - 1 - len(after_joints(name))
-        most = max(limb[name].shape[axis] for limb in limbs)
-        whole = empty((*first.shape[:axis], len(limbs), most, *first.shape[axis + 1 :]))
-        whole[...] = np.nan
-        for k, limb in enumerate(limbs):
-            by_joint = np.moveaxis(limb[name], axis, 0)
-            np.moveaxis(whole, (axis, axis + 1), (0, 1))[k, : len(by_joint)] = by_joint
-        result[name] = whole
-    return result

@@ -12,8 +12,9 @@ import numpy as np
 from robots.friction.groups import FrictionGroup
 from robots.limits import MOTOR
 from robots.model import Mechanism
-from robots.quantities import QUANTITIES
-from tasks.blocks.block import time_first
+from robots.quantities import QUANTITIES, SPACE
+from tasks.blocks.block import Block, time_first
+from tasks.blocks.pool import Arrays, empty
 from tasks.kernels.keys import Indexed, Values
 
 
@@ -45,3 +46,48 @@ def absent_joints(mechanism: Mechanism) -> np.ndarray:
     """Return zero for every joint, NaN where a limb has fewer joints than another (limb, joint)."""
     counts = [len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances]
     return np.where(np.arange(max(counts)) < np.array(counts)[:, None], 0.0, np.nan)
+
+
+def after_joints(name: str) -> tuple[int, ...]:
+    """Return the lengths of the dims of a quantity after that of joints."""
+    dims = QUANTITIES[name].dims
+    return tuple(SPACE[dim] for dim in dims[dims.index("joint") + 1 :])
+
+
+def gathered(limbs: Sequence[Arrays]) -> Arrays:
+    """Return the reactions of all limbs in the dims of the dataset; NaN where a limb has fewer joints than another."""
+    result: Arrays = {}
+    for name, first in limbs[0].items() if limbs else ():
+        axis = first.ndim - 1 - len(after_joints(name))
+        most = max(limb[name].shape[axis] for limb in limbs)
+        whole = empty((*first.shape[:axis], len(limbs), most, *first.shape[axis + 1 :]))
+        whole[...] = np.nan
+        for k, limb in enumerate(limbs):
+            by_joint = np.moveaxis(limb[name], axis, 0)
+            np.moveaxis(whole, (axis, axis + 1), (0, 1))[k, : len(by_joint)] = by_joint
+        result[name] = whole
+    return result
+
+
+def platform_series(block: Block, motion: np.ndarray, wanted: Sequence[str]) -> Arrays:
+    """Return those series of the platform's motion that are wanted, from motion inputs (case, component, time)."""
+    t = len(block.times)
+    out: Arrays = {}
+    small = motion.shape[1] == 9
+    if "platform_position" in wanted:
+        out["platform_position"] = np.ascontiguousarray(time_first(motion[:, :3], t))
+    if "platform_rotation" in wanted:
+        home = np.array(block.family.reference.platform.home.rotation, dtype=float).reshape(1, 9, 1)
+        rotation = np.repeat(np.repeat(home, len(motion), axis=0), t, axis=2) if small else motion[:, 3:12]
+        out["platform_rotation"] = np.ascontiguousarray(time_first(rotation, t)).reshape(len(motion), t, 3, 3)
+    for name, rows, full in (
+        ("platform_twist", slice(3, 6), slice(12, 18)),
+        ("platform_acceleration", slice(6, 9), slice(18, 24)),
+    ):
+        if name in wanted:
+            out[name] = np.zeros((len(motion), t, 6))
+            if small:
+                out[name][..., 3:] = time_first(motion[:, rows], t)
+            else:
+                out[name][...] = time_first(motion[:, full], t)
+    return out

@@ -17,11 +17,14 @@ from robots.model import Robot
 from robots.quantities import GAINS, QUANTITIES, STATE, Quantity
 from robots.simulation import ForceProfile
 from robots.trajectories.trajectory import WRENCH, PlatformLoad
-from tasks.blocks.block import Arrays, Block, BlockSimulation, of_motion
+from tasks.blocks.block import Block, BlockSimulation
 from tasks.blocks.case_stages import CASE_DIMS, PASSED_ON, CaseStages, case_series
 from tasks.blocks.limb_results import commanded
+from tasks.blocks.measured import of_motion
+from tasks.blocks.pool import Arrays
 from tasks.blocks.step_metrics import StepMetrics
 from tasks.dynamics.drive_model import InverseModel, case_rows
+from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.inverse import resolved_rows
 from tasks.dynamics.servo import ActuatorRates, FedMotors
 from tasks.kernels.kernel import LANES, padded
@@ -206,12 +209,13 @@ class _Simulated:
         supply = Supply(self._fed_motors(place), ActuatorRates(model)) if chosen.fed else None
 
         def plant(schedule: Schedule) -> MovingRobots:
-            return MovingRobots.of(
-                family, block.groups, parameters, friction, block.gravity, start, schedule.step, chosen.method,
-                self._load(schedule, place), any(load.axes == "platform" for load in self.loads),
-                self._field(schedule, len(parameters)), supply,
-                block.criteria.elasticity if block.criteria.reactions else None,
+            load, field = self._load(schedule, place), self._field(schedule, len(parameters))
+            system = MotionSystem.of_cases(
+                family, parameters, block.groups, friction, block.gravity, base=field is not None,
+                load_with_platform=any(load.axes == "platform" for load in self.loads),
+                elasticity=block.criteria.elasticity if block.criteria.reactions else None,
             )  # fmt: skip
+            return MovingRobots.of(system, start, schedule.step, chosen.method, load, field, supply)
 
         def drive(schedule: Schedule) -> ForceSource:
             if chosen.controller is not None:

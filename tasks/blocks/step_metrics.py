@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from robots.quantities import reduction
-from tasks.blocks.block import Arrays
 from tasks.blocks.case_stages import CaseStages, wide
+from tasks.blocks.pool import Arrays
 from tasks.kernels.expression import SAMPLE
 from tasks.kernels.keys import LANES, Indexed, Key, Values
 from tasks.kernels.program import Program, size

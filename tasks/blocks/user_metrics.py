@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from robots.quantities import FREEDOMS, FRICTION_PARAMETERS, GAINS, PARAMETERS, STATE, TIME, names
-from tasks.blocks.block import Arrays, Block, BlockMetric
+from robots.quantities import FREEDOMS, FRICTION_PARAMETERS, GAINS, PARAMETERS, STATE, TIME
+from tasks.blocks.block import Block, BlockMetric
+from tasks.blocks.pool import Arrays
 
 REASON = 400
 """Characters of the text of an error that are kept."""
@@ -41,14 +42,10 @@ class MetricWarning:
         return replace(self, first=(design, friction, trajectory))
 
 
-def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning, ...]]:
+def with_own(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning, ...]]:
     """Add user metrics to the computed arrays and select the stored ones; also return the failures of user metrics."""
     result = {name: array for name, array in arrays.items() if name not in block.extra}
     complaints: list[MetricWarning] = []
-    if {*names("path")} & {*block.metrics}:
-        from tasks.blocks.cycles import cycle_metrics  # with all that moves along paths, which few sweeps need
-
-        result |= cycle_metrics(block)
     for metric in block.own:
         result[metric.name], told = computed(block, metric, arrays)
         complaints += told

@@ -12,12 +12,14 @@ freedoms of a redundant robot from those of its task.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robots.arguments import check_arguments
+from robots.criteria.elasticity import Elasticity
 from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.model import Frame, Inertia, Limb, Link, Robot
 from robots.quantities import names
@@ -27,6 +29,7 @@ from tasks.dynamics.inputs import (
     JOINTS,
     FieldInput,
     check_names,
+    check_parts,
     field_input,
     gravity_input,
     load_input,
@@ -34,7 +37,6 @@ from tasks.dynamics.inputs import (
     moving_input,
     parameters,
     present,
-    reaction_criteria,
     refuse_actuator,
     signals_input,
 )
@@ -49,6 +51,7 @@ from tasks.dynamics.records import (
     State,
     long_form,
 )
+from tasks.features.criteria import sharing_problems
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.friction.inputs import FrictionInput, friction_input
 from tasks.features.loads import PlatformWrench
@@ -172,10 +175,8 @@ def inverse_dynamics(
     quantities += ("least_constraint_regularity",) * constraints
     shared = reaction_criteria(robot, forces.elasticity)
     shared = shared if groups.statics else NO_CRITERIA
-    dynamics = Dynamics(
-        robot, motion.moving, quantities, field, load, forces.weights, groups, formulation, shared,
-        time=motion.time, forced=True,
-    )  # fmt: skip
+    acting = Influences(field, load, forces.weights, groups, motion.time, forced=True)
+    dynamics = Dynamics(robot, motion.moving, quantities, acting, formulation=formulation, criteria=shared)
     dynamics.run(stages(dynamics.request))
     force, velocity = (
         np.ascontiguousarray(dynamics.sample_rows(name).T)
@@ -222,10 +223,8 @@ def joint_reactions(
     refuse_actuator(forces)
     load, field = load_input(robot, forces, motion.rotation), field_input(environment)
     groups, shared = friction_input(robot, forces.friction), reaction_criteria(robot, forces.elasticity)
-    dynamics = Dynamics(
-        robot, motion.moving, ("joint_reaction",), field, load, forces.weights, groups, criteria=shared,
-        time=motion.time, forced=True,
-    )  # fmt: skip
+    acting = Influences(field, load, forces.weights, groups, motion.time, forced=True)
+    dynamics = Dynamics(robot, motion.moving, ("joint_reaction",), acting, criteria=shared)
     counts = [len(robot.mechanism.limbs[instance.limb].joints) for instance in robot.mechanism.instances]
     result = np.empty((dynamics.samples, len(counts), max(counts), len(TWIST)))
     status = np.empty(dynamics.samples)
@@ -283,6 +282,25 @@ class Strip(NamedTuple):
         return self.sample_rows(OUTCOME if OUTCOME in self.values else "status")[0]
 
 
+@dataclass(frozen=True)
+class Influences:
+    """Gravity and base, load, friction, and weights by which actuators share forces, for a robot that moves.
+
+    time: of loads that change [s], needed where forces are `forced` by them.
+    """
+
+    field: FieldInput | None = None
+    load: ArrayLike | None = None
+    weights: ArrayLike | None = None
+    friction: FrictionInput | None = None
+    time: ArrayLike | None = None
+    forced: bool = False
+
+
+GRAVITY_ALONE = Influences()
+"""No load, no friction, a base at rest."""
+
+
 class Dynamics:
     """The stages of one robot run on a whole batch in memory; values are (1, size, padded samples)."""
 
@@ -291,20 +309,15 @@ class Dynamics:
         robot: Robot,
         moving: Moving,
         wanted: tuple[str, ...] = (),
-        field: FieldInput | None = None,
-        load: ArrayLike | None = None,
-        weights: ArrayLike | None = None,
-        friction: FrictionInput | None = None,
+        acting: Influences = GRAVITY_ALONE,
+        *,
         formulation: str = RECURSION,
         criteria: CriteriaParameters = NO_CRITERIA,
-        *,
-        time: ArrayLike | None = None,
-        forced: bool = False,
     ):
-        field, friction = field or field_input(), friction or friction_input(robot, None)
-        self.robot, self.load = robot, None if load is None else checked("load", load, (6,))
+        field, friction = acting.field or field_input(), acting.friction or friction_input(robot, None)
+        self.robot, self.load = robot, None if acting.load is None else checked("load", acting.load, (6,))
         batches = field.batch | ({} if self.load is None else {"load": self.load.shape[:-1]})
-        time = None if time is None else checked("time", time, ())
+        time = None if acting.time is None else checked("time", acting.time, ())
         batches |= {} if time is None else {"time": time.shape}
         self.batch, motion = moving_input(robot, moving, batches)
         self.samples, width = int(np.prod(self.batch, dtype=int)), motion.shape[-1]
@@ -317,13 +330,13 @@ class Dynamics:
         self.request = request(robot.family, wanted, *features, moving_base=moves, formulation=formulation)
         self.values: Values = {
             "parameters": parameters(robot, timed=True),
-            **signals_input(robot, time, self.batch, needed=forced),
+            **signals_input(robot, time, self.batch, needed=acting.forced),
             "gravity": field.columns(self.batch),
             "motion": motion,
             "friction": friction.values,
             "weight": np.zeros((1, 1, width)),  # nothing is integrated over time
             "held": np.zeros((1, 0, width)),  # of a chain; a platform gives its own
-            **weights_input(robot, weights),
+            **weights_input(robot, acting.weights),
             **{Indexed("mount", k): mount for k, mount in enumerate(mounts(robot))},
         }
         if criteria != NO_CRITERIA:
@@ -596,3 +609,17 @@ def resolved_motion(robot: Robot, moving: Moving) -> Moving:
     parts = present(moving)
     motion = resolve_redundancy(robot, q=parts["q"], qd=parts.get("qd"), qdd=parts.get("qdd"))
     return Moving(q=motion.q, qd=motion.qd, qdd=motion.qdd)
+
+
+def reaction_criteria(robot: Robot, elasticity: Elasticity | None) -> CriteriaParameters:
+    """Return the criteria that decide reactions that statics leaves open: none, or elasticity.
+
+    Raises ValueError where elasticity cannot decide them.
+    """
+    if elasticity is None:
+        return NO_CRITERIA
+    check_parts(robot, "elasticity", elasticity, Elasticity)
+    criteria = CriteriaParameters(elasticity, reactions=True)
+    for problem in sharing_problems(robot.family, criteria):
+        raise ValueError(f"elasticity: got {problem}; expected joints or links that give way wherever they share loads")
+    return criteria

@@ -39,7 +39,7 @@ from tasks.dynamics.inputs import (
     refuse_actuator,
     refuse_forces,
 )
-from tasks.dynamics.inverse import Dynamics, weights_input
+from tasks.dynamics.inverse import Dynamics, Influences, weights_input
 from tasks.dynamics.records import (
     NO_FORCES,
     STANDING,
@@ -535,7 +535,7 @@ def friction_columns(
     """The columns of friction alone (*batch, actuator, parameter), see `regressor`, which has them last."""
     actuators = len(robot.mechanism.actuators)
     require_linear(robot, friction)
-    dynamics = Dynamics(robot, moving, ("actuator_force",), field, None, weights, friction)
+    dynamics = Dynamics(robot, moving, ("actuator_force",), Influences(field, weights=weights, friction=friction))
     if not friction_parameters(robot, friction):
         return np.zeros((*dynamics.batch, actuators, 0))
     dynamics.run(takewhile(lambda stage: stage.name != "actuation", stages(dynamics.request)))

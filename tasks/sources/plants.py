@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from robots.criteria.elasticity import Elasticity
 from robots.friction.groups import FrictionGroup
 from robots.loads.family import signal_breaks
 from robots.loads.signals import Breaks, Piece
@@ -294,28 +293,22 @@ class MovingRobots:
 
     @classmethod
     def of(
-        cls, family: Family, groups: tuple[FrictionGroup, ...], parameters: np.ndarray, friction: np.ndarray,
-        gravity: tuple[float, float, float], start: np.ndarray, step: float, method: str,
-        load: ForceSource | None = None, load_with_platform: bool = False, field: ForceSource | None = None,
-        supply: Supply | None = None, elasticity: Elasticity | None = None,
+        cls, system: MotionSystem, start: np.ndarray, step: float, method: str, load: ForceSource | None = None,
+        field: ForceSource | None = None, supply: Supply | None = None,
     ) -> MovingRobots:  # fmt: skip
-        """From parameters (samples, parameter), friction (samples, of all groups), motion inputs at the start.
+        """From the equations of motion of all cases, and their motion inputs (size, samples) at the start.
 
         Time is zero at the start for what changes in the robot's own loads. load: wrenches (6, samples) on the platform
         over each step, in the axes of the world, or of the platform; field (9, samples): what a base that moves adds,
         as `tasks.mechanics.recursion` has it; None where it stands. supply: what feeds the motors; None where these
-        give what they are asked for. elasticity: what shares the loads in joints; None where the least norm does.
+        give what they are asked for.
         """
-        system = MotionSystem.of_cases(
-            family, parameters, groups, friction, gravity,
-            base=field is not None, load_with_platform=load_with_platform, elasticity=elasticity,
-        )  # fmt: skip
         layout, structure = system.layout, system.instant.structure
         state = np.zeros((layout.size, start.shape[1]))
         if not layout.platform:
             state[layout.at["q"]], state[layout.at["qd"]] = start[: layout.free], start[layout.free : 2 * layout.free]
             return cls(system, state, step, method, load, field, supply)
-        home = np.array(family.reference.platform.home.rotation, dtype=float).reshape(9, 1)
+        home = np.array(system.instant.family.reference.platform.home.rotation, dtype=float).reshape(9, 1)
         small = len(start) == 9
         turned = np.broadcast_to(home, (9, start.shape[1])) if small else start[3:12]
         pose = state[layout.at["q"]]

@@ -66,7 +66,7 @@ def _sbatch_refuses(patch: pytest.MonkeyPatch) -> None:
 
 
 def _slow(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("pipeline.plan.model.OPERATION", 1e-3)
+    patch.setattr("pipeline.plan.cost.OPERATION", 1e-3)
 
 
 ROWS = (

@@ -12,8 +12,9 @@ from applications.identification.estimation.machines.machine import Payload, is_
 from applications.identification.estimation.machines.machine_model import MachineModel, PositionController
 from applications.identification.estimation.machines.preparation import Signals
 from applications.identification.machines.sections import DescriptionFile, SamplingSection, SignalSection
-from pipeline.documents.files import UNITS, refused
 from pipeline.documents.tables.selection import ColumnRequest, Selected, select, unit_of
+from pipeline.documents.units import UNITS
+from pipeline.errors import refused
 from pipeline.robot_files.rated import ratings
 from robots.model import Robot
 

@@ -36,8 +36,9 @@ from applications.identification.machines.sections import (
     RecordingSection,
     SignalSection,
 )
-from pipeline.documents.files import UNITS, read_text
+from pipeline.documents.files import read_text
 from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.units import UNITS
 from pipeline.documents.yaml import MAX_BYTES, KeyPath
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import find_family

@@ -22,7 +22,7 @@ from applications.identification.machines.described import RecordingDescription,
 from applications.identification.machines.description import parse_description
 from applications.identification.machines.identify import MachineIdentification
 from pipeline.documents.files import digest
-from pipeline.documents.tables.bounds import RECORDED
+from pipeline.documents.tables.columns import RECORDED
 from pipeline.execution.contents import versions
 from storage.errors import StoreError
 from storage.places.location import LocationLike

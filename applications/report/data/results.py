@@ -20,11 +20,12 @@ from applications.report.data.display import quantity
 from applications.studies.axes import by_design
 from applications.studies.cases import INCOMPLETE, by_cases, dims_of
 from applications.studies.columns import refuse
+from pipeline.documents.files import FileSource
 from pipeline.errors import InputError, Problem
 from pipeline.execution.conventions import files_of, joint_units
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
 from pipeline.sweep.question.reader import stored_question
-from pipeline.sweep.side_files import FileSource, stored_files
+from pipeline.sweep.side_files import stored_files
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset

@@ -10,7 +10,7 @@ import numpy as np
 
 from applications.studies.columns import Array, Mask, condition, refuse
 from pipeline.documents.report import sentence
-from pipeline.execution.graph import block_of
+from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots.expressions.expression import ParsedExpression

@@ -7,9 +7,8 @@ from typing import IO
 
 import numpy as np
 
-from pipeline.documents.files import reason, refused
-from pipeline.documents.tables.bounds import Bounds
-from pipeline.documents.tables.columns import Columns, ReadColumns
+from pipeline.documents.tables.columns import Bounds, Columns, ReadColumns
+from pipeline.errors import reason, refused
 from robots.extras import require_extra
 
 TEXTS = 1 << 24

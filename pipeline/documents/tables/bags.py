@@ -12,20 +12,20 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pipeline.documents.files import refused
 from pipeline.documents.tables import bag_reader
-from pipeline.documents.tables.bounds import MIB, Bounds
-from pipeline.documents.tables.columns import Columns, ReadColumns, columns_of
-from pipeline.documents.tables.numpy_files import npz_variables
-from pipeline.errors import InputError
+from pipeline.documents.tables.columns import MIB, Bounds, Columns, ReadColumns, Variables, columns_of
+from pipeline.errors import InputError, refused
 from robots.extras import require_extra
 
 SECONDS = 120
 """Time to unpack a bag."""
 
 
-def open_bag(path: str, file: str, bounds: Bounds) -> Columns:
-    """Return the columns of the joint states in a bag, named as in `bag_reader`. Raises InputError."""
+def open_bag(path: str, file: str, bounds: Bounds, variables: Variables) -> Columns:
+    """Return the columns of the joint states in a bag, named as in `bag_reader`. Raises InputError.
+
+    `variables` reads the NPZ file that the process writes.
+    """
     require_extra("rosbags")
     with tempfile.TemporaryDirectory(prefix="limbsweep-bag-") as folder:
         output = Path(folder) / "columns.npz"
@@ -39,7 +39,7 @@ def open_bag(path: str, file: str, bounds: Bounds) -> Columns:
         if done.returncode:
             raise _unread(file, done, bounds)
         with output.open("rb") as stream:
-            columns = columns_of(file, npz_variables(stream, file, bounds), bounds)
+            columns = columns_of(file, variables(stream, file, bounds), bounds)
             found = columns.read(columns.names).columns
     return Columns(file, columns.names, lambda names: ReadColumns({name: found[name] for name in names}))
 

@@ -1,19 +1,74 @@
-"""Columns of numbers in a file, which are read on request: unused columns take no memory and are not checked."""
+"""Columns of numbers in files of others, which are read on request: unused ones take no memory and are not checked.
+
+Sizes that a file declares are checked against bounds before memory is taken.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.documents.files import refused
-from pipeline.documents.tables.bounds import Bounds
+from pipeline.errors import refused, size
 
 Array = NDArray[np.float64]
 NUMBERS = "fiub"
 """Kinds of dtypes that are numbers."""
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Largest sizes of a table in a file.
+
+    file: bytes of the file; text: bytes of a file of text; line: bytes of a line of it; values: bytes of all numbers
+    that are read of a file, unpacked; columns: columns of a table; members: arrays, groups or fields of an archive;
+    depth: levels of groups or structures.
+    """
+
+    file: int = 4096 * MIB
+    text: int = 512 * MIB
+    line: int = MIB
+    values: int = 256 * MIB
+    columns: int = 100_000
+    members: int = 10_000
+    depth: int = 16
+
+    def check_values(self, file: str, arrays: Iterable[tuple[str, Sequence[int], int]]) -> None:
+        """Check the declared sizes of arrays: name, shape and bytes of an entry of each. Raises InputError."""
+        total = 0
+        for name, shape, itemsize in arrays:
+            if any(length < 0 for length in shape):
+                raise refused(file, f"{name} of shape {tuple(shape)}", "an array without negative lengths")
+            total += math.prod(shape) * itemsize
+            if total > self.values:
+                got = f"{size(total)} of numbers with {name}, of shape {tuple(shape)}"
+                hint = "Take fewer columns, thin it, or cut it into several files."
+                raise refused(file, got, f"at most {size(self.values)}", hint)
+
+    def check_members(self, file: str, count: int, kind: str = "members") -> None:
+        """Check the number of members of an archive. Raises InputError."""
+        if count > self.members:
+            raise refused(file, f"{count} {kind}", f"at most {self.members}", "Keep the columns that are needed.")
+
+    def check_columns(self, file: str, count: int) -> None:
+        """Check the number of columns of a table. Raises InputError."""
+        if count > self.columns:
+            raise refused(file, f"{count} columns", f"at most {self.columns}", "Are its rows and columns exchanged?")
+
+
+SIDE = Bounds(file=384 * MIB, text=384 * MIB, values=384 * MIB)
+"""Of files beside a sweep, which are kept with it in memory."""
+KEPT = Bounds(file=1024 * MIB, text=1024 * MIB, values=1024 * MIB)
+"""Of tables that the user's own program has in memory already, and of those that a store keeps."""
+POINTS = Bounds(file=64 * MIB, text=64 * MIB, values=64 * MIB)
+"""Of points of trajectories and forces over time."""
+RECORDED = Bounds()
+"""Of recordings and measured poses, of which the columns that are used are read alone."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +116,10 @@ class Variable:
         """Names of its columns: its own, or `name[1]` and so on; the longer dim is that of the rows."""
         count = min(self.shape) if len(self.shape) == 2 else 1
         return (self.name,) if count == 1 else tuple(f"{self.name}[{k + 1}]" for k in range(count))
+
+
+Variables = Callable[[IO[bytes], str, Bounds], list[Variable]]
+"""Function that lists the arrays of an open file."""
 
 
 def columns_of(file: str, variables: Iterable[Variable], bounds: Bounds) -> Columns:

@@ -12,10 +12,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from pipeline.documents.files import reason, refused
-from pipeline.documents.tables.bounds import Bounds
-from pipeline.documents.tables.columns import Variable
-from pipeline.errors import InputError
+from pipeline.documents.tables.columns import Bounds, Variable
+from pipeline.errors import InputError, reason, refused
 from robots.extras import require_extra
 
 FILTERS = {1: "gzip", 2: "shuffle", 3: "fletcher32", 4: "szip", 5: "nbit", 6: "scaleoffset", 32000: "lzf"}

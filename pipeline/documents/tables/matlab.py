@@ -16,9 +16,8 @@ from typing import IO
 
 import numpy as np
 
-from pipeline.documents.files import reason, refused, size
-from pipeline.documents.tables.bounds import Bounds
-from pipeline.documents.tables.columns import Variable
+from pipeline.documents.tables.columns import Bounds, Variable
+from pipeline.errors import reason, refused, size
 
 HEADER = 128
 TAG = 8

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from pipeline.documents.files import reason, refused
-from pipeline.documents.tables.bounds import Bounds
-from pipeline.documents.tables.columns import Variable
+from pipeline.documents.tables.columns import Bounds, Variable
+from pipeline.errors import reason, refused
 
 HEADER = 1 << 16
 """Bytes of a header, at most."""

@@ -15,11 +15,10 @@ from typing import IO
 
 import numpy as np
 
-from pipeline.documents.files import decode, open_regular, refused
+from pipeline.documents.files import decode, open_regular
 from pipeline.documents.tables.arrow import open_parquet
 from pipeline.documents.tables.bags import open_bag
-from pipeline.documents.tables.bounds import RECORDED, SIDE, Bounds
-from pipeline.documents.tables.columns import Columns, Variable, columns_of
+from pipeline.documents.tables.columns import RECORDED, SIDE, Bounds, Columns, Variable, Variables, columns_of
 from pipeline.documents.tables.hdf5 import hdf5_variables
 from pipeline.documents.tables.matlab import mat_variables
 from pipeline.documents.tables.netcdf import netcdf_variables
@@ -27,8 +26,8 @@ from pipeline.documents.tables.numpy_files import npy_variables, npz_variables
 from pipeline.documents.tables.strict_csv import parse_csv
 from pipeline.documents.tables.table import Table, table
 from pipeline.documents.tables.text import open_text
+from pipeline.errors import refused
 
-Variables = Callable[[IO[bytes], str, Bounds], list[Variable]]
 Opening = Callable[[IO[bytes], str, Bounds], Columns]
 HDF5_MARK = b"\x89HDF\r\n\x1a\n"
 HEAD = 1024
@@ -56,7 +55,7 @@ FORMATS = (
     Format("MAT", (".mat",), variables=mat_variables),
     HDF5,
     Format("NetCDF", (".nc", ".cdf"), variables=netcdf_variables),
-    Format("bag of ROS", (".bag", ".db3", ".mcap"), of_path=open_bag),
+    Format("bag of ROS", (".bag", ".db3", ".mcap"), of_path=partial(open_bag, variables=npz_variables)),
 )
 RECORDINGS: Mapping[str, Format] = {ending: kind for kind in FORMATS for ending in kind.endings}
 """Kinds of recordings by the ending of a file."""

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.documents.files import UNITS, refused
 from pipeline.documents.report import sentence
-from pipeline.documents.tables.bounds import RECORDED, Bounds
-from pipeline.documents.tables.columns import Array, Columns
+from pipeline.documents.tables.columns import RECORDED, Array, Bounds, Columns
 from pipeline.documents.tables.reader import open_columns
+from pipeline.documents.units import UNITS
+from pipeline.errors import refused
 from robots.parameters import nearest
 
 Name = str | int

@@ -14,9 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pipeline.documents.files import refused
 from pipeline.documents.tables.table import Table, split_header, table
-from pipeline.errors import InputError, Problem, show
+from pipeline.errors import InputError, Problem, refused, show
 
 MAX_TEXT = 80
 """Characters of a text in a table."""

@@ -17,10 +17,11 @@ from typing import IO
 
 import numpy as np
 
-from pipeline.documents.files import UNITS, looks_binary, refused, size
-from pipeline.documents.tables.bounds import Bounds
-from pipeline.documents.tables.columns import Array, Columns, ReadColumns
+from pipeline.documents.file_kinds import looks_binary
+from pipeline.documents.tables.columns import Array, Bounds, Columns, ReadColumns
 from pipeline.documents.tables.table import split_header
+from pipeline.documents.units import UNITS
+from pipeline.errors import refused, size
 
 DELIMITERS = (";", "\t", ",", None)
 COMMENTS = ("#", "%")

@@ -25,12 +25,17 @@ from robots.status import Status
 from storage.layout import Layout, lengths
 from storage.ledger import Receipt
 from storage.schema import SPLIT, WHERE_VARIED
-from tasks.blocks import compute
-from tasks.blocks.block import Arrays, Block
+from tasks.blocks.block import Block
+from tasks.blocks.pool import Arrays
 from tasks.blocks.user_metrics import MetricWarning
 
 CaseRanges = tuple[slice, ...]
 """Ranges of designs, friction sets and trajectories within a block; of simulations of gains and initial states too."""
+
+CompletedPart = tuple[Arrays, tuple[MetricWarning, ...]]
+"""Arrays that a part of a block stores, and warnings of metrics of a user."""
+
+PartBody = Callable[[Block], CompletedPart]
 
 AXES = (*SPLIT, *WHERE_VARIED)
 
@@ -62,7 +67,8 @@ class Isolation:
     part_seconds: float
     seconds: float
     memory: int
-    body: Callable[[Block], Arrays] = compute.whole
+    body: Callable[[Block], Arrays]
+    """Function that computes a part of the block."""
 
     def compute(self, block: Block, layout: Layout) -> tuple[Arrays, tuple[CaseFailed, ...]]:
         """Compute the block's arrays, and the cases that are NaN. Raises TaskError where more than cases fail."""
@@ -139,10 +145,11 @@ class _PartialResults:
         return tuple(ranges.get(dim, slice(None)) for dim in self._variables[name].dims)
 
 
-def in_parts(block: Block, layout: Layout, steps: Mapping[str, int]) -> tuple[Arrays, tuple[MetricWarning, ...]]:
+def in_parts(block: Block, layout: Layout, steps: Mapping[str, int], body: PartBody) -> CompletedPart:
     """The arrays of a block that is computed part after part, with the bits that it has at once; user warnings.
 
-    `steps`: lengths of a part along the dims that are cut. Memory is that of the results and of one part.
+    `steps`: lengths of a part along the dims that are cut; `body` computes a part. Memory is that of the results and of
+    one part.
     """
     results, complaints = _PartialResults(layout, block.index), list[MetricWarning]()
     ranges = [
@@ -152,7 +159,7 @@ def in_parts(block: Block, layout: Layout, steps: Mapping[str, int]) -> tuple[Ar
     ]
     for part in itertools.product(*ranges):
         piece = cut(block, part)
-        arrays, warnings = compute.completed(piece, compute.computed(piece))
+        arrays, warnings = body(piece)
         if wrong := misfits(layout, block.index, arrays, part):
             raise TaskError(wrong)
         results.put(part, arrays)

@@ -10,7 +10,7 @@ from distributed import WorkerPlugin
 import storage.writer  # noqa: F401
 import tasks.blocks.compute  # noqa: F401
 from pipeline.execution.processes.garbage import collect_rarely, keep_all
-from tasks.blocks.block import trim
+from tasks.blocks.pool import trim
 
 
 def held_memory() -> int:

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.documents.yaml import MAX_NODES
 from pipeline.sweep.axes import samples
 
 Array = NDArray[np.float64]
@@ -29,7 +28,7 @@ MAX_SAMPLES = 10**13
 MAX_SIMULATED = 10**10
 """Samples of a sweep of simulations, which take a hundred times as long."""
 
-MAX_LISTED = MAX_NODES
+MAX_LISTED = 20_000
 """Numbers of a column that are told one by one: as many as a sweep file may list. Longer ones are told by a digest."""
 
 MAX_DRAWN = 10**7

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.documents.files import UNITS, Unit, check_unit, conversion
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.tables.table import Table
+from pipeline.documents.units import UNITS, Unit, check_unit, conversion
+from pipeline.documents.validation import _bounds_text, _guess, check_bounds
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.columns import CASE, STORED
 from pipeline.sweep.axes.conditions import RuleReader
@@ -37,7 +38,7 @@ from pipeline.sweep.axes.samples import SamplingMethod
 from pipeline.sweep.dataset_split import part_name
 from pipeline.sweep.sections import AxesSection, BoundsSection, ColumnSection, SampleSection
 from pipeline.sweep.side_files import SideFiles
-from robots.parameters import LARGEST, Parameter, nearest
+from robots.parameters import Parameter, nearest
 from robots.quantities import GAINS, PLACED, QUANTITIES, STATE
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
@@ -326,26 +327,3 @@ def check_fixed(
         else:
             check_bounds(report, parameters[name], value, place)
     return {name: float(value) for name, value in values.items() if name in parameters}
-
-
-def check_bounds(report: Report, parameter: Parameter, value: float, path: KeyPath, *, guess: bool = False) -> None:
-    """Report a value outside the bounds of its parameter; guess which unit was meant where none was given."""
-    if parameter.problem(value):
-        report(path, value, _bounds_text(parameter, value), _guess(parameter, value, guess))
-
-
-def _bounds_text(parameter: Parameter, value: float) -> str:
-    """Return the rule that a value breaks: of one that has only a limit that nothing reaches beside, the other."""
-    if parameter.upper >= LARGEST and parameter.lower > -LARGEST:
-        size = f"at least {parameter.lower:g}" if value < parameter.lower else f"at most {parameter.upper:g}"
-        return f"a number of {size} [{parameter.unit}]"
-    return parameter.bounds
-
-
-def _guess(parameter: Parameter, value: float, axis: bool) -> str:
-    """Guess the unit of a value that is too large: millimetres or degrees."""
-    for unit, name in (("mm", "millimetres"), ("deg", "degrees")):
-        if UNITS[unit].si == parameter.unit and not parameter.problem(converted := UNITS[unit].to_si(value)):
-            write = f"add unit: {unit}" if axis else f"write {converted:.6g}"
-            return f"If these are {name}, {write}."
-    return ""

@@ -22,7 +22,8 @@ from pipeline.sweep.sections import ControllerSection, ForceSection
 from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories import loads
-from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader
+from pipeline.sweep.trajectories.reader import TrajectoryReader
+from pipeline.sweep.trajectories.values import Mover
 from robots.controllers import CONTROLLERS, Controller, Space, check_space, controller_parameters
 from robots.friction.laws import LAWS
 from robots.limits import NO_LIMITS, Capacity

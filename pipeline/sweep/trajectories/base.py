@@ -13,7 +13,8 @@ from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.trajectories import loads
 from pipeline.sweep.trajectories.description import describe_trajectory
-from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader, check_reach
+from pipeline.sweep.trajectories.reader import TrajectoryReader, check_reach
+from pipeline.sweep.trajectories.values import Mover
 from robots.quantities import QUANTITIES, Need
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory

@@ -14,7 +14,7 @@ import numpy as np
 
 from pipeline.documents.report import Report, sentence
 from pipeline.documents.yaml import KeyPath
-from pipeline.sweep.trajectories.reader import Mover
+from pipeline.sweep.trajectories.values import Mover
 from robots.parameters import LARGEST, nearest
 from robots.trajectories.trajectory import Trajectory
 

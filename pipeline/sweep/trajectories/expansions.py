@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 from pipeline.documents.report import Report
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories import constant_velocity, random_fourier, static_poses
-from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader
+from pipeline.sweep.trajectories.reader import TrajectoryReader
 from pipeline.sweep.trajectories.swept import variants
+from pipeline.sweep.trajectories.values import Mover
 from robots.trajectories.trajectory import Trajectory
 
 

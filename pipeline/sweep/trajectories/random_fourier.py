@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from pipeline.documents.report import Report
 from pipeline.documents.yaml import KeyPath, parse_yaml
-from pipeline.sweep.trajectories.reader import Mover
 from pipeline.sweep.trajectories.turns import may_turn, orientation_of
+from pipeline.sweep.trajectories.values import Mover
 from robots.model import Mechanism
 from robots.trajectories.kinds import Turn
 from robots.trajectories.trajectory import FREE, Series, Trajectory

@@ -3,56 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.documents.files import UNITS, check_unit, decode
+from pipeline.documents.files import decode
 from pipeline.documents.points import parse_points, time_problems
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.tables.bounds import POINTS
+from pipeline.documents.tables.columns import POINTS
 from pipeline.documents.tables.reader import SIDE_FILES
 from pipeline.documents.tables.table import Table
+from pipeline.documents.units import UNITS, check_unit
 from pipeline.documents.yaml import KeyPath
 from pipeline.errors import InputError, Problem, show
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.trajectories import loads
 from pipeline.sweep.trajectories.mobility import check_held
 from pipeline.sweep.trajectories.turns import TIMES, read_turn
-from pipeline.sweep.trajectories.values import read_values
+from pipeline.sweep.trajectories.values import Mover, read_values
 from robots.parameters import nearest
-from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, MotionKind, Turn
+from robots.trajectories.kinds import Turn
 from robots.trajectories.trajectory import Trajectory
-
-AXES = ("x", "y", "z")
-
-
-@dataclass(frozen=True)
-class Mover:
-    """Moving part of a sweep: the independent `joints` of a chain, or a platform if there are none; duration [s].
-
-    `mobility` are the free components of the platform's twist; none: not known.
-    """
-
-    joints: tuple[str, ...] = ()
-    mobility: tuple[str, ...] = ()
-    duration: float = 1.0
-
-    @property
-    def motions(self) -> Mapping[str, MotionKind]:
-        """The kinds of trajectory that it can have."""
-        return JOINT_MOTIONS if self.joints else MOTIONS
-
-    @property
-    def columns(self) -> dict[str, str]:
-        """Columns of a file with its motion, and what each measures, in SI."""
-        return {"t": "s", **(dict.fromkeys(self.joints, "rad or m") or dict.fromkeys(AXES, "m"))}
-
-    def __str__(self) -> str:
-        """For messages."""
-        return "the joints of a chain" if self.joints else "a platform"
 
 
 def check_points(report: Report, trajectories: Sequence[Trajectory], duration: float) -> None:
@@ -134,7 +107,7 @@ class PointsReader:
 class TrajectoryReader(PointsReader):
     """Reads the trajectories of a mover."""
 
-    mover: Mover = Mover()
+    mover: Mover = field(default_factory=Mover)
 
     def one(self, name: str, section: Mapping[str, Any], path: KeyPath) -> Trajectory | None:
         """Return the trajectory of that name, unless something is wrong."""

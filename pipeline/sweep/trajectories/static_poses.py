@@ -16,7 +16,7 @@ from pipeline.documents.report import Report
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories import random_fourier
 from pipeline.sweep.trajectories.random_fourier import AXES
-from pipeline.sweep.trajectories.reader import Mover
+from pipeline.sweep.trajectories.values import Mover
 from robots.trajectories.kinds import Turn
 from robots.trajectories.trajectory import Trajectory
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.validation import check_bounds
 from pipeline.documents.yaml import KeyPath
-from pipeline.sweep.axes.reader import check_bounds
 from pipeline.sweep.trajectories.loads import Points
 from pipeline.sweep.trajectories.values import read_values, vector
 from robots.geometry import about, cross, dot, product, unit

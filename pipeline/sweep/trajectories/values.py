@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pipeline.documents.report import Report, number_hint
+from pipeline.documents.validation import check_bounds
 from pipeline.documents.yaml import KeyPath
-from pipeline.sweep.axes.reader import check_bounds
 from robots.parameters import Parameter
-from robots.trajectories.kinds import MotionKind, Value
+from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, MotionKind, Value
 
 SHORTEST = 1e-9
 """Length of what gives a direction: the squares of shorter ones are lost."""
@@ -59,3 +60,32 @@ def is_number(report: Report, value: object, path: KeyPath) -> bool:
         return True
     report(path, value, "a number", number_hint(value) if isinstance(value, str) else "")
     return False
+
+
+AXES = ("x", "y", "z")
+
+
+@dataclass(frozen=True)
+class Mover:
+    """Moving part of a sweep: the independent `joints` of a chain, or a platform if there are none; duration [s].
+
+    `mobility` are the free components of the platform's twist; none: not known.
+    """
+
+    joints: tuple[str, ...] = ()
+    mobility: tuple[str, ...] = ()
+    duration: float = 1.0
+
+    @property
+    def motions(self) -> Mapping[str, MotionKind]:
+        """The kinds of trajectory that it can have."""
+        return JOINT_MOTIONS if self.joints else MOTIONS
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Columns of a file with its motion, and what each measures, in SI."""
+        return {"t": "s", **(dict.fromkeys(self.joints, "rad or m") or dict.fromkeys(AXES, "m"))}
+
+    def __str__(self) -> str:
+        """For messages."""
+        return "the joints of a chain" if self.joints else "a platform"

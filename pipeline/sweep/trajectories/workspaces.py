@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from pipeline.documents.report import Got, Report
-from pipeline.sweep.trajectories.reader import AXES
+from pipeline.sweep.trajectories.values import AXES
 from robots.model import Mechanism
 from robots.quantities import needing
 from robots.trajectories.kinds import is_grid

@@ -82,22 +82,20 @@ def motion_program(
     """Return the program of a chain; see `outputs_of_motion`. `shared`: see `limb_motion_program`."""
     structure, parts = structure_of(family), layout(family, groups)
 
-    def one_sample(
-        parameters: Array, mount: Array, gravity: Array, friction: Array, state: Array, force: Array, modes: Array,
-        stage: Array | None = None, loads: Array | None = None, elasticity: Array = ABSENT, signals: Array = ABSENT,
-    ) -> dict[str, Any]:  # fmt: skip
-        q, qd, memory = (state[parts.at[name]] for name in ("q", "qd", "memory"))
+    def one_sample(**inputs: Array) -> dict[str, Any]:
+        q, qd, memory = (inputs["state"][parts.at[name]] for name in ("q", "qd", "memory"))
         motion = np.concatenate([q, qd, np.zeros(parts.free)])
-        mounted, solved, _, _ = solved_limb(structure, 0, parameters, mount, motion, signals)
-        joints = _joints(family, groups, friction)
-        now, step = modes_of(parts, modes, memory), stage_of(parts, stage)
-        sharing = _sharing(family, 0, shared, elasticity)
-        dynamics = LimbDynamics(mounted, solved, qd, array(gravity), sharing=sharing)
+        signals = inputs.get("signals", ABSENT)
+        mounted, solved, _, _ = solved_limb(structure, 0, inputs["parameters"], inputs["mount"], motion, signals)
+        joints = _joints(family, groups, inputs["friction"])
+        now, step = modes_of(parts, inputs["modes"], memory), stage_of(parts, inputs.get("stage"))
+        sharing = _sharing(family, 0, shared, inputs.get("elasticity", ABSENT))
+        dynamics = LimbDynamics(mounted, solved, qd, array(inputs["gravity"]), sharing=sharing)
         plain = is_tree(family) and form != "implicit" and not any(joint.sticks for joint in joints)
         tree = ArticulatedTree.of(mounted.limb, solved.states) if plain else None
-        state_of = qd, force, joints, now, step, dynamics
+        state_of = qd, inputs["force"], joints, now, step, dynamics
         pushed = PushedChain(*state_of) if tree is None else PushedTree(*state_of, tree)
-        return outputs_of_motion(family, groups, pushed, limbs=solved.status, going=list(qd), loads=loads)
+        return outputs_of_motion(family, groups, pushed, limbs=solved.status, going=list(qd), loads=inputs.get("loads"))
 
     case, sample = inputs_of_motion(parts, groups, form)
     sample |= signal_inputs(family)
@@ -208,17 +206,15 @@ def platform_motion_program(
     structure, parts = structure_of(family), layout(family, groups)
     wanted = coupled.wanted(family, groups)
 
-    def one_sample(
-        parameters: Array, gravity: Array, friction: Array, state: Array, modes: Array, force: Array, load: Array,
-        motion: Array, stage: Array | None = None, loads: Array | None = None, signals: Array = ABSENT,
-        **limbs: Mapping[int, Array],
-    ) -> dict[str, Any]:  # fmt: skip
-        body = symbolic(structure, parameters, signals).platform
-        pose, moving = recursion.unpack(motion, body)
-        joints = _joints(family, groups, friction)
-        now, step = modes_of(parts, modes, state[parts.at["memory"]]), stage_of(parts, stage)
-        loaded = LoadedPlatform(body, pose, moving, array(gravity), load)
-        pushed = PushedPlatform(state[parts.at["qd"]], force, joints, now, step, loaded, limbs, wanted)
+    def one_sample(**inputs: Any) -> dict[str, Any]:
+        limbs = {name: values for name, values in inputs.items() if isinstance(values, Mapping)}
+        state, load = inputs["state"], inputs["load"]
+        body = symbolic(structure, inputs["parameters"], inputs.get("signals", ABSENT)).platform
+        pose, moving = recursion.unpack(inputs["motion"], body)
+        joints = _joints(family, groups, inputs["friction"])
+        now, step = modes_of(parts, inputs["modes"], state[parts.at["memory"]]), stage_of(parts, inputs.get("stage"))
+        loaded = LoadedPlatform(body, pose, moving, array(inputs["gravity"]), load)
+        pushed = PushedPlatform(state[parts.at["qd"]], inputs["force"], joints, now, step, loaded, limbs, wanted)
         status: Scalar = 0.0
         for values in reversed(list(limbs["status"].values())):  # the first limb's complaint
             status = where(values[0] > 0.5, values[0], status)
@@ -227,7 +223,9 @@ def platform_motion_program(
             status = where(status > 0.5, status, where(loose, float(Status.CONSTRAINT_SINGULAR), status))
         going = [*moving.v, *_turning(state[parts.at["q"]][3:], moving)]
         driven = [dot(array(load), array([*moving.omega, *moving.v]))]
-        return outputs_of_motion(family, groups, pushed, limbs=status, going=going, driven=driven, loads=loads)
+        return outputs_of_motion(
+            family, groups, pushed, limbs=status, going=going, driven=driven, loads=inputs.get("loads")
+        )
 
     case, sample = inputs_of_motion(parts, groups, form)
     case |= {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}

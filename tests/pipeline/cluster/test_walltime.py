@@ -42,7 +42,7 @@ def test_a_walltime_is_that_of_the_section() -> None:
 def test_a_job_has_time_for_two_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     made, jobs = plan(sweep(FEW)), config("pbs", "walltime: '00:10:00'")
     require_walltime(jobs, made)
-    monkeypatch.setattr("pipeline.plan.model.TASK", 301.0 * made.blocks / made.work.tasks)
+    monkeypatch.setattr("pipeline.plan.cost.TASK", 301.0 * made.blocks / made.work.tasks)
     with pytest.raises(
         InputError, match=r"c\.yaml limbsweep\.cluster\.kind: got a walltime of 10 minutes; expected at"
     ):

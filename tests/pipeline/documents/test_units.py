@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from pipeline.documents.files import UNITS, check_unit, size
+from pipeline.documents.units import UNITS, check_unit
+from pipeline.errors import size
 from robots.catalog import FAMILIES
 from robots.friction.laws import LAWS
 from robots.trajectories.kinds import MOTIONS

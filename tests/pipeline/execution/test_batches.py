@@ -12,10 +12,10 @@ import pytest
 from distributed import Client, LocalCluster
 
 from pipeline.cluster.file import ClusterConfig
-from pipeline.execution import executors
-from pipeline.execution.executors import together
-from pipeline.execution.graph import block_of
+from pipeline.execution import shared_blocks
+from pipeline.execution.blocks import block_of
 from pipeline.execution.run import run
+from pipeline.execution.shared_blocks import together
 from pipeline.plan import plan as planning
 from pipeline.sweep.model import Sweep
 from storage.integrity import receipts_of
@@ -24,8 +24,9 @@ from storage.manifest import Manifest
 from storage.places.access import locate
 from tasks.blocks import compute, limb_results
 from tasks.blocks.assembly import Assembly
-from tasks.blocks.block import Arrays, Block
+from tasks.blocks.block import Block
 from tasks.blocks.limb_results import Motions, OncePerInput
+from tasks.blocks.pool import Arrays
 
 TEXT = """
 limbsweep: 1
@@ -122,7 +123,7 @@ def test_a_run_on_a_cluster_stores_the_blocks_of_the_plan_with_the_same_bits(
     assert ledger(tmp_path / "a.zarr") == ledger(tmp_path / "b.zarr")
 
     with monkeypatch.context() as patched:
-        patched.setattr(executors, "SECONDS", 1e-6)
+        patched.setattr(shared_blocks, "SECONDS", 1e-6)
         assert together(plan).count == 1  # blocks that take long are tasks of their own
     failed: list[int] = []
 

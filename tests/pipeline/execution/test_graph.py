@@ -8,8 +8,9 @@ import pytest
 from dask.local import get_sync
 
 from pipeline.errors import REASON, TaskError
+from pipeline.execution.blocks import block_of
 from pipeline.execution.contents import create_store
-from pipeline.execution.graph import block_graph, block_of, guarded_task
+from pipeline.execution.graph import block_graph, guarded_task
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan
 from storage.errors import StoreError

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import TaskError
-from pipeline.execution.graph import block_of
+from pipeline.execution.blocks import block_of
 from pipeline.execution.processes import isolation
 from pipeline.execution.processes.child_process import ChildProcess
 from pipeline.execution.processes.isolation import (
@@ -264,7 +264,7 @@ def test_flags_name_places_in_the_dataset(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("steps", [{"design": 1}, {"design": 2, "friction": 1}, {"trajectory": 1}, {}])
 def test_a_block_in_parts_has_the_same_bits(made: Plan, steps: dict[str, int]) -> None:
     block = block_of(made, 0)
-    arrays, warnings = in_parts(block, made.layout, steps)
+    arrays, warnings = in_parts(block, made.layout, steps, compute.stored)
     expected = compute.whole(block)
     assert warnings == ()
     assert {name: array.tobytes() for name, array in arrays.items()} == {
@@ -277,7 +277,7 @@ def test_a_part_has_the_gravity_of_its_designs(made: Plan) -> None:
     down = np.array([0.0, 0.0, -1.0]) * np.linspace(1.0, 9.81, block.designs)[:, None]
     block = replace(block, gravities=down)
     expected = compute.whole(block)
-    arrays, _ = in_parts(block, made.layout, {"design": 1})
+    arrays, _ = in_parts(block, made.layout, {"design": 1}, compute.stored)
     assert {name: array.tobytes() for name, array in arrays.items()} == {
         name: array.tobytes() for name, array in expected.items()
     }

@@ -16,7 +16,7 @@ from pipeline.execution.executor import InProcessExecutor, KeyedGraph, Result
 from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy import FACTOR, FULL, KNOWN, LEAST_SECONDS, Pace
 from pipeline.monitor.log import BlockDone, BlockRetried, Event
-from pipeline.plan.model import BASE_MEMORY, CODE_MEMORY, COMPILER_MEMORY, OVERHEAD
+from pipeline.plan.memory import BASE_MEMORY, CODE_MEMORY, COMPILER_MEMORY, OVERHEAD
 from pipeline.plan.plan import plan
 from storage.errors import StoreError
 from storage.ledger import Ledger

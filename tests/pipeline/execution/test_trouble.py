@@ -19,7 +19,7 @@ from applications.commands.cli import cli
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import RunCancelledError, RunStoppedError
 from pipeline.execution import graph
-from pipeline.execution.graph import block_of
+from pipeline.execution.blocks import block_of
 from pipeline.execution.policy import MemoryRestarts, Timeouts
 from pipeline.execution.run import run
 from pipeline.monitor.log import (
@@ -83,7 +83,8 @@ def poison(monkeypatch: pytest.MonkeyPatch, text: str, kinds: tuple[tuple[float,
         return tasks, key
 
     monkeypatch.setattr("pipeline.execution.loop.block_graph", first)
-    monkeypatch.setattr(graph, "Isolation", partial(graph.Isolation, body=bad))
+    isolation = graph.Isolation
+    monkeypatch.setattr(graph, "Isolation", lambda *limits: isolation(*limits[:3], bad))
 
 
 def _after(bad: Bad, block: Any, body: Callable[..., Any], *arguments: Any) -> Any:

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks import regions
 from benchmarks.robots import Job, _operations, _passes
-from pipeline.plan.model import COUNTED, PER_JOINT, Work, duration
+from pipeline.plan.cost import COUNTED, PER_JOINT, Work, duration
 from pipeline.plan.plan import plan
 from robots import catalog
 from robots.model import Robot

@@ -21,14 +21,15 @@ from pipeline.execution.preparation import computed
 from pipeline.plan import model
 from pipeline.plan import plan as module
 from pipeline.plan.coordinates import coordinates
-from pipeline.plan.model import BLOCK_BYTES, BLOCK_MEMORY, pair_bytes
+from pipeline.plan.memory import pair_bytes
+from pipeline.plan.model import BLOCK_BYTES, BLOCK_MEMORY
 from pipeline.plan.plan import BLOCK_SAMPLES, FRICTION_SAMPLES, SMALL_BLOCK, fitted, least_memory, plan
 from pipeline.sweep.model import Sweep
 from storage.layout import Layout, lengths
 from storage.places.access import locate
 from storage.schema import lookup
 from storage.store import StoreWriter
-from tasks.blocks.block import Pool
+from tasks.blocks.pool import Pool
 from tests.pipeline.runs import EVERYTHING, FEW, METRICS, OUTPUTS, SMALL, content_hash, cut_finely, sweep
 
 ROOT = Path(__file__).parents[3]
@@ -132,7 +133,7 @@ def test_the_plan_depends_on_the_sweep_alone(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tasks.blocks import assembly, limb_results, reactions
+    from tasks.blocks import assembly, limb_results, reactions, series
 
     monkeypatch.setattr(module, "WANTED_BLOCKS", 1)
     asked = sweep(EVERYTHING.replace("step: 0.02", "step: 0.0005"))
@@ -144,7 +145,7 @@ def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypat
         writer = StoreWriter(tmp_path / str(number))
         for granularity in ("limb", "block"):
             _run_graph(*block_graph(made, 0, writer, "warm", granularity))
-            for each in (assembly, reactions, limb_results):
+            for each in (assembly, reactions, limb_results, series):
                 monkeypatch.setattr(each, "empty", Pool(0).empty)
             tracemalloc.start()
             _run_graph(*block_graph(made, 0, writer, "run", granularity))

@@ -16,7 +16,7 @@ from applications.report.data.results import results_of
 from applications.studies.axes import by_design
 from pipeline import UserMetric, append, compute, lazy, run, verify
 from pipeline.errors import InputError
-from pipeline.execution.graph import block_of
+from pipeline.execution.blocks import block_of
 from pipeline.execution.processes import isolation
 from pipeline.monitor.log import BlockDone, Event
 from pipeline.plan import plan as simulated

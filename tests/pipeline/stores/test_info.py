@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray
 
-from pipeline.documents.files import size
+from pipeline.errors import size
 from pipeline.stores import recompute
 from storage import open_results
 from tests.storage.cases import fill, store

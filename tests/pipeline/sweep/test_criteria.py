@@ -112,7 +112,7 @@ def test_metrics_are_those_of_functions_on_arrays(name: str, tmp_path: Any) -> N
 
 
 def test_derivatives_are_those_of_differences() -> None:
-    from pipeline.execution.graph import block_of
+    from pipeline.execution.blocks import block_of
     from pipeline.plan.plan import plan
     from tasks.blocks.gradients import metric_rates
 

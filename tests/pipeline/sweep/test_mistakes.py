@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from applications.commands.cli import cli
 from pipeline import Sweep
-from pipeline.documents.files import UNITS, check_unit, conversion
+from pipeline.documents.units import UNITS, check_unit, conversion
 from pipeline.errors import InputError
 from robots.formats import checks
 from robots.geometry import diagonal

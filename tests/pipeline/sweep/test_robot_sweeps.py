@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from applications.commands.cli import cli
 from pipeline import run
 from pipeline.errors import InputError
-from pipeline.execution.graph import block_of
+from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.robot_files.reader import parse_robot
 from pipeline.sweep.model import Sweep

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from tasks.blocks.block import SMALL, SPARE, Pool
+from tasks.blocks.pool import SMALL, SPARE, Pool
 
 LARGE = (4, SMALL // 8)
 NBYTES = 4 * SMALL

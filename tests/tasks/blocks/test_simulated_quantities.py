@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import InputError, Problem
-from pipeline.execution.graph import block_of
+from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.needs import FULL, MotionSource, availability, lacking_of
@@ -18,10 +18,12 @@ from robots.limits import Capacity
 from robots.model import Mechanism
 from robots.quantities import QUANTITIES, Quantity
 from tasks.blocks import compute
-from tasks.blocks.block import Arrays, Block
+from tasks.blocks.block import Block
 from tasks.blocks.case_stages import wide
 from tasks.blocks.limb_results import motions
-from tasks.blocks.reactions import gathered, reactions
+from tasks.blocks.pool import Arrays
+from tasks.blocks.reactions import reactions
+from tasks.blocks.series import gathered
 from tasks.stages.metrics.actuators import METRICS, UNKNOWN, Sample
 
 SWAY = {"kind": "line_sine", "amplitude": [0.05, 0.02, 0.0], "period": 0.5}

@@ -10,8 +10,9 @@ from robots import catalog
 from robots.loads.declared import SpringLoad
 from robots.loads.family import with_loads
 from tasks import forward_dynamics, inverse_dynamics
-from tasks.dynamics.linear import deviations, linearisation
+from tasks.dynamics.linear import linearisation
 from tasks.dynamics.records import Forces
+from tasks.mechanics.state_changes import deviations
 from tasks.mechanics.structure import structure_of
 from tests.tasks.mechanics.test_loads_peers import tree_of
 from tests.tasks.regions import states

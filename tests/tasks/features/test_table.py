@@ -15,7 +15,7 @@ from robots.loads.family import with_loads
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics.inputs import field_input
-from tasks.dynamics.inverse import Dynamics
+from tasks.dynamics.inverse import Dynamics, Influences
 from tasks.dynamics.records import Moving
 from tasks.features.criteria import Criteria, LimbCriteria
 from tasks.features.friction.inputs import friction_input
@@ -72,7 +72,7 @@ def moving(robot: Robot) -> Moving:
 
 def forces(robot: Robot, damper: Damper, given: Mapping[str, Any]) -> np.ndarray:
     """Actuator forces (actuator, sample)."""
-    dynamics = Dynamics(robot, moving(robot), WANTED, **given)
+    dynamics = Dynamics(robot, moving(robot), WANTED, Influences(**given))
     asked = dynamics.request
     dynamics.request = replace(asked, features=(asked.features[0], damper, *asked.features[1:]))
     dynamics.values["damper"] = np.array([[DAMPING, *ANCHOR, *POINT]])

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import limbsweep as ls
-from pipeline.execution.graph import block_of
+from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots.status import Status
 from tasks.blocks import compute
-from tasks.blocks.block import Arrays
+from tasks.blocks.pool import Arrays
 from tasks.dynamics.simulate import simulate_adaptive
 
 STEP, FINER = 0.002, 16

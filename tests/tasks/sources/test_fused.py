@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.execution.graph import block_of
+from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots.status import Status
 from tasks.blocks import compute
-from tasks.blocks.block import Arrays
+from tasks.blocks.pool import Arrays
 from tasks.dynamics.drive_model import InverseModel
 from tasks.sources import plants
 from tasks.sources.plants import FusedStep

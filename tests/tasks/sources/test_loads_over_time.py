@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import DOP853
 
 import limbsweep as ls
-from pipeline.execution.graph import block_of
+from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots.loads.declared import ObjectLoad, WrenchLoad

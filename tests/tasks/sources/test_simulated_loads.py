@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import limbsweep as ls
-from pipeline.execution.graph import block_of
+from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from tasks.blocks import compute

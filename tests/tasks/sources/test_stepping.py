@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.execution.graph import block_of
+from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots.status import Status
 from tasks.blocks import compute
-from tasks.blocks.block import Arrays, Block
+from tasks.blocks.block import Block
+from tasks.blocks.pool import Arrays
 
 RELEASE = {"list": {"joint_1": [0.5, 0.5, 0.5], "joint_2_rate": [0.0, 6.0, 12.0]}}
 

@@ -32,7 +32,7 @@ from robots.parameters import Parameter, ParameterError
 from robots.status import Status
 from robots.types import Number, Vector
 from tasks.dynamics.inputs import field_input, present
-from tasks.dynamics.inverse import Dynamics
+from tasks.dynamics.inverse import Dynamics, Influences
 from tasks.dynamics.records import GRAVITY, Environment, Forces, Motion, Moving
 from tasks.dynamics.regressor import (
     BODY,
@@ -239,13 +239,8 @@ class CoupledFriction:
     def _part(
         self, robot: Robot, friction: FrictionInput, along: np.ndarray, moving: dict[str, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        dynamics = Dynamics(
-            robot,
-            cast(Moving, moving),
-            (FORCE, "status"),
-            field_input(Environment(gravity=self.gravity)),
-            friction=friction,
-        )
+        acting = Influences(field_input(Environment(gravity=self.gravity)), friction=friction)
+        dynamics = Dynamics(robot, cast(Moving, moving), (FORCE, "status"), acting)
         count, inertial = len(along), len(robot.family.parameters)
         of_groups = np.zeros((count, friction.values.shape[1]))
         of_groups[:, [place for _, place in self._linear()]] = along[:, inertial:]

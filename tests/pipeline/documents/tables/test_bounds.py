@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from pipeline.documents.tables import bag_reader
-from pipeline.documents.tables.bounds import Bounds
+from pipeline.documents.tables.columns import Bounds
 from pipeline.documents.tables.reader import open_columns, parse_table
 from pipeline.errors import InputError
 from tests.pipeline.documents.tables import test_damaged

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.io import netcdf_file, savemat
 
-from pipeline.documents.tables.bounds import MIB, Bounds
+from pipeline.documents.tables.columns import MIB, Bounds
 from pipeline.documents.tables.reader import open_columns, parse_table
 from pipeline.errors import InputError
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from pipeline.documents.tables import text as text_module
-from pipeline.documents.tables.bounds import Bounds
-from pipeline.documents.tables.columns import ReadColumns
+from pipeline.documents.tables.columns import Bounds, ReadColumns
 from pipeline.documents.tables.reader import open_columns
 from pipeline.errors import InputError
 

@@ -12,7 +12,8 @@ from robots.limits import Capacity, JointLimit, Limits, joints, select_actuators
 from robots.parameters import ParameterError
 from robots.status import Status
 from tasks.blocks import compute
-from tasks.blocks.block import Arrays, Block
+from tasks.blocks.block import Block
+from tasks.blocks.pool import Arrays
 from tasks.stages.metrics import margins
 from tests.tasks.blocks.test_gradients import block
 

@@ -1,0 +1,69 @@
+"""Blocks of a plan as data: what the tasks of a block compute."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Mapping
+
+from pipeline.plan.model import Plan
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.user_metric import PreparedMetric
+from robots.quantities import GAINS, STATE
+from storage.schema import SPLIT
+from tasks.blocks.block import Block, BlockMetric, BlockSimulation
+from tasks.blocks.measured import Measurement
+
+
+def block_of(plan: Plan, index: int) -> Block:
+    """The description of one block: inputs and outputs of its tasks."""
+    sweep, bounds = plan.sweep, plan.layout.bounds(index)
+    design = bounds["design"]
+    of_sections = [content.block_inputs(bounds) for content in sweep.sections.values()]
+    stored, metrics = plan.owned(index)
+    extra = tuple(name for name in plan.extra if name not in stored)
+    own = {metric.name for metric in sweep.user_metrics}
+    return Block(
+        index=index,
+        robot=sweep.robot,
+        parameters=plan.designs(design),
+        trajectories=sweep.trajectories[bounds["trajectory"]],
+        times=sweep.times,
+        origin=plan.origin,
+        gravity=sweep.gravity,
+        gravities=sweep.gravities(design.start, design.stop),
+        single=sweep.precision == "single",
+        device=plan.device,
+        series=(*stored, *extra),
+        metrics=tuple(name for name in metrics if name not in own),
+        own=tuple(_user_metric(plan, metric) for metric in sweep.user_metrics),
+        extra=extra,
+        measurement=_measurement(sweep, bounds),
+        description=sweep.description,
+        simulation=_simulation(sweep, bounds),
+        **functools.reduce(operator.or_, of_sections, {}),
+    )
+
+
+def _simulation(sweep: Sweep, bounds: Mapping[str, slice]) -> BlockSimulation | None:
+    """The simulation of a sweep with the gains and initial states of a block: all of them where they are not cut."""
+    axes = sweep.simulation
+    if axes is None:
+        return None
+    gains, state = (bounds.get(dim, slice(None)) for dim in (GAINS, STATE))
+    tables = axes.gain_table(gains), axes.state_table(state)
+    return BlockSimulation(axes.simulation, *tables, tuple(axes.state_parameters), tuple(axes.sizes))
+
+
+def _measurement(sweep: Sweep, bounds: Mapping[str, slice]) -> Measurement | None:
+    dims = SPLIT if sweep.simulation is None else (*SPLIT, GAINS, STATE)
+    place = tuple(bounds[dim].start if dim in bounds else 0 for dim in dims)
+    return Measurement(sweep.measurement, place) if sweep.measurement else None
+
+
+def _user_metric(plan: Plan, metric: PreparedMetric) -> BlockMetric:
+    """A user metric with the dims that its inputs have in the plan."""
+    dims = map(plan.dims, metric.function.series)
+    varied = plan.sweep.simulation.sizes if plan.sweep.simulation else ()
+    depends = tuple(tuple(dim in row for dim in (*SPLIT, *varied)) for row in dims)
+    return BlockMetric(metric.name, metric.function, depends, metric.per_actuator)

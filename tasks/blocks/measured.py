@@ -1,0 +1,69 @@
+"""Measured series, which sensors make of the clean series of each case, see `tasks.mathematics.signals`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robots.measurement import CLEAN, Sensors
+from tasks.blocks.pool import Arrays, empty
+from tasks.mathematics import signals
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Sensors, and the place of a block's first case among designs, friction sets and trajectories of the sweep.
+
+    Of a sweep of simulations sets of gains and initial states follow.
+    """
+
+    sensors: Sensors
+    place: tuple[int, ...] = (0, 0, 0)
+
+    def moved(self, *by: int) -> Measurement:
+        """The same for a part of a block that begins so many cases further."""
+        return Measurement(self.sensors, tuple(a + b for a, b in zip(self.place, by, strict=True)))
+
+
+def series(
+    measurement: Measurement, names: Sequence[str], times: np.ndarray, arrays: Mapping[str, np.ndarray]
+) -> Arrays:
+    """Compute the measured series among `names`, in the dims of the clean series among `arrays`.
+
+    Noise of positions belongs to a design on a trajectory, noise of forces also to a friction set. So bits do not
+    depend on the cutting of a sweep.
+    """
+    out = {name: empty(arrays[CLEAN[name]].shape) for name in names if name in CLEAN}
+    if not out:
+        return out
+    sensors, first, step = measurement.sensors, measurement.place, float(times[1] - times[0])
+    sets = arrays["actuator_force"].shape[1] if "actuator_force" in arrays else 0
+    for d, j in np.ndindex(arrays["actuator_position"].shape[:2]):
+        position, place = arrays["actuator_position"][d, j], (first[0] + d, first[2] + j)
+        random = signals.generator(sensors.seed, place)
+        _keep(out, (d, j), signals.positions(sensors.values, step, position, random))
+        for f in range(sets):
+            random = signals.generator(sensors.seed, (*place, first[1] + f))
+            force = arrays["actuator_force"][d, f, j]
+            _keep(out, (d, f, j), signals.forces(sensors.values, step, force, position, random))
+    return out
+
+
+def of_motion(sensors: Sensors, names: Sequence[str], step: float, place: tuple[int, ...], clean: Arrays) -> Arrays:
+    """Compute the measured series among `names` for one simulated case (time, actuator).
+
+    clean: `actuator_position` and `sensed_force` (time, actuator), every `step` [s]. The place of the case in the
+    sweep decides its noise, also the noise of positions: no other case has this motion.
+    """
+    position, force = clean["actuator_position"], clean["sensed_force"]
+    seen = signals.positions(sensors.values, step, position, signals.generator(sensors.seed, place))
+    seen |= signals.forces(sensors.values, step, force, position, signals.generator(sensors.seed, (*place, 1)))
+    return {name: values for name, values in seen.items() if name in names}
+
+
+def _keep(out: Arrays, place: tuple[int, ...], made: Arrays) -> None:
+    for name, values in made.items():
+        if name in out:
+            out[name][place] = values

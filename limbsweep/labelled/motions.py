@@ -21,6 +21,7 @@ from robots.model import Robot
 from robots.parameters import nearest
 from tasks.dynamics import servo as controllers
 from tasks.dynamics import simulate as direct
+from tasks.dynamics import spanning_tree
 from tasks.dynamics.free_motion import Form
 from tasks.dynamics.integration import METHODS
 from tasks.dynamics.records import STANDING, Environment, Forces, State, check_record
@@ -39,8 +40,9 @@ class SimulationOptions(TypedDict, total=False):
     """Options of a simulation that few need.
 
     integrator: of method "fixed" `rk4`, `euler`, `semi_implicit` or `rosenbrock` (absent: `rosenbrock` where there are
-    bristles, else `rk4`), of "adaptive" scipy's `DOP853` or `Radau` (absent: `Radau` where friction is smooth but may
-    be stiff). parameters: designs, numbers or DataArrays of parameters of the robot by name.
+    bristles, else `rk4`), or of a chain `spanning_tree`, which goes through singular points; of "adaptive"
+    scipy's `DOP853` or `Radau` (absent: `Radau` where friction is smooth but may be stiff). parameters: designs,
+    numbers or DataArrays of parameters of the robot by name.
 
     Of "fixed", for platforms without friction: form of the equations, `task_space`, `joint` or `actuator`, and close,
     whether loops are closed after each step. Of "adaptive": rtol and atol of the integrator; balance, the share of
@@ -59,7 +61,10 @@ class SimulationOptions(TypedDict, total=False):
 OPTIONS: Mapping[str, tuple[str, ...]] = {"fixed": ("form", "close"), "adaptive": ("rtol", "atol", "balance")}
 """Options of one method alone."""
 
-INTEGRATORS: Mapping[str, tuple[str, ...]] = {"fixed": tuple(METHODS), "adaptive": tuple(direct.SOLVERS)}
+INTEGRATORS: Mapping[str, tuple[str, ...]] = {
+    "fixed": (*METHODS, spanning_tree.METHOD),
+    "adaptive": tuple(direct.SOLVERS),
+}
 
 MOST_STEPS = 10**8
 """Steps of one call, at most: more take hours, and a step that short is a typing error."""

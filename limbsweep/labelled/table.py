@@ -166,7 +166,7 @@ WHERE: Mapping[str, Dims] = {
     "loss": RUBBING,
     "work": ACTUATOR,
 }
-CHAIN_MOTION: Mapping[str, Dims] = {"q": FREEDOM, "qd": FREEDOM, **WHERE, **STATUS}
+CHAIN_MOTION: Mapping[str, Dims] = {"q": FREEDOM, "qd": FREEDOM, **WHERE, "joints": ("tree_joint",), **STATUS}
 PLATFORM_MOTION: Mapping[str, Dims] = {
     "position": AXIS,
     "rotation": MATRIX,
@@ -204,7 +204,7 @@ UNITS: Mapping[str, Mapping[str, str]] = {
     },
     "simulate": {
         "time": "s", "q": "q", "qd": "qd", "position": "position", "rotation": "1", "twist": "twist",
-        "friction": "N m or N", "stuck": "1", "loss": "J", "work": "J", "load_work": "J",
+        "friction": "N m or N", "stuck": "1", "loss": "J", "work": "J", "load_work": "J", "joints": "rad or m",
     },
 }  # fmt: skip
 """Units of results where all components have one, or the name of an argument that has the same units. Matrices whose

@@ -17,6 +17,7 @@ from robots.model import Robot
 from tasks.dynamics.forward import opened, over_time, series
 from tasks.dynamics.integration import Moment, MotionSystem
 from tasks.dynamics.records import Environment, FixedSteps, Forces, State
+from tasks.kernels.expression import ABSENT
 from tasks.kernels.kernel import Batch
 
 
@@ -25,7 +26,9 @@ class ChainMotion(NamedTuple):
 
     Of joints with friction, in the order of the groups: friction (kept, *batch, joint) [N m or N]; stuck, whether they
     hold; memory of their law, bristles' deflection or the state of stiction; loss, work that friction has taken [J].
-    work (kept, *batch, actuator): what actuators have done [J]. A case that has come to an end holds NaN from there on.
+    work (kept, *batch, actuator): what actuators have done [J]. A case that has come to an end holds NaN
+    from there on. joints (kept, *batch, joint): of the method `spanning_tree` alone, all joints of the tree, turns
+    counted; q does not decide where they are beyond singular points.
     """
 
     time: np.ndarray
@@ -37,6 +40,7 @@ class ChainMotion(NamedTuple):
     loss: np.ndarray
     work: np.ndarray
     status: np.ndarray
+    joints: np.ndarray = ABSENT
 
 
 def simulate_chain(

@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.status import Status
-from tasks.dynamics import chains, free_motion, parallel
+from tasks.dynamics import chains, free_motion, parallel, spanning_tree
 from tasks.dynamics.chains import ChainMotion, collected
 from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.forces_over_step import Acting, Pushes
@@ -289,6 +289,8 @@ def simulate(
     driven = {name: part for name, part in parts.items() if name not in FORMS}
     state, forces, environment = records_of(force, cast(DrivenKeywords, driven))
     clock = FixedSteps(step, steps, every, method, start or 0.0)
+    if method == spanning_tree.METHOD:
+        return spanning_tree.simulate_tree(robot, state, forces, environment, clock)
     if robot.mechanism.is_chain:
         return chains.simulate_chain(robot, state, forces, environment, clock)
     if _with_joints(robot, state, forces, environment) or method is not None or start is not None:

@@ -1,0 +1,108 @@
+"""Closed chains through folds in all joints of their tree, against a pendulum: the N four-bar of IFToMM (A02).
+
+N + 1 cranks of a row stay parallel, so that the linkage is one pendulum. When all rods lie in a line, it may fold to
+antiparallel cranks instead, and its momentum alone says that it does not. Source: Gonzalez et al. 2006, A benchmarking
+system for MBS simulation software.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import limbsweep as ls
+from robots import catalog, geometry
+from robots.model import Closure, Family, Frame, Link, Mechanism, Robot
+from robots.status import Status
+from robots.types import BASE
+from tasks.dynamics.simulate import simulate
+
+BARS = 2
+UP = 0.5 * np.pi
+DOWNWARD: Mapping[str, Any] = {"gravity": (0.0, 0.0, -9.81), "force": np.zeros(1), "method": "spanning_tree"}
+
+
+def _assemble(_: Mapping[str, Any]) -> Mechanism:
+    """Uniform rods of 1 m and 1 kg; cranks stand upright at the reference pose."""
+    axis, turned = (0.0, -1.0, 0.0), ((0.0, 0.0, -1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
+    across = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
+    rod, end = geometry.bar(1.0, 1.0, "x", (0.5, 0.0, 0.0)), (1.0, 0.0, 0.0)
+    cranks = [
+        Link(f"crank_{k}", f"crank_{k}", BASE, "revolute", axis, Frame(turned, (float(k), 0.0, 0.0)), rod)
+        for k in range(BARS + 1)
+    ]
+    back = tuple(zip(*turned, strict=True))
+    couplers = [Link(f"pin_{k}", f"coupler_{k}", k, "revolute", axis, Frame(back, end), rod) for k in range(BARS)]
+    loops = tuple(
+        Closure(f"end_{k}", "revolute", BARS + 1 + k, Frame(across, end), k + 1, Frame(across, end))
+        for k in range(BARS)
+    )
+    return Mechanism.chain("four_bars", (*cranks, *couplers), ("crank_0",), loops)
+
+
+FOUR_BARS = Robot.of(Family("four_bars", "row of four-bars", "IFToMM A02", (), _assemble), {})
+
+
+def pendulum(times: np.ndarray, angle: float, rate: float) -> np.ndarray:
+    """Angle of the cranks from upright at these times."""
+    inertia, moment = (BARS + 1) / 3.0 + BARS, ((BARS + 1) * 0.5 + BARS) * 9.81
+
+    def change(_: float, y: np.ndarray) -> list[float]:
+        return [y[1], moment * np.sin(y[0]) / inertia]
+
+    return np.asarray(solve_ivp(change, (0.0, times[-1]), [angle, rate], t_eval=times, rtol=1e-11, atol=1e-12).y[0])
+
+
+def test_four_bars_pass_their_folds_as_a_pendulum() -> None:
+    """From upright with 1 and -2 rad/s, past both folds."""
+    found = simulate(FOUR_BARS, q=[[0.0], [0.0]], qd=[[1.0], [-2.0]], step=0.01, steps=200, every=20, **DOWNWARD)
+    assert (found.status == Status.OK).all()
+    for k, rate in enumerate((1.0, -2.0)):
+        expected = pendulum(found.time, 0.0, rate)
+        assert np.abs(expected[-1]) > 1.5 * np.pi
+        np.testing.assert_allclose(found.q[:, k, 0], expected, atol=1e-5)
+        np.testing.assert_allclose(found.joints[:, k, : BARS + 1], np.repeat(expected[:, None], BARS + 1, 1), atol=1e-5)
+
+
+def test_work_of_actuators_is_the_change_of_energy() -> None:
+    torque = {**DOWNWARD, "force": lambda t: np.array([3.0 * np.sin(4.0 * t)])}
+    found = simulate(FOUR_BARS, q=[0.2], qd=[1.0], step=0.005, steps=200, every=200, **torque)
+    inertia, moment = (BARS + 1) / 3.0 + BARS, ((BARS + 1) * 0.5 + BARS) * 9.81
+    energy = 0.5 * inertia * found.qd[:, 0] ** 2 + moment * np.cos(found.q[:, 0])
+    assert abs(found.q[-1, 0]) > UP
+    np.testing.assert_allclose(energy[-1] - energy[0], found.work[-1, 0], rtol=1e-6, atol=1e-7)
+
+
+def test_a_motion_that_stays_at_the_fold_ends_there() -> None:
+    """At rest there nothing says which way the cranks go; nor is a start there decided by its position."""
+    still = {**DOWNWARD, "gravity": (0.0, 0.0, 0.0)}
+    found = simulate(FOUR_BARS, q=[[UP], [UP - 1e-5]], qd=[[0.0], [1e-5]], step=0.01, steps=60, every=10, **still)
+    assert found.status.tolist() == [Status.NOT_REACHABLE, Status.SINGULAR]
+    assert np.isnan(found.q[:, 0]).all()
+    assert np.isfinite(found.q[0, 1]).all()
+    assert np.isnan(found.q[-1, 1]).all()
+
+
+@pytest.mark.parametrize(
+    ("robot", "parts", "text"),
+    [
+        (FOUR_BARS, {"q": [0.1], "friction": {"law": "coulomb_viscous", "coulomb": 1.0}}, "friction"),
+        (catalog.build("five_bar"), {"force": np.zeros(2)}, "a platform"),
+    ],
+)
+def test_a_request_without_such_a_motion_is_refused(robot: Robot, parts: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=f"integrator: got 'spanning_tree' with {text}; expected a chain under forces"):
+        simulate(robot, step=0.01, steps=1, **{**DOWNWARD, **parts})
+
+
+def test_it_is_an_integrator_of_simulate() -> None:
+    times = [0.0, 0.1, 0.2]
+    plain = ls.simulate(FOUR_BARS, ls.State(q=[0.3], qd=[1.0]), None, times, step=0.01)
+    tree = ls.simulate(FOUR_BARS, ls.State(q=[0.3], qd=[1.0]), None, times, step=0.01, integrator="spanning_tree")
+    np.testing.assert_allclose(tree.q, plain.q, rtol=1e-8)
+    assert tree.to_dataset()["joints"].sizes == {"time": 3, "tree_joint": 2 * BARS + 1}
+    assert "joints" not in plain.to_dataset()

@@ -154,10 +154,14 @@ class AssembledChain:
 
     def __call__(self, values: Mapping[str, Number]) -> Mechanism:
         """Return the closed chain for values of the parameters."""
-        whole = self.family.assemble(values)
-        coordinates = tuple(ALONG[name] for name in whole.platform.mobility)
-        platform = CoupledPlatform(whole.platform.inertia, whole.platform.home, coordinates)
-        return closed(self.family.name, whole.limbs, whole.instances, platform)
+        return over_coordinates(self.family.name, self.family.assemble(values))
+
+
+def over_coordinates(name: str, robot: Mechanism) -> Mechanism:
+    """Return a mechanism with a platform as a closed chain, in the coordinates that the platform moves along."""
+    coordinates = tuple(ALONG[freedom] for freedom in robot.platform.mobility)
+    platform = CoupledPlatform(robot.platform.inertia, robot.platform.home, coordinates)
+    return closed(name, robot.limbs, robot.instances, platform)
 
 
 @check_arguments

@@ -10,12 +10,13 @@ from __future__ import annotations
 import argparse
 from typing import cast
 
-from benchmarks.motion import combinations, energy, given, loads, rest, round_trip, tables
+from benchmarks.motion import combinations, energy, given, jamming, loads, rest, round_trip, tables
 
 TABLES = {
     "combinations": cast(tables.Table, combinations),
     "energy": cast(tables.Table, energy),
     "given": cast(tables.Table, given),
+    "jamming": cast(tables.Table, jamming),
     "loads": cast(tables.Table, loads),
     "rest": cast(tables.Table, rest),
     "round_trip": cast(tables.Table, round_trip),

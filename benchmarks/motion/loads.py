@@ -120,12 +120,12 @@ def verdict(name: str, coefficient: float, count: int, law: str = DRY, seed: int
         if loaded is None or body is None:
             marks.append((False, False, False))
             continue
-        size, tau = _size(numbers, force, k), motion.friction[k]
-        own = _accelerations(loaded.response, body, mechanism, tau)
-        wrong = _wrong(loaded, curve, numbers, motion, own, size, k)
+        size, tau = size_of(numbers, force, k), motion.friction[k]
+        own = accelerations(loaded.response, body, mechanism, tau)
+        wrong = is_wrong(loaded, curve, numbers, motion, own, size, k)
         solution = loaded.solved(np.zeros(len(tau))) if law == DRY else None
         if solution is not None:
-            own = _accelerations(loaded.response, body, mechanism, solution)
+            own = accelerations(loaded.response, body, mechanism, solution)
         marks.append((wrong, solution is not None, solution is not None and _alike(own, motion, k, ALIKE * size)))
     return Verdict(
         np.asarray(motion.status), np.asarray(motion.unique), *(np.array(column) for column in zip(*marks, strict=True))
@@ -148,7 +148,7 @@ def without_friction(numbers: rest.Setting, force: Array) -> Array:
         bodies = free_bodies(numbers, kinematics, k)
         response = bodies.response(names or bodies.names[:1], list(mechanism.actuators), push)
         none = np.zeros(len(response.acceleration.start))
-        result.append(_accelerations(response, bodies, mechanism, none))
+        result.append(accelerations(response, bodies, mechanism, none))
     return np.stack(result)
 
 
@@ -173,7 +173,7 @@ def free_bodies(numbers: rest.Setting, kinematics: Any, k: int) -> FreeBodies:
     return FreeBodies(mechanism, q, qd, gravity, pose, state["twist"][k])
 
 
-def _accelerations(response: Any, bodies: FreeBodies, mechanism: Any, friction: Array) -> Array:
+def accelerations(response: Any, bodies: FreeBodies, mechanism: Any, friction: Array) -> Array:
     """Of the freedoms, under friction."""
     if not mechanism.is_chain:
         return np.asarray(response.platform(-friction))
@@ -182,7 +182,7 @@ def _accelerations(response: Any, bodies: FreeBodies, mechanism: Any, friction: 
     return np.array([own[known.index(name)] for name in mechanism.freedoms])
 
 
-def _size(numbers: rest.Setting, force: Array, k: int) -> float:
+def size_of(numbers: rest.Setting, force: Array, k: int) -> float:
     """Size of the accelerations that gravity and velocity give, and those that forces do, before they cancel."""
     terms = np.stack([numbers.bias[k], numbers.jacobian[k].T @ force[k]], axis=-1)
     return float(np.abs(np.linalg.solve(numbers.mass[k], terms)).max() + np.abs(numbers.drift[k]).max())
@@ -192,7 +192,7 @@ def _alike(own: Array, motion: Any, k: int, largest: float) -> bool:
     return bool(np.abs(own - motion.acceleration[k]).max() <= largest)
 
 
-def _wrong(
+def is_wrong(
     friction: LoadedFriction, curve: Curve, numbers: rest.Setting, motion: Any, own: Array, size: float, k: int
 ) -> bool:
     """Whether a state that is OK does not meet the law, or is no motion of bodies; `own` are their accelerations."""

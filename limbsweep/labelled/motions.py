@@ -40,7 +40,7 @@ class SimulationOptions(TypedDict, total=False):
     """Options of a simulation that few need.
 
     integrator: of method "fixed" `rk4`, `euler`, `semi_implicit` or `rosenbrock` (absent: `rosenbrock` where there are
-    bristles, else `rk4`), or of a chain `spanning_tree`, which goes through singular points; of "adaptive"
+    bristles, else `rk4`), or `spanning_tree`, which goes through singular points; of "adaptive"
     scipy's `DOP853` or `Radau` (absent: `Radau` where friction is smooth but may be stiff). parameters: designs,
     numbers or DataArrays of parameters of the robot by name.
 

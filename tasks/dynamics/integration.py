@@ -192,7 +192,7 @@ class MotionSystem:
         Samples of a finite state with forces or loads that are not have the status NONFINITE.
         """
         if self.load_with_platform:
-            acting = self._turned(state, acting)
+            acting = self.turned(state, acting)
         outputs = self.instant(state, modes.both, acting, stage)
         if stage is None and self.loaded and decided:
             self._decide(outputs, state, modes, acting)
@@ -225,7 +225,8 @@ class MotionSystem:
         gravity = np.isfinite(self.instant.constants.gravity).all(axis=1)
         return np.isfinite(state).all(axis=0) & gravity[: state.shape[1]]
 
-    def _turned(self, state: np.ndarray, acting: np.ndarray) -> np.ndarray:
+    def turned(self, state: np.ndarray, acting: np.ndarray) -> np.ndarray:
+        """External inputs with the load turned with the platform."""
         rows, result = self.layout.acting["load"], acting.copy()
         rotation = self.instant.seen(state)[1]
         result[rows] = np.einsum("ijn,kjn->kin", rotation, acting[rows].reshape(2, 3, -1)).reshape(6, -1)

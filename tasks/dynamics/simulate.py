@@ -290,7 +290,7 @@ def simulate(
     state, forces, environment = records_of(force, cast(DrivenKeywords, driven))
     clock = FixedSteps(step, steps, every, method, start or 0.0)
     if method == spanning_tree.METHOD:
-        return spanning_tree.simulate_tree(robot, state, forces, environment, clock)
+        return spanning_tree.simulate_tree(robot, state, forces, environment, clock, next(iter(forms), None))
     if robot.mechanism.is_chain:
         return chains.simulate_chain(robot, state, forces, environment, clock)
     if _with_joints(robot, state, forces, environment) or method is not None or start is not None:

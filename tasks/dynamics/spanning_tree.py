@@ -1,4 +1,4 @@
-"""Motion of closed chains through singular points: all joints of the tree over time, held together by their loops.
+"""Motion of mechanisms with loops through singular points: all joints of the tree, held by their loops.
 
 Independent joints end where a linkage is stretched or folded flat, and the mechanism goes on. Here every joint of the
 tree is integrated, with multipliers for the rows of the loops, and after each step loops and their rates are closed
@@ -22,14 +22,15 @@ from robots.status import Status
 from tasks.dynamics import inputs
 from tasks.dynamics.chains import ChainMotion
 from tasks.dynamics.forward import Cases, opened
+from tasks.dynamics.free_motion import Simulation
 from tasks.dynamics.integration import MotionSystem
-from tasks.dynamics.inverse import inverse_kinematics
 from tasks.dynamics.records import Environment, FixedSteps, Forces, State
 from tasks.dynamics.servo import Servo
+from tasks.dynamics.tree_coordinates import OfChain, OfPlatform, TreeCoordinates, TreeSeries
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Arrays
-from tasks.mechanics.structure import mount_values, structure_of
-from tasks.stages.spanning_tree import spanning_tree_program
+from tasks.mechanics.structure import structure_of
+from tasks.stages.spanning_tree import spanning_tree_program, tree_of
 
 Numbers = NDArray[np.float64]
 
@@ -52,10 +53,10 @@ RK4 = ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0))
 """Share of the step and weight of the stages."""
 
 
-def refuse(robot: Robot, forces: Forces, environment: Environment) -> None:
+def refuse(robot: Robot, forces: Forces, environment: Environment, form: object = None) -> None:
     """Refuse a request that all joints of the tree are not integrated with. Raises ValueError."""
     given = {
-        "a platform": not robot.mechanism.is_chain,
+        "a form of the equations": form is not None,
         "friction": forces.friction is not None,
         "elasticity": forces.elasticity is not None,
         "a servo": isinstance(forces.actuator, Servo),
@@ -65,63 +66,58 @@ def refuse(robot: Robot, forces: Forces, environment: Environment) -> None:
     for what, is_there in given.items():
         if is_there:
             raise ValueError(
-                f"integrator: got {METHOD!r} with {what}; expected a chain under forces alone; leave one out"
+                f"integrator: got {METHOD!r} with {what}; expected a robot under forces and a load alone; leave one out"
             )
 
 
 def simulate_tree(
-    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps
-) -> ChainMotion:
+    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps, form: object = None
+) -> ChainMotion | Simulation:
     """Integrate a batch of cases in constant steps; arguments as in `tasks.dynamics.chains.simulate_chain`.
 
-    The result has the joints of the tree as well. Raises ValueError for a request of which there is no such motion.
+    The result has the joints of the tree of a chain as well. Raises ValueError for a request of which there is no such
+    motion.
     """
-    refuse(robot, forces, environment)
-    system = MotionSystem.of(robot, None, environment.gravity)
+    refuse(robot, forces, environment, form)
+    turned = forces.load_axes == "platform"
+    system = MotionSystem.of(robot, None, environment.gravity, load_with_platform=turned)
     cases = opened(robot, system, state, forces, environment, clock.start)
-    run = _TreeRun(robot, system, cases, inputs.gravity_input(environment.gravity))
+    coordinates = OfChain(robot) if robot.mechanism.is_chain else OfPlatform(robot)
+    run = _TreeRun(robot, system, coordinates, cases, inputs.gravity_input(environment.gravity))
     with np.errstate(all="ignore"):  # a case that came to an end holds NaN
-        return run.motion(clock)
+        return coordinates.result(run.motion(clock), cases.batch)
 
 
 @dataclass(frozen=True)
 class _TreeRun:
-    """A batch of cases of a chain; arrays are (samples, ...) but for those of kernels, (..., padded samples)."""
+    """A batch of cases of a robot; arrays are (samples, ...) but for those of kernels, (..., padded samples)."""
 
     robot: Robot
     system: MotionSystem
+    coordinates: TreeCoordinates
     cases: Cases
     gravity: Numbers
 
     @cached_property
     def _fixed(self) -> Arrays:
-        family, parameters = self.robot.family, inputs.parameters(self.robot)
-        named = {p.name: parameters[:, i] for i, p in enumerate(family.parameters)}
-        return {"parameters": parameters, "mount": mount_values(family, named)[0], "gravity": self.gravity}
-
-    @cached_property
-    def _free(self) -> list[int]:
-        """Joints of the tree that are freedoms of the chain."""
-        mechanism = self.robot.mechanism
-        return [mechanism.limbs[0].index(name) for name in mechanism.freedoms]
+        return {"parameters": inputs.parameters(self.robot), "gravity": self.gravity}
 
     @cached_property
     def _dependent(self) -> int:
         """Number of joints that rows determine."""
-        return len(self.robot.mechanism.limbs[0].links) - structure_of(self.robot.family).freedoms
+        family = self.robot.family
+        return len(tree_of(family, family.reference).links) - structure_of(family).freedoms
 
     @property
     def _count(self) -> int:
         return int(np.prod(self.cases.batch, dtype=int))
 
-    def motion(self, clock: FixedSteps) -> ChainMotion:
+    def motion(self, clock: FixedSteps) -> TreeSeries:
         """Return the motion at all kept times."""
         at = self.system.layout.at
         start = self.cases.state[:, : self._count].T
-        found = inverse_kinematics(self.robot, q=start[:, at["q"]], qd=start[:, at["qd"]])
-        joints = len(self.robot.mechanism.limbs[0].links)
-        angles, rates = (np.nan_to_num(x[:, 0, :joints]) for x in (found.position, found.velocity))
-        status, lost = found.status.astype(float), np.zeros(self._count)
+        angles, rates, status = self.coordinates.start(start[:, at["q"]], start[:, at["qd"]])
+        lost = np.zeros(self._count)
         work = np.zeros((self._count, self.system.layout.actuators))
         kept = [(clock.start, angles, rates, work, status.copy())]
         for k in range(1, clock.steps + 1):
@@ -143,18 +139,12 @@ class _TreeRun:
                 break
         return self._collected(kept)
 
-    def _collected(self, kept: list[tuple[float, Numbers, Numbers, Numbers, Numbers]]) -> ChainMotion:
-        batch, none = self.cases.batch, np.zeros((len(kept), *self.cases.batch, 0))
+    def _collected(self, kept: list[tuple[float, Numbers, Numbers, Numbers, Numbers]]) -> TreeSeries:
+        def stacked(part: int) -> Numbers:
+            return np.stack([np.where(row[4][:, None] == Status.OK, row[part], np.nan) for row in kept])
 
-        def stacked(part: int, columns: list[int] | slice) -> Numbers:
-            values = [np.where(row[4][:, None] == Status.OK, row[part][:, columns], np.nan) for row in kept]
-            return np.stack([each.reshape(*batch, each.shape[1]) for each in values])
-
-        every = slice(None)
-        return ChainMotion(
-            np.array([row[0] for row in kept]), stacked(1, self._free), stacked(2, self._free), none, none.astype(bool),
-            none, none, stacked(3, every), kept[-1][4].astype(np.int8).reshape(batch), stacked(1, every),
-        )  # fmt: skip
+        times = np.array([row[0] for row in kept])
+        return TreeSeries(times, stacked(1), stacked(2), stacked(3), kept[-1][4].astype(np.int8))
 
     def _equations(self, angles: Numbers, rates: Numbers) -> dict[str, Numbers]:
         width = self.cases.state.shape[1]
@@ -168,12 +158,18 @@ class _TreeRun:
         shapes = {key: shape for key, (shape, _) in program.outputs.items()}
         return {key: values[0, :, : self._count].T.reshape(-1, *shapes[key]) for key, values in out.items()}
 
-    def _forces(self, time: float, share: float, step: float, angles: Numbers, rates: Numbers) -> Numbers:
-        state, at = self.cases.state.copy(), self.system.layout.at
-        state[at["q"], : self._count], state[at["qd"], : self._count] = angles[:, self._free].T, rates[:, self._free].T
-        push = self.cases.pushes.over(time, step, state)
-        acting = push(np.full(state.shape[1], share), state)
-        return acting[self.system.layout.acting["force"], : self._count].T
+    def _acting(
+        self, time: float, share: float, step: float, angles: Numbers, rates: Numbers
+    ) -> tuple[Numbers, Numbers]:
+        """Forces of actuators (samples, actuator), and what a load does to joints (samples, joint)."""
+        state, layout, count = self.cases.state.copy(), self.system.layout, self._count
+        q, qd = self.coordinates.state(angles, rates)
+        state[layout.at["q"], :count], state[layout.at["qd"], :count] = q.T, qd.T
+        acting = self.cases.pushes.over(time, step, state)(np.full(state.shape[1], share), state)
+        if self.system.load_with_platform:
+            acting = self.system.turned(state, acting)
+        forces, load = (acting[layout.acting[name], :count].T for name in ("force", "load"))
+        return forces, self.coordinates.pushed(load, angles)
 
     def _step(
         self, time: float, step: float, angles: Numbers, rates: Numbers, work: Numbers
@@ -183,8 +179,8 @@ class _TreeRun:
         for share, weight in RK4:
             there, going = angles + speed * (share * step), rates + change * (share * step)
             equations = self._equations(there, going)
-            forces = self._forces(time, share, step, there, going)
-            speed, change = going, _acceleration(equations, forces)
+            forces, pushed = self._acting(time, share, step, there, going)
+            speed, change = going, _acceleration(equations, forces, pushed)
             power = forces * np.einsum("saj,sj->sa", equations["actuators"], going)
             ends = [x + y * (weight * step / 6.0) for x, y in zip(ends, (speed, change, power), strict=True)]
         return ends[0], ends[1], ends[2]
@@ -237,10 +233,10 @@ class _Held:
         return (self.through @ (self.inverse @ demand[..., None]))[..., 0]
 
 
-def _acceleration(equations: dict[str, Numbers], forces: Numbers) -> Numbers:
+def _acceleration(equations: dict[str, Numbers], forces: Numbers, pushed: Numbers) -> Numbers:
     """Accelerations of the joints (samples, joint)."""
     held = _Held.of(equations)
-    driving = np.einsum("saj,sa->sj", equations["actuators"], forces) - equations["bias"]
+    driving = np.einsum("saj,sa->sj", equations["actuators"], forces) + pushed - equations["bias"]
     free = np.linalg.solve(held.mass, np.nan_to_num(driving)[..., None])[..., 0]
     demand = np.einsum("srj,sj->sr", equations["rows"], free) + equations["drift"]
     return free - held.back(demand)

@@ -124,6 +124,11 @@ def _loop_choices(limb: Limb, configurations: Sequence[Sequence[JointState]]) ->
     return LimbChoice(tuple(loops), tuple(clusters), independent, tuple(map(_every_row, limb.tips)))
 
 
+def every_row(limb: Limb) -> LimbChoice:
+    """Return all rows of all loops of a limb, without a choice of joints that follow."""
+    return LimbChoice(tuple(_whole_loop(limb, closure) for closure in limb.loops), (), (), ())
+
+
 def _whole_loop(limb: Limb, closure: Closure) -> LoopChoice:
     side_a, side_b = path(limb.links, closure.a), path(limb.links, closure.b)
     shared = [i for i, j in zip(side_a, side_b, strict=False) if i == j]

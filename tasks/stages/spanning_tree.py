@@ -1,4 +1,4 @@
-"""Equations of a chain in all joints of its tree, with the rows that close its loops, for one sample.
+"""Equations of a robot in all joints of its tree, with the rows that close its loops, for one sample.
 
     M theta'' + h = T^T u + G^T lambda,    G theta'' + g = 0,    c(theta) = 0
 
@@ -15,29 +15,45 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import Family
+from robots.coupled import ALONG, COORDINATES, over_coordinates
+from robots.model import Family, Frame, Limb, Mechanism
 from robots.status import Status
 from tasks.kernels.expression import Array
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array
 from tasks.mechanics.chain import Chain
-from tasks.mechanics.kinematics import state_at
+from tasks.mechanics.kinematics import mount_pose, state_at
 from tasks.mechanics.limb_motion import Solved, transmission, tree_dynamics
 from tasks.mechanics.recursion import Field
-from tasks.mechanics.solving import mounted_limb
-from tasks.mechanics.structure import limb_inputs, structure_of
+from tasks.mechanics.structure import GRAVITY, structure_of, symbolic
+from tasks.mechanics.topology import every_row
+
+
+def tree_of(family: Family, mechanism: Mechanism) -> Limb:
+    """Return the tree of a chain; that of a platform begins with six joints that stand for its pose."""
+    whole = mechanism if mechanism.is_chain else over_coordinates(family.name, mechanism)
+    return whole.limbs[0]
+
+
+def held_joints(family: Family) -> list[int]:
+    """Return the joints that stand for the pose of a platform along which it does not move."""
+    mechanism = family.reference
+    if mechanism.is_chain:
+        return []
+    moving = {ALONG[name] for name in mechanism.platform.mobility}
+    return [k for k, name in enumerate(COORDINATES) if name not in moving]
 
 
 @functools.cache
 def spanning_tree_program(family: Family) -> Program:
     """Trace M, h, T, G, g and c of a chain over `angles` and `rates` of the joints of its tree."""
-    structure = structure_of(family)
-    count = len(family.reference.limbs[0].links)
+    structure, held = structure_of(family), held_joints(family)
+    count = len(tree_of(family, family.reference).links)
 
-    def one_sample(parameters: Array, mount: Array, gravity: Array, angles: Array, rates: Array) -> dict[str, Any]:
-        motion = np.zeros(3 * structure.freedoms)
-        mounted, _, _, _ = mounted_limb(structure, 0, parameters, mount, motion)
-        assert isinstance(mounted, Chain)
+    def one_sample(parameters: Array, gravity: Array, angles: Array, rates: Array) -> dict[str, Any]:
+        limb, seat = tree_of(family, symbolic(structure, parameters)), mount_pose(Frame())
+        choice = structure.choices[0] if family.reference.is_chain else every_row(limb)
+        mounted = Chain(limb, choice, seat, seat, ())
         states = [state_at(link, angle) for link, angle in zip(mounted.limb.links, angles, strict=True)]
         tips, positions, none = mounted.tips(states), dict(enumerate(angles)), np.zeros(count)
 
@@ -52,6 +68,7 @@ def spanning_tree_program(family: Family) -> Program:
         follows = np.zeros((len(mounted.limb.couplings), count), dtype=object)
         for row, entry in zip(follows, mounted.limb.couplings, strict=True):
             row[mounted.limb.index(entry.joint)], row[mounted.limb.index(entry.of)] = 1.0, -entry.ratio
+        follows = np.concatenate([follows, np.eye(count)[held]])
         loops = tips.embedding.loops
         return {
             "mass": mass,
@@ -63,4 +80,5 @@ def spanning_tree_program(family: Family) -> Program:
         }
 
     sample = {"angles": (count,), "rates": (count,)}
-    return trace(f"{family.name}.spanning_tree", one_sample, case=limb_inputs(structure, 0), sample=sample)
+    case = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
+    return trace(f"{family.name}.spanning_tree", one_sample, case=case, sample=sample)

@@ -88,6 +88,22 @@ class LoadedFriction(NamedTuple):
             tau = tau + (share if share > SHORTEST else 1.0) * step
         return None
 
+    def solutions(self, starts: int, seed: int = 0) -> list[Array]:
+        """Friction (joint,) of solutions that are found from places of all sizes, of different accelerations."""
+        random, none = np.random.default_rng(seed), np.zeros(len(self.rates))
+        size, found = self.coefficient * self.loads(none)[0].mean(), list[tuple[Array, Array]]()
+        for k in range(starts):
+            spread = random.exponential(size=len(none)) * size * 10.0 ** random.uniform(-1.0, 2.0)
+            side = np.where(self.rates == 0.0, random.choice([-1.0, 1.0], len(none)), np.sign(self.rates))
+            tau = self.solved(side * spread if k else none)
+            if tau is None:
+                continue
+            change = self.response.platform(-tau) if len(self.response.platform.start) else none
+            change = np.concatenate([change, self.response.acceleration(-tau)])
+            if not any(np.abs(change - x).max() < 1e-6 * (1.0 + np.abs(x).max()) for _, x in found):
+                found.append((tau, change))
+        return [tau for tau, _ in found]
+
 
 def _length(parts: Array, slope: Array) -> tuple[Array, Array]:
     """Length of vectors (joint, 2 or 1) and how it changes, from changes (joint, 2 or 1, joint)."""

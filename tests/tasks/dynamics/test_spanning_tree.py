@@ -19,6 +19,7 @@ from robots import catalog, geometry
 from robots.model import Closure, Family, Frame, Link, Mechanism, Robot
 from robots.status import Status
 from robots.types import BASE
+from tasks.dynamics.free_motion import Simulation
 from tasks.dynamics.simulate import simulate
 
 BARS = 2
@@ -91,12 +92,53 @@ def test_a_motion_that_stays_at_the_fold_ends_there() -> None:
     ("robot", "parts", "text"),
     [
         (FOUR_BARS, {"q": [0.1], "friction": {"law": "coulomb_viscous", "coulomb": 1.0}}, "friction"),
-        (catalog.build("five_bar"), {"force": np.zeros(2)}, "a platform"),
+        (catalog.build("five_bar"), {"q": None, "form": "joint", "force": np.zeros(2)}, "a form of the equations"),
     ],
 )
 def test_a_request_without_such_a_motion_is_refused(robot: Robot, parts: dict[str, Any], text: str) -> None:
-    with pytest.raises(ValueError, match=f"integrator: got 'spanning_tree' with {text}; expected a chain under forces"):
+    with pytest.raises(ValueError, match=f"integrator: got 'spanning_tree' with {text}; expected a robot under forces"):
         simulate(robot, step=0.01, steps=1, **{**DOWNWARD, **parts})
+
+
+def heights(branch: float, z: np.ndarray) -> np.ndarray:
+    """Distance of an elbow from the middle and its height (2, n) of a five-bar whose platform hangs at z."""
+    reach = np.hypot(0.15, z)
+    along = (0.53**2 + reach**2 - 0.4374**2) / (2.0 * reach)
+    across = branch * np.sqrt(np.maximum(0.53**2 - along**2, 0.0))
+    return np.array([0.15 - along * 0.15 / reach - across * z / reach, along * z / reach - across * 0.15 / reach])
+
+
+def energy(branch: float, z: float, rate: float) -> float:
+    """Energy of that five-bar: four slender rods of 1.5 kg and a point of 0.1 kg."""
+    step = 1e-6
+    elbow = heights(branch, np.array([z - step, z, z + step]))
+    speed = (elbow[:, 2] - elbow[:, 0]) / (2.0 * step) * rate
+    end = np.array([0.0, rate])
+    kinetic = 0.5 * 1.5 * (speed @ speed / 3.0 + (speed @ speed + speed @ end + end @ end) / 3.0)
+    heavy = 1.5 * 9.81 * (0.5 * elbow[1, 1] + 0.5 * (elbow[1, 1] + z))
+    return float(2.0 * (kinetic + heavy) + 0.05 * rate**2 + 0.1 * 9.81 * z)
+
+
+def test_a_five_bar_goes_through_the_end_of_its_reach() -> None:
+    """It falls without forces; where both arms are stretched, task space ends, and elbows swing to the other side."""
+    robot = catalog.build("five_bar")
+    run: dict[str, Any] = {"force": np.zeros(2), "gravity": (0.0, 0.0, -9.81), "step": 0.005}
+    plain = simulate(robot, steps=20, every=20, **run)
+    found = simulate(robot, steps=200, every=20, method="spanning_tree", **run)
+    assert isinstance(found, Simulation)
+    assert isinstance(plain, Simulation)
+    np.testing.assert_allclose(found.position[1], plain.position[1], atol=1e-8)
+    np.testing.assert_allclose(found.twist[1], plain.twist[1], atol=1e-7)
+    assert simulate(robot, steps=200, **run).status == Status.INTEGRATION_FAILED
+    assert found.status == Status.OK
+    sides = []
+    for position, twist in zip(found.position, found.twist, strict=True):
+        if position[2] < -0.95:  # a height says little of elbows there
+            continue
+        missing = [abs(energy(side, position[2], twist[5]) - energy(1.0, -0.6, 0.0)) for side in (1.0, -1.0)]
+        sides.append(int(np.argmin(missing)))
+        assert min(missing) < 1e-5
+    assert sides == [0, 0, 0, 1, 1, 1, 1, 0, 0]
 
 
 def test_it_is_an_integrator_of_simulate() -> None:

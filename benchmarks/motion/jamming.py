@@ -1,0 +1,93 @@
+"""Robots that jam: dry friction of large coefficients in rails and pins, beside a search from many places.
+
+Joints bear the loads of their reactions, with friction that makes a part of these itself. Free bodies and Newton's
+method for kinks, from several places (`tests/reference/loaded_friction.py`), say what motions there are: a state that
+is OK has to meet the law at the reactions of the bodies, and none that has a motion may be said to have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.figures import require
+from benchmarks.motion import rest
+from benchmarks.motion.curves import Curve, memories
+from benchmarks.motion.loads import DRY, accelerations, is_wrong, size_of, states_of
+from robots.status import Status
+from tasks import forward_dynamics
+from tasks.dynamics.records import Forces
+from tests.reference.loaded_friction import LoadedFriction
+
+Array = np.ndarray
+
+ROBOTS = (
+    "linear_delta", "tripteron", "orthoglide", "hexaglide", "five_bar", "planar_3rrr", "delta_3rr2rrr", "hexa",
+    "three_loop_leg", "irb6", "planar_3r", "scara", "five_axis_tree", "agile_eye", "palletiser",
+)  # fmt: skip
+"""Robots with rails, with pins, and with both."""
+
+COEFFICIENTS = ("0.1", "0.3", "0.5", "1")
+
+MANY, STARTS = 200, 10
+
+
+class Jam(NamedTuple):
+    """Of each state: status, number of motions of the other method, mask of wrong ones."""
+
+    status: Array
+    motions: Array
+    wrong: Array
+
+
+def jammed(name: str, coefficient: float, count: int, starts: int = STARTS) -> Jam:
+    """Return the states of a robot with dry friction in all joints that bear loads."""
+    states = states_of(name, count)
+    numbers, mechanism = states.numbers, states.numbers.robot.mechanism
+    values = {"coulomb": coefficient}
+    friction: dict[str, Any] = {"law": DRY, **values, "load": "reaction", "joints": states.joints}
+    forces = Forces(actuator=states.force, friction=friction)
+    motion = forward_dynamics(numbers.robot, gravity=rest.GRAVITY, forces=forces, **numbers.state)
+    rates = np.where(numbers.still(), 0.0, numbers.velocity)
+    curve = Curve(DRY, values, memories(DRY, values, np.zeros_like(rates)))
+    found, wrong = np.zeros(count, dtype=int), np.zeros(count, dtype=bool)
+    for k, (response, body) in enumerate(zip(states.responses, states.bodies, strict=True)):
+        if response is None or body is None:
+            continue
+        loaded, size = (
+            LoadedFriction(response, states.bearing, coefficient, rates[k]),
+            size_of(numbers, states.force, k),
+        )
+        found[k] = len(loaded.solutions(starts))
+        if motion.status[k] == Status.OK:
+            own_change = accelerations(response, body, mechanism, motion.friction[k])
+            wrong[k] = is_wrong(loaded, curve, numbers, motion, own_change, size, k)
+    return Jam(np.asarray(motion.status), found, wrong)
+
+
+HEAD = (
+    "robot", "coefficient", "states", "OK", "wrong with status OK", "no motion", "several", "not decided",
+    "other method: none", "one", "two or more", "OK with two or more", "no motion with any", "not decided with any",
+)  # fmt: skip
+
+
+def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Each robot by coefficient."""
+    for name in names or ROBOTS:
+        yield from ((name, coefficient) for coefficient in COEFFICIENTS)
+
+
+def cells(about: tuple[str, ...]) -> tuple[str, ...]:
+    """Counts of states. Raises CheckError where one is wrong."""
+    found = jammed(about[0], float(about[1]), MANY)
+    codes = (Status.OK, Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS, Status.FRICTION_NOT_CONVERGED)
+    good, none, several, open_ = (found.status == code for code in codes)
+    require(not found.wrong.any(), f"{', '.join(about)}: {found.wrong.sum()} of {MANY} states are wrong")
+    missed = none & (found.motions > 0)
+    require(not missed.any(), f"{', '.join(about)}: {missed.sum()} of {MANY} states have motions, said to have none")
+    masks = [good, found.wrong, none, several, open_]
+    masks += [found.motions == 0, found.motions == 1, found.motions >= 2]
+    masks += [good & (found.motions >= 2), missed, open_ & (found.motions > 0)]
+    return str(MANY), *(str(int(mask.sum())) for mask in masks)

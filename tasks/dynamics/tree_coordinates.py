@@ -1,0 +1,190 @@
+"""Coordinates of a spanning tree: between states of a chain or of a platform and all joints of its tree.
+
+The tree of a robot with a platform begins with six joints that stand for its pose: slides along x, y and z from the
+reference pose, and turns about z, y and x from its axes (yaw, pitch, roll). These have no unique values at a pitch of a
+quarter turn.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.model import Robot
+from robots.types import TWIST
+from tasks.dynamics.chains import ChainMotion
+from tasks.dynamics.free_motion import Simulation
+from tasks.dynamics.inverse import inverse_kinematics
+from tasks.dynamics.records import Motion
+from tasks.mathematics import rotations
+
+Numbers = NDArray[np.float64]
+
+POSE = 6
+"""Number of joints that stand for the pose of a platform."""
+
+
+@dataclass(frozen=True)
+class TreeSeries:
+    """Kept values: times (kept,), angles, rates and work (kept, samples, ...), status (samples,)."""
+
+    time: Numbers
+    angles: Numbers
+    rates: Numbers
+    work: Numbers
+    status: NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class TreeCoordinates(ABC):
+    """A robot; arrays are (samples, ...)."""
+
+    robot: Robot
+
+    @abstractmethod
+    def start(self, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Angles, rates and status at a state as `tasks.dynamics.instant.systems.StateLayout` has it."""
+
+    @abstractmethod
+    def state(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers]:
+        """Return q and qd of the state at these joints."""
+
+    @abstractmethod
+    def pushed(self, load: Numbers, angles: Numbers) -> Numbers:
+        """Forces (samples, joint) of a load on the platform."""
+
+    @abstractmethod
+    def result(self, series: TreeSeries, batch: tuple[int, ...]) -> Any:
+        """Return the motion as simulations have it."""
+
+
+@dataclass(frozen=True)
+class OfChain(TreeCoordinates):
+    """A chain: some of the joints are its freedoms."""
+
+    @property
+    def _free(self) -> list[int]:
+        mechanism = self.robot.mechanism
+        return [mechanism.limbs[0].index(name) for name in mechanism.freedoms]
+
+    def start(self, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """From inverse kinematics."""
+        found, joints = inverse_kinematics(self.robot, q=q, qd=qd), len(self.robot.mechanism.limbs[0].links)
+        angles, rates = (np.nan_to_num(x[:, 0, :joints]) for x in (found.position, found.velocity))
+        return angles, rates, found.status.astype(float)
+
+    def state(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers]:
+        """Its freedoms."""
+        return angles[:, self._free], rates[:, self._free]
+
+    def pushed(self, load: Numbers, angles: Numbers) -> Numbers:
+        """None."""
+        return np.zeros_like(angles)
+
+    def result(self, series: TreeSeries, batch: tuple[int, ...]) -> ChainMotion:
+        """Return the motion with all joints."""
+        none = np.zeros((len(series.time), *batch, 0))
+
+        def shaped(values: Numbers) -> Numbers:
+            return values.reshape(len(values), *batch, values.shape[-1])
+
+        return ChainMotion(
+            series.time, shaped(series.angles[..., self._free]), shaped(series.rates[..., self._free]), none,
+            none.astype(bool), none, none, shaped(series.work), series.status.reshape(batch), shaped(series.angles),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OfPlatform(TreeCoordinates):
+    """A robot with a platform."""
+
+    @property
+    def _home(self) -> tuple[Numbers, Numbers]:
+        home = self.robot.mechanism.platform.home
+        return np.array(home.position, dtype=float), np.array(home.rotation, dtype=float)
+
+    def start(self, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """From inverse kinematics of each limb."""
+        position, turned = q[:, :3], rotations.rotation_matrix(q[:, 3:].T).transpose(2, 0, 1)
+        twist = np.zeros((len(q), POSE))
+        twist[:, [TWIST.index(name) for name in self.robot.mechanism.platform.mobility]] = qd
+        turns = (
+            {"rotation": turned} if any(name in self.robot.mechanism.platform.mobility for name in TWIST[:3]) else {}
+        )
+        found = inverse_kinematics(self.robot, Motion(position=position, twist=twist, **turns))
+        limbs = self.robot.mechanism.limbs
+        sizes = [len(limbs[each.limb].links) for each in self.robot.mechanism.instances]
+        angles, rates = (
+            np.concatenate([x[:, k, :size] for k, size in enumerate(sizes)], axis=1)
+            for x in (found.position, found.velocity)
+        )
+        point, axes = self._home
+        pose = np.concatenate([position - point, _angles(axes.T @ turned)], axis=1)
+        turning = np.linalg.solve(self._axes(pose), twist[:, :3, None])[..., 0]
+        moving = np.concatenate([twist[:, 3:], turning], axis=1)
+        status = found.status.astype(float)
+        return *(np.nan_to_num(np.concatenate(x, axis=1)) for x in ((pose, angles), (moving, rates))), status
+
+    def _axes(self, pose: Numbers) -> Numbers:
+        """Axes of yaw, pitch and roll in the world (samples, 3, 3), as columns."""
+        yaw, pitch = pose[:, 3], pose[:, 4]
+        none, one = np.zeros_like(yaw), np.ones_like(yaw)
+        about = (
+            (none, none, one),
+            (-np.sin(yaw), np.cos(yaw), none),
+            (np.cos(yaw) * np.cos(pitch), np.sin(yaw) * np.cos(pitch), -np.sin(pitch)),
+        )
+        return self._home[1] @ np.moveaxis(np.array(about), (0, 1, 2), (2, 1, 0))
+
+    def _pose(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        point, axes = self._home
+        turned = axes @ _turned(angles[:, 3:POSE])
+        omega = (self._axes(angles) @ rates[:, 3:POSE, None])[..., 0]
+        return point + angles[:, :3], turned, np.concatenate([omega, rates[:, :3]], axis=1)
+
+    def state(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers]:
+        """Pose as position and quaternion, and the free components of its twist."""
+        position, turned, twist = self._pose(angles, rates)
+        quaternion = rotations.of_rotation(turned.reshape(-1, 9).T).T
+        free = [TWIST.index(name) for name in self.robot.mechanism.platform.mobility]
+        return np.concatenate([position, quaternion], axis=1), twist[:, free]
+
+    def pushed(self, load: Numbers, angles: Numbers) -> Numbers:
+        """The force along the slides, and the moment about the axes of the turns."""
+        result = np.zeros_like(angles)
+        result[:, :3] = load[:, 3:]
+        result[:, 3:POSE] = np.einsum("sxc,sx->sc", self._axes(angles), load[:, :3])
+        return result
+
+    def result(self, series: TreeSeries, batch: tuple[int, ...]) -> Simulation:
+        """Return the motion of the platform."""
+        kept = len(series.time)
+        poses = [self._pose(angles, rates) for angles, rates in zip(series.angles, series.rates, strict=True)]
+        position, rotation, twist = (np.stack(part) for part in zip(*poses, strict=True))
+        none, open_by = np.zeros((kept, *batch, 0)), np.zeros((kept, *batch))
+        return Simulation(
+            series.time, position.reshape(kept, *batch, 3), rotation.reshape(kept, *batch, 3, 3),
+            twist.reshape(kept, *batch, 6), open_by, open_by, series.status.reshape(batch), none, none.astype(bool),
+            none, none, series.work.reshape(kept, *batch, series.work.shape[-1]),
+        )  # fmt: skip
+
+
+def _angles(turned: Numbers) -> Numbers:
+    """Yaw, pitch and roll (samples, 3) of rotations (samples, 3, 3)."""
+    yaw, roll = np.arctan2(turned[:, 1, 0], turned[:, 0, 0]), np.arctan2(turned[:, 2, 1], turned[:, 2, 2])
+    return np.stack([yaw, np.arctan2(-turned[:, 2, 0], np.hypot(turned[:, 0, 0], turned[:, 1, 0])), roll], axis=1)
+
+
+def _turned(angles: Numbers) -> Numbers:
+    """Rotations (samples, 3, 3) of yaw, pitch and roll (samples, 3)."""
+    (a, b, c), (sa, sb, sc) = np.cos(angles.T), np.sin(angles.T)
+    rows = (
+        (a * b, a * sb * sc - sa * c, a * sb * c + sa * sc),
+        (sa * b, sa * sb * sc + a * c, sa * sb * c - a * sc),
+        (-sb, b * sc, b * c),
+    )
+    return np.moveaxis(np.array(rows), 2, 0)

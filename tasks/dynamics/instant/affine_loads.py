@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from robots.friction.groups import FrictionGroup
 from robots.friction.laws import LAWS
 from tasks.dynamics.instant.elimination import TINY, solved, spread_starts, sum_of_rows
-from tasks.dynamics.instant.programs import Instant
 
 Numbers = NDArray[np.float64]
 
@@ -170,27 +169,3 @@ class AffineLoads:
         held = (side[:, None] != 0.0) | (np.abs(z) <= loads + near)
         begun = (~self.resting | (side == 0.0))[:, None] | (side[:, None] * change >= -1e-6)
         return np.asarray((held & begun & (loads > -near)).all(axis=0))
-
-
-def affine_loads(instant: Instant, where: Sequence[Numbers], columns: NDArray[np.int64]) -> list[AffineLoads | None]:
-    """Return the affine loads of samples (columns,); None where friction is not linear in loads.
-
-    where: arrays (size, padded samples) of states, modes and what acts from outside.
-    """
-    state, modes, acting = where
-    groups = instant.groups
-    half, places = len(modes) // 2, np.cumsum([0, *(len(group.places) for group in groups)])
-    parts = zip(groups, places[:-1], places[1:], strict=True)
-    loaded = np.array([k for group, a, b in parts if group.load == "reaction" for k in range(a, b)])
-    still, joints = modes[:half] > 0.5, len(loaded)
-    sliding = np.concatenate([np.zeros((half, modes.shape[1])), np.where(still, 1.0, modes[half:])])
-    run = instant.under_loads(state, sliding, acting)
-    loads = run(np.zeros((joints, len(columns))), columns)["following"][0, :, : len(columns)]
-    result: list[AffineLoads | None] = []
-    for k, column in enumerate(columns):
-        resting, scale = still[:, column], loads[:, k] + loads[:, k].mean() + TINY
-        out = run(np.concatenate([np.zeros((joints, 1)), np.diag(scale)], axis=1), np.repeat(column, joints + 1))
-        vectors, following, change = (out[name][0, :, : joints + 1].T for name in ("vectors", "following", "change"))
-        good = np.isfinite(vectors).all() and np.isfinite(change).all() and is_convex(groups, bool(resting.any()))
-        result.append(AffineLoads.of(vectors, following, change, scale, resting[loaded]) if good else None)
-    return result

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robots.status import Status
-from tasks.dynamics.instant.affine_loads import affine_loads
+from tasks.dynamics.instant.affine_loads import AffineLoads, is_convex
+from tasks.dynamics.instant.elimination import TINY
 from tasks.dynamics.instant.load_search import LoadSearch
 from tasks.dynamics.instant.no_motion import is_refuted
-from tasks.dynamics.instant.programs import Instant
 from tasks.dynamics.instant.systems import loaded_joints
 from tasks.kernels.keys import Arrays, Values
+
+if TYPE_CHECKING:
+    from tasks.dynamics.instant.programs import Instant
 
 Numbers = NDArray[np.float64]
 
@@ -57,3 +60,27 @@ def decide(instant: Instant, where: Sequence[Numbers], count: int) -> Decisions:
             outputs[name][..., one] = values[..., : len(one)]
         status[one] = outputs["status"][0, 0, one]
     return Decisions(status, outputs)
+
+
+def affine_loads(instant: Instant, where: Sequence[Numbers], columns: NDArray[np.int64]) -> list[AffineLoads | None]:
+    """Return the affine loads of samples (columns,); None where friction is not linear in loads.
+
+    where: arrays (size, padded samples) of states, modes and what acts from outside.
+    """
+    state, modes, acting = where
+    groups = instant.groups
+    half, places = len(modes) // 2, np.cumsum([0, *(len(group.places) for group in groups)])
+    parts = zip(groups, places[:-1], places[1:], strict=True)
+    loaded = np.array([k for group, a, b in parts if group.load == "reaction" for k in range(a, b)])
+    still, joints = modes[:half] > 0.5, len(loaded)
+    sliding = np.concatenate([np.zeros((half, modes.shape[1])), np.where(still, 1.0, modes[half:])])
+    run = instant.under_loads(state, sliding, acting)
+    loads = run(np.zeros((joints, len(columns))), columns)["following"][0, :, : len(columns)]
+    result: list[AffineLoads | None] = []
+    for k, column in enumerate(columns):
+        resting, scale = still[:, column], loads[:, k] + loads[:, k].mean() + TINY
+        out = run(np.concatenate([np.zeros((joints, 1)), np.diag(scale)], axis=1), np.repeat(column, joints + 1))
+        vectors, following, change = (out[name][0, :, : joints + 1].T for name in ("vectors", "following", "change"))
+        good = np.isfinite(vectors).all() and np.isfinite(change).all() and is_convex(groups, bool(resting.any()))
+        result.append(AffineLoads.of(vectors, following, change, scale, resting[loaded]) if good else None)
+    return result

@@ -52,7 +52,7 @@ def jammed(name: str, coefficient: float, count: int, starts: int = STARTS) -> J
     motion = forward_dynamics(numbers.robot, gravity=rest.GRAVITY, forces=forces, **numbers.state)
     rates = np.where(numbers.still(), 0.0, numbers.velocity)
     curve = Curve(DRY, values, memories(DRY, values, np.zeros_like(rates)))
-    found, wrong = np.zeros(count, dtype=int), np.zeros(count, dtype=bool)
+    motions, wrong = np.zeros(count, dtype=int), np.zeros(count, dtype=bool)
     for k, (response, body) in enumerate(zip(states.responses, states.bodies, strict=True)):
         if response is None or body is None:
             continue
@@ -60,11 +60,11 @@ def jammed(name: str, coefficient: float, count: int, starts: int = STARTS) -> J
             LoadedFriction(response, states.bearing, coefficient, rates[k]),
             size_of(numbers, states.force, k),
         )
-        found[k] = len(loaded.solutions(starts))
+        motions[k] = len(loaded.solutions(starts))
         if motion.status[k] == Status.OK:
-            own_change = accelerations(response, body, mechanism, motion.friction[k])
-            wrong[k] = is_wrong(loaded, curve, numbers, motion, own_change, size, k)
-    return Jam(np.asarray(motion.status), found, wrong)
+            change = accelerations(response, body, mechanism, motion.friction[k])
+            wrong[k] = is_wrong(loaded, curve, numbers, motion, change, size, k)
+    return Jam(np.asarray(motion.status), motions, wrong)
 
 
 HEAD = (
@@ -81,13 +81,13 @@ def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 def cells(about: tuple[str, ...]) -> tuple[str, ...]:
     """Counts of states. Raises CheckError where one is wrong."""
-    found = jammed(about[0], float(about[1]), MANY)
+    jam = jammed(about[0], float(about[1]), MANY)
     codes = (Status.OK, Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS, Status.FRICTION_NOT_CONVERGED)
-    good, none, several, open_ = (found.status == code for code in codes)
-    require(not found.wrong.any(), f"{', '.join(about)}: {found.wrong.sum()} of {MANY} states are wrong")
-    missed = none & (found.motions > 0)
+    good, none, several, open_ = (jam.status == code for code in codes)
+    require(not jam.wrong.any(), f"{', '.join(about)}: {jam.wrong.sum()} of {MANY} states are wrong")
+    missed = none & (jam.motions > 0)
     require(not missed.any(), f"{', '.join(about)}: {missed.sum()} of {MANY} states have motions, said to have none")
-    masks = [good, found.wrong, none, several, open_]
-    masks += [found.motions == 0, found.motions == 1, found.motions >= 2]
-    masks += [good & (found.motions >= 2), missed, open_ & (found.motions > 0)]
+    masks = [good, jam.wrong, none, several, open_]
+    masks += [jam.motions == 0, jam.motions == 1, jam.motions >= 2]
+    masks += [good & (jam.motions >= 2), missed, open_ & (jam.motions > 0)]
     return str(MANY), *(str(int(mask.sum())) for mask in masks)

@@ -55,7 +55,7 @@ RK4 = ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0))
 
 def refuse(robot: Robot, forces: Forces, environment: Environment, form: object = None) -> None:
     """Refuse a request that all joints of the tree are not integrated with. Raises ValueError."""
-    given = {
+    obstacles = {
         "a form of the equations": form is not None,
         "friction": forces.friction is not None,
         "elasticity": forces.elasticity is not None,
@@ -63,7 +63,7 @@ def refuse(robot: Robot, forces: Forces, environment: Environment, form: object 
         "a motion of the base": bool(environment.base_parts),
         "loads that change with time": bool(robot.family.signals),
     }
-    for what, is_there in given.items():
+    for what, is_there in obstacles.items():
         if is_there:
             raise ValueError(
                 f"integrator: got {METHOD!r} with {what}; expected a robot under forces and a load alone; leave one out"
@@ -119,7 +119,7 @@ class _TreeRun:
         angles, rates, status = self.coordinates.start(start[:, at["q"]], start[:, at["qd"]])
         lost = np.zeros(self._count)
         work = np.zeros((self._count, self.system.layout.actuators))
-        kept = [(clock.start, angles, rates, work, status.copy())]
+        moments = [(clock.start, angles, rates, work, status.copy())]
         for k in range(1, clock.steps + 1):
             time = clock.start + (k - 1) * clock.step
             angles, rates, work = self._step(time, clock.step, angles, rates, work)
@@ -129,22 +129,22 @@ class _TreeRun:
             status = np.where((status == Status.OK) & ~good, float(Status.INTEGRATION_FAILED), status)
             status = np.where((status == Status.OK) & (lost >= STAYS), float(Status.SINGULAR), status)
             if k % clock.every == 0:
-                kept.append((clock.start + k * clock.step, angles, rates, work, status.copy()))
+                moments.append((clock.start + k * clock.step, angles, rates, work, status.copy()))
             if (status != Status.OK).all():
-                kept += [
-                    (clock.start + later * clock.step, *kept[-1][1:4], status.copy())
+                moments += [
+                    (clock.start + later * clock.step, *moments[-1][1:4], status.copy())
                     for later in range(k + 1, clock.steps + 1)
                     if later % clock.every == 0
                 ]
                 break
-        return self._collected(kept)
+        return self._collected(moments)
 
-    def _collected(self, kept: list[tuple[float, Numbers, Numbers, Numbers, Numbers]]) -> TreeSeries:
+    def _collected(self, moments: list[tuple[float, Numbers, Numbers, Numbers, Numbers]]) -> TreeSeries:
         def stacked(part: int) -> Numbers:
-            return np.stack([np.where(row[4][:, None] == Status.OK, row[part], np.nan) for row in kept])
+            return np.stack([np.where(row[4][:, None] == Status.OK, row[part], np.nan) for row in moments])
 
-        times = np.array([row[0] for row in kept])
-        return TreeSeries(times, stacked(1), stacked(2), stacked(3), kept[-1][4].astype(np.int8))
+        times = np.array([row[0] for row in moments])
+        return TreeSeries(times, stacked(1), stacked(2), stacked(3), moments[-1][4].astype(np.int8))
 
     def _equations(self, angles: Numbers, rates: Numbers) -> dict[str, Numbers]:
         width = self.cases.state.shape[1]
@@ -223,10 +223,10 @@ class _Held:
         mass = mass + share[:, None, None] * gram + least
         through = np.linalg.solve(mass, np.swapaxes(rows, 1, 2))
         mobility, vectors = np.linalg.eigh(rows @ through)
-        kept = mobility > LOST * mobility[:, -1:]
-        weights = np.where(kept, 1.0 / np.where(kept, mobility, 1.0), 0.0)
+        counted = mobility > LOST * mobility[:, -1:]
+        weights = np.where(counted, 1.0 / np.where(counted, mobility, 1.0), 0.0)
         inverse = (vectors * weights[:, None]) @ np.swapaxes(vectors, 1, 2)
-        return cls(mass, through, np.where(good, inverse, np.nan), kept.sum(axis=1))
+        return cls(mass, through, np.where(good, inverse, np.nan), counted.sum(axis=1))
 
     def back(self, demand: Numbers) -> Numbers:
         """Smallest motion of joints (samples, joint) that makes up for a demand (samples, row)."""

@@ -73,9 +73,9 @@ class OfChain(TreeCoordinates):
 
     def start(self, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """From inverse kinematics."""
-        found, joints = inverse_kinematics(self.robot, q=q, qd=qd), len(self.robot.mechanism.limbs[0].links)
-        angles, rates = (np.nan_to_num(x[:, 0, :joints]) for x in (found.position, found.velocity))
-        return angles, rates, found.status.astype(float)
+        solved, joints = inverse_kinematics(self.robot, q=q, qd=qd), len(self.robot.mechanism.limbs[0].links)
+        angles, rates = (np.nan_to_num(x[:, 0, :joints]) for x in (solved.position, solved.velocity))
+        return angles, rates, solved.status.astype(float)
 
     def state(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers]:
         """Its freedoms."""
@@ -115,18 +115,18 @@ class OfPlatform(TreeCoordinates):
         turns = (
             {"rotation": turned} if any(name in self.robot.mechanism.platform.mobility for name in TWIST[:3]) else {}
         )
-        found = inverse_kinematics(self.robot, Motion(position=position, twist=twist, **turns))
+        solved = inverse_kinematics(self.robot, Motion(position=position, twist=twist, **turns))
         limbs = self.robot.mechanism.limbs
-        sizes = [len(limbs[each.limb].links) for each in self.robot.mechanism.instances]
+        sizes = [len(limbs[instance.limb].links) for instance in self.robot.mechanism.instances]
         angles, rates = (
             np.concatenate([x[:, k, :size] for k, size in enumerate(sizes)], axis=1)
-            for x in (found.position, found.velocity)
+            for x in (solved.position, solved.velocity)
         )
         point, axes = self._home
         pose = np.concatenate([position - point, _angles(axes.T @ turned)], axis=1)
         turning = np.linalg.solve(self._axes(pose), twist[:, :3, None])[..., 0]
         moving = np.concatenate([twist[:, 3:], turning], axis=1)
-        status = found.status.astype(float)
+        status = solved.status.astype(float)
         return *(np.nan_to_num(np.concatenate(x, axis=1)) for x in ((pose, angles), (moving, rates))), status
 
     def _axes(self, pose: Numbers) -> Numbers:
@@ -162,14 +162,14 @@ class OfPlatform(TreeCoordinates):
 
     def result(self, series: TreeSeries, batch: tuple[int, ...]) -> Simulation:
         """Return the motion of the platform."""
-        kept = len(series.time)
+        count = len(series.time)
         poses = [self._pose(angles, rates) for angles, rates in zip(series.angles, series.rates, strict=True)]
         position, rotation, twist = (np.stack(part) for part in zip(*poses, strict=True))
-        none, open_by = np.zeros((kept, *batch, 0)), np.zeros((kept, *batch))
+        none, open_by = np.zeros((count, *batch, 0)), np.zeros((count, *batch))
         return Simulation(
-            series.time, position.reshape(kept, *batch, 3), rotation.reshape(kept, *batch, 3, 3),
-            twist.reshape(kept, *batch, 6), open_by, open_by, series.status.reshape(batch), none, none.astype(bool),
-            none, none, series.work.reshape(kept, *batch, series.work.shape[-1]),
+            series.time, position.reshape(count, *batch, 3), rotation.reshape(count, *batch, 3, 3),
+            twist.reshape(count, *batch, 6), open_by, open_by, series.status.reshape(batch), none, none.astype(bool),
+            none, none, series.work.reshape(count, *batch, series.work.shape[-1]),
         )  # fmt: skip
 
 

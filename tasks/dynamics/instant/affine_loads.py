@@ -120,12 +120,12 @@ class AffineLoads:
 
     def solutions(self) -> list[Numbers]:
         """Return loads (joint,) of motions that Newton's method comes to."""
-        found: list[Numbers] = []
+        solutions: list[Numbers] = []
         for side in self.combinations():
             for loads in self._newton(side).T:
-                if not any(np.abs(loads - before).max() <= ALIKE * np.abs(before).max() for before in found):
-                    found.append(loads)
-        return found
+                if not any(np.abs(loads - before).max() <= ALIKE * np.abs(before).max() for before in solutions):
+                    solutions.append(loads)
+        return solutions
 
     def _missing(self, z: Numbers, side: Numbers) -> tuple[Numbers, Numbers]:
         """Excess of joints over their loads (joint, columns), acceleration of those that hold; and vectors."""

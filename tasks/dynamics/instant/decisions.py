@@ -39,10 +39,10 @@ def decide(instant: Instant, where: Sequence[Numbers], count: int) -> Decisions:
     motions, refuted = search.spread(), np.zeros(count, dtype=bool)
     remaining = np.flatnonzero(motions.count < 2.0)
     models = affine_loads(instant, where, remaining) if len(remaining) else []
-    found = [[] if model is None else model.solutions() for model in models]
-    for k in range(max(map(len, found), default=0)):
+    solutions_of = [[] if model is None else model.solutions() for model in models]
+    for k in range(max(map(len, solutions_of), default=0)):
         starts = np.full((joints, count), np.nan)
-        for sample, solutions in zip(remaining, found, strict=True):
+        for sample, solutions in zip(remaining, solutions_of, strict=True):
             if k < len(solutions):
                 starts[:, sample] = solutions[k]
         search.follow(starts, motions)

@@ -181,11 +181,11 @@ class FoundMotions:
     def add(self, samples: NDArray[np.int64], loads: Numbers, accelerations: Numbers) -> None:
         """Add motions, where they are others than those known."""
         for k, sample in enumerate(samples):
-            found, earlier = accelerations[:, k], self.accelerations[sample]
-            size = self.size[sample] + np.abs(found).sum()
-            if any(np.abs(found - before).sum() <= ANOTHER * size for before in earlier):
+            motion, earlier = accelerations[:, k], self.accelerations[sample]
+            size = self.size[sample] + np.abs(motion).sum()
+            if any(np.abs(motion - before).sum() <= ANOTHER * size for before in earlier):
                 continue
-            earlier.append(found)
+            earlier.append(motion)
             self.count[sample] += 1.0
             if len(earlier) == 1:
                 self.loads[:, sample] = loads[:, k]

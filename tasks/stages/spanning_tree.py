@@ -24,7 +24,6 @@ from tasks.mathematics.algebra import array
 from tasks.mechanics.chain import Chain
 from tasks.mechanics.kinematics import mount_pose, state_at
 from tasks.mechanics.limb_motion import Solved, transmission, tree_dynamics
-from tasks.mechanics.recursion import Field
 from tasks.mechanics.structure import GRAVITY, structure_of, symbolic
 from tasks.mechanics.topology import every_row
 
@@ -57,7 +56,7 @@ def spanning_tree_program(family: Family) -> Program:
         states = [state_at(link, angle) for link, angle in zip(mounted.limb.links, angles, strict=True)]
         tips, positions, none = mounted.tips(states), dict(enumerate(angles)), np.zeros(count)
 
-        def forces(chain: Chain, speeds: Array, accelerations: Array, field: Array | Field) -> Array:
+        def forces(chain: Chain, speeds: Array, accelerations: Array, field: Array) -> Array:
             moving = Solved(tips, states, speeds, accelerations, float(Status.OK), positions)
             return array(tree_dynamics(chain, moving, field, transmission(chain, moving))[1])
 

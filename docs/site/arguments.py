@@ -36,7 +36,7 @@ MEANINGS: Mapping[str, str] = {
     "**parameters": "parameters of the robot by name; the others keep their defaults",
     "shared": "true: limbs that are copies of each other share one set of inertial parameters",
     "formulation": "formulation of the inverse dynamics of a limb, one of `FORMULATIONS`",
-    "constraints": "true: also return the forces of the constraints",
+    "constraints": "true: also look for constraint singularities of a robot with a platform",
     "elasticity": "`Elasticity` of actuators, joints and links; everything else is rigid",
     "clearances": "`Clearances` of joints and drives",
     "errors": "`Errors` of parts, as standard deviations",
@@ -259,18 +259,18 @@ def rows(public_name: str, function: Callable[..., Any]) -> Iterator[tuple[str, 
         text = meaning(public_name, name)
         if "MotionKeywords" in str(argument.annotation):
             text += ", ".join(f"`{key}`" for key in get_type_hints(MotionKeywords))
-        default = "required" if argument.default is argument.empty else _default(argument)
+        default = "" if argument.kind is argument.VAR_KEYWORD else _default(argument)
         yield f"`{name}`", f"``{argument.annotation}``", default, text
-    if "parameters" in set(inspect.signature(function).parameters) - set(inspect.signature(plain).parameters):
+    added = ["parameters"] if "parameters" in getattr(function, "__added__", "") else []
+    shown = {*inspect.signature(function).parameters, *added}
+    if "parameters" in shown - set(inspect.signature(plain).parameters):
         yield ADDED
 
 
 def _default(argument: inspect.Parameter) -> str:
-    """Return a default as text; keywords in a dict and records, which are long, are left to the meaning."""
-    if argument.kind is argument.VAR_KEYWORD:
-        return ""
-    text = repr(argument.default)
-    return f"``{text}``" if len(text) < 40 else ""
+    """Return a default as text; a long one, such as a record, is left to the meaning."""
+    text = "required" if argument.default is argument.empty else f"``{argument.default!r}``"
+    return text if len(text) < 44 else ""
 
 
 def table(public_name: str, function: Callable[..., Any]) -> list[str]:

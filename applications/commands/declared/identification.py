@@ -77,7 +77,7 @@ IDENTIFICATION = (
         option("--clean", is_flag=True, help="Of a store: use signals without errors of sensors."),
         option("--design", "designs", type=int, multiple=True, help="Of a store: number of a design; default: all."),
         option("--columns", type=FILE, help="Recording description with the columns of FILES."),
-        option("--folder", type=FILE, help="Where the files of a recording description are."),
+        option("--folder", type=FILE, help="Folder of the files of a recording description."),
         option("--validation", multiple=True, metavar="FILE", help="A recording for validation; may be given again."),
         option("--test", multiple=True, metavar="FILE", help="A recording for a test; may be given again."),
         option("--output", type=FILE, help="A new CSV or JSON file for all parameters."),

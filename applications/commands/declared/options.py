@@ -80,7 +80,7 @@ _FORCE_NAME = "forced"
 
 def force_option(name: str = "--force") -> click.Option:
     """Return the option that lets `output_option` replace a file of another kind."""
-    text = "Replace a file there."
+    text = "Replace an existing file."
     return option(name, _FORCE_NAME, is_flag=True, is_eager=True, expose_value=False, callback=_set_forced, help=text)
 
 

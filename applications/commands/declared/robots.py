@@ -7,7 +7,7 @@ import click
 from applications.commands.declared.options import FILE, FORCED, argument, command, option, output_option
 
 NAME = argument("name")
-SETTINGS = option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value than the default.")
+SETTINGS = option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Value of a parameter.")
 
 ROBOTS = (
     command(
@@ -15,7 +15,7 @@ ROBOTS = (
         "catalogue",
         "List the catalogue, or the parameters of the robot NAME, which may be a robot file.",
         argument("name", required=False),
-        option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="With --export: other than the default."),
+        option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="With --export: value of a parameter."),
         output_option("--export", "export", metavar="FILE", help="Write a robot file."),
         FORCED,
     ),
@@ -54,9 +54,7 @@ ROBOTS = (
         argument("file", type=FILE),
         option("--loops", type=FILE, help="File with joints that close loops and driven joints."),
         option("--base", type=click.Choice(["fixed", "floating"]), default="fixed", help="Whether the root moves."),
-        option(
-            "--strict-inertia", is_flag=True, help="Refuse inertias that no body can have, which are repaired else."
-        ),
+        option("--strict-inertia", is_flag=True, help="Refuse impossible inertias; default: repair them."),
         option("--numbers", is_flag=True, help="Write numbers instead of parameters."),
         option("--expand-macros", is_flag=True, help="Expand macros of xacro, by an evaluator that runs nothing."),
         option("--arg", "arguments", multiple=True, metavar="NAME:=VALUE", help="An argument of the macros; expands."),

@@ -41,7 +41,7 @@ STORED = (
         "Check all of STORE against its checksums and receipts; exit status 1 for any fault.",
         STORE,
         option("--recompute", type=click.FloatRange(0, 1), default=0.0, help="Share of the blocks to compute again."),
-        option("--seed", type=click.IntRange(0), help="Seed of their choice; default: another every time."),
+        option("--seed", type=click.IntRange(0), help="Seed of the choice of blocks; default: a new one."),
         option("--repair", is_flag=True, help="Compute damaged blocks alone."),
         option("--signed-by", type=FILE, help="Public key of the signature of STORE."),
         CLUSTER,

@@ -22,10 +22,10 @@ METHODS = ("nsga2", "nsga3", "tpe", "random")
 
 FRICTION = option("--friction", is_flag=True, help="Treat each friction set apart; default: the worst counts.")
 TOP = option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows on the screen.")
-CSV = output_option("--csv", "file", help="Write all rows to a file, too.")
+CSV = output_option("--csv", "file", help="Also write all rows to this file.")
 METRIC = option("--of", "text", required=True, metavar="TEXT", help="Metric, such as peak_force.")
 CASE = option(
-    "--case", "values", multiple=True, metavar="NAME=VALUE", help="Under this operating case alone: payload_mass=3."
+    "--case", "values", multiple=True, metavar="NAME=VALUE", help="Only under this operating case: payload_mass=3."
 )
 
 
@@ -123,7 +123,7 @@ STUDIES = (
         "morris",
         "Compute elementary effects of each parameter of STORE on a metric, to find those without effect.",
         20,
-        "Walks through the box.",
+        "Number of starting points.",
         "walks",
     ),
     command(
@@ -145,7 +145,7 @@ STUDIES = (
         CASES,
         option("--fix", "constant", multiple=True, metavar="NAME", help="A parameter that stays as at each start."),
         option("--starts", type=click.IntRange(1), default=4, show_default=True, help="Best designs to start from."),
-        option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Searches side by side."),
+        option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Number of parallel searches."),
         CSV,
         FORCED,
     ),

@@ -27,7 +27,7 @@ QUICK = ("revolute_2", "prismatic_2", "rotational_spring_2")
 def pendulum(case: str, robot: str, joint: str, centre: Vector, values: Mapping[str, float]) -> Iterator[Compared]:
     """Compare the motion of a bar on a joint from rest on, and what the ground feels."""
     table = reference(f"chrono_{case}")
-    course = moved(published_robot(robot, **values), table["t"], GRAVITY)
+    course = moved(published_robot(robot, values=values), table["t"], GRAVITY)
     yield from body(table, course, centre)
     yield from reaction(table, course, joint, [values.get(axis, 0.0) for axis in "xyz"])
 
@@ -70,13 +70,10 @@ def source(name: str) -> str:
     return f"Project Chrono, data/testing/joints/{name}"
 
 
-def free_spring(
-    case: str, start: Mapping[str, float], at: Vector, to: Vector, spring: Mapping[str, float | str]
-) -> Iterator[Compared]:
+def free_spring(case: str, start: Mapping[str, float], spring: SpringLoad) -> Iterator[Compared]:
     """Compare the motion of a free bar on a spring to the ground, and the pull on the ground."""
     table = reference(f"chrono_{case}")
-    loads = {"spring": SpringLoad("bar", at=at, to=to, **spring)}
-    course = moved(published_robot("free_body", loads, **start), table["t"], GRAVITY)
+    course = moved(published_robot("free_body", {"spring": spring}, start), table["t"], GRAVITY)
     yield from body(table, course, (0.0, 0.0, 0.0))
     bar = course.bodies["bar"]
     weight = np.array([0.0, 0.0, GRAVITY[2]])
@@ -86,7 +83,7 @@ def free_spring(
 def turning_spring(case: str, load: JointSpringLoad) -> Iterator[Compared]:
     """Compare the motion of a bar on a revolute joint with a spring, and the force on the ground."""
     table = reference(f"chrono_{case}")
-    course = moved(published_robot("revolute_pendulum", {"spring": load}, tilt=-90.0), table["t"], GRAVITY)
+    course = moved(published_robot("revolute_pendulum", {"spring": load}, {"tilt": -90.0}), table["t"], GRAVITY)
     yield from body(table, course, ALONG)
     yield Compared("reaction force", -course.reactions["pin"][:, 3:], table["rforce"], scale=-GRAVITY[2])
 
@@ -94,7 +91,7 @@ def turning_spring(case: str, load: JointSpringLoad) -> Iterator[Compared]:
 def distance(case: str, start: Mapping[str, float]) -> Iterator[Compared]:
     """Compare the motion of a bar on a rod without mass, and the pull of the rod on the ground."""
     table = reference(f"chrono_{case}")
-    course = moved(published_robot("distance_pendulum", **start), table["t"], GRAVITY)
+    course = moved(published_robot("distance_pendulum", values=start), table["t"], GRAVITY)
     yield from body(table, course, (-start.get("reach", 0.0), 0.0, 0.0))
     yield from reaction(table, course, "pin", [start.get(axis, 0.0) for axis in "xyz"])
 
@@ -116,7 +113,7 @@ def actuator(case: str) -> Iterator[Compared]:
 def crank(case: str, start: Mapping[str, float]) -> Iterator[Compared]:
     """Compare the motion of a bar on a crank without mass, and what ground and bar feel of it."""
     table = reference(f"chrono_{case}")
-    course = moved(published_robot("revolute_spherical_pendulum", **start), table["t"], GRAVITY)
+    course = moved(published_robot("revolute_spherical_pendulum", values=start), table["t"], GRAVITY)
     yield from body(table, course, (0.0, 2.0, 0.0))
     ground, bar = -course.reactions["pin"], course.reactions["ball"]
     yield Compared("force on the ground", ground[:, 3:], table["rforce_body1"], scale=9.80665)
@@ -150,21 +147,25 @@ def _pendulum_row(case: str, folder: str, robot: str, joint: str, centre: Vector
     return Row(f"chrono_{case}", title, source(folder), DIGITS.get(case, 3.0), ADAMS, compute, quick=case in QUICK)
 
 
-HARDENING: Mapping[str, float | str] = {"stiffness": "50 + 10 * abs(s - 2)", "rest_length": 2.0, "damping": 5.0}
-SOFT: Mapping[str, float | str] = {"stiffness": 100.0, "rest_length": 2.0, "damping": 5.0}
+def hardening(at: Vector, to: Vector) -> SpringLoad:
+    """Return the spring whose stiffness grows with its stretch, from a point of the bar to one of the ground."""
+    return SpringLoad("bar", "50 + 10 * abs(s - 2)", at, to, 2.0, 5.0)
+
+
+LOOSE, SOFT = SpringLoad("bar", 10.0, damping=0.5), SpringLoad("bar", 100.0, rest_length=2.0, damping=5.0)
 TURNED = {"y": 4.0, "yaw": -90.0}
 TORSION = JointSpringLoad("pin", stiffness=200.0, damping=10.0)
 HARDENING_TORSION = JointSpringLoad("pin", stiffness="50 + 10 * abs(q)", damping=10.0)
 END, ORIGIN = (2.0, 0.0, 0.0), (0.0, 0.0, 0.0)
 OTHERS: Sequence[tuple[str, str, str, Callable[[str], Iterator[Compared]]]] = (
     ("spring_1", "transpring_force", "free bar on a spring without length",
-     lambda c: free_spring(c, {}, ORIGIN, ORIGIN, {"stiffness": 10.0, "damping": 0.5})),
+     lambda c: free_spring(c, {}, LOOSE)),
     ("spring_2", "transpring_force", "free bar on a spring",
-     lambda c: free_spring(c, {"y": 2.0}, ORIGIN, ORIGIN, SOFT)),
+     lambda c: free_spring(c, {"y": 2.0}, SOFT)),
     ("spring_3", "transpringcb_force", "free bar on a hardening spring",
-     lambda c: free_spring(c, {"x": -1.0, "y": 4.0, "z": 3.0}, END, (1.0, 2.0, 3.0), HARDENING)),
+     lambda c: free_spring(c, {"x": -1.0, "y": 4.0, "z": 3.0}, hardening(END, (1.0, 2.0, 3.0)))),
     ("spring_4", "transpringcb_force", "free bar in line with a hardening spring",
-     lambda c: free_spring(c, TURNED, END, ORIGIN, HARDENING)),
+     lambda c: free_spring(c, TURNED, hardening(END, ORIGIN))),
     ("rotational_spring_1", "rotspring_force", "bar on a torsion spring", lambda c: turning_spring(c, TORSION)),
     ("rotational_spring_2", "rotspring_force", "bar on a hardening torsion spring",
      lambda c: turning_spring(c, HARDENING_TORSION)),

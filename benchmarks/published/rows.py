@@ -96,9 +96,11 @@ class Result:
         return "right" if self.worst.digits >= self.row.digits else "wrong"
 
 
-def published_robot(name: str, loads: Mapping[str, DeclaredLoad] | None = None, **values: float) -> Robot:
-    """Return a robot of `examples/published`, with parameters and loads."""
-    robot = read(ROBOTS / f"{name}.yaml", **values)
+def published_robot(
+    name: str, loads: Mapping[str, DeclaredLoad] | None = None, values: Mapping[str, float] | None = None
+) -> Robot:
+    """Return a robot of `examples/published`, with loads and values of its parameters."""
+    robot = read(ROBOTS / f"{name}.yaml", **(values or {}))
     return with_loads(robot, loads) if loads else robot
 
 

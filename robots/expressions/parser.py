@@ -304,8 +304,11 @@ def _atan2(y: Number, x: Number) -> Number:
 
 def chosen(condition: object, a: object, b: object) -> Number:
     """Return a where a condition holds, else b, of numbers, arrays and symbols."""
-    mask = cast(Number, condition)
-    return mask.where(a, b) if _is_symbol(condition) else np.where(mask, cast(Number, a), cast(Number, b))[()]
+    mask, first, second = (cast(Number, x) for x in (condition, a, b))
+    if _is_symbol(condition):
+        return mask.where(first, second)
+    selected: np.ndarray = np.where(mask, first, second)
+    return selected[()]
 
 
 def _is_symbol(number: object) -> bool:

@@ -116,9 +116,9 @@ def _load(report: Report, name: str, section: LoadSection, points: PointsReader)
         report((*path, "force"), Got("another number of them"), rule)
         return None
     if section.kind == "joint_spring":
-        force = None if isinstance(section.force, tuple) else section.force
+        along = None if isinstance(section.force, tuple) else section.force
         return JointSpringLoad(
-            on, section.stiffness, section.damping, section.rest_position, section.backlash, force,
+            on, section.stiffness, section.damping, section.rest_position, section.backlash, along,
             section.table, section.argument, section.scale,
         )  # fmt: skip
     if isinstance(section.inertia, tuple) != (section.kind == "object") and section.inertia is not None:

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from applications.identification.identify import identify
     from applications.report import save_figure as figure
     from applications.report import write_report as report
+    from limbsweep import jax as jax
     from limbsweep import robots, study
+    from limbsweep import torch as torch
     from limbsweep.labelled.functions import (
         actuator_positions,
         bias_vector,
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
     from robots.status import Status
     from storage.errors import StoreError
     from tasks.dynamics.criteria import clearance_error
+    from tasks.dynamics.differentiate import differentiate
     from tasks.dynamics.elastic_drives import drive_deflection
     from tasks.dynamics.inverse import resolve_redundancy
     from tasks.dynamics.linear import linearisation
@@ -105,6 +108,7 @@ __all__ = [
     "clearance_error",
     "compute",
     "constraint_forces",
+    "differentiate",
     "drive_deflection",
     "equations_of_motion",
     "excite",
@@ -197,6 +201,7 @@ _HOMES = {
     "clearance": "limbsweep.labelled.functions",
     "clearance_error": "tasks.dynamics.criteria",
     "constraint_forces": "limbsweep.labelled.functions",
+    "differentiate": "tasks.dynamics.differentiate",
     "drive_deflection": "tasks.dynamics.elastic_drives",
     "equations_of_motion": "limbsweep.labelled.functions",
     "fastest_motion": "limbsweep.labelled.functions",
@@ -232,5 +237,8 @@ _HOMES = {
     "StoreError": "storage.errors",
 }
 
+_OPTIONAL = {"jax": "limbsweep.jax:", "torch": "limbsweep.torch:"}
+"""Faces for packages that may not be installed."""
+
 if not TYPE_CHECKING:  # for which there are no other names
-    __getattr__, __dir__ = on_first_use(__name__, _HOMES)
+    __getattr__, __dir__ = on_first_use(__name__, _HOMES, _OPTIONAL)

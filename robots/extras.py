@@ -13,6 +13,7 @@ EXTRAS: Mapping[str, str] = {
     "netCDF4": "netcdf",
     "plotly": "report",
     "pyarrow": "parquet",
+    "jax": "jax",
     "rosbags": "ros",
     "torch": "torch",
 }

@@ -7,18 +7,21 @@ from importlib import import_module
 from typing import Any
 
 
-def on_first_use(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def on_first_use(
+    package: str, homes: Mapping[str, str], optional: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package that offers names of other modules.
 
     homes: for each name the module that has it; `module:name` where it has another name there, `module:` for the module
-    itself.
+    itself. optional: names of the same kind that need packages which may not be there; they are not listed.
     """
+    known = {**homes, **(optional or {})}
 
     def load(name: str) -> Any:
         """Get a name of the package from the module that has it. Raises AttributeError for other names."""
-        if name not in homes:
+        if name not in known:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        home, colon, attribute = homes[name].partition(":")
+        home, colon, attribute = known[name].partition(":")
         module = import_module(home)
         return module if colon and not attribute else getattr(module, attribute or name)
 

@@ -84,7 +84,7 @@ def optimise(
     """
     target = objective(wanted) if isinstance(wanted, str) else wanted
     conditions = tuple(condition(text) for text in where)
-    _check(problem, target, conditions)
+    check_derivatives(problem, target, conditions)
     begins = np.atleast_2d(np.asarray(starts, dtype=float))
     if begins.shape[1] != len(problem.names):
         raise refuse("starts", f"{begins.shape[1]} parameters", f"{len(problem.names)}: {', '.join(problem.names)}")
@@ -100,7 +100,7 @@ def optimise(
     return sorted(optima, key=lambda optimum: (not optimum.feasible, target.sign * optimum.value))
 
 
-def _check(problem: DesignProblem, wanted: Objective, conditions: Sequence[ParsedExpression]) -> None:
+def check_derivatives(problem: DesignProblem, wanted: Objective, conditions: Sequence[ParsedExpression]) -> None:
     """Refuse metrics without derivatives, and rules over cases that cannot be followed. Raises InputError."""
     smooth = (*DIFFERENTIABLE, *names("path")) if problem.sweep.simulation is None else None
     column_names = dict.fromkeys(name for each in (wanted.expression, *conditions) for name in each.names)

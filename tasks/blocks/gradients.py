@@ -14,23 +14,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.model import Family
 from robots.quantities import FRICTION, QUANTITIES, names, reduction
 from robots.status import Status
 from robots.types import TWIST
 from tasks.blocks.block import Block
 from tasks.blocks.limb_results import motions
 from tasks.kernels.derivatives import pushforward
-from tasks.kernels.expression import Array, Numbers
+from tasks.kernels.expression import Array
 from tasks.kernels.kernel import kernel, padded
-from tasks.kernels.keys import Indexed, Key, Rate, Values
-from tasks.kernels.program import Program, trace
-from tasks.mechanics.structure import flat_mount, structure_of, symbolic
+from tasks.kernels.keys import Indexed, Rate, Values
 from tasks.stages.metrics import actuators, poses
+from tasks.stages.mounts import PARAMETERS, mount_program
 from tasks.stages.request import Request
 from tasks.stages.stages import Stage, stages
 
-PARAMETERS = "parameters"
 TINY = 1e-200
 """Imaginary step for the derivative of the last operations of a metric: small enough to lose no digit."""
 
@@ -86,21 +83,6 @@ def _check(block: Block) -> None:
     for group in block.groups:
         if group.remembers:
             raise ValueError(f"friction law {group.law!r} is not differentiated; expected a law without state")
-
-
-@functools.cache
-def mount_program(family: Family) -> Program:
-    """Return the `mount` inputs of all limbs of the robot, from sample input `parameters`."""
-    structure = structure_of(family)
-
-    def one_sample(parameters: Array) -> dict[Key, Numbers]:
-        mounts: dict[Key, Numbers] = {}
-        for k, instance in enumerate(symbolic(structure, parameters).instances):
-            flat = flat_mount(instance)
-            mounts[Indexed("mount", k)] = [flat[i] for i in structure.differing[instance.limb]]
-        return mounts
-
-    return trace(f"{family.name}.mounts", one_sample, case={}, sample={PARAMETERS: (len(family.parameters),)})
 
 
 class _Chain:

@@ -19,23 +19,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from tasks.kernels import expression
-from tasks.kernels.expression import (
-    CASE,
-    CONSTANT,
-    MASKS,
-    RESULT,
-    SAMPLE,
-    STATE,
-    Array,
-    Dual,
-    Expression,
-    Scalar,
-    fma,
-    select,
-    unary,
-)
-from tasks.kernels.keys import Indexed, Key, Rate
+from tasks.kernels.expression import MASKS, ODD, RESULT, STATE, Array, Dual, Expression, Scalar, select
+from tasks.kernels.keys import Key, Rate
 from tasks.kernels.program import PER_CASE, Program, trace_keyed
+from tasks.kernels.replay import Replay
 
 _RULES: dict[str, Callable[..., Scalar]] = {
     "add": lambda node, x, y, dx, dy: dx + dy,
@@ -50,7 +37,7 @@ _RULES: dict[str, Callable[..., Scalar]] = {
 }
 """Derivative rules of the operations: change of a result from its value, the arguments and their changes."""
 
-_STEPS = frozenset(("rint", "floor", "power_of_two", "exponent", *MASKS))
+STEPS = frozenset(("rint", "floor", "power_of_two", "exponent", *MASKS))
 """Operations whose results are constant but for jumps."""
 
 
@@ -60,8 +47,10 @@ def _root_with_kink(node: Expression, x: Expression, dx: Scalar) -> Scalar:
 
 
 def _size_with_kink(node: Expression, x: Expression, dx: Scalar) -> Scalar:
-    """Zero at zero, between its two slopes."""
+    """Zero at zero, between its two slopes; in an odd function the slope that it has there."""
     lift = node.graph.lift
+    if node.data == ODD:
+        return _RULES["abs"](node, x, dx)
     return select(x < 0.0, lift(-dx), select(x > 0.0, lift(dx), lift(0.0)))
 
 
@@ -85,7 +74,7 @@ def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], *, kin
             if node.number in rates:
                 stack.pop()
                 continue
-            if node.op in _STEPS:
+            if node.op in STEPS:
                 rates[node.number] = 0.0  # whatever is behind it
                 continue
             waiting = [arg for arg in node.args if arg.number not in rates]
@@ -122,7 +111,7 @@ _known: dict[tuple[int, tuple[Key, ...]], tuple[Program, Program]] = {}
 _lock = threading.Lock()
 
 
-def pushforward(program: Program, varying: Sequence[str | Indexed]) -> Program:
+def pushforward(program: Program, varying: Sequence[Key]) -> Program:
     """Return the pushforward of a program, made on the first call in this process; see `differentiated`."""
     with _lock:
         key = id(program), tuple(varying)
@@ -131,7 +120,7 @@ def pushforward(program: Program, varying: Sequence[str | Indexed]) -> Program:
         return _known[key][1]
 
 
-def differentiated(program: Program, varying: Sequence[str | Indexed]) -> Program:
+def differentiated(program: Program, varying: Sequence[Key]) -> Program:
     """Return the program with an input `Rate(key)` for each `varying` input, and an output `Rate(key)` for each output.
 
     What `program` reduces over samples is here given for each sample. Raises ValueError for an input that it lacks.
@@ -146,7 +135,7 @@ def differentiated(program: Program, varying: Sequence[str | Indexed]) -> Progra
         kind[Rate(name)] = kind[name]
 
     def one_sample(inputs: Mapping[Key, Array]) -> dict[Key, Array]:
-        replay = _Replay(program, inputs)
+        replay = _Rates(program, inputs)
         seeds = _seeds(inputs, varying)
         replay.region(PER_CASE)
         replay.region(0)
@@ -157,83 +146,32 @@ def differentiated(program: Program, varying: Sequence[str | Indexed]) -> Progra
         outputs: dict[Key, Array] = {}
         for name, (shape, nodes) in program.outputs.items():
             values = [replay.values[node] for node in nodes]
-            outputs[name] = _shaped(values, shape)
-            outputs[Rate(name)] = _shaped(tangent(values, seeds, kinks=True), shape)
+            outputs[name] = shaped(values, shape)
+            outputs[Rate(name)] = shaped(tangent(values, seeds, kinks=True), shape)
         return outputs
 
     return trace_keyed(f"{program.name}.pushforward", one_sample, case=case, sample=sample)
 
 
-def _seeds(inputs: Mapping[Key, Array], varying: Sequence[str | Indexed]) -> dict[Expression, Scalar]:
+def _seeds(inputs: Mapping[Key, Array], varying: Sequence[Key]) -> dict[Expression, Scalar]:
     pairs = [(np.ravel(inputs[name]), np.ravel(inputs[Rate(name)])) for name in varying]
     return {node: rate for nodes, rates in pairs for node, rate in zip(nodes, rates, strict=True)}
 
 
-def _size(values: Sequence[Scalar]) -> Scalar:
+def size_of(values: Sequence[Scalar]) -> Scalar:
     """Return the sum of the sizes of values."""
-    return functools.reduce(lambda total, value: total + abs(value), values)
+    return functools.reduce(lambda total, value: total + value, map(abs, values))
 
 
-def _shaped(values: Sequence[Scalar], shape: tuple[int, ...]) -> Array:
+def shaped(values: Sequence[Scalar], shape: tuple[int, ...]) -> Array:
+    """Return values in a row as an array of a shape."""
     result = np.empty(len(values), dtype=object)
     result[:] = values
     return result.reshape(shape)
 
 
-_REPLAYED: dict[str, Callable[..., Expression]] = {
-    "add": expression.add,
-    "sub": expression.sub,
-    "mul": expression.mul,
-    "div": expression.div,
-    "neg": expression.neg,
-    "fma": fma,
-    "fms": lambda x, y, z: fma(x, y, -z),
-    "fnma": lambda x, y, z: fma(-x, y, z),
-    "select": select,
-    "abs": lambda x: unary("abs", x),
-    "sqrt": lambda x: unary("sqrt", x),
-    "rint": lambda x: unary("rint", x),
-    "floor": lambda x: unary("floor", x),
-}
-"""Operations that fold constants when they are made; all others are entered as they are."""
-
-
-class _Replay:
-    """The values of a program's nodes on symbols."""
-
-    def __init__(self, program: Program, arrays: Mapping[Key, Array]):
-        self.program = program
-        inputs = {name: np.ravel(value) for name, value in arrays.items()}
-        self.graph = next(x.graph for value in inputs.values() for x in value)
-        self.values: dict[int, Expression] = {}
-        for i, node in enumerate(program.nodes):
-            if node.op == CONSTANT:
-                self.values[i] = self.graph.constant(node.data)
-            elif node.op in (CASE, SAMPLE):
-                self.values[i] = inputs[node.data[0]][node.data[1]]
-
-    def region(self, number: int) -> None:
-        """Replay the operations of a region."""
-        for i in self.program.regions.get(number, ()):
-            node = self.program.nodes[i]
-            args = tuple(self.values[k] for k in node.args)
-            made = _REPLAYED.get(node.op)
-            self.values[i] = made(*args) if made else self.graph.node(node.op, args, node.data)
-
-    def iterate(self, index: int) -> list[Expression]:
-        """Replay a loop; its results."""
-        loop = self.program.loops[index]
-
-        def step(state: Sequence[Expression]) -> tuple[list[Expression], Expression]:
-            self._body(index, state)
-            return [self.values[i] for i in loop.following], self.values[loop.done]
-
-        skip = None if loop.skip is None else self.values[loop.skip]
-        results = expression.loop(step, [self.values[i] for i in loop.initial], loop.limit, skip)
-        for i, node in enumerate(self.program.nodes):
-            if node.op == RESULT and node.data[0] == index:
-                self.values[i] = results[node.data[1]]
-        return results
+class _Rates(Replay):
+    """The replay of a program with the rates of what its loops give."""
 
     def result_rates(
         self, index: int, results: Sequence[Expression], seeds: Mapping[Expression, Scalar]
@@ -249,9 +187,8 @@ class _Replay:
 
     def step_rates(self, index: int, results: Sequence[Expression], seeds: Mapping[Expression, Scalar]) -> list[Scalar]:
         """Return the rates of the results of a loop: those of one more step that starts at them."""
-        self._body(index, results)
+        following = self.body(index, results)
         loop = self.program.loops[index]
-        following = [self.values[i] for i in loop.following]
         rates = tangent(following, {**seeds, **dict.fromkeys(results, 0.0)}, kinks=True)
         return rates if loop.newton else self._contracted(following, results, seeds, rates)
 
@@ -269,14 +206,9 @@ class _Replay:
             own_rates = dict(zip(results, state, strict=True))
             through = tangent(following, {**dict.fromkeys(seeds, 0.0), **own_rates}, kinks=True)
             after = [rate + change for rate, change in zip(lifted, through, strict=True)]
-            moving = _size([new - old for new, old in zip(after, state, strict=True)])
+            moving = size_of([new - old for new, old in zip(after, state, strict=True)])
             # a rate that is no number will not get better
-            going_on = self.graph.lift(moving) > SETTLED * self.graph.lift(_size(after)) + TINY
+            going_on = self.graph.lift(moving) > SETTLED * self.graph.lift(size_of(after)) + TINY
             return after, ~going_on
 
-        return list(expression.loop(step, lifted, RATES))
-
-    def _body(self, index: int, state: Sequence[Expression]) -> None:
-        for i, value in zip(self.program.loops[index].state, state, strict=True):
-            self.values[i] = value
-        self.region(2 * index + 1)
+        return list(expression.loop(step, lifted, RATES, newton=False))

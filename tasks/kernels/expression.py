@@ -255,6 +255,15 @@ def unary(op: str, x: Expression) -> Expression:
     return x.graph.node(op, (x,))
 
 
+ODD = "odd"
+"""Data of a size in an odd function."""
+
+
+def size_in_odd(x: Expression) -> Expression:
+    """|x| where a function is odd by the sign of x: its slope at zero is that of x, and not between two slopes."""
+    return unary("abs", x) if x.value is not None else x.graph.node("abs", (x,), ODD)
+
+
 def binary(op: str, x: Expression, y: Expression) -> Expression:
     """`op(x, y)`, operands of a commutative op in the order of their making."""
     if op in COMMUTATIVE and y.number < x.number:

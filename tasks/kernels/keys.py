@@ -30,13 +30,22 @@ class Indexed(NamedTuple):
 class Rate(NamedTuple):
     """The derivative of an array along a direction; see `tasks.kernels.derivatives`."""
 
-    of: str | Indexed | Rate
+    of: Key
 
     def __str__(self) -> str:
         return f"rate of {self.of}"
 
 
-Key = str | Indexed | Rate
+class Cotangent(NamedTuple):
+    """The derivatives of one number by an array; see `tasks.kernels.cotangents`."""
+
+    of: Key
+
+    def __str__(self) -> str:
+        return f"cotangent of {self.of}"
+
+
+Key = str | Indexed | Rate | Cotangent
 Shape = tuple[int, ...]
 Shapes = Mapping[Any, Shape]
 """Shapes by Key. A mapping is invariant in its keys, so one by names alone would be no Mapping[Key, ...]."""

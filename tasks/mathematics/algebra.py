@@ -16,7 +16,7 @@ from typing import Any, cast, overload
 import numpy as np
 
 from tasks.kernels import expression
-from tasks.kernels.expression import Array, Dual, Expression, Mask, Scalar, Scalars, fma
+from tasks.kernels.expression import Array, Dual, Expression, Mask, Scalar, Scalars, fma, size_in_odd
 
 
 def array(values: Any) -> np.ndarray:
@@ -338,9 +338,9 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
     long: Expression
     tall: Expression
     if isinstance(x, Expression):
-        long, tall = abs(x), abs(y) if isinstance(y, Expression) else x.graph.lift(abs(y))
+        long, tall = size_in_odd(x), size_in_odd(y) if isinstance(y, Expression) else x.graph.lift(abs(y))
     elif isinstance(y, Expression):
-        tall, long = abs(y), y.graph.lift(abs(x))
+        tall, long = size_in_odd(y), y.graph.lift(abs(x))
     else:
         return math.atan2(y, x)
     steep = tall > long
@@ -421,7 +421,7 @@ def tanh(x: Scalar) -> Scalar:
     """Hyperbolic tangent."""
     if not isinstance(x, Expression):
         return math.tanh(x)
-    less = expm1(abs(x) * -2.0)
+    less = expm1(size_in_odd(x) * -2.0)
     size = -less / (less + 2.0)
     return where(x < 0.0, -size, size)
 

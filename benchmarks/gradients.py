@@ -1,0 +1,79 @@
+"""Gradients of inverse dynamics: how well both directions agree, and their cost in units of a value.
+
+    python -m benchmarks.gradients [ROBOT ...] [--samples N]
+
+For each robot a row: parameters, the largest difference of cotangents times rates on both sides, relative to the sum of
+the sizes of their terms, and times of all of these over that of a value, in one run: the gradient of a number by all
+parameters and the motion (reverse), one direction (forward), and central differences over all parameters. Best of five.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import limbsweep as ls
+from robots import catalog
+from robots.model import Robot
+from tests.tasks.regions import REGIONS, states
+
+ROBOTS = ("five_bar", "delta_3rr2rrr", "gough_stewart", "hexapod_6rrrprr", "planar_3rrr", "irsbot2", "ur5e", "panda")
+REPEATS = 5
+
+
+def motion_of(robot: Robot, samples: int) -> dict[str, Any]:
+    """Return random motions in the region of a robot."""
+    if robot.name in REGIONS:
+        return {name: np.array(part) for name, part in states(robot, samples)._asdict().items()}
+    q, qd, qdd = np.random.default_rng(3).normal(size=(3, samples, len(robot.mechanism.freedoms)))
+    return {"q": 0.3 * q, "qd": qd, "qdd": qdd}
+
+
+def best(function: Callable[[], object]) -> float:
+    """Return the shortest time of a call [s], after one that compiles."""
+    function()
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def row(name: str, samples: int) -> tuple[int, float, float, float, float]:
+    """Return parameters, difference of both directions, and times of reverse, forward and differences, in values."""
+    robot, rng = catalog.build(name), np.random.default_rng(1)
+    motion, parameters = motion_of(robot, samples), dict(robot.values)
+    at = ls.differentiate(ls.inverse_dynamics, robot, parameters=parameters, **motion)
+    seed = rng.normal(size=at.results["force"].shape) * (at.results["status"] == 0)[:, None]
+    backward = at.vjp({"force": seed})
+    along = {key: rng.normal() * max(abs(value), 1e-3) for key, value in parameters.items()}
+    parts = np.nan_to_num(seed * at.jvp(along)["force"])
+    missed = abs(parts.sum() - sum(float(backward[key]) * along[key] for key in along)) / np.abs(parts).sum()
+    value = best(lambda: ls.inverse_dynamics(robot, **motion).force)
+    reverse = best(lambda: at.vjp({"force": seed}))
+    forward = best(lambda: at.jvp(along))
+    return len(parameters), missed, reverse / value, forward / value, 2.0 * len(parameters)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("robots", nargs="*", default=list(ROBOTS))
+    parser.add_argument("--samples", type=int, default=20_000)
+    options = parser.parse_args(arguments)
+    print(f"{'robot':<18}{'parameters':>11}{'difference':>12}{'reverse':>9}{'forward':>9}{'differences':>12}")
+    for name in options.robots:
+        count, missed, *times = row(name, options.samples)
+        print(
+            f"{name:<18}{count:>11}{missed:>12.1e}"
+            + "".join(f"{each:>{width}.1f}" for each, width in zip(times, (9, 9, 12), strict=True))
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Functions on arrays as functions of tensors of PyTorch, which differentiates through them.
+
+    angle = torch.tensor(0.28, dtype=torch.float64, requires_grad=True)
+    forces = ls.torch.inverse_dynamics(robot, position=position, parameters={"upper_arm": angle}).force
+    forces.square().sum().backward()
+
+Arguments are those of the functions of `limbsweep`, with tensors in the place of numbers and arrays; results are
+tensors of doubles on the processor. Derivatives are exact, see `limbsweep.differentiate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from limbsweep.tensors.calls import FUNCTIONS, OUTPUTS, TensorCall
+from limbsweep.tensors.objectives import DesignProblem, Objective, objective_of, values_and_rates
+from robots.extras import require_extra
+from robots.model import Robot
+
+require_extra("torch")
+import torch  # noqa: E402 - its absence is told first
+
+__all__ = [*sorted(FUNCTIONS), "objective"]
+
+
+def _is_tensor(value: object) -> bool:
+    return isinstance(value, torch.Tensor)
+
+
+def _checked(name: str, tensor: Any) -> Any:
+    """Return a tensor. Raises ValueError for one in single precision or on another device."""
+    if tensor.dtype != torch.float64:
+        raise ValueError(f"{name}: got a tensor of {tensor.dtype}; expected torch.float64: convert it with .double()")
+    if tensor.device.type != "cpu":
+        raise ValueError(f"{name}: got a tensor on {tensor.device}; expected one on the processor: move it with .cpu()")
+    return tensor
+
+
+class _Function(torch.autograd.Function):
+    """A call as PyTorch knows it: values, and derivatives in both directions."""
+
+    @staticmethod
+    def forward(call: TensorCall, *tensors: Any) -> Any:
+        """Return the results, then the status."""
+        derivatives = call.at([tensor.detach().numpy() for tensor in tensors])
+        results = [torch.from_numpy(np.ascontiguousarray(derivatives.results[key])) for key in call.outputs]
+        call.at_tensors = derivatives
+        return (*results, torch.from_numpy(np.ascontiguousarray(derivatives.results["status"])))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        """Keep what derivatives are computed from."""
+        ctx.call, ctx.derivatives = inputs[0], inputs[0].at_tensors
+        ctx.mark_non_differentiable(output[-1])
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        """Return the derivatives by all tensors."""
+        seeds = [cotangent.detach().numpy() for cotangent in cotangents[:-1]]
+        outputs = ctx.call.vjp(ctx.derivatives, seeds)
+        return (None, *(torch.from_numpy(np.ascontiguousarray(part)) for part in outputs))
+
+    @staticmethod
+    def jvp(ctx: Any, _: Any, *rates: Any) -> Any:
+        """Return the rates of the results."""
+        tensors = ctx.call.tensors.values()
+        arrays = [np.zeros(t.shape) if r is None else r.detach().numpy() for t, r in zip(tensors, rates, strict=True)]
+        outputs = ctx.call.jvp(ctx.derivatives, arrays)
+        return (*(torch.from_numpy(np.ascontiguousarray(part)) for part in outputs), None)
+
+
+def _on_tensors(name: str) -> Callable[..., Any]:
+    """Return a function on arrays as one of tensors."""
+
+    def function(robot: Robot, /, **arguments: Any) -> Any:
+        call = TensorCall.of(name, robot, arguments, _is_tensor)
+        tensors = [_checked(key, tensor) for key, tensor in call.tensors.items()]
+        results = _Function.apply(call, *tensors)
+        return call.result_type(*results)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""Run `limbsweep.{name}` on tensors of doubles, so that its results can be differentiated.
+
+    Arguments by name, as there, with tensors in the place of numbers and arrays; `parameters`: values of parameters of
+    the robot by name, which may be tensors. Returns tensors ({", ".join(OUTPUTS[name])}, status).
+    Raises ValueError for tensors in single precision or on another device, and what `limbsweep.{name}` raises.
+    """
+    return function
+
+
+actuator_positions = _on_tensors("actuator_positions")
+forward_dynamics = _on_tensors("forward_dynamics")
+forward_kinematics = _on_tensors("forward_kinematics")
+inverse_dynamics = _on_tensors("inverse_dynamics")
+inverse_kinematics = _on_tensors("inverse_kinematics")
+joint_reactions = _on_tensors("joint_reactions")
+
+
+class _Objective(torch.autograd.Function):
+    """An objective over metrics of designs, with its derivatives by them."""
+
+    @staticmethod
+    def forward(ctx: Any, problem: DesignProblem, wanted: Objective, designs: Any) -> Any:
+        """Return the objective (*batch,) of designs (*batch, factor)."""
+        values, rates = values_and_rates(problem, wanted, designs.detach().numpy())
+        ctx.save_for_backward(torch.from_numpy(rates))
+        return torch.from_numpy(values)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, cotangent: Any) -> Any:
+        """Return the derivatives by the designs."""
+        (rates,) = ctx.saved_tensors
+        return None, None, cotangent[..., None] * rates
+
+
+def objective(problem: DesignProblem, wanted: Objective | str, designs: Any) -> Any:
+    """Compute an objective (*batch,) over metrics of designs (*batch, factor), a tensor that can be differentiated.
+
+    problem: a `limbsweep.study.DesignProblem`, whose `names` are the factors; wanted: an expression over metrics, as
+    for `limbsweep.study.optimise`. Raises InputError for metrics without derivatives, ValueError for other tensors.
+    """
+    return _Objective.apply(problem, objective_of(problem, wanted), _checked("designs", designs))

@@ -1,0 +1,468 @@
+"""Derivatives of the functions on arrays whose results are values of stages, by all that goes into them.
+
+The stages of a function run once; derivatives are those of their programs, exact, by one rule for each operation.
+Source: Griewank and Walther, Evaluating Derivatives, 2nd ed., chapter 3.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robots.arguments import real_numbers, shown
+from robots.model import Robot
+from robots.parameters import ParameterError, nearest
+from robots.quantities import names
+from robots.status import Status
+from robots.types import TWIST
+from tasks.dynamics.inputs import CORES, JOINTS, field_input, load_input, reaction_criteria
+from tasks.dynamics.inverse import HELD, Dynamics
+from tasks.dynamics.records import Environment, Forces, Motion
+from tasks.features.friction.inputs import FrictionInput, friction_input
+from tasks.kernels.kernel import common_batch, padded, rows
+from tasks.kernels.keys import Indexed, Key, Values
+from tasks.stages.mounts import PARAMETERS, mount_stage
+from tasks.stages.parts import OUTCOME, VELOCITY
+from tasks.stages.stages import Stage, limb, stages
+from tasks.stages.tape import Tape
+
+Array = np.ndarray
+MOTION, GRAVITY, LOAD, FRICTION = "motion", "gravity", "load", "friction"
+
+
+class ResultLayout(NamedTuple):
+    """Shape of an output for one sample, and the places in it of the rows of values; NaN elsewhere."""
+
+    shape: tuple[int, ...]
+    parts: Sequence[tuple[Key, Array]]
+
+    @classmethod
+    def rows_of(cls, shape: tuple[int, ...], sizes: Mapping[Key, int]) -> ResultLayout:
+        """Return the layout of the rows of some values, one after the other."""
+        ends = np.cumsum([0, *sizes.values()])
+        return cls(shape, [(key, np.arange(ends[k], ends[k + 1])) for k, key in enumerate(sizes)])
+
+    def gathered(self, values: Values, samples: int, absent: float = np.nan) -> Array:
+        """Return the output (samples, *shape) from values; `absent` where there is none."""
+        result = np.full((int(np.prod(self.shape, dtype=int)), samples), absent)
+        for key, places in self.parts:
+            if key in values:
+                result[places] = np.broadcast_to(values[key], (1, len(places), values[key].shape[-1]))[0, :, :samples]
+        return result.T.reshape(samples, *self.shape)
+
+    def scattered(self, cotangents: Array, total: Values) -> None:
+        """Add cotangents (samples, *shape) to those of the values."""
+        flat = rows(cotangents.reshape(len(cotangents), -1), (len(cotangents),))
+        for key, places in self.parts:
+            part = flat[None, places]
+            total[key] = total[key] + part if key in total else part
+
+
+@dataclass(frozen=True)
+class Differentiated:
+    """A function on arrays whose results are values of stages: quantities, stages, outputs, status."""
+
+    wanted: Callable[[FrictionInput], tuple[str, ...]]
+    stages: Callable[[Dynamics], list[Stage]]
+    outputs: Callable[[Dynamics], dict[str, ResultLayout]]
+    status: Callable[[Tape, dict[str, Array]], Array]
+    loaded: bool = True
+    """True if load, friction and gravity are inputs."""
+
+
+def _limbs(dynamics: Dynamics) -> list[Stage]:
+    return [limb(dynamics.request, k) for k in range(len(dynamics.robot.mechanism.instances))]
+
+
+def _whole(dynamics: Dynamics) -> list[Stage]:
+    return list(stages(dynamics.request))
+
+
+def _of_limbs(dynamics: Dynamics, name: str, shape: Callable[[list[int]], tuple[int, ...]]) -> ResultLayout:
+    sizes: dict[Key, int] = {
+        key: _size(dynamics, key) for k in range(len(dynamics.robot.mechanism.instances)) if (key := Indexed(name, k))
+    }
+    return ResultLayout.rows_of(shape(list(sizes.values())), sizes)
+
+
+def _size(dynamics: Dynamics, key: Indexed) -> int:
+    """Return the rows of a value of a limb."""
+    program = limb(dynamics.request, key.number).program
+    return len(program.outputs[key.name][1])
+
+
+def _joint_motion(dynamics: Dynamics) -> dict[str, ResultLayout]:
+    short = {name.removeprefix("joint_"): name for name in ("joint_position", "joint_velocity", "joint_acceleration")}
+    return {key: _of_limbs(dynamics, name, lambda sizes: (len(sizes), sizes[0])) for key, name in short.items()}
+
+
+def _forces(dynamics: Dynamics) -> dict[str, ResultLayout]:
+    mechanism = dynamics.robot.mechanism
+    count, free = len(mechanism.actuators), len(mechanism.freedoms)
+    force = "actuator_force" if "actuator_force" in dynamics.request.wanted else "force"
+    return {
+        "force": ResultLayout.rows_of((count,), {force: count}),
+        "velocity": ResultLayout.rows_of((count,), {VELOCITY: count}),
+        "jacobian": _of_limbs(dynamics, "jacobian", lambda sizes: (count, free)),
+    }
+
+
+def _positions(dynamics: Dynamics) -> dict[str, ResultLayout]:
+    return {"position": _of_limbs(dynamics, "actuator_position", lambda sizes: (sum(sizes),))}
+
+
+def _wrenches(dynamics: Dynamics) -> dict[str, ResultLayout]:
+    mechanism = dynamics.robot.mechanism
+    counts = [len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances]
+    stride = max(counts) * len(TWIST)
+    parts = [
+        (Indexed("joint_reaction", k), k * stride + np.arange(count * len(TWIST))) for k, count in enumerate(counts)
+    ]
+    return {"wrench": ResultLayout((len(counts), max(counts), len(TWIST)), parts)}
+
+
+def _row(tape: Tape, key: Key) -> Array:
+    return tape.values[key][0, 0, : tape.samples]
+
+
+def _of_samples(tape: Tape, outputs: dict[str, Array]) -> Array:
+    return _row(tape, OUTCOME if OUTCOME in tape.values else "status")
+
+
+def _of_all_limbs(tape: Tape, outputs: dict[str, Array]) -> Array:
+    return np.max(
+        [_row(tape, Indexed("status", stage.limb)) for stage in tape.stages if stage.limb is not None], axis=0
+    )
+
+
+def _of_wrenches(tape: Tape, outputs: dict[str, Array]) -> Array:
+    status, wrench = _of_samples(tape, outputs), outputs["wrench"]
+    size = np.nanmax(np.abs(wrench.reshape(len(wrench), -1)), axis=1, initial=0.0)
+    loose = (status == Status.OK) & ~(_row(tape, "missing") <= HELD * size)
+    return np.where(loose, float(Status.CONSTRAINT_SINGULAR), status)
+
+
+FUNCTIONS: Mapping[str, Differentiated] = {
+    "inverse_kinematics": Differentiated(
+        lambda friction: names("limb", "series"), _limbs, _joint_motion, _of_all_limbs, loaded=False
+    ),
+    "actuator_positions": Differentiated(
+        lambda friction: ("actuator_position",), _limbs, _positions, _of_all_limbs, loaded=False
+    ),
+    "inverse_dynamics": Differentiated(
+        lambda friction: ("actuator_force", "status") if friction.groups else (), _whole, _forces, _of_samples
+    ),
+    "joint_reactions": Differentiated(lambda friction: ("joint_reaction",), _whole, _wrenches, _of_wrenches),
+}
+"""Functions whose results are values of stages."""
+
+
+class Root(NamedTuple):
+    """An input that derivatives are taken by: where its numbers are among the values, and the shape that it came in.
+
+    `rows` of the value hold the `components` of one sample of the input, which has the shape `core`.
+    """
+
+    key: Key
+    rows: Array
+    components: Array
+    core: tuple[int, ...]
+    batch: tuple[int, ...] = ()
+
+    @classmethod
+    def whole(cls, key: Key, core: tuple[int, ...], batch: tuple[int, ...] = (), start: int = 0) -> Root:
+        """Return an input all of whose numbers are in rows one after the other."""
+        count = int(np.prod(core, dtype=int))
+        return cls(key, start + np.arange(count), np.arange(count), core, batch)
+
+    def taken(self, array: Array) -> Array:
+        """Return the components that are among the values (*batch, row) of an array (*batch, *core)."""
+        return array.reshape(*array.shape[: array.ndim - len(self.core)], -1)[..., self.components]
+
+    def placed(self, part: Array) -> Array:
+        """Return an array (*batch, *core) from its components (*batch, row), zero elsewhere."""
+        result = np.zeros((*part.shape[:-1], int(np.prod(self.core, dtype=int))))
+        result[..., self.components] = part
+        return result.reshape((*part.shape[:-1], *self.core))
+
+
+class Derivatives(ABC):
+    """Results of a function on arrays at some arguments, and their derivatives in both directions.
+
+    Inputs have names: fields of the motion, those left out included, `load`, `gravity`, the `parameters` of the call,
+    and numbers of friction, such as "friction.coulomb", or "friction[0].coulomb" where there are several groups.
+    A rotation counts as nine numbers; whoever turns it along a motion gets the derivative along that motion.
+    """
+
+    results: Mapping[str, Array]
+    """Results by name (*batch, ...), `status` among them; samples that are not OK hold NaN."""
+
+    @property
+    @abstractmethod
+    def inputs(self) -> Collection[str]:
+        """Names of the inputs that derivatives are taken by."""
+
+    @abstractmethod
+    def jvp(self, rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """Return the rates of the results, by name, where inputs change at these rates (*batch, ...) and others do not.
+
+        Samples that are not OK hold NaN. Raises ValueError for other names and for shapes that do not fit.
+        """
+
+    @abstractmethod
+    def vjp(self, cotangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """Return the derivatives of a number by all inputs, from those by results (*batch, ...); others count as zero.
+
+        Each has the shape in which the input came, so that of an input that many samples share it is their sum. A
+        sample that is not OK gives NaN, and nothing where its cotangents are zero. Raises ValueError as `jvp`.
+        """
+
+
+class StageDerivatives(Derivatives):
+    """Derivatives of a function whose results are values of stages."""
+
+    def __init__(
+        self,
+        row: Differentiated,
+        robot: Robot,
+        motion: Motion,
+        environment: Environment,
+        forces: Forces,
+        parameters: Mapping[str, ArrayLike],
+    ):
+        if forces.load_axes != "world":
+            raise ValueError(f"load_axes: got {forces.load_axes!r}; expected 'world' where derivatives are taken")
+        self.row, self.parameters = row, designs(robot, parameters)
+        robot = Robot.of(robot.family, {**robot.values, **{k: float(v.flat[0]) for k, v in self.parameters.items()}})
+        groups = friction_input(robot, forces.friction)
+        load = load_input(robot, forces, motion.rotation) if row.loaded else None
+        self.dynamics = _opened(row, robot, motion, environment, replace(forces, load=load), groups, self.parameters)
+        self.batch, self.samples = self.dynamics.batch, self.dynamics.samples
+        self.per_sample = any(value.ndim for value in self.parameters.values())
+        self._inputs = self._inputs_of(robot, motion, groups, load)
+        self.layouts = row.outputs(self.dynamics)
+        self.tape = self._tape(self._values())
+        outputs = {name: layout.gathered(self.tape.values, self.samples) for name, layout in self.layouts.items()}
+        self.status = row.status(self.tape, outputs).astype(np.int8)
+        self.good = self.status == Status.OK
+        self.results = {name: self._shaped(self._masked(array)) for name, array in outputs.items()}
+        self.results["status"] = self.status.reshape(self.batch)
+
+    def jvp(self, rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """Return the rates of the results; see `Derivatives`."""
+        moving_rates = {key: np.zeros_like(self._sound.values[key]) for key in self._roots}
+        moving = set()
+        check_names("rates", rates, self.inputs)
+        for name, rate in rates.items():
+            root = self._inputs[name]
+            wide = moving_rates[root.key].ndim == 3
+            along = root.taken(spread(name, rate, root.core, self.batch if wide else ()))
+            moving_rates[root.key][0, root.rows] = rows(along, self.batch) if wide else along
+            moving.add(root.key)
+        table = self._sound.forward(self._through_mounts({key: moving_rates[key] for key in moving}))
+        outputs = {name: layout.gathered(table, self.samples, 0.0) for name, layout in self.layouts.items()}
+        return {name: self._shaped(self._masked(array)) for name, array in outputs.items()}
+
+    def vjp(self, cotangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """Return the derivatives of a number by all inputs; see `Derivatives`."""
+        total: Values = {}
+        spoiled = np.zeros(self.samples, dtype=bool)
+        check_names("cotangents", cotangents, self.layouts)
+        for name, array in cotangents.items():
+            seed = spread(name, array, self.layouts[name].shape, self.batch).reshape(self.samples, -1)
+            spoiled |= ~self.good & (seed != 0.0).any(axis=1)
+            self.layouts[name].scattered(np.where(self.good[:, None], seed, 0.0), total)
+        table = self._sound.backward(total)
+        if not self.per_sample:
+            table = self._with_mounts(table)
+        return {name: self._of_root(root, table, spoiled) for name, root in self._inputs.items()}
+
+    def _inputs_of(self, robot: Robot, motion: Motion, groups: FrictionInput, load: Array | None) -> dict[str, Root]:
+        """Return the inputs by name."""
+        parts, table = cast("dict[str, ArrayLike | None]", motion.moving), dict[str, Root]()
+        for name, root in _motion_roots(robot, self.dynamics.values[MOTION].shape[1]).items():
+            values = parts.get(name)
+            shape = (*self.batch, *root.core) if values is None else np.shape(values)
+            table[name] = root._replace(batch=shape[: len(shape) - len(root.core)])
+        if self.row.loaded:
+            if load is not None:
+                table[LOAD] = Root.whole(LOAD, (6,), load.shape[:-1])
+            if self.dynamics.values[GRAVITY].ndim == 2:
+                table[GRAVITY] = Root.whole(GRAVITY, (3,))
+            for number, label in enumerate(_friction_names(groups)):
+                table[label] = Root.whole(FRICTION, (), start=number)
+        order = [parameter.name for parameter in robot.family.parameters]
+        for name, value in self.parameters.items():
+            table[name] = Root.whole(PARAMETERS, (), value.shape, order.index(name))
+        return table
+
+    @property
+    def inputs(self) -> Collection[str]:
+        """Names of the inputs."""
+        return self._inputs.keys()
+
+    @property
+    def _roots(self) -> tuple[Key, ...]:
+        return tuple(dict.fromkeys(root.key for root in self._inputs.values()))
+
+    def _of_root(self, root: Root, table: Values, spoiled: Array) -> Array:
+        part = table[root.key][0, root.rows]
+        if part.ndim == 1:  # of all samples
+            return root.placed(np.full_like(part, np.nan) if spoiled.any() else part)
+        per_sample = np.where(spoiled, np.nan, part[:, : self.samples]).T
+        return summed(root.placed(per_sample).reshape(*self.batch, *root.core), root.batch, len(root.core))
+
+    def _values(self) -> Values:
+        """Return the values that stages start from; with designs parameters of each sample, and no mounts."""
+        values = dict(self.dynamics.values)
+        if not self.per_sample:
+            return values
+        order = [parameter.name for parameter in self.dynamics.robot.family.parameters]
+        table = np.repeat(values[PARAMETERS][0][:, None], self.samples, axis=1)
+        for name, value in self.parameters.items():
+            table[order.index(name)] = np.broadcast_to(value, self.batch).ravel()
+        values[PARAMETERS] = rows(table.T.reshape(*self.batch, -1), self.batch)[None]
+        return {key: array for key, array in values.items() if not (isinstance(key, Indexed) and key.name == "mount")}
+
+    def _tape(self, values: Values) -> Tape:
+        chain = self.row.stages(self.dynamics)
+        if self.per_sample:
+            chain = [mount_stage(self.dynamics.robot.family), *chain]
+        mounts = [] if self.per_sample else [key for key in values if isinstance(key, Indexed) and key.name == "mount"]
+        return Tape(chain, values, self.samples, [*self._roots, *mounts], per_sample=self.per_sample)
+
+    @cached_property
+    def _sound(self) -> Tape:
+        """The tape with an OK sample in the place of those that are not: these give no derivatives, and spoil none."""
+        if self.good.all() or not self.good.any():
+            return self.tape
+        values, instead = self._values(), np.arange(padded(self.samples)).clip(max=self.samples - 1)
+        instead = np.where(self.good, np.arange(self.samples), np.flatnonzero(self.good)[0])[instead]
+        moved = {key: np.ascontiguousarray(array[..., instead]) for key, array in values.items() if array.ndim == 3}
+        return self._tape(values | moved)
+
+    @cached_property
+    def _mounts(self) -> Tape:
+        """The mount frames from the parameters that all samples share, as of one sample."""
+        one = {PARAMETERS: np.repeat(self.dynamics.values[PARAMETERS][..., None], padded(1), axis=2)}
+        return Tape([mount_stage(self.dynamics.robot.family)], one, 1, [PARAMETERS])
+
+    def _through_mounts(self, rates: Values) -> Values:
+        """Return rates with those of the mount frames, where parameters change."""
+        if self.per_sample or PARAMETERS not in rates:
+            return rates
+        table = self._mounts.forward({PARAMETERS: np.repeat(rates[PARAMETERS][..., None], padded(1), axis=2)})
+        return rates | {key: array[..., 0] for key, array in table.items() if key != PARAMETERS}
+
+    def _with_mounts(self, table: Values) -> Values:
+        """Return derivatives with those that parameters have by the mount frames."""
+        seeds = {
+            key: np.repeat(array[..., None], padded(1), axis=2)
+            for key, array in table.items()
+            if isinstance(key, Indexed) and array.shape[1]
+        }
+        if not seeds or PARAMETERS not in table:
+            return table
+        return table | {PARAMETERS: table[PARAMETERS] + self._mounts.backward(seeds)[PARAMETERS][..., 0]}
+
+    def _masked(self, array: Array) -> Array:
+        array[~self.good] = np.nan
+        return array
+
+    def _shaped(self, array: Array) -> Array:
+        return array.reshape(*self.batch, *array.shape[1:])
+
+
+def _opened(
+    row: Differentiated,
+    robot: Robot,
+    motion: Motion,
+    environment: Environment,
+    forces: Forces,
+    groups: FrictionInput,
+    parameters: Mapping[str, Array],
+) -> Dynamics:
+    """Return the dynamics of a call; the batch takes in that of designs."""
+    shared = reaction_criteria(robot, forces.elasticity)
+    batch = common_batch({name: value.shape for name, value in parameters.items()})
+    moving = dict(motion.moving)
+    if batch:
+        cores = {**CORES, **dict.fromkeys(JOINTS, (len(robot.mechanism.freedoms),))}
+        first = next((name for name in ("position", "q", *moving) if name in moving), None)
+        if first is None:
+            first, moving = "position", {"position": np.asarray(robot.mechanism.platform.home.position, dtype=float)}
+        values, core = np.asarray(moving[first], dtype=float), cores[first]
+        wide = common_batch({first: values.shape[: values.ndim - len(core)], "parameters": batch})
+        moving[first] = np.broadcast_to(values, (*wide, *core))
+    arguments = (row.wanted(groups), field_input(environment), forces.load, forces.weights, groups)
+    return Dynamics(robot, moving, *arguments, criteria=shared, time=motion.time, forced=row.loaded)  # type: ignore[arg-type]
+
+
+def designs(robot: Robot, parameters: Mapping[str, ArrayLike]) -> dict[str, Array]:
+    """Return parameters of designs as arrays. Raises ParameterError for names and values that the robot cannot have."""
+    table = {parameter.name: parameter for parameter in robot.family.parameters}
+    result = {}
+    for name, value in parameters.items():
+        if name not in table:
+            raise ParameterError(f"{robot.name} has no parameter {name!r}; {nearest(name, table)}")
+        try:
+            result[name] = real_numbers(value)
+        except (TypeError, ValueError):
+            raise ParameterError(f"{robot.name}: {name}: got {shown(value)}; expected {table[name].bounds}") from None
+        for number in result[name].flat:
+            if problem := table[name].problem(float(number)):
+                raise ParameterError(
+                    f"{robot.name}: {name} = {float(number)!r} {problem}; expected {table[name].bounds}"
+                )
+    return result
+
+
+def _motion_roots(robot: Robot, size: int) -> dict[str, Root]:
+    """Return where the parts of a motion are in the motion input of kernels, which has so many rows."""
+    if robot.mechanism.is_chain:
+        count = len(robot.mechanism.freedoms)
+        return {name: Root.whole(MOTION, (count,), start=k * count) for k, name in enumerate(JOINTS)}
+    if size == 9:  # a platform that cannot turn has the linear parts alone
+        linear = {name: Root(MOTION, k + np.arange(3), np.arange(3, 6), (6,)) for name, k in _LINEAR.items()}
+        return {"position": Root.whole(MOTION, (3,)), **linear}
+    starts = dict(zip(CORES, (0, 3, 12, 18), strict=True))
+    return {name: Root.whole(MOTION, core, start=starts[name]) for name, core in CORES.items()}
+
+
+_LINEAR = {"twist": 3, "acceleration": 6}
+
+
+def _friction_names(groups: FrictionInput) -> list[str]:
+    """Return names of the numbers of friction, in their order."""
+    heads = ["friction"] if len(groups.groups) == 1 else [f"friction[{k}]" for k in range(len(groups.groups))]
+    return [f"{head}.{name}" for head, group in zip(heads, groups.groups, strict=True) for name in group.parameters]
+
+
+def check_names(what: str, names: Collection[str], available: Collection[str]) -> None:
+    """Refuse names of rates or cotangents that there are not, by ValueError."""
+    for name in names:
+        if name not in available:
+            raise ValueError(f"{what}: got {name}; {nearest(name, available)}")
+
+
+def spread(name: str, value: ArrayLike, core: tuple[int, ...], batch: tuple[int, ...]) -> Array:
+    """Return an array (*batch, *core). Raises ValueError."""
+    try:
+        return np.broadcast_to(real_numbers(value), (*batch, *core))
+    except (TypeError, ValueError):
+        got = f"{name}: got an array of shape {np.shape(value)}"
+        raise ValueError(f"{got}; expected {(*batch, *core)}, or what is broadcast to it") from None
+
+
+def summed(per_sample: Array, batch: tuple[int, ...], core: int) -> Array:
+    """Return the sum over the dims that an input of a batch does not have, or has with length one."""
+    lead = per_sample.ndim - core - len(batch)
+    per_sample = per_sample.sum(axis=tuple(range(lead)))
+    short = tuple(k for k, size in enumerate(batch) if size == 1 and per_sample.shape[k] != 1)
+    return per_sample.sum(axis=short, keepdims=True)

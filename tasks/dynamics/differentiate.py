@@ -1,0 +1,63 @@
+"""Derivatives of the functions on arrays, by state, load, gravity, friction and parameters of a robot.
+
+at = differentiate(inverse_dynamics, robot, position=position, parameters={"upper_arm": 0.28})
+at.vjp({"force": weights})["upper_arm"]    # of the sum of weights times forces
+at.jvp({"upper_arm": 1.0})["force"]        # along a direction
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, Unpack
+
+from numpy.typing import ArrayLike
+
+from robots.arguments import check_arguments, shown
+from robots.model import Robot
+from robots.parameters import nearest
+from tasks.dynamics.derivatives import FUNCTIONS, Derivatives, StageDerivatives
+from tasks.dynamics.implicit import AccelerationDerivatives, PoseDerivatives
+from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, MotionKeywords, State, long_form
+
+KINDS: Mapping[str, Callable[..., Derivatives]] = {
+    **{name: functools.partial(StageDerivatives, row) for name, row in FUNCTIONS.items()},
+    "forward_dynamics": AccelerationDerivatives,
+    "forward_kinematics": PoseDerivatives,
+}
+"""Functions that can be differentiated."""
+
+
+@check_arguments
+def differentiate(
+    function: Callable[..., Any],
+    robot: Robot,
+    motion: State | None = None,
+    environment: Environment = STANDING,
+    forces: Forces = NO_FORCES,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    actuator_position: ArrayLike | None = None,
+    **short: Unpack[MotionKeywords],
+) -> Derivatives:
+    """Run a function on arrays so that its results can be differentiated, exactly.
+
+    function: inverse_dynamics, inverse_kinematics, actuator_positions, joint_reactions, forward_dynamics or
+    forward_kinematics of `limbsweep`; its arguments are as there. parameters: those of the robot that derivatives are
+    taken by, by name: numbers, or arrays that are broadcast with the batch. Raises ValueError for other functions, and
+    what these raise.
+
+        >>> robot = ls.robots.build("delta_3rr2rrr")
+        >>> at = ls.differentiate(ls.inverse_dynamics, robot, position=[0.0, 0.1, -0.9], parameters={"upper_arm": 0.28})
+        >>> at.jvp({"upper_arm": 1.0})["force"].round(2)
+        array([-17.94, -16.34, -19.4 ])
+    """
+    name = getattr(function, "__name__", "")
+    if name not in KINDS:
+        raise ValueError(f"function: got {shown(name or function)}; {nearest(name, KINDS)}")
+    if actuator_position is not None and name != "forward_kinematics":
+        raise ValueError(f"actuator_position: got it for {name}; expected forward_kinematics, whose target it is")
+    motion, environment = long_form(motion, environment, short, ("memory",))
+    if name == "forward_kinematics":
+        return PoseDerivatives(robot, motion, actuator_position, parameters or {})
+    return KINDS[name](robot, motion, environment, forces, parameters or {})

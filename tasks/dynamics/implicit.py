@@ -1,0 +1,282 @@
+"""Derivatives of the functions that solve for what others give, by the implicit function theorem at the solution.
+
+Forward dynamics finds the accelerations a with J^T (u - f(a, x)) = 0, where f are the forces of inverse dynamics and J
+its rows of actuators; forward kinematics finds the pose whose actuator positions are those wanted. Both are linear in
+the change of what is found. Source: Griewank and Walther, Evaluating Derivatives, 2nd ed., chapter 15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robots.model import Robot
+from robots.status import Status
+from robots.types import TWIST
+from tasks.dynamics.derivatives import (
+    FUNCTIONS,
+    Array,
+    Derivatives,
+    StageDerivatives,
+    check_names,
+    designs,
+    spread,
+    summed,
+)
+from tasks.dynamics.forward import forward_dynamics
+from tasks.dynamics.forward_kinematics import forward_kinematics
+from tasks.dynamics.inputs import CORES, JOINTS, actuator_forces
+from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, Motion
+from tasks.kernels.kernel import checked, common_batch
+
+MET = 1e-7
+"""Difference between given forces and those of the motion that they cause, relative to their size, up to which the
+motion counts as one that follows from them: not so where friction holds a joint."""
+
+ACTUATOR, TARGET = "actuator", "actuator_position"
+
+
+class AccelerationDerivatives(Derivatives):
+    """Derivatives of `forward_dynamics`; NaN where friction holds a joint, where accelerations have kinks."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        motion: Motion,
+        environment: Environment,
+        forces: Forces,
+        parameters: Mapping[str, ArrayLike],
+    ):
+        mechanism = robot.mechanism
+        self.unknown = "qdd" if mechanism.is_chain else "acceleration"
+        self.free = _places(robot)
+        self.actuator = actuator_forces(robot, forces)
+        still = replace(motion, acceleration=None, qdd=None)
+        batch, solution = _of_designs(robot, designs(robot, parameters), still, environment, forces)
+        moving = replace(still, **{self.unknown: np.nan_to_num(solution.acceleration)})
+        without = replace(forces, actuator=None)
+        row = FUNCTIONS["inverse_dynamics"]
+        self.inner = StageDerivatives(row, robot, moving, environment, without, parameters)
+        self.batch, self.results = batch, solution._asdict()
+        self.jacobian = np.nan_to_num(self.inner.results["jacobian"])
+        self.gap = self.actuator - self.inner.results["force"]
+        self.good = (solution.status == Status.OK) & ~solution.stuck.any(axis=-1) & self._follows()
+        self.gap[~self.good] = 0.0
+
+    def _follows(self) -> Array:
+        """Return a mask of the samples (*batch) whose motion follows from the forces."""
+        force = np.broadcast_to(self.actuator, self.gap.shape)
+        missed, pushed = (np.abs(_times(self._transposed, part)).max(axis=-1) for part in (self.gap, force))
+        return np.asarray(missed <= MET * np.maximum(pushed, np.abs(force).max(axis=-1)))
+
+    @property
+    def _transposed(self) -> Array:
+        return np.swapaxes(self.jacobian, -1, -2)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the inputs."""
+        return (ACTUATOR, *(name for name in self.inner.inputs if name != self.unknown))
+
+    def _matrix(self) -> Array:
+        """Return J^T df/da (*batch, freedom, freedom), the unit matrix where nothing is known."""
+        units = np.eye(self.results["acceleration"].shape[-1])[self.free]
+        columns = [self.inner.jvp({self.unknown: unit})["force"] for unit in units]
+        return _sound(self._transposed @ np.stack(columns, axis=-1), self.good)
+
+    def jvp(self, rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """Return the rates of the accelerations; see `Derivatives`."""
+        check_names("rates", rates, self.inputs)
+        inner = self.inner.jvp({name: rate for name, rate in rates.items() if name != ACTUATOR})
+        change = spread(ACTUATOR, rates.get(ACTUATOR, 0.0), self.actuator.shape[-1:], self.batch) - inner["force"]
+        right = _times(np.swapaxes(inner["jacobian"], -1, -2), self.gap) + _times(self._transposed, change)
+        rate = np.zeros_like(self.results["acceleration"])
+        rate[..., self.free] = _solved(self._matrix(), np.where(self.good[..., None], right, np.nan))
+        return {"acceleration": rate}
+
+    def vjp(self, cotangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """Return the derivatives of a number by all inputs; see `Derivatives`."""
+        check_names("cotangents", cotangents, ("acceleration",))
+        width = self.results["acceleration"].shape[-1:]
+        seed = spread("acceleration", cotangents.get("acceleration", 0.0), width, self.batch)[..., self.free]
+        lost = np.where(~self.good & (seed != 0.0).any(axis=-1), np.nan, 0.0)[..., None]
+        multiplier = _solved(np.swapaxes(self._matrix(), -1, -2), np.where(self.good[..., None], seed, 0.0))
+        pushed = _times(self.jacobian, multiplier) + lost
+        turned = self.gap[..., None] * multiplier[..., None, :]
+        by_input = self.inner.vjp({"force": -pushed, "jacobian": turned})
+        del by_input[self.unknown]
+        return {ACTUATOR: summed(pushed, self.actuator.shape[:-1], 1), **by_input}
+
+
+class PoseDerivatives(Derivatives):
+    """Derivatives of `forward_kinematics`, by actuator positions and parameters; a guess changes nothing."""
+
+    def __init__(self, robot: Robot, guess: Motion, target: ArrayLike | None, parameters: Mapping[str, ArrayLike]):
+        if target is None:
+            raise ValueError("actuator_position: got nothing; expected the actuator positions (*batch, actuator)")
+        self.target = checked(TARGET, target, (len(robot.mechanism.actuators),))
+        self.free = _places(robot)
+        batch, solution = _poses(robot, designs(robot, parameters), guess, self.target)
+        home = robot.mechanism.platform.home
+        good = (solution.status == Status.OK)[..., None]
+        pose = Motion(
+            position=np.where(good, solution.position, home.position),
+            rotation=np.where(good[..., None], solution.rotation, home.rotation),
+        )
+        row = FUNCTIONS["actuator_positions"]
+        self.inner = StageDerivatives(row, robot, pose, STANDING, NO_FORCES, parameters)
+        self.batch, self.results = batch, solution._asdict()
+        self.good = (solution.status == Status.OK) & self.inner.good.reshape(batch)
+        self.turns = np.asarray(pose.rotation)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the inputs."""
+        return (TARGET, *self.inner.parameters)
+
+    def _matrix(self) -> Array:
+        """Return the derivatives (*batch, actuator, freedom) of actuator positions by the pose."""
+        columns = [self.inner.jvp(self._rates_of(unit))["position"] for unit in np.eye(len(TWIST))[self.free]]
+        return np.where(self.good[..., None, None], np.stack(columns, axis=-1), 1.0)
+
+    def _rates_of(self, unit: Array) -> dict[str, Array]:
+        """Return the rates of a pose along a twist; of a platform that cannot turn of its position alone."""
+        turning = {"rotation": cross_matrix(unit[:3]) @ self.turns} if unit[:3].any() else {}
+        return {"position": unit[3:], **turning}
+
+    def jvp(self, rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """Return the rates of position and rotation; see `Derivatives`."""
+        check_names("rates", rates, self.inputs)
+        fixed = {name: rate for name, rate in rates.items() if name != TARGET}
+        change = spread(TARGET, rates.get(TARGET, 0.0), self.target.shape[-1:], self.batch)
+        change = change - self.inner.jvp(fixed)["position"] if fixed else change
+        twist = np.zeros((*self.batch, len(TWIST)))
+        twist[..., self.free] = _times(np.linalg.pinv(self._matrix()), change)
+        twist[~self.good] = np.nan
+        return {"position": twist[..., 3:], "rotation": cross_matrix(twist[..., :3]) @ self.results["rotation"]}
+
+    def vjp(self, cotangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """Return the derivatives of a number by all inputs; see `Derivatives`."""
+        check_names("cotangents", cotangents, ("position", "rotation"))
+        moved = spread("position", cotangents.get("position", 0.0), (3,), self.batch)
+        turned = spread("rotation", cotangents.get("rotation", 0.0), (3, 3), self.batch)
+        about = [np.sum(turned * (cross_matrix(unit) @ self.turns), axis=(-1, -2)) for unit in np.eye(3)]
+        seed = np.concatenate([np.stack(about, axis=-1), moved], axis=-1)[..., self.free]
+        lost = np.where(~self.good & (seed != 0.0).any(axis=-1), np.nan, 0.0)[..., None]
+        inverse = np.swapaxes(np.linalg.pinv(self._matrix()), -1, -2)
+        pushed = _times(inverse, np.where(self.good[..., None], seed, 0.0)) + lost
+        by_input = self.inner.vjp({"position": -pushed})
+        return {
+            TARGET: summed(pushed, self.target.shape[:-1], 1),
+            **{name: by_input[name] for name in self.inner.parameters},
+        }
+
+
+def _places(robot: Robot) -> Array:
+    """Return the places of the freedoms in accelerations."""
+    mechanism = robot.mechanism
+    if mechanism.is_chain:
+        return np.arange(len(mechanism.freedoms))
+    return np.array([TWIST.index(name) for name in mechanism.platform.mobility])
+
+
+def _times(matrix: Array, vector: Array) -> Array:
+    return np.asarray((matrix @ vector[..., None])[..., 0])
+
+
+def _sound(matrix: Array, good: Array) -> Array:
+    """Return matrices with the unit matrix in the place of those of samples that are not good."""
+    return np.where(good[..., None, None], matrix, np.eye(matrix.shape[-1]))
+
+
+def _solved(matrix: Array, right: Array) -> Array:
+    return np.asarray(np.linalg.solve(matrix, right[..., None])[..., 0])
+
+
+class _Accelerations(NamedTuple):
+    acceleration: Array
+    stuck: Array
+    status: Array
+
+
+class _Poses(NamedTuple):
+    position: Array
+    rotation: Array
+    status: Array
+
+
+def _of_designs(
+    robot: Robot, table: Mapping[str, Array], motion: Motion, environment: Environment, forces: Forces
+) -> tuple[tuple[int, ...], _Accelerations]:
+    """Return the batch dims and the accelerations of all samples, designs one after the other."""
+    named: dict[str, Any] = {**motion.moving, ACTUATOR: forces.actuator, "load": forces.load, "time": motion.time}
+    cores = {**CORES, **dict.fromkeys(JOINTS, (0,)), ACTUATOR: (0,), "load": (0,), "time": ()}
+    arrays = {name: np.asarray(array, dtype=float) for name, array in named.items() if array is not None}
+    batch = common_batch(
+        {name: array.shape[: array.ndim - len(cores[name])] for name, array in arrays.items()}
+        | {name: value.shape for name, value in table.items()}
+    )
+
+    def run(robot: Robot, part: Mapping[str, Array]) -> _Accelerations:
+        moving = {name: part[name] for name in motion.moving}
+        pushes: dict[str, Any] = {name: part[name] for name in (ACTUATOR, "load") if name in part}
+        state = replace(motion, **moving, **({"time": part["time"]} if "time" in part else {}))
+        solution = forward_dynamics(robot, state, replace(forces, **pushes), environment)
+        return _Accelerations(solution.acceleration, solution.stuck, solution.status)
+
+    return batch, _Accelerations(*_each(robot, table, arrays, {k: len(v) for k, v in cores.items()}, batch, run))
+
+
+def _poses(robot: Robot, table: Mapping[str, Array], guess: Motion, target: Array) -> tuple[tuple[int, ...], _Poses]:
+    """Return the batch dims and the poses of all samples, designs one after the other."""
+    moving = {name: np.asarray(array, dtype=float) for name, array in guess.moving.items()}
+    arrays, cores = {**moving, TARGET: target}, {**{name: len(core) for name, core in CORES.items()}, TARGET: 1}
+    batch = common_batch(
+        {name: array.shape[: array.ndim - cores[name]] for name, array in arrays.items()}
+        | {name: value.shape for name, value in table.items()}
+    )
+
+    def run(robot: Robot, part: Mapping[str, Array]) -> _Poses:
+        start = replace(guess, **{name: part[name] for name in moving})
+        return _Poses(*forward_kinematics(robot, start, actuator_position=part[TARGET]))
+
+    return batch, _Poses(*_each(robot, table, arrays, cores, batch, run))
+
+
+def _each(
+    robot: Robot,
+    table: Mapping[str, Array],
+    arrays: Mapping[str, Array],
+    cores: Mapping[str, int],
+    batch: tuple[int, ...],
+    run: Callable[[Robot, Mapping[str, Array]], Sequence[Array]],
+) -> list[Array]:
+    """Run a function for each distinct design with the samples of it; results (*batch, ...)."""
+    count = int(np.prod(batch, dtype=int))
+    flat = {}
+    for name, array in arrays.items():
+        core = array.shape[array.ndim - cores[name] :]
+        flat[name] = np.broadcast_to(array, (*batch, *core)).reshape(count, *core)
+    columns = [np.broadcast_to(value, batch).ravel() for value in table.values()]
+    rows, number = np.unique(np.stack([np.zeros(count), *columns], axis=1), axis=0, return_inverse=True)
+    results: list[Array] = []
+    for k, row in enumerate(rows):
+        place = np.flatnonzero(number.ravel() == k)
+        design = Robot.of(robot.family, {**robot.values, **dict(zip(table, row[1:].tolist(), strict=True))})
+        solution = run(design, {name: array[place] for name, array in flat.items()})
+        results = results or [np.empty((count, *part.shape[1:]), part.dtype) for part in solution]
+        for result, part in zip(results, solution, strict=True):
+            result[place] = part
+    return [result.reshape((*batch, *result.shape[1:])) for result in results]
+
+
+def cross_matrix(vector: Array) -> Array:
+    """Return the matrices (*batch, 3, 3) of the cross product with vectors (*batch, 3)."""
+    x, y, z = np.moveaxis(np.asarray(vector, dtype=float), -1, 0)
+    zero = np.zeros_like(x)
+    rows = [np.stack(row, axis=-1) for row in ((zero, -z, y), (z, zero, -x), (-y, x, zero))]
+    return np.stack(rows, axis=-2)

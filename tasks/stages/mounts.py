@@ -1,0 +1,34 @@
+"""Mount frames of all limbs as functions of the parameters of a robot, as a stage that can be differentiated."""
+
+from __future__ import annotations
+
+import functools
+
+from robots.model import Family
+from tasks.kernels.expression import Array, Numbers
+from tasks.kernels.keys import Indexed, Key
+from tasks.kernels.program import Program, trace
+from tasks.mechanics.structure import flat_mount, structure_of, symbolic
+from tasks.stages.stages import Stage
+
+PARAMETERS = "parameters"
+
+
+@functools.cache
+def mount_program(family: Family) -> Program:
+    """Return the `mount` inputs of all limbs of the robot, from sample input `parameters`."""
+    structure = structure_of(family)
+
+    def one_sample(parameters: Array) -> dict[Key, Numbers]:
+        mounts: dict[Key, Numbers] = {}
+        for k, instance in enumerate(symbolic(structure, parameters).instances):
+            flat = flat_mount(instance)
+            mounts[Indexed("mount", k)] = [flat[i] for i in structure.differing[instance.limb]]
+        return mounts
+
+    return trace(f"{family.name}.mounts", one_sample, case={}, sample={PARAMETERS: (len(family.parameters),)})
+
+
+def mount_stage(family: Family) -> Stage:
+    """Return the stage that gives the mount frames of all limbs where parameters differ from sample to sample."""
+    return Stage("mounts", {}, functools.partial(mount_program, family), {})

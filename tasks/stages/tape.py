@@ -1,0 +1,104 @@
+"""Stages run on a batch, and derivatives of what they give: along directions, and of one number by all inputs.
+
+Values of stages are (1, size) for a case, and (1, size, padded samples) for samples. Where parameters differ from
+sample to sample, case inputs are given for each sample too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from tasks.kernels.cotangents import for_each_sample, pullback
+from tasks.kernels.derivatives import pushforward
+from tasks.kernels.kernel import kernel, padded
+from tasks.kernels.keys import Arrays, Cotangent, Key, Rate, Values
+from tasks.kernels.program import Program
+from tasks.stages.stages import Rows, Stage
+
+
+class Tape:
+    """Values of stages that have run, in their order, and the derivatives of all that depends on the `roots`.
+
+    each: case inputs are given for each sample. `values` has the roots, and after it is made what stages give.
+    """
+
+    def __init__(
+        self, stages: Sequence[Stage], values: Values, samples: int, roots: Collection[Key], *, per_sample: bool = False
+    ):
+        self.stages, self.samples, self.per_sample = stages, samples, per_sample
+        self.values = {key: self._spread(array) for key, array in values.items()} if per_sample else dict(values)
+        self.roots = tuple(roots)
+        varying = set(roots)
+        self._varying: list[tuple[Key, ...]] = []
+        for stage in stages:
+            results = kernel(self._program(stage))(stage.inputs(self.values), samples)
+            self.values |= {stage.gives(name): array for name, array in results.items()}
+            names = tuple(name for name in stage.program.inputs if self._varies(stage, name, varying))
+            self._varying.append(names)
+            varying |= {stage.gives(name) for name in results} if names else set()
+
+    def forward(self, rates: Arrays) -> Values:
+        """Compute the rates of all values, by key, from rates of some roots."""
+        total = {key: self._like(key, rate) for key, rate in rates.items()}
+        for stage in self.stages:
+            sources = {name: _source(stage, name) for name in stage.program.inputs}
+            moving = {name: _taken(source, total) for name, source in sources.items() if _key(source) in total}
+            moving = {name: rate for name, rate in moving.items() if rate.shape[1]}
+            if not moving:
+                continue
+            program = pushforward(self._program(stage), tuple(moving))
+            arrays = {**stage.inputs(self.values), **{Rate(name): rate for name, rate in moving.items()}}
+            results = kernel(program)(arrays, self.samples)
+            total |= {stage.gives(name.of): array for name, array in results.items() if isinstance(name, Rate)}
+        return total
+
+    def backward(self, cotangents: Arrays) -> Values:
+        """Compute the derivatives of a number by the roots, from those by values; of case roots sums over samples."""
+        total = {key: np.array(array, dtype=float) for key, array in cotangents.items()}
+        for stage, names in zip(reversed(self.stages), reversed(self._varying), strict=True):
+            outputs = tuple(name for name in stage.program.outputs if stage.gives(name) in total)
+            if not names or not outputs:
+                continue
+            program = pullback(stage.program, names, outputs, per_sample=self.per_sample)
+            seeds = {Cotangent(name): total[stage.gives(name)] for name in outputs}
+            results = kernel(program)({**stage.inputs(self.values), **seeds}, self.samples)
+            for name in names:
+                self._add(total, _source(stage, name), results[Cotangent(name)])
+        return {key: total.get(key, np.zeros_like(self.values[key])) for key in self.roots}
+
+    def _program(self, stage: Stage) -> Program:
+        return for_each_sample(stage.program) if self.per_sample else stage.program
+
+    def _spread(self, array: np.ndarray) -> np.ndarray:
+        """Return a value for each sample."""
+        if array.ndim == 3:
+            return array
+        return np.ascontiguousarray(np.broadcast_to(array[..., None], (*array.shape, padded(self.samples))))
+
+    def _like(self, key: Key, rate: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(np.broadcast_to(rate, self.values[key].shape))
+
+    def _varies(self, stage: Stage, name: Key, varying: Collection[Key]) -> bool:
+        source = _source(stage, name)
+        return _key(source) in varying and bool(_taken(source, self.values).shape[1])
+
+    def _add(self, total: Values, source: Key | Rows, part: np.ndarray) -> None:
+        key = _key(source)
+        if key not in total:
+            total[key] = np.zeros_like(self.values[key])
+        place = slice(*source.rows) if isinstance(source, Rows) else slice(None)
+        total[key][:, place] += part
+
+
+def _source(stage: Stage, name: Key) -> Key | Rows:
+    return stage.takes.get(name, name)
+
+
+def _key(source: Key | Rows) -> Key:
+    return source.of if isinstance(source, Rows) else source
+
+
+def _taken(source: Key | Rows, values: Arrays) -> np.ndarray:
+    return source.taken(values) if isinstance(source, Rows) else values[source]

@@ -1,0 +1,157 @@
+"""Functions of tensors: PyTorch's own check of gradients, batches, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import limbsweep as ls
+from robots.status import Status
+
+torch = pytest.importorskip("torch", reason="PyTorch (extra torch) is missing")
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")  # of parts that PyTorch loads late
+MASK = torch.tensor([0.0, 0.0, 0.0, 1.0, 1.0, 1.0], dtype=torch.float64)
+
+
+def _tensor(values: Any) -> Any:
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+@pytest.fixture
+def robot() -> ls.Robot:
+    return ls.robots.build("delta_3rr2rrr")
+
+
+@pytest.fixture
+def position() -> Any:
+    return _tensor([[0.0, 0.1, -0.9], [0.05, 0.0, -0.85]])
+
+
+def test_inverse_dynamics_by_all_inputs(robot: ls.Robot, position: Any) -> None:
+    inputs = {
+        "position": position,
+        "twist": _tensor([[0.0, 0.0, 0.0, 1.0, 2.0, 3.0]] * 2),
+        "acceleration": _tensor([0.0, 0.0, 0.0, 1.0, -1.0, 0.5]),
+        "upper_arm": _tensor(0.28),
+        "coulomb": _tensor(0.3),
+        "gravity": _tensor([0.0, 0.0, -9.81]),
+        "load": _tensor([0.0, 0.0, 0.0, 1.0, 2.0, 3.0]),
+    }
+
+    def force(*values: Any) -> Any:
+        part = dict(zip(inputs, values, strict=True))
+        friction = {"law": "coulomb_viscous", "coulomb": part["coulomb"], "joints": "all", "width": 0.1}
+        found = ls.torch.inverse_dynamics(
+            robot, position=part["position"], twist=part["twist"] * MASK, acceleration=part["acceleration"] * MASK,
+            gravity=part["gravity"], forces=ls.Forces(load=part["load"], friction=friction),
+            parameters={"upper_arm": part["upper_arm"]},
+        )  # fmt: skip
+        return found.force, found.velocity
+
+    assert torch.autograd.gradcheck(force, tuple(inputs.values()), check_forward_ad=True)
+
+
+def test_functions_that_solve(robot: ls.Robot, position: Any) -> None:
+    def acceleration(position: Any, twist: Any, arm: Any, push: Any) -> Any:
+        return ls.torch.forward_dynamics(
+            robot, position=position, twist=twist * MASK, forces=ls.Forces(actuator=push), parameters={"upper_arm": arm}
+        ).acceleration
+
+    def pose(angles: Any, arm: Any) -> Any:
+        return ls.torch.forward_kinematics(robot, actuator_position=angles, parameters={"upper_arm": arm}).position
+
+    arm, twist = _tensor(0.28), _tensor([0.0, 0.0, 0.0, 1.0, 2.0, 3.0])
+    assert torch.autograd.gradcheck(acceleration, (position, twist, arm, _tensor([1.0, 2.0, 3.0])))
+    angles = ls.torch.actuator_positions(robot, position=position.detach(), parameters={"upper_arm": 0.28}).position
+    assert torch.autograd.gradcheck(pose, (angles.requires_grad_(), arm), check_forward_ad=True)
+
+
+@pytest.mark.parametrize("name", ["inverse_kinematics", "joint_reactions"])
+def test_other_functions_with_designs_of_a_batch(robot: ls.Robot, position: Any, name: str) -> None:
+    def result(position: Any, arm: Any) -> Any:
+        return getattr(ls.torch, name)(robot, position=position, parameters={"upper_arm": arm})[0]
+
+    assert torch.autograd.gradcheck(result, (position, _tensor([0.27, 0.28])))
+
+
+def test_an_optimiser_finds_the_arm_that_a_robot_has(robot: ls.Robot, position: Any) -> None:
+    measured = torch.from_numpy(ls.inverse_dynamics(robot, position=position.detach().numpy()).force)
+    arm = _tensor(robot.values["upper_arm"] * 1.05)
+    search = torch.optim.LBFGS(
+        [arm], line_search_fn="strong_wolfe", lr=0.01, tolerance_grad=1e-12, tolerance_change=1e-16
+    )
+
+    def loss() -> Any:
+        search.zero_grad()
+        found = ls.torch.inverse_dynamics(robot, position=position.detach(), parameters={"upper_arm": arm}).force
+        value = (found - measured).square().sum()
+        value.backward()
+        return value
+
+    for _ in range(20):
+        search.step(loss)
+    assert float(arm) == pytest.approx(robot.values["upper_arm"], abs=1e-7)
+
+
+def test_failed_samples_are_masked_by_their_status(robot: ls.Robot) -> None:
+    position = _tensor([[0.0, 0.1, -0.9], [0.0, 0.1, 5.0]])
+    found = ls.torch.inverse_dynamics(robot, position=position)
+    found.force[found.status == int(Status.OK)].sum().backward()
+    assert torch.isfinite(position.grad).all()
+    assert position.grad[0].abs().max() > 1.0
+
+
+SWEEP = """\
+limbsweep: 1
+robot: delta_rl5_1450
+design: {grid: {upper_arm: [0.3, 0.4], gear_ratio: [40, 60]}}
+trajectories:
+  pick: {kind: quintic, start: [-0.15, 0, 0], end: [0.15, 0, 0.05], duration: 0.3}
+time: {stop: 0.3, step: 0.01}
+metrics: [rms_force]
+"""
+
+
+def test_an_objective_of_a_sweep() -> None:
+    problem = ls.study.DesignProblem.of(ls.Sweep.from_text(SWEEP))
+    designs = _tensor([[0.33, 45.0], [0.36, 52.0]])
+    value = ls.torch.objective(problem, "rms_force / upper_arm", designs)
+    assert value.shape == (2,)
+    value.sum().backward()
+    step = np.array([1e-5, 1e-3])
+    for k, row in enumerate(designs.detach().numpy()):
+        for j in range(2):
+            ahead, behind = (
+                float(
+                    ls.torch.objective(
+                        problem, "rms_force / upper_arm", torch.from_numpy(row + sign * step * np.eye(2)[j])
+                    )
+                )
+                for sign in (1.0, -1.0)
+            )
+            assert float(designs.grad[k, j]) == pytest.approx((ahead - behind) / (2 * step[j]), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"position": torch.zeros(3)}, "position: got a tensor of torch.float32; expected torch.float64"),
+        ({"position": torch.zeros(3, dtype=torch.float64, device="meta")}, "position: got a tensor on meta"),
+        ({"parameters": {"upperarm": _tensor(0.3)}}, "has no parameter 'upperarm'"),
+        ({"time": _tensor(0.3)}, "time: "),
+        ({"parameters": {"upper_arm": _tensor([1.0, 2.0, 3.0])}, "position": torch.zeros(2, 3).double()}, "parameters"),
+    ],
+)
+def test_tensors_that_do_not_fit(robot: ls.Robot, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ls.torch.inverse_dynamics(robot, **{"position": np.array([0.0, 0.1, -0.9]), **arguments})
+
+
+def test_second_derivatives_are_refused(robot: ls.Robot, position: Any) -> None:
+    (first,) = torch.autograd.grad(
+        ls.torch.inverse_dynamics(robot, position=position).force.sum(), position, create_graph=True
+    )
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        first.sum().backward()

@@ -49,7 +49,8 @@ def jammed(name: str, coefficient: float, count: int, starts: int = STARTS) -> J
     values = {"coulomb": coefficient}
     friction: dict[str, Any] = {"law": DRY, **values, "load": "reaction", "joints": states.joints}
     forces = Forces(actuator=states.force, friction=friction)
-    motion = forward_dynamics(numbers.robot, gravity=rest.GRAVITY, forces=forces, **numbers.state)
+    state: dict[str, Any] = {**numbers.state}
+    motion = forward_dynamics(numbers.robot, gravity=rest.GRAVITY, forces=forces, **state)
     rates = np.where(numbers.still(), 0.0, numbers.velocity)
     curve = Curve(DRY, values, memories(DRY, values, np.zeros_like(rates)))
     motions, wrong = np.zeros(count, dtype=int), np.zeros(count, dtype=bool)

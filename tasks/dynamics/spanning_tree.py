@@ -214,7 +214,7 @@ class _Held:
     def of(cls, equations: dict[str, Numbers]) -> _Held:
         """From the equations of a chain; NaN where they are not finite."""
         rows, mass = equations["rows"], equations["mass"]
-        good = (np.isfinite(rows).all(axis=(1, 2)) & np.isfinite(mass).all(axis=(1, 2)))[:, None, None]
+        good = np.asarray(np.isfinite(rows).all(axis=(1, 2)) & np.isfinite(mass).all(axis=(1, 2)))[:, None, None]
         rows, mass = np.where(good, rows, 0.0), np.where(good, mass, np.eye(mass.shape[1]))
         gram = np.swapaxes(rows, 1, 2) @ rows
         sizes = [np.einsum("sjj->sj", matrix).max(axis=1) for matrix in (mass, gram)]

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from applications.identification.excite_job import ExcitationOptions
     from applications.identification.friction_curve import friction_curve
     from applications.identification.identify import identify
-    from applications.report import save_figure as figure
-    from applications.report import write_report as report
+    from applications.report.writing import save_figure as figure
+    from applications.report.writing import write_report as report
     from limbsweep import jax as jax
     from limbsweep import robots, study
     from limbsweep import torch as torch
@@ -172,9 +172,9 @@ _HOMES = {
     # stores and what is done with results
     "append": "pipeline.stores.append",
     "export": "applications.export.tables",
-    "figure": "applications.report:save_figure",
+    "figure": "applications.report.writing:save_figure",
     "open": "limbsweep.backend",
-    "report": "applications.report:write_report",
+    "report": "applications.report.writing:write_report",
     "study": "limbsweep.study:",
     "verify": "pipeline.stores.verify",
     # identification

@@ -14,7 +14,7 @@ from typing import Any
 import xarray
 from xarray.backends import BackendEntrypoint
 
-import applications.report.accessor  # noqa: F401 - registers `Dataset.limbsweep`
+import applications.report.registered  # noqa: F401 - registers `Dataset.limbsweep`
 
 MANIFEST = "limbsweep.json"
 

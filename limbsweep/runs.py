@@ -1,6 +1,6 @@
 """Runs of sweeps; their datasets have `Dataset.limbsweep`, which is registered here."""
 
-import applications.report.accessor  # noqa: F401 - registers it
+import applications.report.registered  # noqa: F401 - registers it
 from pipeline.execution.preparation import lazy
 from pipeline.execution.run import compute, run, submit
 

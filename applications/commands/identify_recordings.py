@@ -10,7 +10,8 @@ from applications.commands.identify_options import ROLES, IdentifyOptions
 from applications.commands.refusals import Refused
 from applications.commands.terminal import print_rows, print_warnings
 from applications.identification.machines import results
-from applications.identification.machines.description import RecordingDescription, read_description
+from applications.identification.machines.described import RecordingDescription
+from applications.identification.machines.description import read_description
 from applications.identification.machines.identify import identify_recordings
 from applications.identification.machines.page import save_page
 from applications.identification.machines.recorded import is_recorded, read_recordings, save_recordings

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from applications.commands.terminal import forced
-from applications.report import write_report
+from applications.report.writing import write_report
 
 
 def report(

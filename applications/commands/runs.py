@@ -49,11 +49,11 @@ def run(
     if device is not None:
         again += f" --device {device}"
         config = _with_device(config, device)
-    if action is None:
-        from pipeline.execution.run import run_into as action  # all that computes; mistakes in files are told before
+    from pipeline.execution.run import run_into  # all that computes; mistakes in files are told before
+
     blocks, cases, nothing = 0, 0, False
     for parsed, place in stores:
-        blocks += run_sweep(action, parsed, place, config, granularity, again)
+        blocks += run_sweep(action or run_into, parsed, place, config, granularity, again)
         cases += len(failed_cases(place))
         nothing |= say_failed(place)
         click.echo(f"results in {place}")

@@ -54,7 +54,7 @@ def print_rows(table: Iterable[Sequence[str]]) -> None:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip())
 
 
-def print_warnings(warnings: Iterable[str]) -> None:
+def print_warnings(warnings: Iterable[object]) -> None:
     """Print warnings to standard error, each once."""
     for warning in dict.fromkeys(warnings):
         click.echo(f"warning: {warning}", err=True)

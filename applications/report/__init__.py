@@ -8,104 +8,14 @@ order, `web/` draws it and follows the reader. `figures` draws the same with mat
 sweep.
 """
 
-from __future__ import annotations
+from robots.loading import on_first_use
 
-from collections.abc import Sequence
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING
+_HOMES = {
+    "animation": "applications.report.figures.animation",
+    "figure": "applications.report.figures.case",
+    "save_figure": "applications.report.writing",
+    "write_page": "applications.report.page.page:write",
+    "write_report": "applications.report.writing",
+}
 
-from robots.arguments import check_arguments
-
-if TYPE_CHECKING:
-    from xarray import Dataset
-
-__all__ = ["save_figure", "write_report"]
-
-
-@check_arguments
-def write_report(
-    store: str | Path | Dataset | Sequence[str | Path | Dataset],
-    output: str | Path = "report.html",
-    *,
-    design: int | None = None,
-    friction: int | None = None,
-    files: str | Path | None = None,
-    force: bool = False,
-    objectives: Sequence[str] = (),
-    where: Sequence[str] = (),
-    cases: Sequence[str] = (),
-) -> Path:
-    """Write the report of a store, or of a dataset that came from one, and return where it is.
-
-    It leads with the answer to a question: `objectives`, the first of which decides, such as `min peak_force`;
-    `where`, conditions that a design has to meet; `cases`, swept parameters that are operating conditions.
-    What is left out is as the section `study` of the sweep says; without any objective the first metric decides.
-
-    Several stores are compared: robots on the same task, or runs against each other; then the page goes on with the
-    best of them.
-
-    `design` and `friction` are numbers of the case to look into (absent: the best design, the friction set that asks
-    most of it). `files` is the folder of the files that the sweep names, where it names some (absent: the current one).
-    A page that is there is replaced, another file only with `force`. Raises StoreError, InputError for what cannot be
-    used, or written.
-
-        >>> ls.report("out.zarr", "report.html").name
-        'report.html'
-    """
-    from applications.report.data.results import results_of
-    from applications.report.data.runs import compared
-    from applications.report.page import page
-    from pipeline.errors import InputError, Problem
-    from pipeline.sweep.question.question import StudyQuestion
-
-    path = Path(output)
-    page.check(path, force=force)
-    question = StudyQuestion("", tuple(objectives), tuple(where), tuple(cases))
-    stores = [store] if isinstance(store, str | PathLike) or not isinstance(store, Sequence) else list(store)
-    if not stores:
-        raise InputError([Problem("store", 0, 0, "", "an empty list", "at least one store")])
-    every = [results_of(one, design, friction, files, question) for one in stores]
-    if len(every) == 1:
-        page.write(every[0], path, force=force)
-    else:
-        page.write_runs(compared(list(zip(_names(stores), every, strict=True))), path, force=force)
-    return path
-
-
-def _names(stores: Sequence[str | PathLike[str] | Dataset]) -> list[str]:
-    """Return the names of stores in a report: the ends of their paths, numbered where they are equal."""
-    names = [str(store).rstrip("/").rpartition("/")[2].removesuffix(".zarr") if isinstance(store, str | PathLike)
-             else str(store.attrs.get("title") or store.attrs.get("robot", "dataset")) for store in stores]  # fmt: skip
-    return [f"{name} {k + 1}" if names.count(name) > 1 else name for k, name in enumerate(names)]
-
-
-@check_arguments
-def save_figure(
-    store: str | Path | Dataset,
-    kind: str,
-    output: str | Path,
-    *,
-    design: int | None = None,
-    friction: int | None = None,
-    files: str | Path | None = None,
-) -> Path:
-    """Write a figure of a store or dataset as PNG, SVG or PDF, by the ending of `output`, and return its path.
-
-    `kind` is one of `limbsweep figure --help`; the options are those of a report. Raises StoreError, InputError for
-    what cannot be used and where `output` may not or cannot be written.
-
-        >>> ls.figure("out.zarr", "mechanism", "delta.png").name
-        'delta.png'
-    """
-    from applications.report.data.results import results_of
-    from applications.report.figures import case
-
-    path = Path(output)
-    case.check(kind, path)
-    case.save(results_of(store, design, friction, files), kind, path)
-    return path
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = on_first_use(__name__, _HOMES)

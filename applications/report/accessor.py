@@ -18,8 +18,15 @@ from typing import TYPE_CHECKING
 
 import xarray
 
-from applications.report.data.results import Results
+from applications import report as reports
+from applications.report.data.results import Results, results_of
+from applications.report.data.sketch import draw
+from applications.studies.axes import by_design, unstacked
+from applications.studies.cases import by_cases
+from applications.studies.columns import objective, refuse
+from applications.studies.ranking import rank
 from pipeline.documents.writing import table
+from pipeline.sweep.question.reader import stored_question
 from robots.model import Robot
 
 if TYPE_CHECKING:
@@ -34,8 +41,6 @@ WIDTH = 320
 
 def robot_html(robot: Robot) -> str:
     """Return a robot as HTML, with its picture inside."""
-    from applications.report.data.sketch import draw
-
     picture = BytesIO()
     draw(robot).savefig(picture, dpi=100, format="png")
     data = b64encode(picture.getvalue()).decode()
@@ -61,11 +66,9 @@ class InlineReport:
     @classmethod
     def of(cls, results: Results) -> InlineReport:
         """Return the report of some results. Raises InputError where there is nothing to report."""
-        from applications.report.page import page
-
         with TemporaryDirectory(prefix="limbsweep-") as folder:
             path = Path(folder) / "report.html"
-            page.write(results, path)
+            reports.write_page(results, path)
             return cls(path.read_text("utf-8"))
 
     def __repr__(self) -> str:
@@ -76,7 +79,6 @@ class InlineReport:
         return f'<iframe srcdoc="{escape(self.html)}" width="100%" height="{HEIGHT}" style="border:0"></iframe>'
 
 
-@xarray.register_dataset_accessor("limbsweep")
 class Limbsweep:
     """Accessor of limbsweep for a dataset that `limbsweep.open` or `limbsweep.run` returned."""
 
@@ -89,8 +91,6 @@ class Limbsweep:
         Parameters that follow from others stay coordinates. Raises InputError where the designs are no grid: samples,
         lists, or a grid from which conditions have left designs out.
         """
-        from applications.studies.axes import by_design, unstacked
-
         return unstacked(by_design(self._dataset))
 
     def best(
@@ -109,12 +109,6 @@ class Limbsweep:
         dim `case`, and no series. All gains and initial states of simulations are designs. Raises InputError where too
         few designs do.
         """
-        from applications.studies.axes import by_design
-        from applications.studies.cases import by_cases
-        from applications.studies.columns import objective, refuse
-        from applications.studies.ranking import rank
-        from pipeline.sweep.question.reader import stored_question
-
         if "design" not in self._dataset.dims:
             raise refuse("best", "no dim design", "a dataset of several designs", "Select none before.")
         question = stored_question(self._dataset.attrs).with_options(objectives, where, cases)
@@ -129,8 +123,6 @@ class Limbsweep:
     @property
     def design(self) -> int:
         """The number of the design that reports look into, the best by the first of its metrics."""
-        from applications.report.data.results import results_of
-
         return results_of(self._dataset).design
 
     def plot(
@@ -145,10 +137,8 @@ class Limbsweep:
 
         Raises InputError for an unknown kind, and where the dataset lacks what it shows.
         """
-        from applications.report.data.results import results_of
-        from applications.report.figures import case
-
-        return case.figure(results_of(self._dataset, design, friction, files), kind)
+        figure: Figure = reports.figure(results_of(self._dataset, design, friction, files), kind)
+        return figure
 
     def animation(
         self,
@@ -164,17 +154,14 @@ class Limbsweep:
         A notebook plays it; `save("motion.svg")` writes a file that any browser plays. The other options are those of a
         report. Raises InputError for an unknown trajectory, and where the dataset lacks what it shows.
         """
-        from applications.report.data.results import results_of
-        from applications.report.figures.animation import animation
-
-        return animation(results_of(self._dataset, design, friction, files), trajectory, speed)
+        results = results_of(self._dataset, design, friction, files)
+        animation: Animation = reports.animation(results, trajectory, speed)
+        return animation
 
     def page(
         self, *, design: int | None = None, friction: int | None = None, files: str | Path | None = None
     ) -> InlineReport:
         """Return the report of the dataset inside a notebook, below the cell; the options are those of a report."""
-        from applications.report.data.results import results_of
-
         return InlineReport.of(results_of(self._dataset, design, friction, files))
 
     def report(
@@ -189,9 +176,7 @@ class Limbsweep:
         cases: Sequence[str] = (),
     ) -> Path:
         """Write the report of the dataset; see `limbsweep.report`."""
-        from applications.report import write_report
-
-        return write_report(
+        path: Path = reports.write_report(
             self._dataset,
             output,
             design=design,
@@ -201,13 +186,11 @@ class Limbsweep:
             where=where,
             cases=cases,
         )
+        return path
 
     def designs(self) -> xarray.Dataset:
         """Return the parameters and worst metrics of every design, without time series: small, and in memory.
 
         Designs are those of the dataset: what a study calls operating cases are parameters as all others here.
         """
-        from applications.report.data.results import Results
-        from applications.studies.axes import by_design
-
         return Results(by_design(self._dataset)).table

@@ -23,10 +23,11 @@ from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import RunStoppedError
 from pipeline.execution.processes.child_process import import_path, module_command
 from pipeline.execution.processes.queue import printed_file, private_folder, runs_at_once, turn
+from pipeline.execution.run_request import RunRequest
 from pipeline.monitor.log import last_run
 from storage.errors import StoreError
 from storage.places.access import locate
-from storage.places.location import Location, LocationLike
+from storage.places.location import LocationLike
 
 if TYPE_CHECKING:
     from pipeline.execution.graph import Granularity
@@ -49,16 +50,6 @@ class SubmittedRun:
     host: str
     output: str
     waits: bool = False
-
-
-@dataclass(frozen=True)
-class RunRequest:
-    """Input of the process of a submitted run: sweep, store, cluster and granularity."""
-
-    sweep: Sweep
-    store: Location
-    cluster: ClusterConfig
-    granularity: Granularity | None
 
 
 def submit(
@@ -164,41 +155,9 @@ def main() -> int:
         print(f"{WAITS}, {before} submitted runs are before it", flush=True)
 
     with turn(private_folder(), int(sys.argv[1]), tell):
-        return _run(payload)
+        from pipeline.execution.submitted_run import complete
 
-
-def _run(payload: bytes) -> int:
-    from pipeline.errors import InputError, RunCancelledError
-    from pipeline.execution.processes.signals import exit_status
-    from pipeline.execution.run import run
-    from pipeline.monitor.progress import LineProgress
-    from pipeline.monitor.samples import failed_samples
-    from pipeline.monitor.status import failed_cases, status
-    from storage import open_results
-
-    request: RunRequest = pickle.loads(payload)
-    try:
-        run(
-            request.sweep,
-            request.store,
-            request.cluster,
-            [LineProgress(lambda text: print(text, flush=True))],
-            request.granularity,
-        )
-    except (InputError, StoreError) as error:
-        print(error)
-        return 2
-    except KeyboardInterrupt as error:
-        print(str(error) or "interrupted")
-        return exit_status(error)
-    except RunStoppedError as error:
-        print(error)
-        return 130 if isinstance(error, RunCancelledError) else 1
-    failed = failed_samples(open_results(request.store, unfinished=True))
-    for line in failed.lines():
-        print(line)
-    is_whole = status(request.store).state == "finished" and not failed_cases(request.store)
-    return int(not is_whole or failed.all_failed)
+        return complete(pickle.loads(payload))
 
 
 if __name__ == "__main__":

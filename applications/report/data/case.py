@@ -18,13 +18,13 @@ import numpy as np
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.documents.files import FileSource
 from pipeline.errors import InputError, Problem
-from pipeline.execution.contents import SWEEP_FINGERPRINT
 from pipeline.execution.run import run
 from pipeline.sweep.axes.derived import Sliced
 from pipeline.sweep.axes.kinds import Array, Axis, Indices
 from pipeline.sweep.friction_sets import NO_FRICTION, FrictionAxis
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.simulated.axes import SimulationAxes
+from pipeline.sweep.stored import SWEEP_FINGERPRINT
 from pipeline.sweep.time import TimeGrid
 from robots.criteria.selection import EVERYTHING
 from robots.friction.laws import LAWS

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import xarray
 
+import applications.report.registered  # noqa: F401 - which xarray loads by itself where limbsweep is installed
 from applications.report import accessor, save_figure
 from applications.report.accessor import robot_html
 from applications.report.data.results import results_of

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 from click.testing import CliRunner
 
-import applications.report.accessor  # noqa: F401 - which xarray loads by itself where limbsweep is installed
+import applications.report.registered  # noqa: F401 - which xarray loads by itself where limbsweep is installed
 from applications.commands.cli import cli
 from applications.studies.cases import by_cases
 from applications.studies.columns import column, feasible, objective, value_of

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import applications.report.registered  # noqa: F401 - which xarray loads by itself where limbsweep is installed
 from applications.commands.cli import cli
 from applications.report import accessor
 from applications.report.data.results import Results, results_of

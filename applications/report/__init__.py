@@ -18,4 +18,7 @@ _HOMES = {
     "write_report": "applications.report.writing",
 }
 
+__all__: list[str] = []
+__all__ += _HOMES
+
 __getattr__, __dir__ = on_first_use(__name__, _HOMES)

@@ -36,7 +36,7 @@ def _assemble(_: Mapping[str, Any]) -> Mechanism:
         Link(f"crank_{k}", f"crank_{k}", BASE, "revolute", axis, Frame(turned, (float(k), 0.0, 0.0)), rod)
         for k in range(BARS + 1)
     ]
-    back = tuple(zip(*turned, strict=True))
+    back: Any = tuple(zip(*turned, strict=True))
     couplers = [Link(f"pin_{k}", f"coupler_{k}", k, "revolute", axis, Frame(back, end), rod) for k in range(BARS)]
     loops = tuple(
         Closure(f"end_{k}", "revolute", BARS + 1 + k, Frame(across, end), k + 1, Frame(across, end))
@@ -60,7 +60,7 @@ def pendulum(times: np.ndarray, angle: float, rate: float) -> np.ndarray:
 
 def test_four_bars_pass_their_folds_as_a_pendulum() -> None:
     """From upright with 1 and -2 rad/s, past both folds."""
-    found = simulate(FOUR_BARS, q=[[0.0], [0.0]], qd=[[1.0], [-2.0]], step=0.01, steps=200, every=20, **DOWNWARD)
+    found: Any = simulate(FOUR_BARS, q=[[0.0], [0.0]], qd=[[1.0], [-2.0]], step=0.01, steps=200, every=20, **DOWNWARD)
     assert (found.status == Status.OK).all()
     for k, rate in enumerate((1.0, -2.0)):
         expected = pendulum(found.time, 0.0, rate)
@@ -71,7 +71,7 @@ def test_four_bars_pass_their_folds_as_a_pendulum() -> None:
 
 def test_work_of_actuators_is_the_change_of_energy() -> None:
     torque = {**DOWNWARD, "force": lambda t: np.array([3.0 * np.sin(4.0 * t)])}
-    found = simulate(FOUR_BARS, q=[0.2], qd=[1.0], step=0.005, steps=200, every=200, **torque)
+    found: Any = simulate(FOUR_BARS, q=[0.2], qd=[1.0], step=0.005, steps=200, every=200, **torque)
     inertia, moment = (BARS + 1) / 3.0 + BARS, ((BARS + 1) * 0.5 + BARS) * 9.81
     energy = 0.5 * inertia * found.qd[:, 0] ** 2 + moment * np.cos(found.q[:, 0])
     assert abs(found.q[-1, 0]) > UP
@@ -81,7 +81,7 @@ def test_work_of_actuators_is_the_change_of_energy() -> None:
 def test_a_motion_that_stays_at_the_fold_ends_there() -> None:
     """At rest there nothing says which way the cranks go; nor is a start there decided by its position."""
     still = {**DOWNWARD, "gravity": (0.0, 0.0, 0.0)}
-    found = simulate(FOUR_BARS, q=[[UP], [UP - 1e-5]], qd=[[0.0], [1e-5]], step=0.01, steps=60, every=10, **still)
+    found: Any = simulate(FOUR_BARS, q=[[UP], [UP - 1e-5]], qd=[[0.0], [1e-5]], step=0.01, steps=60, every=10, **still)
     assert found.status.tolist() == [Status.NOT_REACHABLE, Status.SINGULAR]
     assert np.isnan(found.q[:, 0]).all()
     assert np.isfinite(found.q[0, 1]).all()

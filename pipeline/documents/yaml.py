@@ -23,6 +23,7 @@ from typing import TypeAlias
 from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+from pipeline.documents.brackets import WholeValues
 from pipeline.errors import LIMIT, InputError, Problem, show
 
 Scalar = str | int | float | bool | None
@@ -330,7 +331,7 @@ class _Composer:
         self.problems: list[Problem] = []
         self.nodes = 0
         self.open: list[Position] = []
-        self.events: Iterator[events.Event] = iter(YAML(typ="safe", pure=True).parse(blanked.text))
+        self.events: Iterator[events.Event] = WholeValues(iter(YAML(typ="safe", pure=True).parse(blanked.text)))
 
     @property
     def is_full(self) -> bool:

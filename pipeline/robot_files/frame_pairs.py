@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
@@ -97,6 +98,25 @@ class PairedLoops:
                 self.report(("name_mot", k), name, "a joint of the URDF file", hint)
         self.report.raise_if_any()
         return tuple(name for name in self.file.name_mot if name in tree.free)
+
+
+_SIDES = re.compile(r"(.*(?:loop|clos).*?)_?([ABab12])")
+
+
+def likely_pairs(tree: Tree) -> list[tuple[str, str]]:
+    """Return pairs of links or joints of a tree without loops whose names are those of two sides of a closure."""
+    sides: dict[tuple[str, bool], list[str]] = {}
+    for name in dict.fromkeys((*tree.bodies, *tree.joints)):
+        if match := _SIDES.fullmatch(name):
+            sides.setdefault((match[1], match[2].isdigit()), []).append(name)
+    found = [tuple(sorted(names)) for names in sides.values() if len(names) == 2]
+    return [(a, b) for a, b in found] if not tree.loops else []
+
+
+def suggestion(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return the lines of a file of frames in pairs that closes them."""
+    listed = ", ".join(f"[{a}, {b}]" for a, b in pairs)
+    return f"closed_loop: [{listed}]"
 
 
 def is_paired(keys: Sequence[str]) -> bool:

@@ -23,7 +23,7 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, parse_yaml
 from pipeline.errors import InputError, Problem
-from pipeline.robot_files.frame_pairs import PairedLoops, is_paired, paired_loops
+from pipeline.robot_files.frame_pairs import PairedLoops, is_paired, likely_pairs, paired_loops, suggestion
 from pipeline.robot_files.packages import NO_PACKAGES, PackageFiles, Packages
 from pipeline.robot_files.reader import parse_robot, require_format
 from pipeline.robot_files.reader import read_robot as read
@@ -82,6 +82,7 @@ def import_robot(
         warnings = (*warnings, *pairs.unknown_joints(_root(data, name)), *more)
     else:
         description = _assembled(tree, name) if report is None else _closed(tree, report)
+        warnings = (*warnings, *(_likely_loops(tree, name) if report is None else ()))
     if parameters:
         description = with_parameters(description, tree.gears)
     text = writing.text(description, f"Imported from {os.path.basename(os.fspath(path))}.")
@@ -293,6 +294,14 @@ def _paired(tree: Tree, pairs: PairedLoops) -> tuple[Description, tuple[Problem,
         pairs.report(path, Got(finding.got), finding.expected, "No positions were found that close all loops.")
     pairs.report.raise_if_any()
     return description, tuple(_motors_told(pairs.report, description, tree.driven or ()))
+
+
+def _likely_loops(tree: Tree, name: str) -> Iterator[Problem]:
+    """Yield a warning where names of a tree look like sides of closures, with the line that would close them."""
+    if pairs := likely_pairs(tree):
+        got = f"a tree with {len(pairs)} pairs of frames that look like closures"
+        hint = f"A file for --loops with `{suggestion(pairs)[:400]}` closes them, `type: [3d]` in place alone."
+        yield Problem(name, 0, 0, "", got, "loops that are closed", hint)
 
 
 def _motors_told(report: Report, description: Description, motors: tuple[str, ...]) -> Iterator[Problem]:

@@ -125,6 +125,21 @@ def test_a_kind_of_a_joint_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert [(each.got, each.hint) for each in found.warnings] == [("'pn'", "It is left as it is. Did you mean 'pin'?")]
 
 
+def test_frames_that_look_like_closures_are_told_with_what_closes_them(tmp_path: Path) -> None:
+    ends = ENDS.replace("end_", "closedloop1_")
+    (tmp_path / "robot.urdf").write_text(f'<robot name="bar">{TREE}{ends}</robot>')
+    (told,) = import_robot(tmp_path / "robot.urdf").warnings
+    assert told.got == "a tree with 1 pairs of frames that look like closures"
+    closing = "closed_loop: [[closedloop1_A, closedloop1_B]]"
+    assert told.hint == f"A file for --loops with `{closing}` closes them, `type: [3d]` in place alone."
+    line = "\n".join(told.hint.split("`")[1::2])
+    assert brought(tmp_path, TREE + ends, line).warnings != (told,)
+    assert len(import_robot(tmp_path / "robot.urdf", tmp_path / "robot.yaml").description.template.limbs[0].loops) == 1
+    plain = TREE + ENDS
+    (tmp_path / "robot.urdf").write_text(f'<robot name="bar">{plain}</robot>')
+    assert import_robot(tmp_path / "robot.urdf").warnings == ()
+
+
 def test_loops_that_no_positions_close_are_refused(tmp_path: Path) -> None:
     short = ENDS.replace("0.5 0 0", "0.005 0 0")
     with pytest.raises(InputError, match="No positions were found that close all loops"):

@@ -1,4 +1,4 @@
-"""The robot file of a robot of the catalogue, for the command robots."""
+"""The file of a robot of the catalogue, for the command robots."""
 
 from __future__ import annotations
 
@@ -10,17 +10,25 @@ import click
 from applications.commands.refusals import Refused
 from applications.commands.schemas import write_with_schema
 from applications.commands.terminal import setting
+from pipeline.documents.outputs import write_text
+from pipeline.errors import InputError
+from pipeline.robot_files.importing import text_of
 from pipeline.robot_files.reader import find_family
-from robots.formats import description, writing
+from robots.formats.exporting import WRITERS
 from robots.model import Robot
 
 
 def export(name: str, settings: tuple[str, ...], path: Path) -> None:
-    """Write the robot file of a robot with some parameters set."""
+    """Write a robot with some parameters set, as the ending of the file says."""
     robot = Robot.of(find_family(name), dict(setting(text) for text in settings))
     try:
-        text = writing.text(description.describe(robot))
-    except ValueError as error:
-        raise Refused(f"--export: got {robot.name}: {error}") from None
-    write_with_schema("robot", path, text, "--export")
-    click.echo(f"wrote {path}; next: {shlex.join(['limbsweep', 'robots', str(path)])}")
+        text = text_of(robot, str(path))
+    except InputError as error:
+        (problem,) = error.problems
+        raise Refused(f"--export: got {problem.got}; expected {problem.expected}. {problem.hint}") from None
+    other = path.suffix.lower() in WRITERS
+    if other:
+        write_text(path, text, option="--export")
+    else:
+        write_with_schema("robot", path, text, "--export")
+    click.echo(f"wrote {path}; next: {shlex.join(['limbsweep', 'import' if other else 'robots', str(path)])}")

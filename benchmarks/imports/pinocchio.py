@@ -74,6 +74,11 @@ def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
             count = 3 if kind == "3d" else 6
             gaps.append(gap[:count])
             slopes.append(slope[:count] @ matrix)
+        for entry in tree.couplings:
+            row, ratio = np.zeros(len(q)), float(entry.ratio)
+            row[tree.joints.index(entry.joint)], row[tree.joints.index(entry.of)] = 1.0, -ratio
+            gaps.append(np.array([row @ q]))
+            slopes.append(row[None])
         return np.concatenate(gaps), np.concatenate(slopes)
 
     return Spanning(forces, conditions if loops else None)

@@ -25,16 +25,17 @@ from pipeline.documents.yaml import MAX_BYTES, parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.robot_files.frame_pairs import PairedLoops, is_paired, likely_pairs, paired_loops, suggestion
 from pipeline.robot_files.packages import NO_PACKAGES, PackageFiles, Packages
+from pipeline.robot_files.rated import ratings
 from pipeline.robot_files.reader import parse_robot, require_format
 from pipeline.robot_files.reader import read_robot as read
 from pipeline.robot_files.sections import ClosureSection, LoopsFile
 from pipeline.robot_files.values import ValueReader
 from robots.arguments import check_arguments
-from robots.formats import checks, description, mjcf, sdf, urdf, writing
+from robots.formats import checks, description, exporting, mjcf, sdf, urdf, writing
 from robots.formats.closing import ClosingJoint
 from robots.formats.description import CONSTANTS, Description, fill
 from robots.formats.parametric import with_parameters
-from robots.formats.tree import Base, Inertias, Tree
+from robots.formats.tree import Base, Inertias, Tree, plain_name
 from robots.formats.xacro.budget import MacroError, Refusal
 from robots.formats.xacro.expansion import EXPAND, expand, has_macros
 from robots.formats.xml_tree import MAX_BYTES as MAX_XML
@@ -403,16 +404,32 @@ def load(
 
 @check_arguments
 def write(robot: Robot, path: str | os.PathLike[str]) -> Path:
-    """Write a robot into a new robot file and return its path.
+    """Write a robot into a new file and return its path: a robot file, or by its ending URDF, SDF or MJCF (.xml).
 
-    A robot of a robot file keeps its parameters, with its values as defaults; one of the catalogue is written in
-    numbers. Raises InputError for a robot that a file cannot hold, and where the file is there or cannot be written.
+    A robot of a robot file keeps its parameters, with its values as defaults; one of the catalogue, and all in other
+    formats, are written in numbers. Raises InputError for a robot that the format cannot hold, and where the file is
+    there or cannot be written.
 
         >>> path = ls.robots.write(ls.robots.build("five_bar"), "mine.yaml")
+        >>> path = ls.robots.write(ls.robots.build("ur5e"), "ur5e.urdf")
     """
-    text = _text(robot, os.fspath(path))
+    text = text_of(robot, os.fspath(path))
     write_text(Path(path), text, option="path")
     return Path(path)
+
+
+def text_of(robot: Robot, path: str) -> str:
+    """Return the text of a file for a robot, by the ending of its name. Raises InputError."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending not in exporting.WRITERS:
+        return _text(robot, path)
+    try:
+        name = plain_name(robot.name)
+        return exporting.text(robot.mechanism, name, [*ratings(robot.family).values()], ending)
+    except ValueError as error:
+        got, _, rule = f"{error}".partition("; expected ")
+        hint = "A robot file, with the ending .yaml, can hold it."
+        raise InputError([Problem(path, 0, 0, "", f"{robot.name}: {got}", rule or "another robot", hint)]) from None
 
 
 @check_arguments

@@ -44,7 +44,14 @@ def with_loops(tree: Tree, root: Element) -> Tree:
             file.refuse(0, f"loop {loop.joint}", f"joint {loop.joint} again", "a name for each joint", "Rename it.")
     if file.problems:
         raise ImportedError(file.problems)
-    return replace(tree, loops=(*tree.loops, *loops), couplings=(*tree.couplings, *couplings))
+    whole = replace(tree, loops=(*tree.loops, *loops), couplings=(*tree.couplings, *couplings))
+    return replace(whole, driven=_with_transmissions(whole, root)) if loops else whole
+
+
+def _with_transmissions(tree: Tree, root: Element) -> tuple[str, ...] | None:
+    """Return the joints of a tree with loops that transmissions move; None where the file has none."""
+    driven = {joint.attributes.get("name") for each in root.all("transmission") for joint in each.all("joint")}
+    return tuple(name for name in tree.free if name in driven) or None
 
 
 def _loop(file: UrdfFile, at: Element, tree: Tree) -> ClosingJoint | None:

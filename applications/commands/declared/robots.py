@@ -16,7 +16,7 @@ ROBOTS = (
         "List the catalogue, or the parameters of the robot NAME, which may be a robot file.",
         argument("name", required=False),
         option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="With --export: value of a parameter."),
-        output_option("--export", "export", metavar="FILE", help="Write a robot file."),
+        output_option("--export", "export", metavar="FILE", help="Write a robot file, or URDF, SDF, MJCF (.xml)."),
         FORCED,
     ),
     command(

@@ -1,0 +1,326 @@
+"""Trees and closed chains as files of other formats: URDF, SDF, and models of MuJoCo.
+
+Frames of links are those of the model, so that no number changes but for rotations, which become angles or
+quaternions. What a format cannot say is refused: platforms, drives of several joints, springs and forces; in URDF and
+MuJoCo also screws, and closures of other kinds than theirs. Read back, the robot moves alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+
+from robots.formats.poses import HERE, Pose, compose, pose_of
+from robots.formats.ratings import Rating
+from robots.formats.urdf_file import UNLIMITED
+from robots.model import Closure, Frame, Inertia, Limb, Link, Mechanism
+from robots.types import BASE, Number
+
+ROOT = "base_link"
+SMALLEST = 1e-15
+"""Moment of inertia [kg m^2] above which MuJoCo takes a body."""
+
+_ENTRIES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+_TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+
+
+def text(mechanism: Mechanism, name: str, ratings: Collection[Rating], ending: str) -> str:
+    """Return a chain as a file with an ending of `WRITERS`. Raises ValueError for what the format cannot say."""
+    limb = _chain(mechanism)
+    place = pose_of(mechanism.instances[0].base)
+    lines = WRITERS[ending](limb, name, place, {rating.joint: rating for rating in ratings})
+    return "\n".join(lines) + "\n"
+
+
+def _chain(mechanism: Mechanism) -> Limb:
+    """Return the one limb of a chain. Raises ValueError for other robots."""
+    if not mechanism.is_chain or len(mechanism.limbs) > 1:
+        raise ValueError("a platform on limbs; expected a tree or a closed chain, which other formats can say")
+    (limb,) = mechanism.limbs
+    missing = {
+        "drives that move several joints": limb.drives,
+        "coordinates of a platform": limb.coordinates,
+        "a posture that resolves joints": limb.posture,
+        "forces or springs": limb.forces or limb.springs,
+    }
+    for content, present in missing.items():
+        if present:
+            raise ValueError(f"{content}; expected what other formats can say")
+    return limb
+
+
+def _tag(tag: str, content: Collection[str] = (), **attributes: object) -> str:
+    """Return an element in one line."""
+    shown = "".join(f" {key.replace('__', ':')}={quoteattr(_shown(value))}" for key, value in attributes.items())
+    return f"<{tag}{shown}>{''.join(content)}</{tag}>" if content else f"<{tag}{shown}/>"
+
+
+def _shown(value: object) -> str:
+    """Return a text, or numbers with all their bits."""
+    if isinstance(value, str):
+        return value
+    return " ".join(repr(float(x) + 0.0) for x in np.ravel(np.array(value, dtype=float)))
+
+
+def _angles(turn: np.ndarray) -> np.ndarray:
+    """Return roll, pitch and yaw [rad] of a rotation; roll makes up for the rounding of yaw where pitch is upright."""
+    yaw = math.atan2(turn[1, 0], turn[0, 0])
+    pitch = math.atan2(-turn[2, 0], math.hypot(turn[0, 0], turn[1, 0]))
+    sin, cos = math.sin(yaw), math.cos(yaw)
+    roll = math.atan2(sin * turn[0, 2] - cos * turn[1, 2], cos * turn[1, 1] - sin * turn[0, 1])
+    return np.array([roll, pitch, yaw])
+
+
+def _origin(pose: Pose, tag: str = "origin", **attributes: object) -> str:
+    return _tag(tag, xyz=pose[1], rpy=_angles(pose[0]), **attributes)
+
+
+def _has_inertia(inertia: Inertia) -> bool:
+    return bool(float(inertia.mass)) or bool(np.any(np.array(inertia.tensor, dtype=float)))
+
+
+def _placed(link: Link, base: Pose) -> Pose:
+    """Return the frame of a joint in its parent, on the base in the world."""
+    pose = pose_of(link.placement)
+    return compose(base, pose) if link.parent == BASE else pose
+
+
+def _urdf(limb: Limb, name: str, base: Pose, ratings: Mapping[str, Rating]) -> Iterator[str]:
+    root = next(text for text in (ROOT, f"{name}_{ROOT}") if text not in {link.body for link in limb.links})
+    bodies = {BASE: root} | {k: link.body for k, link in enumerate(limb.links)}
+    yield '<?xml version="1.0"?>'
+    yield f'<robot name={quoteattr(name)} xmlns:drake="https://drake.mit.edu">'
+    yield _tag("link", name=root)
+    followers = {entry.joint: entry for entry in limb.couplings}
+    for link in limb.links:
+        yield _tag("link", _urdf_inertial(link.inertia), name=link.body)
+        if link.pitch is not None:
+            raise ValueError(f"joint {link.joint} is a screw; expected joints that URDF has")
+        rating = ratings.get(link.joint, Rating(link.joint))
+        parts = [_origin(_placed(link, base)), _tag("parent", link=bodies[link.parent]), _tag("child", link=link.body)]
+        parts += [_tag("axis", xyz=link.axis), *_urdf_rating(rating, ranged=link.kind != "revolute")]
+        if link.joint in followers:
+            entry = followers[link.joint]
+            parts.append(_tag("mimic", joint=entry.of, multiplier=float(entry.ratio)))
+        ranged = link.kind != "revolute" or rating.low is not None
+        kind = "continuous" if not ranged else "revolute" if link.kind == "revolute" else link.kind
+        yield _tag("joint", parts, name=link.joint, type=kind)
+    yield from (_urdf_loop(cut, bodies, base) for cut in limb.loops)
+    for link in limb.links:
+        if link.joint in limb.actuated or float(link.armature):
+            yield _transmission(link)
+    yield "</robot>"
+
+
+def _urdf_inertial(inertia: Inertia) -> list[str]:
+    if not _has_inertia(inertia):
+        return []
+    tensor = np.array(inertia.tensor, dtype=float)
+    moments = {key: tensor[place] for key, place in zip(_TENSOR, _ENTRIES, strict=True)}
+    parts = [_origin((np.eye(3), np.array(inertia.centre, dtype=float))), _tag("mass", value=float(inertia.mass))]
+    return [_tag("inertial", [*parts, _tag("inertia", **moments)])]
+
+
+def _urdf_rating(rating: Rating, *, ranged: bool) -> list[str]:
+    """Return limits and friction of a joint; of one that needs a range and has none, one without end."""
+    result = []
+    if rating.low is not None or ranged or rating.force or rating.velocity:
+        limits = {"lower": -UNLIMITED, "upper": UNLIMITED} if ranged else {}
+        limits |= {} if rating.low is None or rating.high is None else {"lower": rating.low, "upper": rating.high}
+        result.append(_tag("limit", **limits, effort=rating.force or 0.0, velocity=rating.velocity or 0.0))
+    if rating.viscous or rating.coulomb:
+        result.append(_tag("dynamics", damping=rating.viscous or 0.0, friction=rating.coulomb or 0.0))
+    return result
+
+
+_URDF_CUTS = {"revolute": "revolute", "prismatic": "prismatic", "fixed": "fixed", "spherical": "spherical"}
+
+
+def _urdf_loop(cut: Closure, bodies: Mapping[int, str], base: Pose) -> str:
+    if cut.kind not in _URDF_CUTS:
+        raise ValueError(f"a {cut.kind} joint closes a loop; expected one of {', '.join(_URDF_CUTS)}")
+    ends = [
+        _origin(_side(body, frame, base), f"link{k}", link=bodies[body])
+        for k, (body, frame) in enumerate(((cut.a, cut.frame_a), (cut.b, cut.frame_b)), start=1)
+    ]
+    return _tag("loop_joint", [*ends, _tag("axis", xyz=(0, 0, 1))], name=cut.joint, type=_URDF_CUTS[cut.kind])
+
+
+def _side(body: int, frame: Frame, base: Pose) -> Pose:
+    return compose(base, pose_of(frame)) if body == BASE else pose_of(frame)
+
+
+def _transmission(link: Link) -> str:
+    rotor = _tag("drake:rotor_inertia", value=float(link.armature)), _tag("drake:gear_ratio", value=1.0)
+    parts = ["<type>transmission_interface/SimpleTransmission</type>", _tag("joint", name=link.joint)]
+    actuator = _tag("actuator", rotor if float(link.armature) else (), name=f"{link.joint}_motor")
+    return _tag("transmission", [*parts, actuator], name=f"{link.joint}_transmission")
+
+
+def _quaternion(turn: np.ndarray) -> np.ndarray:
+    """Return the quaternion (w, x, y, z) of a rotation, by its largest component."""
+    x, y, z = turn[0, 0], turn[1, 1], turn[2, 2]
+    squares = np.array([1 + x + y + z, 1 + x - y - z, 1 - x + y - z, 1 - x - y + z])
+    a, b, c = turn[2, 1], turn[0, 2], turn[1, 0]
+    d, e, f = turn[1, 2], turn[2, 0], turn[0, 1]
+    rows = np.array(
+        [
+            [squares[0], a - d, b - e, c - f],
+            [a - d, squares[1], c + f, b + e],
+            [b - e, c + f, squares[2], a + d],
+            [c - f, b + e, a + d, squares[3]],
+        ]
+    )
+    row: np.ndarray = rows[int(np.argmax(squares))]
+    return row / np.linalg.norm(row)
+
+
+def _mjcf(limb: Limb, name: str, base: Pose, ratings: Mapping[str, Rating]) -> Iterator[str]:
+    yield f"<mujoco model={quoteattr(name)}>"
+    yield '<compiler angle="radian" autolimits="true"/>'
+    yield "<worldbody>"
+    yield from (
+        line for k, link in enumerate(limb.links) if link.parent == BASE for line in _body(limb, k, base, ratings)
+    )
+    yield "</worldbody>"
+    bodies = {BASE: "world"} | {k: link.body for k, link in enumerate(limb.links)}
+    equalities = [_equality(cut, bodies, base) for cut in limb.loops]
+    for entry in limb.couplings:
+        law = (0.0, float(entry.ratio), 0.0, 0.0, 0.0)
+        equalities.append(_tag("joint", joint1=entry.joint, joint2=entry.of, polycoef=law))
+    yield from (line for line in ("<equality>", *equalities, "</equality>") if equalities)
+    yield "<actuator>"
+    yield from (_tag("motor", name=f"{joint}_motor", joint=joint) for joint in limb.actuated)
+    yield "</actuator>"
+    yield "</mujoco>"
+
+
+def _body(limb: Limb, index: int, base: Pose, ratings: Mapping[str, Rating]) -> Iterator[str]:
+    """Yield the elements of a body and of the bodies on it."""
+    link = limb.links[index]
+    if link.pitch is not None:
+        raise ValueError(f"joint {link.joint} is a screw; expected joints that MuJoCo has")
+    turn, position = _placed(link, base)
+    at = {"name": link.body, "pos": position, "quat": _quaternion(turn)}
+    yield _tag("body", **at).removesuffix("/>") + ">"
+    rating, kind = ratings.get(link.joint, Rating(link.joint)), "hinge" if link.kind == "revolute" else "slide"
+    more: dict[str, Number] = {"armature": link.armature} if float(link.armature) else {}
+    more |= {"damping": rating.viscous} if rating.viscous else {}
+    more |= {"frictionloss": rating.coulomb} if rating.coulomb else {}
+    limits = {} if rating.low is None or rating.high is None else {"range": (rating.low, rating.high)}
+    forces = {"actuatorfrcrange": (-rating.force, rating.force)} if rating.force else {}
+    yield _tag("joint", name=link.joint, type=kind, axis=link.axis, **more, **limits, **forces)
+    tensor = np.array(link.inertia.tensor, dtype=float)
+    if not float(link.inertia.mass) > 0.0 or not np.linalg.eigvalsh(tensor)[0] > SMALLEST:
+        raise ValueError(f"body {link.body} has no mass or a moment of zero; expected more, which MuJoCo asks for")
+    moments = [tensor[place] for place in _ENTRIES]
+    yield _tag("inertial", pos=link.inertia.centre, mass=link.inertia.mass, fullinertia=moments)
+    for k, child in enumerate(limb.links):
+        if child.parent == index:
+            yield from _body(limb, k, HERE, ratings)
+    yield "</body>"
+
+
+def _equality(cut: Closure, bodies: Mapping[int, str], base: Pose) -> str:
+    """Return a closure as a weld, or a ball between two points."""
+    kinds = {"spherical": "connect", "fixed": "weld"}
+    if cut.kind not in kinds:
+        raise ValueError(f"a {cut.kind} joint closes a loop; expected a ball or a weld, which MuJoCo has")
+    (turn_a, at_a), (turn_b, at_b) = _side(cut.a, cut.frame_a, base), _side(cut.b, cut.frame_b, base)
+    ends = {"body1": bodies[cut.a], "body2": bodies[cut.b]}
+    if cut.kind == "spherical":
+        return _tag("connect", name=cut.joint, anchor=at_a, **ends)
+    turn = turn_a @ turn_b.T
+    pose = (*(at_a - turn @ at_b), *_quaternion(turn))
+    return _tag("weld", name=cut.joint, anchor=at_b, relpose=pose, **ends)
+
+
+_SDF_CUTS = {
+    "revolute": "revolute",
+    "prismatic": "prismatic",
+    "screw": "screw",
+    "fixed": "fixed",
+    "spherical": "ball",
+    "universal": "universal",
+}
+
+
+def _sdf(limb: Limb, name: str, base: Pose, ratings: Mapping[str, Rating]) -> Iterator[str]:
+    yield '<sdf version="1.11" xmlns:drake="https://drake.mit.edu">'
+    yield f"<model name={quoteattr(name)}>"
+    bodies = {BASE: "world"} | {k: link.body for k, link in enumerate(limb.links)}
+    followers = {entry.joint: entry for entry in limb.couplings}
+    for link in limb.links:
+        yield _tag("link", [_sdf_pose(HERE, link.joint), _sdf_inertial(link.inertia)], name=link.body)
+        axis = [_sdf_text("xyz", link.axis), *_sdf_rating(ratings.get(link.joint, Rating(link.joint)))]
+        if link.joint in followers:
+            entry = followers[link.joint]
+            law = [
+                _sdf_text(key, value) for key, value in (("multiplier", entry.ratio), ("offset", 0), ("reference", 0))
+            ]
+            axis.append(_tag("mimic", law, joint=entry.of))
+        parts = [_sdf_pose(_placed(link, base), bodies[link.parent]), _tag("axis", axis)]
+        parts += _sdf_pitch(link.pitch)
+        parts += [_sdf_text("drake:rotor_inertia", link.armature)] if float(link.armature) else []
+        parts += [_sdf_text("parent", bodies[link.parent]), _sdf_text("child", link.body)]
+        kind = "continuous" if link.kind == "revolute" and not _ranged(ratings.get(link.joint)) else link.kind
+        yield _tag("joint", parts, name=link.joint, type=kind)
+    for cut in limb.loops:
+        yield _sdf_loop(cut, bodies, base)
+    yield "</model>"
+    yield "</sdf>"
+
+
+def _ranged(rating: Rating | None) -> bool:
+    return rating is not None and rating.low is not None
+
+
+def _sdf_text(tag: str, value: object) -> str:
+    return f"<{tag}>{escape(_shown(value))}</{tag}>"
+
+
+def _sdf_pose(pose: Pose, frame: str) -> str:
+    inside = {"relative_to": "__model__" if frame == "world" else frame} if frame else {}
+    return _tag("pose", [_shown((*pose[1], *_angles(pose[0])))], **inside)
+
+
+def _sdf_inertial(inertia: Inertia) -> str:
+    tensor = np.array(inertia.tensor, dtype=float)
+    moments = [_sdf_text(key, tensor[place]) for key, place in zip(_TENSOR, _ENTRIES, strict=True)]
+    pose = _sdf_pose((np.eye(3), np.array(inertia.centre, dtype=float)), "")
+    return _tag("inertial", [pose, _sdf_text("mass", inertia.mass), _tag("inertia", moments)])
+
+
+def _sdf_rating(rating: Rating) -> list[str]:
+    limits = {"lower": rating.low, "upper": rating.high, "effort": rating.force, "velocity": rating.velocity}
+    friction = {"damping": rating.viscous, "friction": rating.coulomb}
+    groups = (("limit", limits), ("dynamics", friction))
+    said = [(tag, [_sdf_text(key, x) for key, x in row.items() if x is not None]) for tag, row in groups]
+    return [_tag(tag, parts) for tag, parts in said if parts]
+
+
+def _sdf_pitch(pitch: Number | None) -> list[str]:
+    return [] if pitch is None else [_sdf_text("screw_thread_pitch", float(pitch) * 2.0 * math.pi)]
+
+
+def _sdf_loop(cut: Closure, bodies: Mapping[int, str], base: Pose) -> str:
+    """Return a closure as a joint at its frame on its second body, which the first one meets."""
+    if cut.kind not in _SDF_CUTS:
+        raise ValueError(f"a {cut.kind} joint closes a loop; expected one of {', '.join(_SDF_CUTS)}")
+    names = {"universal": ((1, 0, 0), (0, 1, 0))}.get(cut.kind, ((0, 0, 1),))
+    axes = [_tag(tag, [_sdf_text("xyz", axis)]) for tag, axis in zip(("axis", "axis2"), names, strict=False)]
+    axes = [] if cut.kind in ("fixed", "spherical") else axes
+    at = _sdf_pose(_side(cut.b, cut.frame_b, base), bodies[cut.b])
+    ends = [_sdf_text("parent", bodies[cut.a]), _sdf_text("child", bodies[cut.b])]
+    return _tag("joint", [at, *ends, *axes, *_sdf_pitch(cut.pitch)], name=cut.joint, type=_SDF_CUTS[cut.kind])
+
+
+WRITERS: Mapping[str, Callable[[Limb, str, Pose, Mapping[str, Rating]], Iterator[str]]] = {
+    ".urdf": _urdf,
+    ".sdf": _sdf,
+    ".xml": _mjcf,
+}
+"""Writers of formats by the endings of their files."""

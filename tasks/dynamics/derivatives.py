@@ -21,9 +21,9 @@ from robots.parameters import ParameterError, nearest
 from robots.quantities import names
 from robots.status import Status
 from robots.types import TWIST
-from tasks.dynamics.inputs import CORES, JOINTS, field_input, load_input, reaction_criteria
-from tasks.dynamics.inverse import HELD, Dynamics
-from tasks.dynamics.records import Environment, Forces, Motion
+from tasks.dynamics.inputs import CORES, JOINTS, field_input, load_input
+from tasks.dynamics.inverse import HELD, Dynamics, Influences, reaction_criteria
+from tasks.dynamics.records import Environment, Forces, Motion, Moving
 from tasks.features.friction.inputs import FrictionInput, friction_input
 from tasks.kernels.kernel import common_batch, padded, rows
 from tasks.kernels.keys import Indexed, Key, Values
@@ -400,8 +400,9 @@ def _opened(
         values, core = np.asarray(moving[first], dtype=float), cores[first]
         wide = common_batch({first: values.shape[: values.ndim - len(core)], "parameters": batch})
         moving[first] = np.broadcast_to(values, (*wide, *core))
-    arguments = (row.wanted(groups), field_input(environment), forces.load, forces.weights, groups)
-    return Dynamics(robot, moving, *arguments, criteria=shared, time=motion.time, forced=row.loaded)  # type: ignore[arg-type]
+    load = None if forces.load is None else np.asarray(forces.load, dtype=float)
+    acting = Influences(field_input(environment), load, forces.weights, groups, motion.time, forced=row.loaded)
+    return Dynamics(robot, cast(Moving, moving), row.wanted(groups), acting, criteria=shared)
 
 
 def designs(robot: Robot, parameters: Mapping[str, ArrayLike]) -> dict[str, Array]:

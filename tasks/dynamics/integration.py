@@ -337,10 +337,11 @@ class MotionSystem:
         """Rates after joints have broken away; a sample whose friction is not that with which they did has a status.
 
         Loads that friction makes may fit joints in motion in more than one way, of which one begins as they broke away.
+        A joint that had nothing to hold on to, as one that turns round while others move, broke away without friction.
         """
         if self.loaded:
-            size = np.abs(before.braking).max(axis=0, initial=0.0)
-            changed = broken & (np.abs(rates.braking - before.braking) > ANOTHER * size)
+            size, held = np.abs(before.braking).max(axis=0, initial=0.0), broken & (before.braking != 0.0)
+            changed = held & (np.abs(rates.braking - before.braking) > ANOTHER * size)
             lost = changed.any(axis=0) & (rates.status == Status.OK)
             rates.rate[:, lost], rates.status[lost] = np.nan, float(Status.FRICTION_SEVERAL_SOLUTIONS)
         return rates

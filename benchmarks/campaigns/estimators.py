@@ -17,14 +17,10 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from applications.identification.estimation.machines.choices import Preparation
-from applications.identification.estimation.machines.closed_loop import (
-    PositionController,
-    fit_instrumental,
-    fit_output_error,
-)
+from applications.identification.estimation.machines.closed_loop import fit_instrumental, fit_output_error
 from applications.identification.estimation.machines.fitting import MachineFit, fit_machine, with_coupled_friction
 from applications.identification.estimation.machines.machine import RecordedMachine
-from applications.identification.estimation.machines.machine_model import MachineModel, nominal
+from applications.identification.estimation.machines.machine_model import MachineModel, PositionController, nominal
 from applications.identification.estimation.machines.preparation import Signals, prepare
 from benchmarks.campaigns.coverage import INTERVAL, STEP, truth_of
 from robots import catalog

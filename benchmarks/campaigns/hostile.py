@@ -11,13 +11,14 @@ import argparse
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from tests.hostile import commands, path_commands, robot_commands
 from tests.hostile.answers import Answer, Watched, path_answers, robot_answers, store_answers
 from tests.hostile.robots import ROBOTS
 from tests.hostile.stores import STORES
 
-KINDS = {
+KINDS: dict[str, tuple[Any, str, Any]] = {
     "robots": (ROBOTS, robot_commands.__name__, robot_answers),
     "stores": (STORES, commands.__name__, store_answers),
     "paths": (path_commands.FILES, path_commands.__name__, path_answers),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from ruamel.yaml import events
 
@@ -39,7 +40,7 @@ class WholeValues(Iterator[events.Event]):
 
     def __next__(self) -> events.Event:
         event = self._next()
-        if self.stack and self.stack[-1].takes_value and _depth(event) > 0:
+        if self.stack and self.stack[-1].takes_value and _is_plain(event) and _depth(event) > 0:
             event = self._closed(event)
         if isinstance(event, events.CollectionEndEvent):
             self.stack.pop()
@@ -52,7 +53,7 @@ class WholeValues(Iterator[events.Event]):
     def _next(self) -> events.Event:
         return self.pending.pop(0) if self.pending else next(self.source)
 
-    def _closed(self, first: events.Event) -> events.Event:
+    def _closed(self, first: events.ScalarEvent) -> events.Event:
         """Return a value with its parts up to the closing bracket; the value as it is where none closes it."""
         parts, taken, mapping = [first.value], list[events.Event](), self.stack[-1].mapping
         while len(parts) < MAX_PARTS:
@@ -73,10 +74,10 @@ class WholeValues(Iterator[events.Event]):
         return first
 
 
-def _is_plain(event: events.Event) -> bool:
+def _is_plain(event: events.Event) -> TypeGuard[events.ScalarEvent]:
     return isinstance(event, events.ScalarEvent) and event.style is None and event.anchor is None
 
 
-def _depth(event: events.Event) -> int:
+def _depth(event: events.ScalarEvent) -> int:
     """Return the brackets of a plain scalar that are open at its end."""
-    return event.value.count("(") - event.value.count(")") if _is_plain(event) else 0
+    return event.value.count("(") - event.value.count(")")

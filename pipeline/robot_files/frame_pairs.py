@@ -147,7 +147,8 @@ def _retyped(joint: Element, kind: str) -> Iterator[Element]:
         of_urdf = {"SPHERICAL": "ball", "FIXED": "fixed"}.get(kind)
         yield replace(joint, attributes={**joint.attributes, "type": of_urdf}) if of_urdf else joint
         return
-    name, (first, second) = _name(joint), kind.removeprefix(CROSS)
+    name, axes = _name(joint), kind.removeprefix(CROSS)
+    first, second = axes[0], axes[1]
     cross = f"{name}_cross"
 
     def element(tag: str, children: Sequence[Element] = (), **attributes: str) -> Element:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
@@ -52,7 +53,7 @@ def _chain(mechanism: Mechanism) -> Limb:
     return limb
 
 
-def _tag(tag: str, content: Collection[str] = (), **attributes: object) -> str:
+def _tag(tag: str, content: Collection[str] = (), **attributes: Any) -> str:
     """Return an element in one line."""
     shown = "".join(f" {key.replace('__', ':')}={quoteattr(_shown(value))}" for key, value in attributes.items())
     return f"<{tag}{shown}>{''.join(content)}</{tag}>" if content else f"<{tag}{shown}/>"
@@ -74,7 +75,7 @@ def _angles(turn: np.ndarray) -> np.ndarray:
     return np.array([roll, pitch, yaw])
 
 
-def _origin(pose: Pose, tag: str = "origin", **attributes: object) -> str:
+def _origin(pose: Pose, tag: str = "origin", **attributes: Any) -> str:
     return _tag(tag, xyz=pose[1], rpy=_angles(pose[0]), **attributes)
 
 
@@ -128,7 +129,7 @@ def _urdf_rating(rating: Rating, *, ranged: bool) -> list[str]:
     """Return limits and friction of a joint; of one that needs a range and has none, one without end."""
     result = []
     if rating.low is not None or ranged or rating.force or rating.velocity:
-        limits = {"lower": -UNLIMITED, "upper": UNLIMITED} if ranged else {}
+        limits: dict[str, Any] = {"lower": -UNLIMITED, "upper": UNLIMITED} if ranged else {}
         limits |= {} if rating.low is None or rating.high is None else {"lower": rating.low, "upper": rating.high}
         result.append(_tag("limit", **limits, effort=rating.force or 0.0, velocity=rating.velocity or 0.0))
     if rating.viscous or rating.coulomb:
@@ -210,8 +211,8 @@ def _body(limb: Limb, index: int, base: Pose, ratings: Mapping[str, Rating]) -> 
     more: dict[str, Number] = {"armature": link.armature} if float(link.armature) else {}
     more |= {"damping": rating.viscous} if rating.viscous else {}
     more |= {"frictionloss": rating.coulomb} if rating.coulomb else {}
-    limits = {} if rating.low is None or rating.high is None else {"range": (rating.low, rating.high)}
-    forces = {"actuatorfrcrange": (-rating.force, rating.force)} if rating.force else {}
+    limits: dict[str, Any] = {} if rating.low is None or rating.high is None else {"range": (rating.low, rating.high)}
+    forces: dict[str, Any] = {"actuatorfrcrange": (-rating.force, rating.force)} if rating.force else {}
     yield _tag("joint", name=link.joint, type=kind, axis=link.axis, **more, **limits, **forces)
     tensor = np.array(link.inertia.tensor, dtype=float)
     if not float(link.inertia.mass) > 0.0 or not np.linalg.eigvalsh(tensor)[0] > SMALLEST:

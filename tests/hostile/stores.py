@@ -13,7 +13,7 @@ from typing import Any
 
 import google_crc32c
 import numpy as np
-from numcodecs import GZip, blosc
+from numcodecs import GZip, blosc  # type: ignore[import-untyped]
 
 from storage import manifest as manifests
 from storage.encoding.checksums import checksum

@@ -145,7 +145,8 @@ def normal_load(kind: str, bending: Any, radial: Any, along: Any, arms: Mapping[
 
 def load_vectors(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> list[Scalar]:
     """Return vectors (2,), (2,), (1,), in a row, whose lengths and the preload add up to `bearing_load`."""
-    shares = [normal_load(kind, *unit, {**arms, "preload": 0.0}) for unit in np.eye(3)]
+    loose: dict[str, Scalar] = {**arms, "preload": 0.0}
+    shares = [normal_load(kind, float(x), float(y), float(z), loose) for x, y, z in np.eye(3)]
     return [x * share for x, share in zip(carried, (shares[k] for k in (0, 0, 1, 1, 2)), strict=True)]
 
 

@@ -140,7 +140,7 @@ def rods(kind: str) -> Setting:
             links.append(Link(f"ball_{k}_{n}", f"r{k}{n}", outer, "revolute", axis, Frame(IDENTITY, at), point(0.1)))
     half = Frame(IDENTITY, (0.0, 0.25, 0.0))
     turned = Frame(((-1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0)), (0.0, 0.25, 0.0))
-    loop = Closure("weld", kind, 4, half, 7, turned)  # type: ignore[arg-type]
+    loop = Closure("weld", kind, 4, half, 7, turned)
     whole = Mechanism.chain("rods", tuple(links), ("crank",), (loop,))
     return Setting(whole.limbs[0], whole.instances[0], Frame(), towards=True)
 

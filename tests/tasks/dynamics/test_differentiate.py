@@ -95,7 +95,7 @@ def _both_directions_agree(robot: str) -> None:
             along = rng.normal(size=np.shape(part)) * _possible(built, name, np.shape(part))
             rates = at.jvp({name: along})
             left = sum(float(np.sum(seeds[key] * np.nan_to_num(rates[key]))) for key in outputs)
-            sizes = sum(float(np.sum(np.abs(seeds[key] * np.nan_to_num(at.results[key])))) for key in outputs) * 1e-3
+            sizes = sum(float(np.sum(np.abs(seeds[key] * np.nan_to_num(at.results[key])))) for key in outputs)
             sizes += float(np.sum(np.abs(part * along))) + sum(
                 float(np.sum(np.abs(seeds[key] * np.nan_to_num(rates[key])))) for key in outputs
             )

@@ -111,6 +111,8 @@ def test_modules_and_files_that_are_named_exist(name: str) -> None:
 
 def _is_in_the_face(dotted: str) -> bool:
     """Whether a dotted name can be had from `limbsweep`, by attributes and modules."""
+    if dotted.partition(".")[0] in limbsweep._OPTIONAL:  # its package may not be installed
+        return _exists(f"limbsweep.{dotted}")
     place: object = limbsweep
     for part in dotted.split("."):
         if not hasattr(place, part) and not (ROOT / "limbsweep" / f"{part}.py").exists():

@@ -24,7 +24,7 @@ from pipeline.sweep.model import Sweep
 
 if TYPE_CHECKING:
     from pipeline.execution.graph import Granularity
-    from tasks.kernels.keys import Device
+    from robots.devices import Device
 
 Action = Callable[[str, Sweep, "ClusterConfig | None", Sequence[Listener], "Granularity | None"], None]
 """Compute a sweep into a store: `run_into` or `append_to`."""

@@ -21,7 +21,7 @@ from pipeline.documents.report import Got, Report
 from pipeline.documents.validation import Section, validate_keys
 from pipeline.documents.yaml import Document, parse_yaml
 from pipeline.errors import InputError, Problem
-from tasks.kernels.keys import CPU, Device
+from robots.devices import CPU, Device
 
 
 class _LimbsweepKey(Section):

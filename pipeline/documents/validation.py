@@ -114,7 +114,11 @@ def _in_document(document: Document, location: KeyPath) -> KeyPath:
     path: KeyPath = ()
     for part in location[:-1]:
         path = (*path, part) if (*path, part) in document.values else path
-    return path if location[-1] == "[key]" else (*path, location[-1])
+    return path if location[-1] in MODEL_STEPS else (*path, location[-1])
+
+
+MODEL_STEPS = ("[key]", "[list]", "[one]")
+"""Last steps of a location that are none of the file: a key, and the branches of a value that may be a list or one."""
 
 
 _RULES: Mapping[str, str | Callable[[Any], str]] = {

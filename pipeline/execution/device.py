@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pipeline.cluster.settings import RESOURCE
 from pipeline.errors import InputError, Problem
 from pipeline.plan.model import Plan
-from tasks.kernels.keys import CPU, GPU, Device
+from robots.devices import CPU, GPU, Device
 
 if TYPE_CHECKING:
     from distributed import Client

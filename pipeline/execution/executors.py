@@ -39,12 +39,12 @@ from pipeline.execution.policy import (
 )
 from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.plan.model import Plan
+from robots.devices import GPU
 from storage.errors import StoreError
 from storage.ledger import Receipt
 from tasks.blocks.block import Block
 from tasks.blocks.compute import computed_if_alike
 from tasks.blocks.pool import Arrays, trim
-from tasks.kernels.keys import GPU
 
 if TYPE_CHECKING:
     from distributed import Client, Future

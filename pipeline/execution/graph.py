@@ -33,6 +33,7 @@ from pipeline.execution.policy import FULL, Timeouts
 from pipeline.execution.processes.isolation import Isolation, ReceiptWithFailures, first_case, in_parts, require_fit
 from pipeline.execution.user_warnings import ReceiptWithWarnings, with_warnings
 from pipeline.plan.model import Plan
+from robots.devices import CPU
 from storage.encoding.shards import crc32c
 from storage.errors import StoreError
 from storage.ledger import Receipt
@@ -42,7 +43,6 @@ from tasks.blocks.assembly import Assembled
 from tasks.blocks.block import Block
 from tasks.blocks.limb_results import Motions
 from tasks.blocks.pool import Arrays, make_room, trim
-from tasks.kernels.keys import CPU
 
 if TYPE_CHECKING:
     from dask.array import Array

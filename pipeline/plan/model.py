@@ -26,10 +26,10 @@ from pipeline.plan.memory import (
     steady_quantities,
 )
 from pipeline.sweep.model import Sweep
+from robots.devices import CPU, Device
 from robots.model import Mechanism
 from robots.quantities import FRICTION, QUANTITIES, SPACE, mechanism_sizes, names
 from storage.layout import Layout
-from tasks.kernels.keys import CPU, Device
 
 if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep

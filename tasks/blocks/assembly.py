@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from robots.devices import CPU
 from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status
 from tasks.blocks import friction_history
@@ -24,7 +25,7 @@ from tasks.features.friction.feature import LOAD_PART
 from tasks.features.friction.joints import LOAD_PARTS
 from tasks.kernels import lanes
 from tasks.kernels.kernel import has_compiler, padded
-from tasks.kernels.keys import CPU, Indexed, Key, Values
+from tasks.kernels.keys import Indexed, Key, Values
 from tasks.stages import stages
 from tasks.stages.metrics import actuators, poses
 from tasks.stages.parts import OUTCOME

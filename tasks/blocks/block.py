@@ -15,6 +15,7 @@ import numpy as np
 
 from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.criteria.selection import EVERYTHING, SeriesSelection
+from robots.devices import CPU, Device
 from robots.formats.description import Description, family_of
 from robots.friction.groups import FrictionGroup, varies
 from robots.limits import EVEN_SHARING, NO_LIMITS, ActuatorSharing, Limits
@@ -33,7 +34,7 @@ from tasks.features.sharing import Sharing, even_weights
 from tasks.features.table import criteria_features, criteria_inputs, request
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.kernel import kernel as cached_kernel
-from tasks.kernels.keys import CPU, Device, Values, indexed
+from tasks.kernels.keys import Values, indexed
 from tasks.kernels.program import Program
 from tasks.mechanics.structure import mount_values
 from tasks.stages.metrics import margins

@@ -17,7 +17,6 @@ from robots.model import Robot
 from tasks.dynamics.forward import opened, over_time, series
 from tasks.dynamics.integration import Moment, MotionSystem
 from tasks.dynamics.records import Environment, FixedSteps, Forces, State
-from tasks.kernels.expression import ABSENT
 from tasks.kernels.kernel import Batch
 
 
@@ -40,7 +39,7 @@ class ChainMotion(NamedTuple):
     loss: np.ndarray
     work: np.ndarray
     status: np.ndarray
-    joints: np.ndarray = ABSENT
+    joints: np.ndarray
 
 
 def simulate_chain(
@@ -67,4 +66,4 @@ def simulate_chain(
 def collected(system: MotionSystem, history: Sequence[tuple[float, Moment]], batch: Batch) -> ChainMotion:
     """The result, from moments and when they were."""
     times, values = series(system, history, batch)
-    return ChainMotion(times, **values)
+    return ChainMotion(times, **values, joints=np.zeros((*values["q"].shape[:-1], 0)))

@@ -9,7 +9,7 @@ import contextlib
 import math
 import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,11 +73,6 @@ def arguments(arrays: Mapping[Key, T]) -> dict[str, T | dict[int, T]]:
             raise TypeError(f"{key} is no argument of a function of one sample")
     return result | several
 
-
-Device = Literal["cpu", "gpu"]
-"""Kind of device that computes: processors or graphics cards. No bit depends on it."""
-CPU: Device = "cpu"
-GPU: Device = "gpu"
 
 LANES = 8
 SHARING = 128

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Literal
 
-from pydantic import Field, PlainValidator
+from pydantic import Discriminator, Field, PlainValidator, Tag
 from pydantic_core import PydanticCustomError
 
 from pipeline.documents.validation import HUGE, Number, Section, Text
@@ -22,6 +22,11 @@ def _number_or_text(value: object) -> float | str:
 Value = Annotated[float | str, PlainValidator(_number_or_text, json_schema_input_type=float | str)]
 """A number, or the text of an expression over the time and parameters."""
 Values = Annotated[tuple[Value, ...], Field(min_length=3, max_length=3)]
+OneOrThree = Annotated[
+    Annotated[Values, Tag("[list]")] | Annotated[Value, Tag("[one]")],
+    Discriminator(lambda value: "[list]" if isinstance(value, list | tuple) else "[one]"),
+]
+"""A value, or three of them."""
 
 
 class LoadSection(Section):
@@ -44,7 +49,7 @@ class LoadSection(Section):
     at: Values | None = Field(
         default=None, description="where it acts, or the centre of the object, in the frame of the body [m]"
     )
-    force: Values | Value | None = Field(
+    force: OneOrThree | None = Field(
         default=None, description="of a wrench [N]; one number along the joint of a `joint_spring` [N m or N]"
     )
     moment: Values | None = Field(default=None, description="of a wrench [N m]")
@@ -88,7 +93,7 @@ class LoadSection(Section):
     )
     preload: Value | None = Field(default=None, description="pull of a spring at its rest length [N]; default: 0")
     mass: Value | None = Field(default=None, description="of an object [kg]")
-    inertia: Values | Value | None = Field(
+    inertia: OneOrThree | None = Field(
         default=None,
         description="three principal moments of an object about its centre, axes of the body [kg m^2]; of a rotor one "
         "number [kg m^2 or kg]",

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import xarray
 
+from applications.commands import info
 from pipeline.errors import size
-from pipeline.stores import recompute
 from storage import open_results
 from tests.storage.cases import fill, store
 
@@ -36,7 +36,7 @@ def dataset() -> xarray.Dataset:
 def test_rows(dataset: xarray.Dataset, tmp_path: Path) -> None:
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "0").write_bytes(bytes(2048))
-    assert list(recompute.rows(dataset, tmp_path)) == [
+    assert list(info._rows(dataset, tmp_path)) == [
         ("state", "finished"),
         ("on disk", "2 KiB"),
         ("title", "a study"),
@@ -55,7 +55,7 @@ def test_a_real_store_that_is_not_finished(tmp_path: Path) -> None:
     path = tmp_path / "out.zarr"
     store(path)
     fill(path, blocks=1)
-    rows = dict(recompute.rows(open_results(path, unfinished=True), path))
+    rows = dict(info._rows(open_results(path, unfinished=True), path))
     assert rows["state"] == "not finished"
     assert rows["written"] == "0 of 15 pairs of design and trajectory", (
         "those of the other friction set have no receipt"

@@ -255,7 +255,11 @@ def test_springs_in_joints_of_limbs_count_in_inverse_dynamics() -> None:
         ("planar_3r", ElasticDrive("joint_9", 1.0), "got 'joint_9'; expected actuators of the robot"),
         ("planar_3r", ElasticDrive("all"), "got a transmission without stiffness; expected stiffness"),
         ("planar_3r", JointSpringLoad("elbow", 1.0), "got 'elbow'; expected a joint of a link of the robot"),
-        ("planar_3r", JointSpringLoad("joint_2"), "got a spring without force; expected stiffness or damping"),
+        (
+            "planar_3r",
+            JointSpringLoad("joint_2"),
+            "got a spring without force; expected stiffness, damping, force or a table",
+        ),
     ],
 )
 def test_what_gives_way_to_nothing_is_refused(robot: str, load: Any, text: str) -> None:

@@ -148,3 +148,14 @@ def test_it_is_an_integrator_of_simulate() -> None:
     np.testing.assert_allclose(tree.q, plain.q, rtol=1e-8)
     assert tree.to_dataset()["joints"].sizes == {"time": 3, "tree_joint": 2 * BARS + 1}
     assert "joints" not in plain.to_dataset()
+
+
+@pytest.mark.slow
+def test_forty_four_bars_pass_their_folds_for_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "BARS", 40)
+    robot = Robot.of(Family("forty_four_bars", "row of four-bars", "IFToMM A02", (), _assemble), {})
+    found: Any = simulate(robot, q=[0.0], qd=[1.0], step=0.01, steps=1000, every=50, **DOWNWARD)
+    assert found.status == Status.OK
+    expected = pendulum(found.time, 0.0, 1.0)
+    assert np.abs(expected[-1]) > 4 * np.pi
+    np.testing.assert_allclose(found.q[:, 0], expected, atol=1e-5)

@@ -19,6 +19,7 @@ import numpy as np
 import limbsweep as ls
 from robots import catalog
 from robots.model import Robot
+from robots.types import TWIST
 from tests.tasks.regions import REGIONS, states
 
 ROBOTS = ("five_bar", "delta_3rr2rrr", "gough_stewart", "hexapod_6rrrprr", "planar_3rrr", "irsbot2", "ur5e", "panda")
@@ -26,10 +27,16 @@ REPEATS = 5
 
 
 def motion_of(robot: Robot, samples: int) -> dict[str, Any]:
-    """Return random motions in the region of a robot."""
+    """Return random motions in the region of a robot, or near its reference pose."""
+    rng, platform = np.random.default_rng(3), robot.mechanism.platform
     if robot.name in REGIONS:
         return {name: np.array(part) for name, part in states(robot, samples)._asdict().items()}
-    q, qd, qdd = np.random.default_rng(3).normal(size=(3, samples, len(robot.mechanism.freedoms)))
+    if not robot.mechanism.is_chain:
+        free = np.array([name in platform.mobility for name in TWIST], dtype=float)
+        shift, twist, acceleration = rng.normal(size=(3, samples, 6)) * free
+        position = np.array(platform.home.position) + 0.002 * shift[:, 3:]
+        return {"position": position, "twist": twist, "acceleration": acceleration}
+    q, qd, qdd = rng.normal(size=(3, samples, len(robot.mechanism.freedoms)))
     return {"q": 0.3 * q, "qd": qd, "qdd": qdd}
 
 

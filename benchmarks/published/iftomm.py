@@ -18,6 +18,7 @@ from benchmarks.published.motion import moved
 from benchmarks.published.rows import Array, Compared, Row, published_robot
 from limbsweep import Motion, inverse_kinematics
 from robots.loads.declared import SpringLoad
+from tasks.dynamics.chains import ChainMotion
 from tasks.dynamics.simulate import simulate
 from tasks.dynamics.spanning_tree import METHOD
 
@@ -43,6 +44,7 @@ def windows() -> Iterator[Compared]:
     """Compare two four-bars, which fall from standing and turn through their folds for 10 s, with one pendulum."""
     fall: dict[str, Any] = {"q": [0.0], "qd": [-1.0], "force": [0.0], "gravity": (0.0, -GRAVITY, 0.0)}
     course = simulate(published_robot("two_four_bars"), step=0.005, steps=2000, every=100, method=METHOD, **fall)
+    assert isinstance(course, ChainMotion)
     angle = integrated(lambda y: [y[1], 3.5 * GRAVITY / 3.0 * np.sin(y[0])], [0.0, 1.0], course.time[1:])[0]
     yield Compared("angle", -course.q[1:, 0], angle)
 

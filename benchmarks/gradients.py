@@ -4,26 +4,25 @@
 
 For each robot a row: parameters, the largest difference of cotangents times rates on both sides, relative to the sum of
 the sizes of their terms, and times of all of these over that of a value, in one run: the gradient of a number by all
-parameters and the motion (reverse), one direction (forward), and central differences over all parameters. Best of five.
+parameters and the motion (reverse), one direction (forward), and central differences over all parameters. Best of six.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import limbsweep as ls
+from benchmarks.figures import best
 from robots import catalog
 from robots.model import Robot
 from robots.types import TWIST
 from tests.tasks.regions import REGIONS, states
 
 ROBOTS = ("five_bar", "delta_3rr2rrr", "gough_stewart", "hexapod_6rrrprr", "planar_3rrr", "irsbot2", "ur5e", "panda")
-REPEATS = 5
+REPEATS = 6
 
 
 def motion_of(robot: Robot, samples: int) -> dict[str, Any]:
@@ -40,17 +39,6 @@ def motion_of(robot: Robot, samples: int) -> dict[str, Any]:
     return {"q": 0.3 * q, "qd": qd, "qdd": qdd}
 
 
-def best(function: Callable[[], object]) -> float:
-    """Return the shortest time of a call [s], after one that compiles."""
-    function()
-    times = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 def row(name: str, samples: int) -> tuple[int, float, float, float, float]:
     """Return parameters, difference of both directions, and times of reverse, forward and differences, in values."""
     robot, rng = catalog.build(name), np.random.default_rng(1)
@@ -61,9 +49,9 @@ def row(name: str, samples: int) -> tuple[int, float, float, float, float]:
     along = {key: rng.normal() * max(abs(value), 1e-3) for key, value in parameters.items()}
     parts = np.nan_to_num(seed * at.jvp(along)["force"])
     missed = abs(parts.sum() - sum(float(backward[key]) * along[key] for key in along)) / np.abs(parts).sum()
-    value = best(lambda: ls.inverse_dynamics(robot, **motion).force)
-    reverse = best(lambda: at.vjp({"force": seed}))
-    forward = best(lambda: at.jvp(along))
+    value = best(lambda: ls.inverse_dynamics(robot, **motion).force, REPEATS)
+    reverse = best(lambda: at.vjp({"force": seed}), REPEATS)
+    forward = best(lambda: at.jvp(along), REPEATS)
     return len(parameters), missed, reverse / value, forward / value, 2.0 * len(parameters)
 
 

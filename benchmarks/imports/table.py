@@ -114,12 +114,12 @@ class Import:
 
     @property
     def rightly(self) -> bool:
-        """Whether the reason of a refusal is that the file is no robot, or wrong."""
+        """Return whether the file is refused because it is no robot, or wrong."""
         return any(reason in self.refused for reason in NO_ROBOT)
 
     @property
     def wrong(self) -> bool:
-        """Whether forces differ from those of another engine by more than rounding."""
+        """Return whether forces differ from those of another engine by more than rounding."""
         return self.error is not None and not self.error <= LARGEST_ERROR
 
 

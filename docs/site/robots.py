@@ -52,7 +52,7 @@ def section(family: Family) -> Iterator[str]:
 
 
 def description(family: Family) -> Iterator[str]:
-    """What the module of a family says about it; a reference where the page has said it already.
+    """Return the text of the module of a family; a reference to it where the page has it already.
 
     A mechanism of the literature says it where it is assembled, as its module has several.
     """
@@ -118,7 +118,7 @@ def graph(limb: Limb) -> Iterator[str]:
 
 
 def solution(limb: Limb, choice: LimbChoice) -> Iterator[str]:
-    """How a limb is solved, as decided when the model is built."""
+    """Describe the way in which a limb is solved, which is decided when the model is built."""
     determined = "the platform's pose determines them" if limb.tips else "their motion is given"
     yield f"- Independent joints: {_joints(limb, choice.independent)}; {determined}."
     for closure, loop in zip(limb.loops, choice.loops, strict=True):
@@ -142,7 +142,7 @@ def _kept(closure: Closure, rows: Sequence[int], does: str) -> str:
 
 
 def reactions(robot: Robot) -> str:
-    """What statics leaves open of the joint reactions, at a pose without symmetry near the reference pose."""
+    """Describe the joint reactions that statics leaves open, at a pose without symmetry near the reference pose."""
     system = assemble(robot, **_aside(robot))
     equations, unknowns = system.matrix.shape
     inner = system_solution.null_space(system.matrix).shape[1]

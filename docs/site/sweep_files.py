@@ -138,7 +138,7 @@ def names(parameters: Iterable[Parameter]) -> str:
 
 
 def kind(annotation: Any, info: FieldInfo | None = None) -> str:
-    """What a value is, in words."""
+    """Describe a value in words."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return kind(arguments[0])

@@ -18,6 +18,7 @@ from robots.model import Robot
 from robots.parameters import nearest
 from tasks.dynamics.derivatives import FUNCTIONS, Derivatives, StageDerivatives
 from tasks.dynamics.implicit import AccelerationDerivatives, PoseDerivatives
+from tasks.dynamics.inputs import refuse_actuator
 from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, MotionKeywords, State, long_form
 
 KINDS: Mapping[str, Callable[..., Derivatives]] = {
@@ -26,6 +27,8 @@ KINDS: Mapping[str, Callable[..., Derivatives]] = {
     "forward_kinematics": PoseDerivatives,
 }
 """Functions that can be differentiated."""
+UNLOADED = (*(name for name, row in FUNCTIONS.items() if not row.loaded), "forward_kinematics")
+"""Functions that do not depend on forces."""
 
 
 @check_arguments
@@ -57,7 +60,14 @@ def differentiate(
         raise ValueError(f"function: got {shown(name or function)}; {nearest(name, KINDS)}")
     if actuator_position is not None and name != "forward_kinematics":
         raise ValueError(f"actuator_position: got it for {name}; expected forward_kinematics, whose target it is")
+    if name != "forward_dynamics":
+        refuse_actuator(forces)
+    if name in UNLOADED and forces is not NO_FORCES:
+        raise ValueError(f"forces: got them for {name}, which does not depend on forces; leave them out")
     motion, environment = long_form(motion, environment, short, ("memory",))
+    named = {**motion.present(), **forces.present(), **(parameters or {}), "actuator_position": actuator_position}
+    if labelled := [key for key, value in named.items() if hasattr(value, "dims") and hasattr(value, "coords")]:
+        raise ValueError(f"{labelled[0]}: got a DataArray; expected an array in SI units, such as its values")
     if name == "forward_kinematics":
         return PoseDerivatives(robot, motion, actuator_position, parameters or {})
     return KINDS[name](robot, motion, environment, forces, parameters or {})

@@ -146,4 +146,4 @@ FILES: dict[str, Callable[[Path], object]] = {
     "an image": _bytes(b"\x89PNG\r\n\x1a\n" + bytes(100)),
     "escapes": _bytes(b"limbsweep: 1\nrobot: \"\\e]0;owned\\a\"\n\"\\u202e\": 1\n"),
 }  # fmt: skip
-"""What stands at FILE, by what it is."""
+"""Things at FILE, by their kind."""

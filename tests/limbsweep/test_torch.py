@@ -92,7 +92,7 @@ def test_an_optimiser_finds_the_arm_that_a_robot_has(robot: ls.Robot, position: 
 
     for _ in range(20):
         search.step(loss)
-    assert float(arm) == pytest.approx(robot.values["upper_arm"], abs=1e-7)
+    assert arm.item() == pytest.approx(robot.values["upper_arm"], abs=1e-7)
 
 
 def test_failed_samples_are_masked_by_their_status(robot: ls.Robot) -> None:

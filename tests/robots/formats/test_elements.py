@@ -70,7 +70,7 @@ def test_no_word_is_both_read_and_idle() -> None:
 
 
 def says(tree: Tree) -> str:
-    """All of a tree that dynamics and a robot file depend on."""
+    """Return the parts of a tree that dynamics and a robot file depend on."""
     return repr((tree.links, tree.bodies, tree.couplings, tree.ratings, tree.loops))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from xarray import DataArray
 
 import limbsweep as ls
 from robots import catalog
@@ -230,6 +231,12 @@ def test_motions_that_friction_holds_have_no_derivative() -> None:
         ),
         ({"forces": ls.Forces(load=np.zeros(6), load_axes="platform")}, "load_axes: got 'platform'"),
         ({"actuator_position": np.zeros(3)}, "actuator_position: got it for inverse_dynamics"),
+        ({"forces": ls.Forces(actuator=np.zeros(3))}, "actuator: got forces of actuators, which are the result here"),
+        (
+            {"function": ls.actuator_positions, "forces": ls.Forces(load=np.zeros(6))},
+            "forces: got them for actuator_pos",
+        ),
+        ({"position": DataArray([0.0, 0.1, -0.9], dims="axis")}, "position: got a DataArray; expected an array in SI"),
     ],
 )
 def test_what_cannot_be_differentiated_is_told(arguments: dict[str, Any], message: str) -> None:

@@ -105,10 +105,10 @@ def workspace(
     reference pose. proportions: half edges of a box along the axes that the platform moves along, or radius and half
     height of a cylinder about `axis`; one each by default. centre (3,) [m]: where the shape has to be; else the best
     place is looked for, from several starts, on the side of the reference pose: the straight way from there to every
-    point of the shape stays in the region, to a cell of it. within (2, 3) [m]: the box that counts, by default one around all that
-    limbs reach. levels: how often cells on the boundary are halved. tolerance: of the size, relative. `robot` may be a
-    sweep, with its limits, criteria and gravity and its first design; else these are dicts as in a sweep file. Raises
-    InputError.
+    point of the shape stays in the region, to a cell of it. within (2, 3) [m]: the box that counts, by default one
+    around all that limbs reach. levels: how often cells on the boundary are halved. tolerance: of the size, relative.
+    `robot` may be a sweep, with its limits, criteria and gravity and its first design; else these are dicts as in a
+    sweep file. Raises InputError.
 
         >>> space = ls.study.workspace("five_bar", where=["condition <= 4"])
         >>> space.settled, bool(0.3 < space.size < 0.4), bool(0.0 < space.share < 1.0)
@@ -321,7 +321,7 @@ class _Search:
     home: Array
 
     def __call__(self, points: Array) -> tuple[Mask, Mask]:
-        """Return whether all holds at points (n, axis), straight from the reference pose, and whether they are reached."""
+        """Return whether all holds at points (n, axis) and on straight ways to them, and whether they are reached."""
         holds, reached = self.room(points)
         holds[holds] = self.tree.straight(self.home, points[holds], self.inner)
         return holds, reached

@@ -99,7 +99,7 @@ def test_largest_ball_is_on_the_side_of_home_and_a_larger_one_elsewhere_is_told(
     home = np.array([0.0, -0.6])
     way = home + share[..., None] * (rim - home)
     positions = np.insert(way, 1, 0.0, axis=-1)
-    assert not ls.inverse_dynamics("five_bar", position=positions).status.any()
+    assert not ls.inverse_dynamics(ls.robots.build("five_bar"), position=positions).status.any()
     other = workspace("five_bar", centre=space.elsewhere, levels=1)
     assert other.size > space.size
     assert other.elsewhere is None

@@ -139,7 +139,7 @@ def workspace(
     edges, beyond = boundary(room, tree, tree.finest[inner[tuple(tree.finest.T)]], BOUNDARY_HALVINGS)
     place = _start(room, centre)
     best = _at(room, form, beyond, place, tolerance) if place is not None else None
-    search = _Search(room, form, tree, inner, beyond, home)
+    search = _ShapeSearch(room, form, tree, inner, beyond, home)
     best = best or search.best(tolerance)
     larger = search.larger(best.size) if place is None else None
     volume, reached = (float(part.sum()) * tree.cell for part in (tree.share, tree.reached))
@@ -310,7 +310,7 @@ def _at(room: _Room, form: shapes.RegularShape, beyond: Array, centre: Array, to
 
 
 @dataclass
-class _Search:
+class _ShapeSearch:
     """Search of the largest shape in cells `inner` of a tree; `beyond` (n, axis) are points beyond their boundary."""
 
     room: _Room

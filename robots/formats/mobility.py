@@ -76,7 +76,7 @@ def _told_freedoms(free: Array) -> str:
     return f"{count} freedoms{some}"
 
 
-def _beside(mechanism: Mechanism, home: Placed, free: Array) -> str:
+def _beside(mechanism: Mechanism, home: PlacedRobot, free: Array) -> str:
     """Return the end of a sentence on the freedoms at the reference pose: their count beside it where that differs."""
     count = _rank(free)
     near = [placed for way in _ways(free) if (placed := _moved(mechanism, home, way)) is not None]
@@ -88,7 +88,7 @@ def _beside(mechanism: Mechanism, home: Placed, free: Array) -> str:
     return f", {beside} beside it: it is singular there. Choose another reference pose."
 
 
-def _singular_hint(mechanism: Mechanism, home: Placed, declared: Sequence[int]) -> str:
+def _singular_hint(mechanism: Mechanism, home: PlacedRobot, declared: Sequence[int]) -> str:
     """Return advice for a pose that actuators do not hold: whether they hold the platform beside it."""
     for way in _ways(np.eye(len(TWIST))[declared]):
         placed = _moved(mechanism, home, way)
@@ -100,7 +100,7 @@ def _singular_hint(mechanism: Mechanism, home: Placed, declared: Sequence[int]) 
     return "Nor do they beside it: drive other joints, or change where the limbs are mounted, or their axes."
 
 
-def _check_beside(mechanism: Mechanism, home: Placed, declared: Sequence[int]) -> Iterator[FormatFinding]:
+def _check_beside(mechanism: Mechanism, home: PlacedRobot, declared: Sequence[int]) -> Iterator[FormatFinding]:
     """Yield a mobility that the limbs allow at the reference pose and not beside it, as others follow from it there."""
     ways = [*_ways(np.eye(len(TWIST))[declared])]
     if any(_moved(mechanism, home, way) is not None for way in ways):
@@ -121,7 +121,7 @@ def _ways(directions: Array) -> Iterator[Array]:
         yield from (share / size * way, -share / size * way)
 
 
-def _moved(mechanism: Mechanism, home: Placed, way: Array) -> Placed | None:
+def _moved(mechanism: Mechanism, home: PlacedRobot, way: Array) -> PlacedRobot | None:
     """Return the robot with its platform moved by a small twist; None where limbs do not close there."""
     rotation, position = pose_of(home.home)
     turn = of_quaternion((1.0, *(0.5 * way[:3])))
@@ -132,7 +132,7 @@ def _moved(mechanism: Mechanism, home: Placed, way: Array) -> Placed | None:
         if residual > ASSEMBLED * max(1.0, home.scale):
             return None
         poses.append(setting.poses(values))
-    return Placed(frame, tuple(poses), home.scale)
+    return PlacedRobot(frame, tuple(poses), home.scale)
 
 
 def _check_coordinates(mechanism: Mechanism) -> Iterator[FormatFinding]:
@@ -185,7 +185,7 @@ def _rank(motions: Array) -> int:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedRobot:
     """Poses of all bodies of a robot: of its platform, and by limb; and its size [m]."""
 
     home: Frame
@@ -193,15 +193,15 @@ class Placed:
     scale: float
 
 
-def _placed_at_home(mechanism: Mechanism) -> Placed:
+def _placed_at_home(mechanism: Mechanism) -> PlacedRobot:
     """Return the robot at its reference pose."""
     home = mechanism.platform.home
     poses = tuple(poses_at(mechanism.limbs[each.limb], each, home) for each in mechanism.instances)
     scale = max((float(np.linalg.norm(p)) for at in poses for _, p in at.values()), default=1.0) or 1.0
-    return Placed(home, poses, scale)
+    return PlacedRobot(home, poses, scale)
 
 
-def _constraints(mechanism: Mechanism, placed: Placed) -> tuple[Array, list[int]]:
+def _constraints(mechanism: Mechanism, placed: PlacedRobot) -> tuple[Array, list[int]]:
     """Return the rows of all closures over the rates of all joints and the twist, and the columns of driven joints."""
     limbs, scale = [mechanism.limbs[each.limb] for each in mechanism.instances], placed.scale
     width = sum(len(limb.links) for limb in limbs) + len(TWIST)

@@ -18,7 +18,7 @@ from benchmarks.published.motion import moved
 from benchmarks.published.rows import Array, Compared, Row, published_robot
 from limbsweep import Motion, inverse_kinematics
 from robots.loads.declared import SpringLoad
-from tasks.dynamics.chains import ChainMotion
+from tasks.dynamics.motions import ChainMotion
 from tasks.dynamics.simulate import simulate
 from tasks.dynamics.spanning_tree import METHOD
 

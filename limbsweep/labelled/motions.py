@@ -100,7 +100,7 @@ def simulate(
     options: see `limbsweep.labelled.motions.SimulationOptions`.
 
     Returns q, qd (n, *batch, freedom), or position, rotation and twist of the platform, with time and friction, status
-    (*batch) of each case: see `tasks.dynamics.chains.ChainMotion` and `tasks.dynamics.free_motion.Simulation`.
+    (*batch) of each case: see `tasks.dynamics.motions.ChainMotion` and `tasks.dynamics.motions.Simulation`.
     `to_dataset()` makes a Dataset. With DataArrays in the records, or designs as `parameters`, the result is one, with
     the dim `time`; other dims are batch dims and meet by name. Raises ValueError, TypeError or ParameterError.
 

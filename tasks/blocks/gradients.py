@@ -41,7 +41,7 @@ DIFFERENTIABLE = (
         if not {"workspace"} & {*QUANTITIES[name].needs} and name != "failed_samples"
     ),
     REACTION,
-    *actuators.ROBOT_METRICS,
+    "dissipated_energy",
 )
 """Metrics that `metric_rates` knows."""
 

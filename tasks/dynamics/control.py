@@ -22,7 +22,7 @@ from robots.controllers import CONTROLLERS, Controller, controller_parameters, c
 from robots.model import Family
 from robots.parameters import LARGEST
 from robots.types import TWIST
-from tasks.dynamics.drive_model import Inverse, InverseModel, is_ok
+from tasks.dynamics.drive_values import DriveModel, Inverse, is_ok
 from tasks.kernels.expression import Array, Scalar
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Shape, Values, indexed
@@ -155,7 +155,7 @@ class ControlLoop:
     """
 
     def __init__(
-        self, model: InverseModel, controller: Controller, settings: Settings, step: float, usual: float | None = None
+        self, model: DriveModel, controller: Controller, settings: Settings, step: float, usual: float | None = None
     ):
         self.model, self.controller, self.settings = model, controller, settings
         self.mechanism = model.family.reference

@@ -35,7 +35,7 @@ from tasks.features.criteria import Criteria
 from tasks.features.singularities import Constraints
 from tasks.kernels.kernel import checked, kernel
 from tasks.kernels.keys import Indexed
-from tasks.mechanics.arms import arms
+from tasks.mechanics.solving import arms
 from tasks.stages.stages import assembly, limb, platform
 
 SINGULAR = 1e-10

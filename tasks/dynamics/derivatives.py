@@ -21,8 +21,8 @@ from robots.parameters import ParameterError, nearest
 from robots.quantities import names
 from robots.status import Status
 from robots.types import TWIST
-from tasks.dynamics.inputs import CORES, JOINTS, field_input, load_input
-from tasks.dynamics.inverse import HELD, Dynamics, Influences, reaction_criteria
+from tasks.dynamics.inputs import CORES, JOINTS, field_input, load_input, reaction_criteria
+from tasks.dynamics.inverse import HELD, Dynamics, Influences
 from tasks.dynamics.records import Environment, Forces, Motion, Moving
 from tasks.features.friction.inputs import FrictionInput, friction_input
 from tasks.kernels.kernel import common_batch, padded, rows

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Set
 
 import numpy as np
 
-from robots.loads.family import signal_values
 from robots.model import Family
-from robots.status import Status
+from tasks.dynamics.drive_values import Inverse
 from tasks.features import table
 from tasks.features.sharing import even_weights
 from tasks.kernels.kernel import has_compiler
@@ -27,11 +26,6 @@ def case_rows(family: Family, parameters: np.ndarray, gravity: tuple[float, floa
     for k, mount in enumerate(mount_values(family, named)):
         values |= indexed(k, {"mount": mount})
     return {key: np.broadcast_to(value, (len(parameters), value.shape[1])) for key, value in values.items()}
-
-
-def signal_columns(family: Family, time: float, width: int) -> np.ndarray:
-    """Signals of loads at a time [s], the same for all samples (signal, samples)."""
-    return np.repeat(signal_values(family, time)[:, None], width, axis=1)
 
 
 class InverseModel:
@@ -115,47 +109,3 @@ def _source(stage: Stage, name: Key) -> Key:
     source = stage.takes.get(name, name)
     assert not isinstance(source, Rows)
     return source
-
-
-class Inverse:
-    """Results of `InverseModel.run`, with the `signals` (signal, samples) of loads."""
-
-    def __init__(self, values: Values, limbs: int, forces: bool, signals: np.ndarray):
-        self.values, self._limbs, self._forces, self.signals = values, range(limbs), forces, signals
-
-    @property
-    def position(self) -> np.ndarray:
-        """Positions of the actuators (actuator, samples)."""
-        return np.concatenate([self.values[Indexed("actuator_position", k)][0] for k in self._limbs])
-
-    def of_limbs(self, name: str) -> list[np.ndarray]:
-        """Return a series of each limb (joint, samples)."""
-        return [self.values[Indexed(name, k)][0] for k in self._limbs]
-
-    @property
-    def velocity(self) -> np.ndarray:
-        """Their rates."""
-        return self.values[VELOCITY][0]
-
-    @property
-    def force(self) -> np.ndarray:
-        """Forces of the motion (actuator, samples)."""
-        return self.values["force"][0]
-
-    @property
-    def jacobians(self) -> Values:
-        """J_IK of each limb, as programs take it."""
-        return {Indexed("jacobian", k): self.values[Indexed("jacobian", k)] for k in self._limbs}
-
-    @property
-    def status(self) -> np.ndarray:
-        """Status (samples,)."""
-        if self._forces:
-            return self.values["status"][0, 0]
-        worst = [self.values[Indexed("status", k)][0, 0] for k in self._limbs]
-        return np.asarray(np.max(worst, axis=0), dtype=float)
-
-
-def is_ok(status: np.ndarray) -> np.ndarray:
-    """Return a mask of the samples with status OK."""
-    return np.asarray(status == float(Status.OK))

@@ -8,19 +8,64 @@ curves in it (both: `tasks.dynamics.paths.power`), and limits of jerk couple nei
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import check_arguments
 from robots.model import Robot
 from robots.status import Status
-from tasks.dynamics.paths.path import ActuatorDerivatives, RobotPath, path_forces
+from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics
+from tasks.dynamics.paths.forces import ActuatorDerivatives, PathForces
+from tasks.dynamics.paths.path import RobotPath
 from tasks.dynamics.paths.power import Curves, FastestMotion, PathLimits, Plane, beyond_limits, curved_passes, passes
 from tasks.dynamics.paths.smooth import smooth_motion
 from tasks.dynamics.records import GRAVITY
 
 MOST_POINTS = 100_001
 """Points of a grid, at most: more show nothing new and take minutes and gigabytes."""
+
+
+@dataclass(frozen=True)
+class RobotOnPath:
+    """A robot on a path, within limits: forces and rates of its actuators, as `DrivenPath` has them."""
+
+    robot: Robot
+    path: RobotPath
+    limits: PathLimits
+    gravity: ArrayLike = GRAVITY
+
+    @property
+    def breaks(self) -> np.ndarray:
+        """Values of the progress between which the path is smooth."""
+        return self.path.breaks
+
+    def forces(self, progress: np.ndarray) -> PathForces:
+        """Compute actuator forces and speed limit of a motion along the path, at values of the progress (point,)."""
+        samples, limits = self.path.at(progress), self.limits
+        still, pushed, swept = (
+            inverse_dynamics(self.robot, gravity=self.gravity, **samples.moving(*rates))
+            for rates in ((0.0, 0.0), (0.0, 1.0), (1.0, 0.0))
+        )
+        status = np.maximum(np.maximum(still.status, pushed.status), swept.status)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            top = ((limits.velocity / np.abs(swept.velocity)) ** 2).min(axis=1)
+            if np.isfinite(limits.speed):
+                top = np.minimum(top, (limits.speed / np.linalg.norm(samples.first[:, 3:], axis=1)) ** 2)
+            if limits.joints is not None:
+                joints = inverse_kinematics(self.robot, **samples.moving(1.0, 0.0)).velocity
+                top = np.fmin(top, np.nanmin((limits.joints / np.abs(joints)) ** 2, axis=(1, 2)))
+        push, sweep = pushed.force - still.force, swept.force - still.force
+        return PathForces(push, sweep, still.force, swept.velocity, top, status)
+
+    def derivatives(self) -> ActuatorDerivatives | None:
+        """Return the derivatives of the actuators; None where the robot fails, or they are not smooth."""
+        return ActuatorDerivatives.of(self.breaks, self._rates)
+
+    def _rates(self, progress: np.ndarray) -> np.ndarray | None:
+        result = inverse_dynamics(self.robot, **self.path.at(progress).moving(1.0, 0.0))
+        return None if (result.status != Status.OK).any() else result.velocity
 
 
 @check_arguments
@@ -75,26 +120,27 @@ def fastest_along(
 ) -> FastestMotion:
     """Return the same along any path of a robot, within limits that are known to fit it."""
     if np.isfinite(limits.jerk).any():
-        return smooth_motion(robot, path, limits, points, gravity)
-    return _without_jerk(robot, path, limits, points, gravity)
+        return smooth_motion(RobotOnPath(robot, path, limits, gravity), points)
+    return _without_jerk(RobotOnPath(robot, path, limits, gravity), points)
 
 
-def _without_jerk(robot: Robot, path: RobotPath, limits: PathLimits, points: int, gravity: ArrayLike) -> FastestMotion:
+def _without_jerk(driven: RobotOnPath, points: int) -> FastestMotion:
+    limits = driven.limits
     progress, count = np.linspace(0.0, 1.0, points), len(limits.force)
     curved = bool(np.isfinite(limits.power).any()) or limits.voltage is not None
     if curved:  # such limits change with the speed itself, which grows by its root at rest
         progress = progress**2 * (3.0 - 2.0 * progress)
-    forces = path_forces(robot, path, progress, gravity, limits)
+    forces = driven.forces(progress)
     status, rate = forces.status, forces.rate
     if (status != Status.OK).any():
         return FastestMotion.none(np.inf, progress, status, count)
     plane = Plane(forces.push, forces.sweep, forces.hold, limits.force)
     solution: tuple[np.ndarray, np.ndarray] | None
     if np.isfinite(limits.acceleration).any():
-        rates = ActuatorDerivatives.along(robot, path)
+        rates = driven.derivatives()
         if rates is None:
             return FastestMotion.none(np.nan, progress, np.full_like(status, Status.NOT_CONVERGED), count)
-        first, second, _ = rates.at(progress, path.piece_of(progress))
+        first, second, _ = rates.at(progress, driven.path.piece_of(progress))
         plane = plane.beside(first, second, limits.acceleration)
     if curved:
         straight = Curves.of(plane.push, plane.sweep, plane.hold, most=plane.most)

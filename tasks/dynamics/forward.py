@@ -20,7 +20,7 @@ from robots.status import Status
 from tasks.dynamics import inputs
 from tasks.dynamics.equations import free_acceleration
 from tasks.dynamics.forces_over_step import Acting, HeldForces, Pushes, SignalSource, Source, arguments, first_shape
-from tasks.dynamics.instant.systems import POSE
+from tasks.dynamics.instant.layout import POSE
 from tasks.dynamics.integration import METHODS, Moment, MotionSystem, Stepper, forced
 from tasks.dynamics.records import (
     GRAVITY,
@@ -32,12 +32,12 @@ from tasks.dynamics.records import (
     Motion,
     MotionKeywords,
     Moving,
+    ServoLike,
     State,
     Timed,
     check_record,
     long_form,
 )
-from tasks.dynamics.servo import Servo
 from tasks.kernels import kernel
 from tasks.kernels.kernel import Batch, checked, common_batch
 from tasks.mathematics import rotations
@@ -77,7 +77,7 @@ class Cases(NamedTuple):
     state: np.ndarray
     pushes: Pushes
     start: float
-    servo: Servo | None = None
+    servo: ServoLike | None = None
     gravity: ArrayLike = GRAVITY
 
 
@@ -94,11 +94,11 @@ def opened(
 
     signals (*batch, signal): those of loads at one instant; absent: over time.
     """
-    force, load, moving, memory = cast(Acting | Servo, forces.actuator), forces.load, state.moving, state.memory
+    force, load, moving, memory = cast(Acting | ServoLike, forces.actuator), forces.load, state.moving, state.memory
     base, gravity = BaseMotion(**environment.base_parts), environment.gravity
     layout, shapes = system.layout, dict[str, Batch]()
-    servo = force if isinstance(force, Servo) else None
-    if isinstance(force, Servo):
+    servo = force if isinstance(force, ServoLike) else None
+    if isinstance(force, ServoLike):
         force = np.zeros(layout.actuators)
     sources = [Source("force", force, layout.actuators)]
     if layout.platform:

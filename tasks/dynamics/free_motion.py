@@ -23,9 +23,10 @@ from robots.status import Status
 from tasks.dynamics import inputs
 from tasks.dynamics.equations import Model
 from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics
+from tasks.dynamics.motions import Simulation
 from tasks.dynamics.records import AdaptiveSteps, FixedSteps, Forces, Moving, State
 from tasks.kernels import kernel as batches
-from tasks.kernels.expression import ABSENT, Array
+from tasks.kernels.expression import Array
 from tasks.kernels.kernel import Batch, checked, kernel, padded
 from tasks.kernels.keys import Arrays, Indexed, Values
 from tasks.mathematics import rotations
@@ -203,35 +204,6 @@ STILL = 1e-6
 
 SHORT = 1e-9
 """Share of the whole time below which an adaptive step is stuck."""
-
-
-class Simulation(NamedTuple):
-    """Times (kept,), platform position (kept, *batch, 3), rotation (kept, *batch, 3, 3), twist (kept, *batch, 6).
-
-    drift (kept, *batch): how far limbs have been open since the last kept time before they were closed again [m, or
-    cosine]; gap: how far they are open at that time. Both are zero in task space. status (*batch): INTEGRATION_FAILED
-    for a case that came to an end, out of reach, singular, or too quick for its steps; it holds NaN from there on. A
-    case whose start has no solution has the status of the start, such as NOT_REACHABLE.
-
-    Where friction is given, or a motion of the base, status says why a case ended, and of joints with friction, in the
-    order of the groups, there are friction, stuck, memory and loss (kept, *batch, joint) as in
-    `tasks.dynamics.chains.ChainMotion`, work (kept, *batch, actuator) that actuators have done and load_work (kept,
-    *batch) of the load on the platform [J]. Otherwise these are empty.
-    """
-
-    time: np.ndarray
-    position: np.ndarray
-    rotation: np.ndarray
-    twist: np.ndarray
-    drift: np.ndarray
-    gap: np.ndarray
-    status: np.ndarray
-    friction: np.ndarray = ABSENT
-    stuck: np.ndarray = ABSENT
-    memory: np.ndarray = ABSENT
-    loss: np.ndarray = ABSENT
-    work: np.ndarray = ABSENT
-    load_work: np.ndarray = ABSENT
 
 
 class Kept(NamedTuple):

@@ -14,12 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import shown
+from robots.criteria.elasticity import Elasticity
+from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.criteria.selection import joint_names, link_names
 from robots.limits import Place
 from robots.loads.family import signal_values
 from robots.model import Family, Mechanism, Robot
 from robots.types import TWIST, LoadAxes
 from tasks.dynamics.records import STANDING, Environment, Forces, Moving, ServoLike, check_record, gravity_vector
+from tasks.features.criteria import sharing_problems
 from tasks.kernels.kernel import Batch, checked, common_batch, rows
 from tasks.kernels.keys import Key
 from tasks.mechanics.recursion import MOVING
@@ -341,3 +344,17 @@ def check_parts(robot: Robot, name: str, value: object, kind: type[object]) -> N
         if odd:
             raise ValueError(f"{name}: {part}: got {odd[0]!r}, which {robot.name} does not have; "
                              f"expected numbers as limbsweep.robots.{kind.__name__}.of gives them")  # fmt: skip
+
+
+def reaction_criteria(robot: Robot, elasticity: Elasticity | None) -> CriteriaParameters:
+    """Return the criteria that decide reactions that statics leaves open: none, or elasticity.
+
+    Raises ValueError where elasticity cannot decide them.
+    """
+    if elasticity is None:
+        return NO_CRITERIA
+    check_parts(robot, "elasticity", elasticity, Elasticity)
+    criteria = CriteriaParameters(elasticity, reactions=True)
+    for problem in sharing_problems(robot.family, criteria):
+        raise ValueError(f"elasticity: got {problem}; expected joints or links that give way wherever they share loads")
+    return criteria

@@ -31,13 +31,14 @@ from robots.friction.groups import FrictionGroup
 from robots.friction.laws import LAWS
 from robots.model import Family, Robot
 from robots.status import Status
-from tasks.dynamics import inputs, inverse
+from tasks.dynamics import inputs
 from tasks.dynamics.forces_over_step import Push
+from tasks.dynamics.inputs import reaction_criteria
 from tasks.dynamics.instant.decisions import OPEN, decide
+from tasks.dynamics.instant.layout import POSE, StateLayout
 from tasks.dynamics.instant.programs import Constants, Instant
-from tasks.dynamics.instant.systems import POSE, StateLayout
-from tasks.features.friction.forward import bristles
 from tasks.features.friction.inputs import Friction, friction_input, without_zero_width
+from tasks.features.friction.joints import bristles
 from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Arrays
 from tasks.mathematics import rotations
@@ -156,7 +157,7 @@ class MotionSystem:
         groups = without_zero_width(friction_input(robot, friction, LAWS))
         values = groups.values if groups.groups else np.zeros((1, 0))
         parameters, field = inputs.parameters(robot, timed=True), inputs.gravity_input(gravity)
-        soft = inverse.reaction_criteria(robot, elasticity).elasticity
+        soft = reaction_criteria(robot, elasticity).elasticity
         soft = soft if groups.statics else None
         constants = Constants.of(robot.family, parameters, field, values, soft)
         return cls(Instant(robot.family, groups.groups, constants, base=base), load_with_platform=load_with_platform)

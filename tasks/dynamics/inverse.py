@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robots.arguments import check_arguments
-from robots.criteria.elasticity import Elasticity
 from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.model import Frame, Inertia, Limb, Link, Robot
 from robots.quantities import names
@@ -29,7 +28,6 @@ from tasks.dynamics.inputs import (
     JOINTS,
     FieldInput,
     check_names,
-    check_parts,
     field_input,
     gravity_input,
     load_input,
@@ -37,6 +35,7 @@ from tasks.dynamics.inputs import (
     moving_input,
     parameters,
     present,
+    reaction_criteria,
     refuse_actuator,
     signals_input,
 )
@@ -51,7 +50,6 @@ from tasks.dynamics.records import (
     State,
     long_form,
 )
-from tasks.features.criteria import sharing_problems
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.friction.inputs import FrictionInput, friction_input
 from tasks.features.loads import PlatformWrench
@@ -609,17 +607,3 @@ def resolved_motion(robot: Robot, moving: Moving) -> Moving:
     parts = present(moving)
     motion = resolve_redundancy(robot, q=parts["q"], qd=parts.get("qd"), qdd=parts.get("qdd"))
     return Moving(q=motion.q, qd=motion.qd, qdd=motion.qdd)
-
-
-def reaction_criteria(robot: Robot, elasticity: Elasticity | None) -> CriteriaParameters:
-    """Return the criteria that decide reactions that statics leaves open: none, or elasticity.
-
-    Raises ValueError where elasticity cannot decide them.
-    """
-    if elasticity is None:
-        return NO_CRITERIA
-    check_parts(robot, "elasticity", elasticity, Elasticity)
-    criteria = CriteriaParameters(elasticity, reactions=True)
-    for problem in sharing_problems(robot.family, criteria):
-        raise ValueError(f"elasticity: got {problem}; expected joints or links that give way wherever they share loads")
-    return criteria

@@ -65,6 +65,7 @@ from tasks.mechanics import assembly, drives, limb_motion, recursion
 from tasks.mechanics import recursion as platform
 from tasks.mechanics.kinematics import along
 from tasks.mechanics.recursion import Field, Massing
+from tasks.mechanics.solved import Mounted, Solved
 from tasks.mechanics.solving import solved_limb
 from tasks.mechanics.structure import GRAVITY as GRAVITY_INPUT
 from tasks.mechanics.structure import field_inputs, limb_inputs, structure_of, symbolic
@@ -224,14 +225,14 @@ def unit_wrenches(spin: Array, acceleration: Array) -> np.ndarray:
     return array(np.stack([np.concatenate(each.wrench(spin, acceleration)) for each in unit_massings()], axis=1))
 
 
-def on_freedoms(mounted: limb_motion.Mounted, solved: limb_motion.Solved) -> np.ndarray:
+def on_freedoms(mounted: Mounted, solved: Solved) -> np.ndarray:
     """Return the map of forces of the tree joints to the robot's freedoms: (freedom, joint). Eqs. (97), (77)."""
     tips = solved.tips
     back = tips.inverse.T @ tips.embedding.matrix.T
     return array(np.stack([array(mounted.outward(tips.covector(column))) for column in back.T], axis=1))
 
 
-def on_joints(mounted: limb_motion.Mounted, solved: limb_motion.Solved, body: int) -> np.ndarray:
+def on_joints(mounted: Mounted, solved: Solved, body: int) -> np.ndarray:
     """Return the map of a wrench at the origin of a body, in its axes, to the tree joints: (joint, 6)."""
     links, nothing = mounted.limb.links, (np.zeros(3), np.zeros(3))
     columns = []

@@ -26,7 +26,8 @@ from robots.controllers import Controller, Space, check_space, controller_parame
 from robots.model import Family, Robot
 from robots.parameters import ParameterError, nearest
 from tasks.dynamics.control import ControlLoop, Settings
-from tasks.dynamics.drive_model import InverseModel, case_rows, signal_columns
+from tasks.dynamics.drive_model import InverseModel, case_rows
+from tasks.dynamics.drive_values import signal_columns
 from tasks.dynamics.forces_over_step import Acting, OfState, OfTime, Push, is_of_state, is_of_time
 from tasks.dynamics.inputs import moving_input
 from tasks.dynamics.records import Moving

@@ -1,31 +1,35 @@
 """Direct problem for any robot: motion over time from forces, for parallel robots and chains behind one call.
 
-Constant steps are those of `tasks.dynamics.free_motion` and `tasks.dynamics.integration`. One case of a robot with
-friction may be integrated by an adaptive integrator that finds the instants at which modes end: scipy's DOP853, or
-Radau where friction is stiff, between events (a joint comes to rest, breaks away, or its law forgets that it was at
-rest). The result is accepted only if the change of energy balances the work of actuators and of friction.
+Constant steps are those of `tasks.dynamics.free_motion`, and where joints have friction or the base moves those of
+`tasks.dynamics.integration`: they are cut, for each case by itself, where a joint comes to rest or breaks away. What is
+at rest stays at rest to the last bit, and what slides stops where it should. The state of a parallel robot is the pose
+of its platform, with a unit quaternion, and the free components of its twist; joints follow from inverse kinematics, so
+that no loop comes open. Joints with friction are those of `tasks.features.friction.inputs`, with any law of
+`robots.friction.laws.LAWS`; `tasks.features.friction.joints` has how they come to rest. One case may be integrated
+adaptively, see `tasks.dynamics.adaptive`; its result is accepted only if the change of energy balances the work of
+actuators and of friction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.integrate import DOP853, DenseOutput, OdeSolver, Radau
-from scipy.optimize import brentq
+from scipy.integrate import DOP853, OdeSolver, Radau
 
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.status import Status
-from tasks.dynamics import chains, free_motion, parallel, spanning_tree
-from tasks.dynamics.chains import ChainMotion, collected
+from tasks.dynamics import free_motion, inputs, spanning_tree
+from tasks.dynamics.adaptive import AdaptiveCase
 from tasks.dynamics.equations import equations_of_motion
-from tasks.dynamics.forces_over_step import Acting, Pushes
-from tasks.dynamics.forward import Cases, begun, opened
-from tasks.dynamics.free_motion import Feedback, Form, Simulation
-from tasks.dynamics.integration import JointModes, Moment, MotionSystem, StateRates, forced
+from tasks.dynamics.forces_over_step import Acting
+from tasks.dynamics.forward import Cases, begun, opened, over_time, series
+from tasks.dynamics.free_motion import Feedback, Form
+from tasks.dynamics.integration import Moment, MotionSystem
+from tasks.dynamics.motions import ChainMotion, Simulation
 from tasks.dynamics.records import (
     GRAVITY,
     AdaptiveSteps,
@@ -34,18 +38,13 @@ from tasks.dynamics.records import (
     FixedSteps,
     Forces,
     Motion,
+    ServoLike,
     State,
     records_of,
 )
-from tasks.dynamics.servo import Servo
-from tasks.kernels.kernel import padded
+from tasks.kernels.kernel import Batch
+from tasks.mathematics import rotations
 from tasks.mechanics.structure import structure_of
-
-SHORT = 1e-14
-"""Share of the whole time below which an adaptive step is stuck."""
-
-SLOW, PATIENCE = 1e-9, 200
-"""Share of the whole time below which steps are hardly any, and how many of these in a row are stuck too."""
 
 BALANCE = 1e-6
 """Share of its energy, or of the work in it, that may be missing from a case that is OK."""
@@ -53,8 +52,74 @@ BALANCE = 1e-6
 SOLVERS: Mapping[str, type[OdeSolver]] = {"DOP853": DOP853, "Radau": Radau}
 """Integrators of scipy: explicit of order eight, and implicit of order five for stiff systems."""
 
-EVENTS = 10_000
-"""Events after which a case has come to its end."""
+
+def simulate_chain(
+    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps
+) -> ChainMotion:
+    """Integrate the motion of a batch of cases of a chain, a tree or a closed chain, in constant steps.
+
+    state: q, qd (*batch, freedom), the start (qd absent: at rest), and memory (*batch, joint) of friction laws with a
+    state (absent: relaxed bristles, stiction at rest). forces: actuator (*batch, actuator): constant, a function of
+    time, or of time (*batch,), q and qd, or a servo; friction, see `tasks.features.friction.inputs`; elasticity as in
+    `tasks.dynamics.forward`. Raises ValueError, TypeError or ParameterError for input that does not fit.
+    """
+    system = chain_system(robot, forces, environment)
+    cases = opened(robot, system, state, forces, environment, clock.start)
+    return chain_motion(system, list(over_time(system, cases, clock)), cases.batch)
+
+
+def chain_system(robot: Robot, forces: Forces, environment: Environment) -> MotionSystem:
+    """Return the equations of a chain under forces."""
+    base = bool(environment.base_parts)
+    return MotionSystem.of(robot, forces.friction, environment.gravity, base=base, elasticity=forces.elasticity)
+
+
+def chain_motion(system: MotionSystem, history: Sequence[tuple[float, Moment]], batch: Batch) -> ChainMotion:
+    """The result, from moments and when they were."""
+    times, values = series(system, history, batch)
+    return ChainMotion(times, **values, joints=np.zeros((*values["q"].shape[:-1], 0)))
+
+
+def simulate_platform(
+    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps
+) -> Simulation:
+    """Integrate the motion of a batch of cases of a parallel robot in constant steps.
+
+    state: position, rotation and twist as in `tasks.dynamics.free_motion.simulate`, and memory. forces: load and
+    load_axes as there; actuator (*batch, actuator): constant, a function of time, or of time (*batch,), position,
+    rotation and twist, as cases whose steps are cut are not at one time; or a servo. All else, and errors, as in
+    `simulate_chain`.
+    """
+    system = platform_system(robot, forces, environment)
+    cases = opened(robot, system, state, forces, environment, clock.start)
+    return platform_motion(system, list(over_time(system, cases, clock)), cases.batch)
+
+
+def platform_system(robot: Robot, forces: Forces, environment: Environment) -> MotionSystem:
+    """Return the equations of a parallel robot under forces. Raises ValueError for axes that a load does not have."""
+    inputs.check_load_axes(forces.load_axes)
+    return MotionSystem.of(
+        robot,
+        forces.friction,
+        environment.gravity,
+        base=bool(environment.base_parts),
+        elasticity=forces.elasticity,
+        load_with_platform=forces.load is not None and forces.load_axes == "platform",
+    )
+
+
+def platform_motion(system: MotionSystem, history: Sequence[tuple[float, Moment]], batch: Batch) -> Simulation:
+    """The result, from moments and when they were."""
+    times, values = series(system, history, batch)
+    pose, speed = values.pop("q"), values.pop("qd")
+    twist = np.zeros((*speed.shape[:-1], 6))
+    twist[..., system.instant.structure.positions] = speed
+    twist[np.isnan(speed).any(axis=-1)] = np.nan
+    turned = rotations.rotation_matrix(np.moveaxis(pose[..., 3:], -1, 0).reshape(4, -1))
+    rotation = np.moveaxis(turned, -1, 0).reshape(*pose.shape[:-1], 3, 3)
+    none = np.zeros(pose.shape[:-1])
+    values["load_work"] = values["load_work"][..., 0]
+    return Simulation(times, pose[..., :3], rotation, twist, drift=none, gap=none, **values)
 
 
 def simulate_chain_adaptive(
@@ -66,24 +131,18 @@ def simulate_chain_adaptive(
     unless the base moves or springs, wrenches or loads over time act. Other arguments and errors as in
     `simulate_chain`, without batch dims.
     """
-    system = MotionSystem.of(
-        robot,
-        forces.friction,
-        environment.gravity,
-        base=bool(environment.base_parts),
-        elasticity=forces.elasticity,
-    )
+    system = chain_system(robot, forces, environment)
     moments = _moments(system, opened(robot, system, state, forces, environment, float(clock.instants[0])), clock)
-    return _accepted(robot, collected(system, moments, ()), environment, clock)
+    return _accepted(robot, chain_motion(system, moments, ()), environment, clock)
 
 
 def simulate_platform_adaptive(
     robot: Robot, state: State, forces: Forces, environment: Environment, clock: AdaptiveSteps
 ) -> Simulation:
-    """The same of a parallel robot; other arguments as in `tasks.dynamics.parallel.simulate_platform`."""
-    system = parallel.platform_system(robot, forces, environment)
+    """The same of a parallel robot; other arguments as in `simulate_platform`."""
+    system = platform_system(robot, forces, environment)
     moments = _moments(system, opened(robot, system, state, forces, environment, float(clock.instants[0])), clock)
-    return _accepted(robot, parallel.collected(system, moments, ()), environment, clock)
+    return _accepted(robot, platform_motion(system, moments, ()), environment, clock)
 
 
 M = TypeVar("M", ChainMotion, Simulation)
@@ -109,7 +168,7 @@ def _moments(system: MotionSystem, cases: Cases, clock: AdaptiveSteps) -> list[t
         raise ValueError(f"solver: got {method_used!r}; {nearest(method_used, SOLVERS)}")
     with np.errstate(all="ignore"):  # a failed case holds NaN
         now = begun(system, cases, 1.0)
-        case = _Case(system, cases.pushes, SOLVERS[method_used], clock.rtol, clock.atol)
+        case = AdaptiveCase(system, cases.pushes, SOLVERS[method_used], clock.rtol, clock.atol)
         return list(case.moments(now, clock.instants))
 
 
@@ -138,124 +197,6 @@ def imbalance(robot: Robot, motion: ChainMotion | Simulation, gravity: ArrayLike
     return float(missing / max(size, np.abs(done).max(initial=0.0), np.finfo(float).tiny))
 
 
-class _Case:
-    """One case under way; states are (size,), in kernels repeated over the lanes."""
-
-    def __init__(self, system: MotionSystem, pushes: Pushes, solver: type[OdeSolver], rtol: float, atol: float):
-        self.system, self.pushes = system, pushes
-        self.solver = solver
-        self.tolerances = {"rtol": rtol, "atol": atol}
-        self.inside: float | None = None  # of the stretch of time between jumps that is under way
-
-    def rates(self, time: float, state: np.ndarray, modes: JointModes) -> StateRates:
-        wide = np.repeat(state[:, None], padded(1), axis=1)
-        return self.system.rates(wide, modes, self.force(time, wide))
-
-    def force(self, time: float, wide: np.ndarray) -> np.ndarray:
-        push = self.pushes.over(time, 0.0, wide, self.inside)
-        return push(np.zeros(wide.shape[1]), wide)
-
-    def moments(self, now: Moment, times: np.ndarray) -> Iterator[tuple[float, Moment]]:
-        """The case at all times; NaN from where it came to its end."""
-        yield float(times[0]), now
-        waiting, first, last = list(times[1:]), float(times[0]), float(times[-1])
-        pieces = self.pushes.breaks.pieces(first, last - first)
-        for piece in pieces:
-            time, end = piece.start, last if piece is pieces[-1] else piece.start + piece.length
-            self.inside = time + 0.5 * piece.length
-            if time > first:
-                now = forced(self.system, now, self.force(time, now.state))
-            for _ in range(EVENTS):
-                if not np.isfinite(now.rates.rate).all():  # an explicit solver would look for its first step for ever
-                    break
-                solver = self.solver(
-                    lambda t, y, modes=now.modes: self.rates(t, y, modes).rate[:, 0],
-                    time, now.state[:, 0], end, **self.tolerances,
-                )  # fmt: skip
-                event = False
-                for reached, dense, event in self._until_event(solver, now):
-                    while waiting and waiting[0] <= reached:
-                        yield float(waiting[0]), self._at(float(waiting.pop(0)), dense, now.modes)
-                    time = reached
-                    if event:
-                        now = self._after(reached, dense, now)
-                    elif reached >= end and waiting:
-                        now = self._at(end, dense, now.modes)
-                if not waiting:
-                    return
-                if not event or time >= end:
-                    break
-            if time < end:
-                break
-        lost = now.like(np.full_like(values, np.nan) for values in now.arrays())
-        for left in waiting:
-            yield float(left), lost
-
-    def _until_event(self, solver: OdeSolver, start: Moment) -> Iterator[tuple[float, DenseOutput, bool]]:
-        """Each step of the solver, the last one up to the event where there is one; none where it gets stuck."""
-        whole, slow = abs(solver.t_bound - solver.t), 0
-        while solver.status == "running":
-            try:
-                solver.step()
-            except ValueError:  # an implicit solver whose Jacobian has no number
-                return
-            if solver.status == "failed" or not np.isfinite(solver.y).all():
-                return
-            dense = solver.dense_output()
-            if self._past(solver.t, solver.y, start) < 0.0:
-                low = self._under_way(dense, float(solver.t_old), float(solver.t), start)
-                known = low < solver.t
-                yield self._first(dense, low, float(solver.t), start) if known else float(solver.t_old), dense, True
-                return
-            changed = self._forgets(solver.t, solver.y, start)
-            yield float(solver.t), dense, changed
-            slow = slow + 1 if solver.step_size < SLOW * whole else 0
-            if changed or solver.step_size < SHORT * whole or slow > PATIENCE:
-                return
-
-    def _under_way(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:
-        """The first instant at which no mode has ended, `high` where there is none.
-
-        That is `low`, but where joints break away there: their velocities are rounding, which may have any sign.
-        """
-        beyond = 0.0
-        while low + beyond < high:
-            if self._past(low + beyond, dense(low + beyond), start) >= 0.0:
-                return low + beyond
-            beyond = max(2.0 * beyond, np.finfo(float).eps * max(abs(high), high - low))
-        return high
-
-    def _first(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:
-        """The instant just past which a mode has ended."""
-        root = float(brentq(lambda t: self._past(t, dense(t), start), low, high, xtol=1e-15, rtol=8.9e-16))
-        beyond = np.finfo(float).eps * abs(high)
-        while root + beyond < high:
-            if self._past(root + beyond, dense(root + beyond), start) < 0.0:
-                return root + beyond
-            beyond *= 2.0
-        return high
-
-    def _past(self, time: float, state: np.ndarray, start: Moment) -> float:
-        rates = self.rates(time, state, start.modes)
-        return float(self.system.margins(start.rates, start.modes, rates).min(initial=np.inf))
-
-    def _forgets(self, time: float, state: np.ndarray, start: Moment) -> bool:
-        remembered = self.rates(time, state, start.modes).remembered[:, 0]
-        return bool((remembered != state[self.system.layout.at["memory"]]).any())
-
-    def _at(self, time: float, dense: DenseOutput, modes: JointModes) -> Moment:
-        state = dense(time)
-        return Moment(np.repeat(state[:, None], padded(1), axis=1), modes, self.rates(time, state, modes))
-
-    def _after(self, time: float, dense: DenseOutput, start: Moment) -> Moment:
-        there = self._at(time, dense, start.modes)
-        near = self.system.margins(start.rates, start.modes, there.rates) <= 1e-9
-        stopping = near & (start.modes.rest < 0.5) & (there.modes.direction != 0.0)
-        fastest = np.abs(start.rates.velocity).max(axis=0, initial=0.0)
-        settled = self.system.settled(there.state, start.modes, stopping, lambda at: self.force(time, at), fastest)
-        return Moment(*settled)
-
-
 class FixedKeywords(DrivenKeywords, total=False):
     """Short form of a simulation in constant steps: of platforms without friction also form, and close of loops."""
 
@@ -266,7 +207,7 @@ class FixedKeywords(DrivenKeywords, total=False):
 def simulate(
     robot: Robot,
     *,
-    force: Acting | Feedback | Servo,
+    force: Acting | Feedback | ServoLike,
     step: float,
     steps: int,
     every: int = 1,
@@ -274,12 +215,12 @@ def simulate(
     start: float | None = None,
     **parts: Unpack[FixedKeywords],
 ) -> Simulation | ChainMotion:
-    """Motion of a batch in constant steps: see `tasks.dynamics.free_motion`, of a chain `tasks.dynamics.chains`.
+    """Motion of a batch in constant steps: see `tasks.dynamics.free_motion`, of a chain `simulate_chain`.
 
     Of a parallel robot: position, rotation, twist, load, load_axes, form, close; of a chain: q, qd. Of both: friction,
     memory, elasticity, method, start, gravity, and base_rotation, base_twist and base_acceleration, how the base moves
     in the world, as in `tasks.inverse_dynamics`, each an array or a function of time; a parallel robot with any of
-    these but gravity moves as `tasks.dynamics.parallel` says, without form and close; so it does where force is a
+    these but gravity moves as `simulate_platform` says, without form and close; so it does where force is a
     servo, a controller that `tasks.dynamics.servo.servo` makes, and where its own loads change with time: steps are
     then cut where these jump, or have a corner. What is absent is as there. Returns a Simulation, of a chain a
     ChainMotion. Raises TypeError for what does not belong to the robot's kind.
@@ -292,7 +233,7 @@ def simulate(
     if method == spanning_tree.METHOD:
         return spanning_tree.simulate_tree(robot, state, forces, environment, clock, next(iter(forms), None))
     if robot.mechanism.is_chain:
-        return chains.simulate_chain(robot, state, forces, environment, clock)
+        return simulate_chain(robot, state, forces, environment, clock)
     if _with_joints(robot, state, forces, environment) or method is not None or start is not None:
         if forms:
             name = next(iter(forms))
@@ -301,7 +242,7 @@ def simulate(
                 f"a motion of the base or loads that change with time, with which {robot.name} moves in task space "
                 f"alone; leave {name} out"
             )
-        return parallel.simulate_platform(robot, state, forces, environment, clock)
+        return simulate_platform(robot, state, forces, environment, clock)
     form, close = cast(Form, forms.get("form", "task_space")), forms.get("close") is not False
     return free_motion.simulate(robot, state, forces, environment.gravity, clock, form, close=close)
 
@@ -321,7 +262,7 @@ def simulate_adaptive(
 
     Of a parallel robot: position, rotation, twist, load, load_axes; of a chain: q, qd. Of both: friction, memory,
     balance, solver, elasticity and the motion of the base, with any of which a parallel robot moves as
-    `tasks.dynamics.parallel` says, as with loads that change with time. All else as in `simulate`.
+    `simulate_platform` says, as with loads that change with time. All else as in `simulate`.
     """
     _refuse(robot, parts)
     state, forces, environment = records_of(force, parts)
@@ -335,7 +276,7 @@ def simulate_adaptive(
 
 def _with_joints(robot: Robot, state: State, forces: Forces, environment: Environment) -> bool:
     """Return whether a platform moves with states of joints, of loads or of a controller beside its own."""
-    if environment.base_parts or robot.family.signals or isinstance(forces.actuator, Servo):
+    if environment.base_parts or robot.family.signals or isinstance(forces.actuator, ServoLike):
         return True
     return any(part is not None for part in (forces.friction, forces.elasticity, state.memory))
 

@@ -20,12 +20,10 @@ from numpy.typing import NDArray
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics import inputs
-from tasks.dynamics.chains import ChainMotion
 from tasks.dynamics.forward import Cases, opened
-from tasks.dynamics.free_motion import Simulation
 from tasks.dynamics.integration import MotionSystem
-from tasks.dynamics.records import Environment, FixedSteps, Forces, State
-from tasks.dynamics.servo import Servo
+from tasks.dynamics.motions import ChainMotion, Simulation
+from tasks.dynamics.records import Environment, FixedSteps, Forces, ServoLike, State
 from tasks.dynamics.tree_coordinates import OfChain, OfPlatform, TreeCoordinates, TreeSeries
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Arrays
@@ -59,7 +57,7 @@ def refuse(robot: Robot, forces: Forces, environment: Environment, form: object 
         "a form of the equations": form is not None,
         "friction": forces.friction is not None,
         "elasticity": forces.elasticity is not None,
-        "a servo": isinstance(forces.actuator, Servo),
+        "a servo": isinstance(forces.actuator, ServoLike),
         "a motion of the base": bool(environment.base_parts),
         "loads that change with time": bool(robot.family.signals),
     }
@@ -73,7 +71,7 @@ def refuse(robot: Robot, forces: Forces, environment: Environment, form: object 
 def simulate_tree(
     robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps, form: object = None
 ) -> ChainMotion | Simulation:
-    """Integrate a batch of cases in constant steps; arguments as in `tasks.dynamics.chains.simulate_chain`.
+    """Integrate a batch of cases in constant steps; arguments as in `tasks.dynamics.simulate.simulate_chain`.
 
     The result has the joints of the tree of a chain as well. Raises ValueError for a request of which there is no such
     motion.

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from robots.model import Robot
 from robots.types import TWIST
-from tasks.dynamics.chains import ChainMotion
-from tasks.dynamics.free_motion import Simulation
 from tasks.dynamics.inverse import inverse_kinematics
+from tasks.dynamics.motions import ChainMotion, Simulation
 from tasks.dynamics.records import Motion
 from tasks.mathematics import rotations
 
@@ -47,7 +46,7 @@ class TreeCoordinates(ABC):
 
     @abstractmethod
     def start(self, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        """Angles, rates and status at a state as `tasks.dynamics.instant.systems.StateLayout` has it."""
+        """Angles, rates and status at a state as `tasks.dynamics.instant.layout.StateLayout` has it."""
 
     @abstractmethod
     def state(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers]:

@@ -19,9 +19,9 @@ from tasks.kernels.keys import Key, Shape, Shapes, indexed
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array
 from tasks.mechanics import recursion
-from tasks.mechanics.arms import Arm, arms, joint_point
+from tasks.mechanics.arms import Arm, joint_point
 from tasks.mechanics.kinematics import HOME, Pose
-from tasks.mechanics.solving import mounted_limb
+from tasks.mechanics.solving import arms, mounted_limb
 from tasks.mechanics.structure import Structure, mount_values, structure_of, symbolic
 from tasks.stages.parts import LimbPart, LimbSample, Part, RobotSample
 from tasks.stages.request import Feature, Request

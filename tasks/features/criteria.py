@@ -33,10 +33,9 @@ from tasks.kernels.expression import Array, Numbers
 from tasks.kernels.keys import Shape, Shapes, Values, indexed
 from tasks.mathematics.algebra import array
 from tasks.mechanics import recursion
-from tasks.mechanics.arms import arms
 from tasks.mechanics.reactions import LimbStatics
 from tasks.mechanics.recursion import held_directions
-from tasks.mechanics.solving import solved_limb
+from tasks.mechanics.solving import arms, solved_limb
 from tasks.mechanics.structure import Structure, mount_values, structure_of
 from tasks.stages.constraints import carried
 from tasks.stages.parts import LimbPart, LimbSample, Part, RobotSample
@@ -83,7 +82,7 @@ class LimbCriteria(LimbPart):
     def terms(self, sample: LimbSample) -> Mapping[str, Numbers]:
         """Return stiffness, errors and clearances of the limb, and its share of the loads that statics leaves open."""
         family, inputs = sample.structure.family, sample.inputs
-        lines, statics = arms(family, sample.limb_index), sample.statics
+        lines, statics = arms(family, sample.limb_index), sample.of_solved(LimbStatics)
         result: dict[str, Numbers] = {}
         if self.sharing is not None:
             result |= elastic_share(statics, sample.gravity, self.sharing, inputs["elasticity"], lines, self.passive)

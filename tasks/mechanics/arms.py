@@ -7,18 +7,13 @@ arms.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from robots.model import Family
 from tasks.kernels.expression import Array
-from tasks.mechanics.kinematics import HOME
 from tasks.mechanics.loops import Tips
-from tasks.mechanics.solving import mounted_limb
-from tasks.mechanics.structure import mount_values, structure_of, with_parameters
 
 TIE = 1e-9
 """Relative difference of distances up to which the joint that is first in `Limb.joints` is taken."""
@@ -37,19 +32,6 @@ def joint_point(tips: Tips, joint: int) -> Array:
     """Return the reference point of a joint's wrench, in the axes of the limb's mount frame."""
     tree = len(tips.limb.links)
     return tips.at[joint].position if joint < tree else tips.cut_joints[joint - tree].point
-
-
-@functools.cache
-def arms(family: Family, limb_index: int) -> tuple[Arm, ...]:
-    """The arms of all links of a limb."""
-    structure = structure_of(family)
-    values = {p.name: p.scalar for p in family.parameters}
-    number = next(k for k, each in enumerate(structure.mechanism.instances) if each.limb == limb_index)
-    mount = mount_values(family, values)[number][0]
-    still = np.zeros(structure.motion_size)
-    mounted, home, *_ = mounted_limb(structure, limb_index, with_parameters(family, values)[0], mount, still)
-    tips = mounted.tips([HOME] * len(mounted.limb.links), home)
-    return tuple(arm for link in range(len(mounted.limb.links)) for arm in _of_link(tips, link))
 
 
 def _of_link(tips: Tips, link: int) -> Iterator[Arm]:

@@ -23,8 +23,9 @@ from tasks.kernels.expression import Array, Expression, Mask, Scalar
 from tasks.mathematics.algebra import array, cross, inverse, where
 from tasks.mechanics import drives, recursion
 from tasks.mechanics.kinematics import JointState, Pose, SpatialMotion, joint_rotation, slope, way
-from tasks.mechanics.limb_motion import Mounted, Solved, applied_wrenches, spring_forces, transmission, unit_motion
+from tasks.mechanics.limb_motion import applied_wrenches, spring_forces, transmission
 from tasks.mechanics.recursion import Massing, skew
+from tasks.mechanics.solved import Mounted, Solved, unit_motion
 
 Seeds = Mapping[Expression, Scalar]
 

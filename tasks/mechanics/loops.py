@@ -33,68 +33,12 @@ from tasks.mathematics.algebra import (
     where,
 )
 from tasks.mechanics.kinematics import Joined, JointState, Pose, SpatialMotion, columns, motions, path, poses, row_count
+from tasks.mechanics.limb_choice import ClusterBlocks, ClusterChoice, LimbChoice, LoopChoice
 
 
 def others(closure: Closure, rows: Sequence[int]) -> tuple[int, ...]:
     """The rows of a closure that are not among these."""
     return tuple(row for row in range(row_count(closure.kind)) if row not in rows)
-
-
-@dataclass(frozen=True)
-class LoopChoice:
-    """One loop as it is solved: the link it starts at, joints of its two sides, rows kept."""
-
-    root: int
-    side_a: tuple[int, ...]
-    side_b: tuple[int, ...]
-    rows: tuple[int, ...]
-
-    @property
-    def joints(self) -> tuple[int, ...]:
-        """Tree joints of the loop, side a first."""
-        return (*self.side_a, *self.side_b)
-
-
-Block = tuple[tuple[int, ...], tuple[int, ...]]
-"""Rows and columns of a part of a cluster's matrix, by their numbers there."""
-
-
-@dataclass(frozen=True)
-class ClusterBlocks:
-    """A matrix of a cluster in parts: blocks that share neither rows nor columns, and the remaining `border`.
-
-    Blocks are limbs of a platform whose coordinates are among the dependent joints, and these are the border.
-    """
-
-    inner: tuple[Block, ...] = ()
-    border: Block = ((), ())
-
-
-NO_BLOCKS = ClusterBlocks()
-
-
-@dataclass(frozen=True)
-class ClusterChoice:
-    """Loops that have to be solved together, by their number in the limb, and the joints that they are solved for.
-
-    Clusters come in the order in which they can be solved: other joints of a cluster are independent, or dependent ones
-    of clusters before it. Closure forces follow in the opposite order. Overconstrained linkages have more rows than
-    joints that follow; they are solved by least squares.
-    """
-
-    loops: tuple[int, ...]
-    dependent: tuple[int, ...]
-    blocks: ClusterBlocks = NO_BLOCKS
-
-
-@dataclass(frozen=True)
-class LimbChoice:
-    """Scheme by which a limb is solved; made once per family by `tasks.mechanics.topology`."""
-
-    loops: tuple[LoopChoice, ...]
-    clusters: tuple[ClusterChoice, ...]
-    independent: tuple[int, ...]
-    tip_rows: tuple[tuple[int, ...], ...]
 
 
 def loop_matrix(

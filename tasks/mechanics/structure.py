@@ -15,7 +15,8 @@ from tasks.kernels.expression import ABSENT, Array, Graph
 from tasks.mechanics import recursion
 from tasks.mechanics.continuation.steps import packed
 from tasks.mechanics.kinematics import HOME
-from tasks.mechanics.loops import LimbChoice, others
+from tasks.mechanics.limb_choice import LimbChoice
+from tasks.mechanics.loops import others
 from tasks.mechanics.recursion import MOVING, held_directions
 from tasks.mechanics.topology import choose
 

@@ -29,17 +29,8 @@ from tasks.mechanics.kinematics import (
     row_count,
     stepped,
 )
-from tasks.mechanics.loops import (
-    NO_BLOCKS,
-    Block,
-    ClusterBlocks,
-    ClusterChoice,
-    LimbChoice,
-    LoopChoice,
-    SolvedLoop,
-    Tips,
-    loop_matrix,
-)
+from tasks.mechanics.limb_choice import NO_BLOCKS, Block, ClusterBlocks, ClusterChoice, LimbChoice, LoopChoice
+from tasks.mechanics.loops import SolvedLoop, Tips, loop_matrix
 
 SAMPLES = 4
 RANK_TOLERANCE = 1e-7

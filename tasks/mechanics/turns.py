@@ -21,7 +21,8 @@ from robots.model import Limb
 from tasks.kernels.expression import Array, Dual, Mask, Scalar
 from tasks.mathematics.algebra import array, either, every, iterate, opposite, total, where
 from tasks.mechanics.kinematics import JointState, state_at
-from tasks.mechanics.loops import Embedding, LimbChoice
+from tasks.mechanics.limb_choice import LimbChoice
+from tasks.mechanics.loops import Embedding
 
 STRIDE = 0.2  # of any joint in a step [rad, or share of a length of the loops]
 NEARLY = 0.05  # correction of a joint from which the way goes on, in the same units

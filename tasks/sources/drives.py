@@ -16,7 +16,7 @@ import numpy as np
 from robots.controllers import Controller
 from robots.model import Family
 from tasks.dynamics.control import ControlLoop, Settings
-from tasks.dynamics.drive_model import Inverse, InverseModel, signal_columns
+from tasks.dynamics.drive_values import DriveModel, Inverse, signal_columns
 from tasks.mathematics.rotations import roll_pitch_yaw
 
 
@@ -80,7 +80,7 @@ class Controlled:
     """
 
     def __init__(
-        self, model: InverseModel, tracks: Tracks, controller: Controller, values: np.ndarray, step: float,
+        self, model: DriveModel, tracks: Tracks, controller: Controller, values: np.ndarray, step: float,
         usual: float,
     ):  # fmt: skip
         self._model, self._tracks, self._step = model, tracks, step

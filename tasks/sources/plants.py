@@ -22,7 +22,7 @@ from robots.loads.signals import Breaks, Piece
 from robots.model import Family
 from robots.status import Status
 from tasks.dynamics.forces_over_step import Parabola, Push, SignalSource
-from tasks.dynamics.instant.systems import layout
+from tasks.dynamics.instant.layout import layout
 from tasks.dynamics.integration import (
     METHODS,
     ROUGH,
@@ -403,7 +403,7 @@ class MovingRobots:
 
     @property
     def state(self) -> np.ndarray:
-        """The state as `tasks.dynamics.instant.systems.StateLayout` says."""
+        """The state as `tasks.dynamics.instant.layout.StateLayout` says."""
         return self._state if self._now is None else self._now.state
 
     def motion(self) -> np.ndarray:

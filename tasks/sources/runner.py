@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from robots.status import Status
-from tasks.dynamics.drive_model import InverseModel
+from tasks.dynamics.drive_values import DriveModel
 from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Values
 from tasks.sources.drives import ForceSource, Seen, StepForces
@@ -220,7 +220,7 @@ class SimulatedBatch:
     the range of the references in coordinates of actuators, and where they end; None without.
     """
 
-    model: InverseModel
+    model: DriveModel
     plant: Callable[[Schedule], Plant]
     drive: Callable[[Schedule], ForceSource]
     schedule: Schedule

@@ -18,6 +18,7 @@ from tasks.mechanics import assembly, limb_motion, recursion
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.kinematics import mount_pose
 from tasks.mechanics.recursion import held_directions
+from tasks.mechanics.solved import Mounted, Solved
 from tasks.mechanics.solving import solved_limb
 from tasks.mechanics.structure import Structure, mount_values, structure_of, symbolic
 from tasks.mechanics.topology import pivots
@@ -27,7 +28,7 @@ _REACH = 0.05  # share of the robot's size by which the platform is moved to rea
 
 
 def limb_rows(
-    structure: Structure, mounted: limb_motion.Mounted, solved: limb_motion.Solved, parameters: Array
+    structure: Structure, mounted: Mounted, solved: Solved, parameters: Array
 ) -> dict[str, Array | list[Any]]:
     """`constraint_rows` (row, held direction) of a limb, and `home_constraint_rows`; see `limb_motion.constraint_rows`.
 

@@ -21,6 +21,7 @@ from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics.algebra import array, where
 from tasks.mechanics import limb_motion, reactions
 from tasks.mechanics.continuation.steps import packed
+from tasks.mechanics.reactions import LimbStatics
 from tasks.mechanics.solving import solved_limb
 from tasks.mechanics.structure import (
     Shape,
@@ -131,7 +132,7 @@ class LimbRequest:
         _ = sample.rates, any(part.uses_positions for part in self.parts) and sample.positions
         series = {name: of(sample) for name, of in SERIES.items() if name in self.series}
         if self.shares_statics:
-            result |= reactions.share(sample.statics, sample.gravity)
+            result |= reactions.share(sample.of_solved(LimbStatics), sample.gravity)
         result |= terms.of_limb(sample, self.terms)
         for part in self.parts:
             result |= part.terms(sample)

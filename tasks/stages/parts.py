@@ -7,10 +7,10 @@ parts by these functions alone. Parts are hashable: equal parts give the same pr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -24,10 +24,11 @@ from tasks.mechanics import limb_motion
 from tasks.mechanics.assembly import Reference
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.kinematics import Pose, SpatialMotion
-from tasks.mechanics.reactions import LimbStatics
+from tasks.mechanics.solved import Mounted, Solved
 from tasks.mechanics.structure import Structure
 
 S = TypeVar("S")
+T = TypeVar("T")
 
 NONE: Shapes = {}
 """No inputs or outputs."""
@@ -41,7 +42,7 @@ OUTCOME = "outcome"
 RECURSION = "recursion"
 """The formulation of `tasks.stages.limb.FORMULATIONS` by which limbs compute their wrenches by default."""
 
-SolvedLimb = tuple[limb_motion.Mounted, limb_motion.Solved, Pose, SpatialMotion, Array]
+SolvedLimb = tuple[Mounted, Solved, Pose, SpatialMotion, Array]
 """A limb, mounted and solved, pose and motion of the platform, and the motion vector of all freedoms."""
 
 
@@ -71,8 +72,8 @@ class LimbSample:
 
     structure: Structure
     limb_index: int
-    mounted: limb_motion.Mounted
-    solved: limb_motion.Solved
+    mounted: Mounted
+    solved: Solved
     pose: Pose
     moving: SpatialMotion
     motion: Array
@@ -84,10 +85,15 @@ class LimbSample:
         """Relation between actuators and joints."""
         return limb_motion.transmission(self.mounted, self.solved)
 
+    def of_solved(self, kind: Callable[[Mounted, Solved], T]) -> T:
+        """Return what a feature makes of the solved limb, such as its statics; made once."""
+        if kind not in self._made:
+            self._made[kind] = kind(self.mounted, self.solved)
+        return cast(T, self._made[kind])
+
     @cached_property
-    def statics(self) -> LimbStatics:
-        """Wrenches in the joints by their causes."""
-        return LimbStatics(self.mounted, self.solved)
+    def _made(self) -> dict[Callable[[Mounted, Solved], Any], Any]:
+        return {}
 
     @cached_property
     def rates(self) -> tuple[list[Scalar], list[Scalar]]:

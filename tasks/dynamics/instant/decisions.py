@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.friction.groups import FrictionGroup
 from robots.status import Status
 from tasks.dynamics.instant.affine_loads import AffineLoads, is_convex
 from tasks.dynamics.instant.elimination import TINY
-from tasks.dynamics.instant.load_search import LoadSearch
+from tasks.dynamics.instant.layout import StateLayout, loaded_joints
+from tasks.dynamics.instant.load_search import LoadSearch, Round
 from tasks.dynamics.instant.no_motion import is_refuted
-from tasks.dynamics.instant.systems import loaded_joints
 from tasks.kernels.keys import Arrays, Values
-
-if TYPE_CHECKING:
-    from tasks.dynamics.instant.programs import Instant
 
 Numbers = NDArray[np.float64]
 
@@ -32,7 +30,18 @@ class Decisions(NamedTuple):
     outputs: Arrays
 
 
-def decide(instant: Instant, where: Sequence[Numbers], count: int) -> Decisions:
+class LoadedMotions(Protocol):
+    """Motions of samples with friction, under normal loads that a search tries: `tasks.dynamics.instant.programs`."""
+
+    groups: tuple[FrictionGroup, ...]
+    layout: StateLayout
+
+    def under_loads(self, state: Numbers, modes: Numbers, acting: Numbers) -> Round:
+        """Return the motions of samples under normal loads that are given."""
+        ...
+
+
+def decide(instant: LoadedMotions, where: Sequence[Numbers], count: int) -> Decisions:
     """Decide about the first `count` samples of `where`: states, modes and what acts (size, padded samples)."""
     run, joints = instant.under_loads(*where), loaded_joints(instant.groups)
     search = LoadSearch(run, count, joints, instant.layout.at["qd"])
@@ -62,7 +71,9 @@ def decide(instant: Instant, where: Sequence[Numbers], count: int) -> Decisions:
     return Decisions(status, outputs)
 
 
-def affine_loads(instant: Instant, where: Sequence[Numbers], columns: NDArray[np.int64]) -> list[AffineLoads | None]:
+def affine_loads(
+    instant: LoadedMotions, where: Sequence[Numbers], columns: NDArray[np.int64]
+) -> list[AffineLoads | None]:
     """Return the affine loads of samples (columns,); None where friction is not linear in loads.
 
     where: arrays (size, padded samples) of states, modes and what acts from outside.

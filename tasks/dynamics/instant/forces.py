@@ -53,8 +53,7 @@ from tasks.dynamics.instant.rest import (
     large,
 )
 from tasks.features.friction import coupled
-from tasks.features.friction.forward import ForwardFriction
-from tasks.features.friction.joints import LimbFriction, load_vectors
+from tasks.features.friction.joints import ForwardFriction, LimbFriction, load_vectors
 from tasks.features.friction.load_iteration import PROVEN
 from tasks.kernels.derivatives import tangent
 from tasks.kernels.expression import Array, Expression, Mask, Scalar, fma

@@ -25,28 +25,25 @@ from robots.model import Family
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.inertia import is_tree
+from tasks.dynamics.instant.layout import Form, layout, program_name
 from tasks.dynamics.instant.systems import (
     FIRST,
     SLOPES,
-    Form,
     LimbDynamics,
     LoadedPlatform,
     PushedChain,
     PushedPlatform,
     PushedTree,
     inputs_of_motion,
-    layout,
     modes_of,
     outputs_of_motion,
-    program_name,
     slope,
     stage_of,
 )
 from tasks.features.compliance import ElasticSharing, LimbElasticity, of_limb
 from tasks.features.friction import coupled
 from tasks.features.friction import joints as joint_friction
-from tasks.features.friction.forward import ForwardFriction
-from tasks.features.friction.joints import LimbFriction
+from tasks.features.friction.joints import ForwardFriction, LimbFriction
 from tasks.kernels.expression import ABSENT, Array, Scalar
 from tasks.kernels.keys import Arrays, Shape, Values, indexed, padded
 from tasks.kernels.lanes import BoundKernel
@@ -55,12 +52,11 @@ from tasks.mathematics import rotations
 from tasks.mathematics.algebra import array, cross, dot, from_columns, where
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics import recursion
-from tasks.mechanics.arms import arms
 from tasks.mechanics.equations import pose_seeds
 from tasks.mechanics.inertia.articulated import ArticulatedTree
 from tasks.mechanics.kinematics import SpatialMotion
 from tasks.mechanics.reactions import LimbStatics
-from tasks.mechanics.solving import solved_limb
+from tasks.mechanics.solving import arms, solved_limb
 from tasks.mechanics.structure import (
     GRAVITY,
     Structure,

@@ -18,11 +18,10 @@ costs time for each array. Cases may lie in the lanes of vectors, each with its 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -31,10 +30,10 @@ from robots.model import Family, Platform
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.instant.forces import Loads, Modes, Moved, Pushed, SettledMotion, StepStage
+from tasks.dynamics.instant.layout import Form, StateLayout, loaded_joints
 from tasks.features.compliance import ElasticSharing
 from tasks.features.friction import joints as joint_friction
-from tasks.features.friction.forward import ForwardFriction
-from tasks.features.friction.joints import LimbFriction
+from tasks.features.friction.joints import ForwardFriction, LimbFriction
 from tasks.kernels.derivatives import tangent
 from tasks.kernels.expression import ZERO, Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, is_zero, sqrt, total, where
@@ -43,83 +42,9 @@ from tasks.mechanics import reactions as reactions
 from tasks.mechanics.equations import Seeds, state_seeds
 from tasks.mechanics.inertia.articulated import ArticulatedTree
 from tasks.mechanics.kinematics import REST, Pose, SpatialMotion
-from tasks.mechanics.limb_motion import Mounted, Solved, unit_motion
 from tasks.mechanics.reactions import LimbStatics
-from tasks.mechanics.recursion import MOVING, Field, held_directions
-
-Form = Literal["explicit", "implicit", "under loads"]
-"""Of a motion: with or without the inputs of a linearly implicit stage, or under normal loads that are given."""
-
-OF_JOINTS = ("braking", "velocity", "limit", "remembered", "breaking", "rates")
-"""Of every joint with friction: its friction, velocity, the most that holds it against what it holds now, the memory of
-its law once it is here, of one at rest that does not hold the acceleration that begins, relative, and the sum of the
-magnitudes of all that its velocity is the sum of."""
-
-POSE = 7
-"""Length of the position of a platform: of its reference point, then the unit quaternion of its axes, scalar first."""
-
-
-@dataclass(frozen=True)
-class StateLayout:
-    """Places of the parts of a state: q, q', memory of friction, work that friction takes, work of actuators.
-
-    Numbers of `free` freedoms, of `joints` with friction and of `actuators`. With a `platform` q is its pose,
-    position and unit quaternion (POSE,) in world axes, q' the free components of its twist, and the work of the
-    load follows.
-    """
-
-    free: int
-    joints: int
-    actuators: int
-    platform: bool = False
-    signals: int = 0
-
-    @property
-    def positions(self) -> int:
-        """Length of q."""
-        return POSE if self.platform else self.free
-
-    @functools.cached_property
-    def at(self) -> Mapping[str, slice]:
-        """Rows of `q`, `qd`, `memory`, `loss`, `work`, and of a platform `load_work`."""
-        sizes = {"q": self.positions, "qd": self.free, "memory": self.joints, "loss": self.joints}
-        return _rows({**sizes, "work": self.actuators, **({"load_work": 1} if self.platform else {})})
-
-    @functools.cached_property
-    def of_joints(self) -> Mapping[str, slice]:
-        """Rows of OF_JOINTS in the output `joints`."""
-        return _rows(dict.fromkeys(OF_JOINTS, self.joints))
-
-    @functools.cached_property
-    def acting(self) -> Mapping[str, slice]:
-        """Rows of the external forces.
-
-        `force` of the actuators, `load` on the platform, `signals` of loads over time, and `base`, where it moves.
-        """
-        load = len(TWIST) if self.platform else 0
-        return _rows({"force": self.actuators, "load": load, "signals": self.signals, "base": MOVING})
-
-    @property
-    def moving(self) -> int:
-        """Length of q and q'."""
-        return self.positions + self.free
-
-    @property
-    def size(self) -> int:
-        """Length of a state."""
-        return max(rows.stop for rows in self.at.values())
-
-
-def _rows(sizes: Mapping[str, int]) -> dict[str, slice]:
-    ends = np.cumsum([0, *sizes.values()])
-    return {name: slice(int(a), int(b)) for name, a, b in zip(sizes, ends[:-1], ends[1:], strict=True)}
-
-
-def layout(family: Family, groups: tuple[FrictionGroup, ...]) -> StateLayout:
-    """Return the layout of a robot's states."""
-    mechanism, joints = family.reference, sum(len(each.places) for each in groups)
-    sizes = len(mechanism.freedoms), joints, len(mechanism.actuators)
-    return StateLayout(*sizes, platform=not mechanism.is_chain, signals=len(family.signals))
+from tasks.mechanics.recursion import Field, held_directions
+from tasks.mechanics.solved import Mounted, Solved, unit_motion
 
 
 def inputs_of_motion(
@@ -131,18 +56,6 @@ def inputs_of_motion(
     sample |= {"modes": (2 * parts.joints,)}
     sample |= {"stage": (1 + parts.free + parts.joints,)} if form == "implicit" else {}
     return case, sample | ({"loads": (loaded_joints(groups),)} if form == "under loads" else {})
-
-
-def loaded_joints(groups: tuple[FrictionGroup, ...]) -> int:
-    """Return the number of joints whose normal load is a reaction."""
-    return sum(len(group.places) for group in groups if group.load == "reaction")
-
-
-def program_name(family: Family, groups: tuple[FrictionGroup, ...], form: Form) -> str:
-    """Return the name of the program of a motion."""
-    kind = form.replace(" ", "-")
-    name = "-".join(f"{group.law}.{group.load}" for group in groups) or "none"
-    return f"{family.name}.motion.{kind}.{name}"
 
 
 def modes_of(parts: StateLayout, modes: Array, memory: Array) -> Modes:

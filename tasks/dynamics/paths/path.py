@@ -1,8 +1,4 @@
-"""Paths through waypoints or along a motion over time, and the actuator forces of a motion along them.
-
-Along a path X(s) forces are linear in the acceleration a of s and in the square x of its speed: u = A a + B x + C.
-Rates of the actuators are q'(s) times the speed of s; their derivatives q'', q''' follow from q' at Chebyshev points
-of each piece of the path, on which it is smooth.
+"""Paths of a robot through waypoints or along a motion over time.
 
 A motion that is given over time also has paths, in which only its places count. With V and A the rates of the motion
 and l the rate of its length, the path has by its length the derivatives V / l and (A - V (V . A) / l^2) / l^2. A motion
@@ -14,26 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation, RotationSpline
 
 from robots.model import Robot
-from robots.status import Status
-from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics
-from tasks.dynamics.paths.power import Curves, PathLimits
 from tasks.dynamics.records import Moving
-
-DEGREES = (12, 24, 48, 96)
-"""Numbers of Chebyshev points of a piece that are tried, one after the other."""
-LEAST = 1e-300
-"""Reference size of a comparison where all sizes are zero."""
-SMOOTH = 1e-8
-"""Size of the last coefficients relative to the largest, up to which a series is the function."""
 
 
 @dataclass(frozen=True)
@@ -116,97 +100,6 @@ def _spline(name: str, values: ArrayLike, width: int) -> CubicSpline:
         expected = f"two or more waypoints of {width} finite numbers each"
         raise ValueError(f"{name}: got an array of shape {waypoints.shape}; expected {expected}")
     return CubicSpline(np.linspace(0.0, 1.0, len(waypoints)), waypoints, bc_type="natural")
-
-
-class PathForces(NamedTuple):
-    """A, B, C (point, actuator) of u = A a + B x + C, rates q' (point, actuator) by the progress, status (point,).
-
-    top (point,): the largest x by limits of speeds.
-    """
-
-    push: np.ndarray
-    sweep: np.ndarray
-    hold: np.ndarray
-    rate: np.ndarray
-    top: np.ndarray
-    status: np.ndarray
-
-    def curves(self, limits: PathLimits) -> list[Curves]:
-        """Limits of power, and of voltage where there are any."""
-        line = self.push, self.sweep, self.hold
-        with np.errstate(divide="ignore"):
-            parts = [Curves.of(*line, falling=np.where(self.rate == 0.0, np.inf, limits.power / np.abs(self.rate)))]
-        if limits.voltage is not None and limits.drop is not None and limits.rotation is not None:
-            drop = np.where(limits.drop == 0.0, 1.0, limits.drop)
-            most, shift = limits.voltage / drop, -limits.rotation * self.rate / drop
-            parts.append(Curves.of(*line, most=most, shift=shift))
-        return parts
-
-
-def path_forces(
-    robot: Robot, path: RobotPath, progress: np.ndarray, gravity: ArrayLike, limits: PathLimits
-) -> PathForces:
-    """Compute actuator forces and speed limit of a motion along a path, at values of the progress (point,)."""
-    samples = path.at(progress)
-    still = inverse_dynamics(robot, gravity=gravity, **samples.moving(0.0, 0.0))
-    pushed = inverse_dynamics(robot, gravity=gravity, **samples.moving(0.0, 1.0))
-    swept = inverse_dynamics(robot, gravity=gravity, **samples.moving(1.0, 0.0))
-    status = np.maximum(np.maximum(still.status, pushed.status), swept.status)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        top = ((limits.velocity / np.abs(swept.velocity)) ** 2).min(axis=1)
-        if np.isfinite(limits.speed):
-            top = np.minimum(top, (limits.speed / np.linalg.norm(samples.first[:, 3:], axis=1)) ** 2)
-        if limits.joints is not None:
-            rates = inverse_kinematics(robot, **samples.moving(1.0, 0.0)).velocity
-            top = np.fmin(top, np.nanmin((limits.joints / np.abs(rates)) ** 2, axis=(1, 2)))
-    return PathForces(pushed.force - still.force, swept.force - still.force, still.force, swept.velocity, top, status)
-
-
-@dataclass(frozen=True)
-class ActuatorDerivatives:
-    """Derivatives of the actuators' positions by the progress, as Chebyshev series (order, actuator) on each piece."""
-
-    breaks: np.ndarray
-    series: tuple[np.ndarray, ...]
-
-    @classmethod
-    def along(cls, robot: Robot, path: RobotPath) -> ActuatorDerivatives | None:
-        """Return the rates of a path; None where a robot fails on it, or they are not smooth between its breaks."""
-        pieces = list(zip(path.breaks[:-1], path.breaks[1:], strict=True))
-        series: dict[int, np.ndarray] = {}
-        for degree in DEGREES:
-            nodes = np.cos(np.pi * (np.arange(degree) + 0.5) / degree)
-            waiting = [k for k in range(len(pieces)) if k not in series]
-            progress = np.concatenate([_scaled(nodes, *pieces[k]) for k in waiting])
-            result = inverse_dynamics(robot, **path.at(progress).moving(1.0, 0.0))
-            if (result.status != Status.OK).any():
-                return None
-            values = result.velocity.reshape(len(waiting), degree, -1)
-            transform = chebyshev.chebvander(nodes, degree - 1).T * (2.0 / degree)
-            transform[0] *= 0.5
-            coefficients = np.einsum("cn,kna->kca", transform, values)
-            largest = np.abs(coefficients).max(axis=(1, 2))
-            smooth = np.abs(coefficients[:, -2:]).max(axis=(1, 2)) <= SMOOTH * np.maximum(largest, LEAST)
-            series |= {k: coefficients[i] for i, k in enumerate(waiting) if smooth[i]}
-            if len(series) == len(pieces):
-                return cls(path.breaks, tuple(series[k] for k in range(len(pieces))))
-        return None
-
-    def at(self, progress: np.ndarray, piece: np.ndarray) -> np.ndarray:
-        """q', q'', q''' (3, point, actuator) at points, each seen from within the piece that it is said to be in."""
-        result = np.empty((3, len(progress), self.series[0].shape[1]))
-        for k in np.unique(piece):
-            low, high = self.breaks[k], self.breaks[k + 1]
-            here, factor = piece == k, 2.0 / (high - low)
-            x = (progress[here] - low) * factor - 1.0
-            for order in range(3):
-                derivative = chebyshev.chebder(self.series[k], order) * factor**order
-                result[order, here] = chebyshev.chebval(x, derivative).T
-        return result
-
-
-def _scaled(nodes: np.ndarray, low: float, high: float) -> np.ndarray:
-    return 0.5 * (low + high) + 0.5 * (high - low) * nodes
 
 
 CELLS = 512

@@ -17,13 +17,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline
 from scipy.linalg import LinAlgError, solveh_banded
 
-from robots.model import Robot
 from robots.status import Status
-from tasks.dynamics.paths.path import ActuatorDerivatives, PathForces, RobotPath, path_forces
+from tasks.dynamics.paths.forces import ActuatorDerivatives, DrivenPath, PathForces
 from tasks.dynamics.paths.power import FastestMotion, PathLimits, beyond_limits
 
 NODES = np.array([-1.0, -np.sqrt(0.2), np.sqrt(0.2), 1.0])
@@ -378,18 +376,19 @@ KEPT = 1e-9
 """Share by which limits may be exceeded by rounding."""
 
 
-def smooth_motion(robot: Robot, path: RobotPath, limits: PathLimits, points: int, gravity: ArrayLike) -> FastestMotion:
+def smooth_motion(driven: DrivenPath, points: int) -> FastestMotion:
     """Return the motion at the knots of a grid; limits hold at nodes of its intervals and at all points of `FINE`."""
-    grid, count = ParameterGrid.over(path.breaks, points), len(limits.force)
+    grid, limits = ParameterGrid.over(driven.breaks, points), driven.limits
+    count = len(limits.force)
     progress = progress_of(grid.knots)[0]
-    forces = path_forces(robot, path, progress, gravity, limits)
+    forces = driven.forces(progress)
     if (forces.status != Status.OK).any():
         return FastestMotion.none(np.inf, progress, forces.status, count)
     failed = FastestMotion.none(np.nan, progress, np.full_like(forces.status, Status.NOT_CONVERGED), count)
-    rates = ActuatorDerivatives.along(robot, path)
+    rates = driven.derivatives()
     if rates is None:
         return failed
-    rows, between = (_rows(robot, path, rates, grid, limits, nodes, gravity) for nodes in (NODES, FINE))
+    rows, between = (_rows(driven, rates, grid, nodes) for nodes in (NODES, FINE))
     if rows is None or between is None:
         return failed
     try:
@@ -401,17 +400,14 @@ def smooth_motion(robot: Robot, path: RobotPath, limits: PathLimits, points: int
     return _told(motion, progress, forces, rates)
 
 
-def _rows(
-    robot: Robot, path: RobotPath, rates: ActuatorDerivatives, grid: ParameterGrid, limits: PathLimits, nodes:
-    np.ndarray, gravity: ArrayLike,
-) -> LimitRows | None:  # fmt: skip
+def _rows(driven: DrivenPath, rates: ActuatorDerivatives, grid: ParameterGrid, nodes: np.ndarray) -> LimitRows | None:
     """Limits at places of each interval; None where the robot fails at one."""
     r = grid.at(nodes)
     progress = progress_of(r)[0].ravel()
-    forces = path_forces(robot, path, progress, gravity, limits)
+    forces = driven.forces(progress)
     if (forces.status != Status.OK).any():
         return None
-    return LimitRows.of(r, forces, rates.at(progress, np.repeat(grid.piece, len(nodes))), limits)
+    return LimitRows.of(r, forces, rates.at(progress, np.repeat(grid.piece, len(nodes))), driven.limits)
 
 
 def _within(grid: ParameterGrid, rows: LimitRows, between: LimitRows) -> SplineMotion | None:

@@ -16,6 +16,7 @@ from tasks.features.sharing import Sharing, even_weights
 from tasks.kernels.expression import Numbers
 from tasks.kernels.keys import Indexed, Shape, Shapes
 from tasks.mathematics.algebra import where
+from tasks.mechanics.reactions import LimbStatics
 from tasks.mechanics.structure import Structure
 from tasks.stages.parts import ActuatorSample, LimbPart, LimbSample, Part
 from tasks.stages.request import Feature, Request
@@ -75,7 +76,7 @@ class JointShares(LimbPart):
 
     def terms(self, sample: LimbSample) -> Mapping[str, Numbers]:
         """Return its shares."""
-        return joint_friction.share(sample.statics, sample.moving, sample.gravity, self.joints)
+        return joint_friction.share(sample.of_solved(LimbStatics), sample.moving, sample.gravity, self.joints)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Friction of laws with a state along given velocities.
 
 Steps in time follow each other, samples of a batch lie side by side in a kernel: the bits of a sample depend neither on
-its neighbours nor on the machine. For forward dynamics see `tasks.features.friction.forward`.
+its neighbours nor on the machine. For forward dynamics see `tasks.features.friction.joints`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ positive velocity: an actuator has to add them, and force * velocity, the power 
 without a state. `load` multiplies dry friction, not viscous friction: 1 where the parameters are forces, else the
 joint's normal torque or force. At rest, motion does not determine the friction of a law with a sharp sign; it is given
 as zero, its value for sgn(0) = 0; what holds a joint there is `Law.breakaway`. All else derives from the rows: along
-given motions `tasks.features.friction.history`, in forward dynamics `tasks.features.friction.forward`.
+given motions `tasks.features.friction.history`, in forward dynamics `tasks.features.friction.joints`.
 """
 
 from __future__ import annotations

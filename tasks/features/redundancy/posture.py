@@ -52,8 +52,8 @@ from tasks.mathematics.algebra import (
 from tasks.mechanics.chain import Chain
 from tasks.mechanics.equations import state_seeds
 from tasks.mechanics.kinematics import JointState, columns, motions, path, poses
-from tasks.mechanics.limb_motion import Solved
 from tasks.mechanics.loops import Embedding
+from tasks.mechanics.solved import Solved
 
 LEVEL = Dual(1e-6, 1e-3)
 """Product of the sines of elbow and reference with the line from shoulder to wrist up to which there is no angle."""

@@ -12,11 +12,10 @@ from scipy.optimize import brentq
 from limbsweep import robots
 from robots.loads.motors import with_motor_conditions
 from robots.model import Robot
-from tasks.dynamics.fastest import fastest_motion
+from tasks.dynamics.fastest import RobotOnPath, fastest_motion
 from tasks.dynamics.inverse import actuator_positions, inverse_dynamics
-from tasks.dynamics.paths.path import RobotPath, path_forces
+from tasks.dynamics.paths.path import RobotPath
 from tasks.dynamics.paths.power import Curves, FastestMotion, PathLimits, Plane, curved_passes
-from tasks.dynamics.records import GRAVITY
 from tests.tasks.dynamics.test_fastest import case
 
 FREE = 1e9
@@ -40,7 +39,7 @@ def turning() -> tuple[Robot, np.ndarray]:
 def test_seven_segments(jerk: float) -> None:
     robot, q = turning()
     way = abs(
-        path_forces(robot, RobotPath.through(robot, None, None, q), np.array([0.0]), GRAVITY, unlimited(5)).rate[0, 0]
+        RobotOnPath(robot, RobotPath.through(robot, None, None, q), unlimited(5)).forces(np.array([0.0])).rate[0, 0]
     )
     v, a = 128.0, 300.0
     result = fastest_motion(robot, q=q, force=FREE, velocity=v, acceleration=a, jerk=jerk, points=101)
@@ -139,7 +138,7 @@ def by_transcription(robot: Robot, asked: dict[str, Any], jerk: float, power: fl
     s = np.linspace(0.0, 1.0, 101)
     path = RobotPath.through(robot, asked["position"], None, None)
     count = len(robot.mechanism.actuators)
-    forces = path_forces(robot, path, s, GRAVITY, unlimited(count))
+    forces = RobotOnPath(robot, path, unlimited(count)).forces(s)
     position = np.unwrap(actuator_positions(robot, position=path.at(s).pose["position"]).position, axis=0)
 
     def series(values: np.ndarray, order: int = 0) -> Any:

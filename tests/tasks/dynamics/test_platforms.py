@@ -12,7 +12,8 @@ from robots.model import Robot
 from robots.status import Status
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics
 from tasks.dynamics import free_motion as simulation
-from tasks.dynamics.free_motion import Form, Simulation
+from tasks.dynamics.free_motion import Form
+from tasks.dynamics.motions import Simulation
 from tasks.dynamics.records import Forces
 from tasks.dynamics.simulate import simulate, simulate_adaptive
 from tests.arguments import in_records

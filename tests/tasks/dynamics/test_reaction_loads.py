@@ -9,7 +9,7 @@ from benchmarks.motion import loads, rest
 from benchmarks.motion.machines import machine
 from robots.status import Status
 from tasks import forward_dynamics, inverse_dynamics
-from tasks.dynamics.chains import ChainMotion
+from tasks.dynamics.motions import ChainMotion
 from tasks.dynamics.records import Forces
 from tasks.dynamics.simulate import simulate
 from tests.reference.free_bodies import Affine, Response

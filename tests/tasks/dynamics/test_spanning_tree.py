@@ -19,7 +19,7 @@ from robots import catalog, geometry
 from robots.model import Closure, Family, Frame, Link, Mechanism, Robot
 from robots.status import Status
 from robots.types import BASE
-from tasks.dynamics.free_motion import Simulation
+from tasks.dynamics.motions import Simulation
 from tasks.dynamics.simulate import simulate
 
 BARS = 2

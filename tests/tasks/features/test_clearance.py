@@ -16,7 +16,7 @@ from robots.parameters import ParameterError
 from tasks.dynamics.criteria import clearance
 from tasks.dynamics.inverse import RobotMotion, body_motion
 from tasks.features.clearance import Line, gap, square_distance
-from tasks.mechanics.arms import arms
+from tasks.mechanics.solving import arms
 from tests.tasks.moving import motion
 
 

@@ -17,7 +17,7 @@ from robots.types import TWIST
 from tasks.dynamics.criteria import Stiffness, cartesian_stiffness, deflection, natural_frequencies
 from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.inverse import body_motion
-from tasks.mechanics.arms import arms
+from tasks.mechanics.solving import arms
 from tests.reference.frame_elements import Section, compliance
 from tests.tasks.moving import motion
 

@@ -13,7 +13,8 @@ from robots.joint_kinds import JOINT_KINDS
 from robots.model import Closure, Frame, Limb, Link
 from robots.types import BASE, JointKind
 from tasks.mechanics.kinematics import End, Joined, JointState, Pose, SpatialMotion, conditions, poses, row_count
-from tasks.mechanics.loops import ClusterChoice, LoopChoice, SolvedCluster, SolvedLoop
+from tasks.mechanics.limb_choice import ClusterChoice, LoopChoice
+from tasks.mechanics.loops import SolvedCluster, SolvedLoop
 from tasks.mechanics.topology import pivots
 from tests.tasks.mechanics.cut_body import embedding, loop_screws
 

@@ -1,0 +1,148 @@
+"""One case of a motion with friction in adaptive steps, between the instants at which modes of joints end.
+
+An integrator of scipy, DOP853, or Radau where friction is stiff, goes from one event to the next: a joint comes to
+rest, breaks away, or its law forgets that it was at rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.integrate import DenseOutput, OdeSolver
+from scipy.optimize import brentq
+
+from tasks.dynamics.forces_over_step import Pushes
+from tasks.dynamics.integration import JointModes, Moment, MotionSystem, StateRates, forced
+from tasks.kernels.kernel import padded
+
+SHORT = 1e-14
+"""Share of the whole time below which an adaptive step is stuck."""
+
+
+SLOW, PATIENCE = 1e-9, 200
+"""Share of the whole time below which steps are hardly any, and how many of these in a row are stuck too."""
+
+
+EVENTS = 10_000
+"""Events after which a case has come to its end."""
+
+
+class AdaptiveCase:
+    """One case under way; states are (size,), in kernels repeated over the lanes."""
+
+    def __init__(self, system: MotionSystem, pushes: Pushes, solver: type[OdeSolver], rtol: float, atol: float):
+        self.system, self.pushes = system, pushes
+        self.solver = solver
+        self.tolerances = {"rtol": rtol, "atol": atol}
+        self.inside: float | None = None  # of the stretch of time between jumps that is under way
+
+    def rates(self, time: float, state: np.ndarray, modes: JointModes) -> StateRates:
+        """Return the rates of a state (size,) at a time."""
+        wide = np.repeat(state[:, None], padded(1), axis=1)
+        return self.system.rates(wide, modes, self.force(time, wide))
+
+    def force(self, time: float, wide: np.ndarray) -> np.ndarray:
+        """Return what acts at a time in a state (size, lanes)."""
+        push = self.pushes.over(time, 0.0, wide, self.inside)
+        return push(np.zeros(wide.shape[1]), wide)
+
+    def moments(self, now: Moment, times: np.ndarray) -> Iterator[tuple[float, Moment]]:
+        """The case at all times; NaN from where it came to its end."""
+        yield float(times[0]), now
+        waiting, first, last = list(times[1:]), float(times[0]), float(times[-1])
+        pieces = self.pushes.breaks.pieces(first, last - first)
+        for piece in pieces:
+            time, end = piece.start, last if piece is pieces[-1] else piece.start + piece.length
+            self.inside = time + 0.5 * piece.length
+            if time > first:
+                now = forced(self.system, now, self.force(time, now.state))
+            for _ in range(EVENTS):
+                if not np.isfinite(now.rates.rate).all():  # an explicit solver would look for its first step for ever
+                    break
+                solver = self.solver(
+                    lambda t, y, modes=now.modes: self.rates(t, y, modes).rate[:, 0],
+                    time, now.state[:, 0], end, **self.tolerances,
+                )  # fmt: skip
+                event = False
+                for reached, dense, event in self._until_event(solver, now):
+                    while waiting and waiting[0] <= reached:
+                        yield float(waiting[0]), self._at(float(waiting.pop(0)), dense, now.modes)
+                    time = reached
+                    if event:
+                        now = self._after(reached, dense, now)
+                    elif reached >= end and waiting:
+                        now = self._at(end, dense, now.modes)
+                if not waiting:
+                    return
+                if not event or time >= end:
+                    break
+            if time < end:
+                break
+        lost = now.like(np.full_like(values, np.nan) for values in now.arrays())
+        for left in waiting:
+            yield float(left), lost
+
+    def _until_event(self, solver: OdeSolver, start: Moment) -> Iterator[tuple[float, DenseOutput, bool]]:
+        """Each step of the solver, the last one up to the event where there is one; none where it gets stuck."""
+        whole, slow = abs(solver.t_bound - solver.t), 0
+        while solver.status == "running":
+            try:
+                solver.step()
+            except ValueError:  # an implicit solver whose Jacobian has no number
+                return
+            if solver.status == "failed" or not np.isfinite(solver.y).all():
+                return
+            dense = solver.dense_output()
+            if self._past(solver.t, solver.y, start) < 0.0:
+                low = self._under_way(dense, float(solver.t_old), float(solver.t), start)
+                known = low < solver.t
+                yield self._first(dense, low, float(solver.t), start) if known else float(solver.t_old), dense, True
+                return
+            changed = self._forgets(solver.t, solver.y, start)
+            yield float(solver.t), dense, changed
+            slow = slow + 1 if solver.step_size < SLOW * whole else 0
+            if changed or solver.step_size < SHORT * whole or slow > PATIENCE:
+                return
+
+    def _under_way(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:
+        """The first instant at which no mode has ended, `high` where there is none.
+
+        That is `low`, but where joints break away there: their velocities are rounding, which may have any sign.
+        """
+        beyond = 0.0
+        while low + beyond < high:
+            if self._past(low + beyond, dense(low + beyond), start) >= 0.0:
+                return low + beyond
+            beyond = max(2.0 * beyond, np.finfo(float).eps * max(abs(high), high - low))
+        return high
+
+    def _first(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:
+        """The instant just past which a mode has ended."""
+        root = float(brentq(lambda t: self._past(t, dense(t), start), low, high, xtol=1e-15, rtol=8.9e-16))
+        beyond = np.finfo(float).eps * abs(high)
+        while root + beyond < high:
+            if self._past(root + beyond, dense(root + beyond), start) < 0.0:
+                return root + beyond
+            beyond *= 2.0
+        return high
+
+    def _past(self, time: float, state: np.ndarray, start: Moment) -> float:
+        rates = self.rates(time, state, start.modes)
+        return float(self.system.margins(start.rates, start.modes, rates).min(initial=np.inf))
+
+    def _forgets(self, time: float, state: np.ndarray, start: Moment) -> bool:
+        remembered = self.rates(time, state, start.modes).remembered[:, 0]
+        return bool((remembered != state[self.system.layout.at["memory"]]).any())
+
+    def _at(self, time: float, dense: DenseOutput, modes: JointModes) -> Moment:
+        state = dense(time)
+        return Moment(np.repeat(state[:, None], padded(1), axis=1), modes, self.rates(time, state, modes))
+
+    def _after(self, time: float, dense: DenseOutput, start: Moment) -> Moment:
+        there = self._at(time, dense, start.modes)
+        near = self.system.margins(start.rates, start.modes, there.rates) <= 1e-9
+        stopping = near & (start.modes.rest < 0.5) & (there.modes.direction != 0.0)
+        fastest = np.abs(start.rates.velocity).max(axis=0, initial=0.0)
+        settled = self.system.settled(there.state, start.modes, stopping, lambda at: self.force(time, at), fastest)
+        return Moment(*settled)

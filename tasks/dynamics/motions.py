@@ -1,0 +1,60 @@
+"""Results of simulations: motions of chains and platforms over time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tasks.kernels.expression import ABSENT
+
+
+class ChainMotion(NamedTuple):
+    """Times (kept,) [s]; q, qd (kept, *batch, freedom); status (*batch): of a case that ended why, see `Status`.
+
+    Of joints with friction, in the order of the groups: friction (kept, *batch, joint) [N m or N]; stuck, whether they
+    hold; memory of their law, bristles' deflection or the state of stiction; loss, work that friction has taken [J].
+    work (kept, *batch, actuator): what actuators have done [J]. A case that has come to an end holds NaN
+    from there on. joints (kept, *batch, joint): of the method `spanning_tree` alone, all joints of the tree, turns
+    counted; q does not decide where they are beyond singular points.
+    """
+
+    time: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    friction: np.ndarray
+    stuck: np.ndarray
+    memory: np.ndarray
+    loss: np.ndarray
+    work: np.ndarray
+    status: np.ndarray
+    joints: np.ndarray
+
+
+class Simulation(NamedTuple):
+    """Times (kept,), platform position (kept, *batch, 3), rotation (kept, *batch, 3, 3), twist (kept, *batch, 6).
+
+    drift (kept, *batch): how far limbs have been open since the last kept time before they were closed again [m, or
+    cosine]; gap: how far they are open at that time. Both are zero in task space. status (*batch): INTEGRATION_FAILED
+    for a case that came to an end, out of reach, singular, or too quick for its steps; it holds NaN from there on. A
+    case whose start has no solution has the status of the start, such as NOT_REACHABLE.
+
+    Where friction is given, or a motion of the base, status says why a case ended, and of joints with friction, in the
+    order of the groups, there are friction, stuck, memory and loss (kept, *batch, joint) as in
+    `ChainMotion`, work (kept, *batch, actuator) that actuators have done and load_work (kept,
+    *batch) of the load on the platform [J]. Otherwise these are empty.
+    """
+
+    time: np.ndarray
+    position: np.ndarray
+    rotation: np.ndarray
+    twist: np.ndarray
+    drift: np.ndarray
+    gap: np.ndarray
+    status: np.ndarray
+    friction: np.ndarray = ABSENT
+    stuck: np.ndarray = ABSENT
+    memory: np.ndarray = ABSENT
+    loss: np.ndarray = ABSENT
+    work: np.ndarray = ABSENT
+    load_work: np.ndarray = ABSENT

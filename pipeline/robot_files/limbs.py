@@ -7,7 +7,7 @@ problem; `links` and closures of platforms of several bodies are read by the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.documents.report import Got, Report, sentence
@@ -36,6 +36,11 @@ from robots.types import BASE, TWIST, Number
 
 BODIES = {"base": BASE, "platform": PLATFORM}
 """Names that no body may have."""
+
+
+def _keys(value: object) -> Collection[str]:
+    """Return the keys of a mapping; none of another value."""
+    return value.keys() if isinstance(value, dict) else ()
 
 
 class LimbReader:
@@ -488,7 +493,8 @@ class PlatformReader:
         for name, section in sections.items():
             path = ("instances", name)
             if section.limb not in limbs:
-                self.report((*path, "limb"), section.limb, "one of limbs", sentence(nearest(section.limb, limbs)))
+                if section.limb not in _keys(self.report.document.data.get("limbs")):  # a wrong one is told there
+                    self.report((*path, "limb"), section.limb, "one of limbs", sentence(nearest(section.limb, limbs)))
                 continue
             frames = (self.values.frame(getattr(section, key), (*path, key)) for key in ("base", "platform"))
             instances.append(Instance(name, order.index(section.limb), *frames))

@@ -24,15 +24,14 @@ from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, Document, KeyPath, parse_yaml
 from pipeline.errors import InputError, Problem, show
 from pipeline.robot_files.limbs import LimbReader, PlatformReader, weights_above_zero
+from pipeline.robot_files.references import closed_limbs
 from pipeline.robot_files.sections import RobotFile
 from pipeline.robot_files.values import NO_PITCH, PITCH, Places, ValueReader, check_solvable
 from robots import catalog, limits
 from robots.arguments import check_arguments
-from robots.coupled import grounded, grounds_of, homes_of
 from robots.drives import COUPLED, uncoupled
 from robots.expressions.expression import GEOMETRIC, ParsedExpression
-from robots.formats import assembly, checks, mobility, writing
-from robots.formats.assembly import Setting
+from robots.formats import checks, mobility, writing
 from robots.formats.description import CONSTANTS, PLAIN, Description, fill
 from robots.formats.ratings import Rating
 from robots.model import NO_PLATFORM, Family, Limb, Link, Mechanism, Robot
@@ -120,47 +119,11 @@ class _RobotReader:
         self._check_axes(description)
         if self.report.problems:
             return None
-        if any(section.reference is not None for section in file.limbs.values()):
-            description = replace(description, reference=tuple(self._references(description)))
+        description = closed_limbs(self.report, file, description)
         if coupled is not None:
             description = replace(description, ratings=tuple(self._ratings(description.family.reference)))
         self._try(description)
         return description
-
-    def _references(self, description: Description) -> Iterator[tuple[str, tuple[tuple[str, float], ...]]]:
-        """Close the loops of limbs that have rough positions of joints."""
-        mechanism, platform = description.parts({entry.name: entry.scalar for entry in description.parameters})
-        homes, grounds = (homes_of(platform), grounds_of(platform)) if platform else ({}, {})
-        places = Places(description.template, None)
-        for k, limb in enumerate(mechanism.limbs):
-            source = places.limb(limb.name)
-            stated = self.file.limbs[source].reference
-            if stated is None:
-                continue
-            path, names = ("limbs", source, "reference"), [link.joint for link in limb.links]
-            for name in stated:
-                if name not in names:
-                    hint = sentence(nearest(name, names))
-                    self.report((*path, name), name, "a joint of a link of this limb", hint, key=True)
-            number, instance = next((n, entry) for n, entry in enumerate(mechanism.instances) if entry.limb == k)
-            body = description.joined[number] if description.joined else BASE
-            home = homes.get(body, mechanism.platform.home)
-            if description.standing:
-                instance = grounded(instance, grounds[description.standing[number]])
-            setting = Setting(limb, instance, home)
-            guess = np.array([float(stated.get(name, 0.0)) for name in names])
-            given = (limb.independent or limb.actuated) if mechanism.is_chain and platform is None else ()
-            held = (*given, *(entry.joint for entry in limb.couplings))
-            values, left = assembly.close_from_rough(setting, guess, [names.index(name) for name in held])
-            if left > checks.GAP:
-                got = f"loops that stay open by {left:.3g} from there, most of all joint {setting.widest(values)}"
-                hint = "Move the rough positions, or those of the joints that are driven, which stay as they are."
-                if not given:
-                    hint = (
-                        "Move the rough positions; or lengths do not reach: look at them, and at the platform's home."
-                    )
-                self.report(path, Got(got), "positions near which all loops can be closed", hint)
-            yield limb.name, tuple((name, float(x)) for name, x in zip(names, values, strict=True) if x)
 
     def _parameters(self) -> Iterator[Parameter]:
         for name, section in self.file.parameters.items():

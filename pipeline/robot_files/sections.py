@@ -227,6 +227,9 @@ class InstanceSection(Section):
     values: Annotated[dict[Label, Value], Field(max_length=MAX_LINKS)] = Field(
         default_factory=dict, description="values that parameters have in this limb alone"
     )
+    reference: Annotated[dict[Label, Number], Field(max_length=MAX_LINKS)] | None = Field(
+        default=None, description="rough positions of its joints, in place of those of its limb"
+    )
     mirror: Literal["x", "y", "z"] | None = Field(
         default=None, description="axis of its mount frames along which all of the limb has the other sign"
     )

@@ -115,10 +115,15 @@ MIRRORS = ("x", "y", "z")
 
 @dataclass(frozen=True)
 class Variant:
-    """Differences of one limb from its template: values of parameters by name, and an axis whose sign is changed."""
+    """Differences of one limb from its template: values of parameters by name, and an axis whose sign is changed.
+
+    Where an instance closes at other positions of its joints than those of the template's reference, `closed_as` is the
+    name of the first instance that closes there.
+    """
 
     values: tuple[tuple[str, Late], ...] = ()
     mirror: str | None = None
+    closed_as: str = ""
 
 
 PLAIN = Variant()

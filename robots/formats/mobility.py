@@ -7,13 +7,16 @@ are held. Harmless rotations, of a rod between two balls or a platform on a sing
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.formats.assembly import Setting
+from robots.coupled import COORDINATES
+from robots.formats.assembly import ASSEMBLED, PATIENCE, Setting, close
 from robots.formats.checks import FormatFinding, Pose, joined, poses_at
+from robots.formats.poses import frame_of, of_quaternion, pose_of
 from robots.joint_kinds import Freedom
 from robots.model import PLATFORM, Closure, Frame, Limb, Mechanism
 from robots.types import BASE, TWIST, Number
@@ -32,28 +35,104 @@ LOOSE = 1e-4
 MOVES = 1e-6
 """Share of the platform in a velocity of length one from which on the platform moves."""
 
+STEPS_BESIDE = (0.03, 0.02, 0.01, 0.003)
+"""Displacements of the platform from the reference pose, in radians and in sizes of the robot."""
+
 
 def check_home(mechanism: Mechanism) -> Iterator[FormatFinding]:
-    """Yield a mobility that the limbs do not allow, and a reference pose that the actuators do not hold."""
+    """Yield a mobility that is not that of the limbs, and a reference pose that the actuators do not hold."""
     if mechanism.is_chain:
         yield from _check_coordinates(mechanism)
         return
-    rows, driven = _constraints(mechanism)
-    free = _motions(rows)
+    home = _placed_at_home(mechanism)
+    rows, driven = _constraints(mechanism, home)
+    free, held = _motions(rows), _motions(np.delete(rows, driven, axis=1))
     mobility = mechanism.platform.mobility
     declared = [TWIST.index(name) for name in mobility]
     if missing := [name for name in mobility if not _allows(free, TWIST.index(name))]:
         got = f"{', '.join(missing)}, in which the limbs let nothing move at the reference pose"
-        hint = f"They allow {np.linalg.matrix_rank(free, tol=MOVES)} freedoms there."
+        hint = f"They allow {_told_freedoms(free)} there{_beside(mechanism, home, free)}"
         yield FormatFinding(("platform", "mobility"), got, "freedoms that the limbs allow", hint)
-        return
-    held = _motions(np.delete(rows, driven, axis=1))[:, declared]
-    if np.abs(held).max(initial=0.0) > MOVES:
-        motion = held[np.argmax(np.abs(held).max(axis=1))]
+    elif np.abs(held[:, declared]).max(initial=0.0) > MOVES:
+        motion = held[np.argmax(np.abs(held[:, declared]).max(axis=1))][declared]
         named = ", ".join(name for name, x in zip(mobility, motion, strict=True) if abs(x) > 0.1 * np.abs(motion).max())
         got = f"a singular pose: with all actuators held the platform moves along {named}"
-        hint = "The least singular value is zero there; change the reference pose, or where the limbs are mounted."
+        hint = _singular_hint(mechanism, home, declared)
         yield FormatFinding(("platform", "home"), got, "a pose that the actuators hold", hint)
+    elif (driven_freedoms := _rank(free) - _rank(held)) > len(mobility):
+        others = [name for name in TWIST if name not in mobility and _allows(free, TWIST.index(name))]
+        named = f": {', '.join(others)} too" if others else ""
+        got = f"{len(mobility)} freedoms where limbs and actuators move {driven_freedoms}{named}"
+        hint = "Forces hold what the mobility names alone; a sweep need not move along all of it."
+        yield FormatFinding(("platform", "mobility"), got, "all freedoms that the actuators move", hint)
+    else:
+        yield from _check_beside(mechanism, home, declared)
+
+
+def _told_freedoms(free: Array) -> str:
+    """Return the count of free motions (motions, 6), with the names of components that each move alone."""
+    count, alone = _rank(free), [name for k, name in enumerate(TWIST) if _allows(free, k)]
+    some = f" ({', '.join(alone)}{'' if len(alone) == count else ' and motions of several'})" if alone else ""
+    return f"{count} freedoms{some}"
+
+
+def _beside(mechanism: Mechanism, home: PlacedRobot, free: Array) -> str:
+    """Return the end of a sentence on the freedoms at the reference pose: their count beside it where that differs."""
+    count = _rank(free)
+    near = [placed for way in _ways(free) if (placed := _moved(mechanism, home, way)) is not None]
+    if not near:
+        return "."
+    beside = min(_rank(_motions(_constraints(mechanism, placed)[0])) for placed in near)
+    if beside == count:
+        return "."
+    return f", {beside} beside it: it is singular there. Choose another reference pose."
+
+
+def _singular_hint(mechanism: Mechanism, home: PlacedRobot, declared: Sequence[int]) -> str:
+    """Return advice for a pose that actuators do not hold: whether they hold the platform beside it."""
+    for way in _ways(np.eye(len(TWIST))[declared]):
+        placed = _moved(mechanism, home, way)
+        if placed is None:
+            continue
+        rows, driven = _constraints(mechanism, placed)
+        if np.abs(_motions(np.delete(rows, driven, axis=1))[:, declared]).max(initial=0.0) <= MOVES:
+            return "They hold it beside this pose: choose another reference pose."
+    return "Nor do they beside it: drive other joints, or change where the limbs are mounted, or their axes."
+
+
+def _check_beside(mechanism: Mechanism, home: PlacedRobot, declared: Sequence[int]) -> Iterator[FormatFinding]:
+    """Yield a mobility that the limbs allow at the reference pose and not beside it, as others follow from it there."""
+    ways = [*_ways(np.eye(len(TWIST))[declared])]
+    if any(_moved(mechanism, home, way) is not None for way in ways):
+        return
+    mobility = mechanism.platform.mobility
+    got = f"{', '.join(mobility)}, along which the limbs let nothing move further than from the reference pose"
+    names = [name for name, twist in zip(COORDINATES, (*TWIST[3:], *TWIST[2::-1]), strict=True) if twist in mobility]
+    hint = f"Name coordinates: [{', '.join(names)}] in place of mobility where others of the platform follow from them."
+    yield FormatFinding(("platform", "mobility"), got, "freedoms near the reference pose", hint)
+
+
+def _ways(directions: Array) -> Iterator[Array]:
+    """Yield small twists (6,) along directions (n, 6), which are the same in every run; lengths in sizes of a robot."""
+    random = np.random.default_rng(20240501)
+    for share in STEPS_BESIDE:
+        way = random.uniform(-1.0, 1.0, len(directions)) @ directions
+        size = float(np.linalg.norm(way)) or 1.0
+        yield from (share / size * way, -share / size * way)
+
+
+def _moved(mechanism: Mechanism, home: PlacedRobot, way: Array) -> PlacedRobot | None:
+    """Return the robot with its platform moved by a small twist; None where limbs do not close there."""
+    rotation, position = pose_of(home.home)
+    turn = of_quaternion((1.0, *(0.5 * way[:3])))
+    frame, poses = frame_of((turn @ rotation, position + home.scale * way[3:])), list[dict[int, Pose]]()
+    for instance in mechanism.instances:
+        setting = Setting(mechanism.limbs[instance.limb], instance, frame, counted=True)
+        values, residual = close(setting, np.zeros(len(setting.limb.links)), patience=PATIENCE)
+        if residual > ASSEMBLED * max(1.0, home.scale):
+            return None
+        poses.append(setting.poses(values))
+    return PlacedRobot(frame, tuple(poses), home.scale)
 
 
 def _check_coordinates(mechanism: Mechanism) -> Iterator[FormatFinding]:
@@ -100,16 +179,35 @@ def _motions(rows: Array) -> Array:
     return directions[rank:, -len(TWIST) :]
 
 
-def _constraints(mechanism: Mechanism) -> tuple[Array, list[int]]:
-    """Return the rows of all closures over the rates of all joints and the twist, and the columns of driven joints."""
+def _rank(motions: Array) -> int:
+    """Return the count of independent motions (motions, 6)."""
+    return int(np.linalg.matrix_rank(motions, tol=MOVES)) if motions.size else 0
+
+
+@dataclass(frozen=True)
+class PlacedRobot:
+    """Poses of all bodies of a robot: of its platform, and by limb; and its size [m]."""
+
+    home: Frame
+    poses: tuple[dict[int, Pose], ...]
+    scale: float
+
+
+def _placed_at_home(mechanism: Mechanism) -> PlacedRobot:
+    """Return the robot at its reference pose."""
     home = mechanism.platform.home
-    limbs = [mechanism.limbs[each.limb] for each in mechanism.instances]
-    poses = [poses_at(limb, each, home) for limb, each in zip(limbs, mechanism.instances, strict=True)]
+    poses = tuple(poses_at(mechanism.limbs[each.limb], each, home) for each in mechanism.instances)
     scale = max((float(np.linalg.norm(p)) for at in poses for _, p in at.values()), default=1.0) or 1.0
+    return PlacedRobot(home, poses, scale)
+
+
+def _constraints(mechanism: Mechanism, placed: PlacedRobot) -> tuple[Array, list[int]]:
+    """Return the rows of all closures over the rates of all joints and the twist, and the columns of driven joints."""
+    limbs, scale = [mechanism.limbs[each.limb] for each in mechanism.instances], placed.scale
     width = sum(len(limb.links) for limb in limbs) + len(TWIST)
-    origin = np.array(home.position, dtype=float) / scale
+    origin = np.array(placed.home.position, dtype=float) / scale
     rows, driven, first = [np.zeros((0, width))], list[int](), 0
-    for limb, at in zip(limbs, poses, strict=True):
+    for limb, at in zip(limbs, placed.poses, strict=True):
         lengths = {k: (r, p / scale) for k, (r, p) in at.items()}
         for closure in (*limb.tips, *limb.loops):
             rows.append(_rows(closure, limb, lengths, first, origin, width, scale))

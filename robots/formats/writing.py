@@ -89,6 +89,9 @@ def _file(description: Description) -> dict[str, Any]:
     for instance, variant in zip(mechanism.instances, description.variants, strict=False):
         section: dict[str, Any] = {"values": _Inline(variant.values)} if variant.values else {}
         section |= {"mirror": variant.mirror} if variant.mirror is not None else {}
+        if variant.closed_as:
+            limb = mechanism.limbs[instance.limb].name
+            section["reference"] = _Inline(places[f"{limb}_{variant.closed_as}"])
         file["instances"][instance.name] = _Inline(file["instances"][instance.name] | section)
     if not mechanism.is_chain:
         platform = mechanism.platform

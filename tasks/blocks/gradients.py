@@ -41,7 +41,7 @@ DIFFERENTIABLE = (
         if not {"workspace"} & {*QUANTITIES[name].needs} and name != "failed_samples"
     ),
     REACTION,
-    "dissipated_energy",
+    *actuators.ROBOT_METRICS,
 )
 """Metrics that `metric_rates` knows."""
 

@@ -26,7 +26,7 @@ from tasks.mechanics.structure import Structure, structure_of
 from tasks.stages import terms
 from tasks.stages.limb import LimbRequest, limb_program
 from tasks.stages.metrics import poses
-from tasks.stages.metrics.actuators import METRICS, SERIES, UNKNOWN, UNLIMITED, Sample
+from tasks.stages.metrics.actuators import METRICS, ROBOT_METRICS, SERIES, UNKNOWN, UNLIMITED, Sample
 from tasks.stages.parts import (
     OUTCOME,
     VELOCITY,
@@ -182,7 +182,7 @@ def actuation_program(
             Sample(u + bad, v + bad, (u + bad) * (v + bad), inputs["weight"][0], u - free + bad, motor, capacity)
             for u, v, free, motor, capacity in zip(*columns, strict=True)
         ]
-        available["dissipated_energy"] = [sum(s.weight * (s.friction * s.velocity) for s in samples)]
+        available |= {name: [of(samples)] for name, of in ROBOT_METRICS.items() if name in metrics}
         available |= {name: [SERIES[name](s) for s in samples] for name in SERIES if name in series}
         available |= {name: METRICS[name].rows(samples) for name in metrics if name in METRICS}
         return {key: available[key] for key in (*series, *metrics)}

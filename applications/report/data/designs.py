@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-SUMMED = ("energy", "regenerated_energy", "friction_loss", "work")
+SUMMED = (
+    *("energy", "regenerated_energy", "friction_loss", "work"),
+    *("electrical_energy", "braking_energy", "electrical_work"),
+)
 """Metrics of which the robot's is the sum over its actuators."""
 
 NO_OBJECTIVES = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,9 +50,21 @@ class CellTree:
     def with_home(self, home: Array) -> Mask:
         """Cells (cell, ...) that hang together with that of a point, where at least a part of each holds."""
         numbers, _ = ndimage.label(self.share > 0.0)
-        cell = np.clip(((home - self.low) / self.step).astype(int), 0, np.array(self.share.shape) - 1)
-        number = numbers[tuple(cell)]
+        number = numbers[self._cells(home)]
         return np.asarray((numbers == number) & (number > 0))
+
+    def straight(self, home: Array, points: Array, inner: Mask) -> Mask:
+        """Return whether the straight way from a point to each of `points` (n, axis) stays in cells of `inner`."""
+        steps = 2 * int(np.ceil(np.abs((points - home) / self.step).max(initial=1.0)))
+        clear = np.ones(len(points), bool)
+        for share in np.linspace(0.0, 1.0, steps + 1):
+            clear[clear] = inner[self._cells(home + share * (points[clear] - home))]
+        return clear
+
+    def _cells(self, points: Array) -> tuple[Any, ...]:
+        """Return the cells in which points (..., axis) are, as an index; those beyond the box count to its edge."""
+        cells = ((points - self.low) / self.step).astype(int)
+        return tuple(np.moveaxis(np.clip(cells, 0, np.array(self.share.shape) - 1), -1, 0))
 
 
 def refined(states: States, low: Array, high: Array, first: int, levels: int) -> CellTree:

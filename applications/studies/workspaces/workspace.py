@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -57,7 +58,8 @@ class Workspace:
     it touches. `settled` is True if no point of it was found outside, to the tolerance, when the search ended.
     `volume` is the volume in which conditions hold, to about +- `uncertainty`; `reached` is the volume that limbs
     reach in any of the orientations; `share` is their ratio. `boundary` (n, 3) are boundary points of the region
-    that is connected with the reference pose; the shape is in this region.
+    that is connected with the reference pose; the shape is in this region. `elsewhere` (3,) is the centre of a larger
+    shape of the region to which no straight way leads from the reference pose; None where none was seen.
 
         >>> space = ls.study.workspace("five_bar", centre=[0.0, 0.0, 0.5], levels=0)
         >>> bool(space.volume <= space.reached), space.boundary.shape[1]
@@ -74,6 +76,7 @@ class Workspace:
     reached: float
     share: float
     boundary: Array
+    elsewhere: Array | None
 
 
 @check_arguments
@@ -101,10 +104,11 @@ def workspace(
     any metric of a pose; in each of the orientations `rotation` (3, 3) or (orientation, 3, 3), by default that of the
     reference pose. proportions: half edges of a box along the axes that the platform moves along, or radius and half
     height of a cylinder about `axis`; one each by default. centre (3,) [m]: where the shape has to be; else the best
-    place is looked for, from several starts. within (2, 3) [m]: the box that counts, by default one around all that
-    limbs reach. levels: how often cells on the boundary are halved. tolerance: of the size, relative. `robot` may be a
-    sweep, with its limits, criteria and gravity and its first design; else these are dicts as in a sweep file. Raises
-    InputError.
+    place is looked for, from several starts, on the side of the reference pose: the straight way from there to every
+    point of the shape stays in the region, to a cell of it. within (2, 3) [m]: the box that counts, by default one
+    around all that limbs reach. levels: how often cells on the boundary are halved. tolerance: of the size, relative.
+    `robot` may be a sweep, with its limits, criteria and gravity and its first design; else these are dicts as in a
+    sweep file. Raises InputError.
 
         >>> space = ls.study.workspace("five_bar", where=["condition <= 4"])
         >>> space.settled, bool(0.3 < space.size < 0.4), bool(0.0 < space.share < 1.0)
@@ -133,7 +137,11 @@ def workspace(
     tree = refined(room, room.low, room.high, FIRST[len(free) - 1], depth)
     inner = tree.with_home(home)
     edges, beyond = boundary(room, tree, tree.finest[inner[tuple(tree.finest.T)]], BOUNDARY_HALVINGS)
-    best = _best(room, form, tree, inner, beyond, _start(room, centre), tolerance)
+    place = _start(room, centre)
+    best = _at(room, form, beyond, place, tolerance) if place is not None else None
+    search = _ShapeSearch(room, form, tree, inner, beyond, home)
+    best = best or search.best(tolerance)
+    larger = search.larger(best.size) if place is None else None
     volume, reached = (float(part.sum()) * tree.cell for part in (tree.share, tree.reached))
     mixed = float(((tree.share > 0.0) & (tree.share < 1.0)).sum()) * tree.cell
     return Workspace(
@@ -147,6 +155,7 @@ def workspace(
         reached=reached,
         share=volume / reached if reached else 0.0,
         boundary=room.full(edges),
+        elsewhere=None if larger is None else room.full(larger[None])[0],
     )
 
 
@@ -293,42 +302,73 @@ def _start(room: _Room, centre: ArrayLike | None) -> Array | None:
     return place[list(room.free)]
 
 
-def _best(
-    room: _Room,
-    form: shapes.RegularShape,
-    tree: CellTree,
-    inner: Mask,
-    beyond: Array,
-    centre: Array | None,
-    tolerance: float,
-) -> LargestShape:
-    """The largest shape about a centre, or from the best of some starts; size 0 where nothing holds."""
-    nothing = LargestShape(0.0, room.poses.home[list(room.free)], np.zeros((0, len(room.low))), settled=True)
-    if centre is not None:
-        if not room(centre[None])[0][0]:
-            return LargestShape(0.0, centre, nothing.contacts, settled=True)
-        return largest(room, form, _faces(room, beyond, centre), centre, tolerance, moves=False)
-    cells = np.argwhere(inner & (tree.share == 1.0))
-    if not len(cells):
-        return nothing
-    middles = tree.place(np.asarray(cells[:: max(1, len(cells) // CANDIDATES)] + 0.5, dtype=np.float64))
-    middles = middles[room(middles)[0]]
-    sizes = np.array([form.gauge(_faces(room, beyond, middle) - middle).min() for middle in middles])
-    found: list[LargestShape] = []
-    is_open = np.ones(len(middles), bool)
-    while is_open.any() and len(found) < STARTS:
-        k = int(np.where(is_open, sizes, -1.0).argmax())
-        points = _faces(room, beyond, middles[k])
-        found.append(largest(room, form, points, middles[k], max(tolerance, ROUGH), moves=True))
-        near = form.gauge(middles - middles[k]) < APART * sizes[k]
-        is_open &= ~near & (form.gauge(middles - found[-1].centre) >= APART * found[-1].size)
-    best = max(found, key=lambda shape: shape.size)
-    if form.edges:
-        return polished(room, form, best, tolerance)
-    if tolerance >= ROUGH:
-        return best
-    points = np.concatenate([_faces(room, beyond, best.centre), best.contacts])
-    return largest(room, form, points, best.centre, tolerance, moves=True)
+def _at(room: _Room, form: shapes.RegularShape, beyond: Array, centre: Array, tolerance: float) -> LargestShape:
+    """Return the largest shape about a centre; size 0 where nothing holds there."""
+    if not room(centre[None])[0][0]:
+        return LargestShape(0.0, centre, np.zeros((0, len(centre))), settled=True)
+    return largest(room, form, _faces(room, beyond, centre), centre, tolerance, moves=False)
+
+
+@dataclass
+class _ShapeSearch:
+    """Search of the largest shape in cells `inner` of a tree; `beyond` (n, axis) are points beyond their boundary."""
+
+    room: _Room
+    form: shapes.RegularShape
+    tree: CellTree
+    inner: Mask
+    beyond: Array
+    home: Array
+
+    def __call__(self, points: Array) -> tuple[Mask, Mask]:
+        """Return whether all holds at points (n, axis) and on straight ways to them, and whether they are reached."""
+        holds, reached = self.room(points)
+        holds[holds] = self.tree.straight(self.home, points[holds], self.inner)
+        return holds, reached
+
+    @cached_property
+    def _middles(self) -> Array:
+        """Middles (n, axis) of cells in which all holds, at most about CANDIDATES of them."""
+        cells = np.argwhere(self.inner & (self.tree.share == 1.0))
+        middles = self.tree.place(np.asarray(cells[:: max(1, len(cells) // CANDIDATES)] + 0.5, dtype=np.float64))
+        return middles[self.room(middles)[0]] if len(middles) else middles
+
+    @cached_property
+    def _sizes(self) -> Array:
+        """Sizes (n,) of the shapes about the middles that end at points beyond the boundary."""
+        return np.array([self.form.gauge(_faces(self.room, self.beyond, x) - x).min() for x in self._middles])
+
+    @cached_property
+    def _straight(self) -> Mask:
+        """Mask (n,) of the middles to which a straight way leads from the reference pose."""
+        return self.tree.straight(self.home, self._middles, self.inner)
+
+    def larger(self, size: float) -> Array | None:
+        """Return the middle of a shape that is larger by more than a cell, to which no straight way leads, if any."""
+        sizes = np.where(self._straight, 0.0, self._sizes)
+        slack = float(self.form.gauge(self.tree.step[None])[0])
+        return self._middles[int(sizes.argmax())] if sizes.max(initial=0.0) > size + slack else None
+
+    def best(self, tolerance: float) -> LargestShape:
+        """Return the largest shape from the best of some starts; size 0 where nothing holds."""
+        middles, sizes = self._middles[self._straight], self._sizes[self._straight]
+        found: list[LargestShape] = []
+        is_open = np.ones(len(middles), bool)
+        while is_open.any() and len(found) < STARTS:
+            k = int(np.where(is_open, sizes, -1.0).argmax())
+            points = _faces(self.room, self.beyond, middles[k])
+            found.append(largest(self, self.form, points, middles[k], max(tolerance, ROUGH), moves=True))
+            near = self.form.gauge(middles - middles[k]) < APART * sizes[k]
+            is_open &= ~near & (self.form.gauge(middles - found[-1].centre) >= APART * found[-1].size)
+        if not found:
+            return LargestShape(0.0, self.home, np.zeros((0, len(self.home))), settled=True)
+        best = max(found, key=lambda shape: shape.size)
+        if self.form.edges:
+            return polished(self, self.form, best, tolerance)
+        if tolerance >= ROUGH:
+            return best
+        points = np.concatenate([_faces(self.room, self.beyond, best.centre), best.contacts])
+        return largest(self, self.form, points, best.centre, tolerance, moves=True)
 
 
 def _faces(room: _Room, beyond: Array, centre: Array) -> Array:

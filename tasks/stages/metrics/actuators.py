@@ -137,7 +137,9 @@ METRICS: Mapping[str, Metric] = {
     "rms_current": Metric(lambda s: s.weight * (s.current * s.current), _root_mean),
     "peak_voltage": Metric(lambda s: abs(s.voltage)),
     "thermal_margin": Metric(lambda s: s.weight * (s.heating * s.heating), _left_of_root_mean),
-    "electrical_energy": Metric(lambda s: s.weight * s.electrical),
+    "electrical_energy": Metric(lambda s: s.weight * _positive(s.electrical)),
+    "braking_energy": Metric(lambda s: s.weight * _positive(-s.electrical)),
+    "electrical_work": Metric(lambda s: s.weight * s.electrical),
     "supply_margin": Metric(lambda s: s.supply_margin),
 }
 """Metrics of one actuator; rows of the same names in `robots.quantities` say how they are reduced, and what they need.
@@ -149,6 +151,13 @@ The actuator margin is what is left of a limit of force, velocity or power, see 
 without. The supply margin is the same of current and voltage of the motor, the thermal
 margin that of the root mean square of its current.
 """
+
+ROBOT_METRICS: Mapping[str, Callable[[Sequence[Sample]], Scalar]] = {
+    "dissipated_energy": lambda samples: sum(s.weight * (s.friction * s.velocity) for s in samples),
+    "bus_energy": lambda samples: samples[0].weight * _positive(sum(s.electrical for s in samples)),
+}
+"""Metrics of all actuators together, summed over time: what friction takes, and what a supply delivers to motors that
+share one bus with a brake resistor."""
 
 SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
     "actuator_force": lambda s: s.force,

@@ -90,6 +90,21 @@ def test_conditions_bound_the_ball_where_an_independent_jacobian_says() -> None:
     assert space.share < 1.0
 
 
+def test_largest_ball_is_on_the_side_of_home_and_a_larger_one_elsewhere_is_told() -> None:
+    space = workspace("five_bar", levels=1)
+    assert space.centre[2] < 0.0 < space.elsewhere[2]  # beyond poses in which the platform is singular
+    assert space.settled
+    angle, share = np.meshgrid(np.linspace(0.0, 2.0 * np.pi, 60), np.linspace(0.0, 1.0, 200))
+    rim = space.centre[[0, 2]] + space.size * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    home = np.array([0.0, -0.6])
+    way = home + share[..., None] * (rim - home)
+    positions = np.insert(way, 1, 0.0, axis=-1)
+    assert not ls.inverse_dynamics(ls.robots.build("five_bar"), position=positions).status.any()
+    other = workspace("five_bar", centre=space.elsewhere, levels=1)
+    assert other.size > space.size
+    assert other.elsewhere is None
+
+
 def test_a_box_at_a_place_ends_where_the_first_corner_does() -> None:
     robot = ls.robots.build("delta_3rr2rrr")
     home = np.array(robot.mechanism.platform.home.position, dtype=float)

@@ -25,7 +25,7 @@ friction:
 trajectories: {{swing: {motion}}}
 time: {{stop: 1.0, step: 0.02}}
 outputs: [actuator_force, actuator_velocity, actuator_position, motor_current, electrical_power]
-metrics: [peak_current, rms_current, electrical_energy, peak_force]
+metrics: [peak_current, rms_current, electrical_energy, braking_energy, electrical_work, bus_energy, peak_force]
 """
 SWINGS = {
     "irb6": "{kind: harmonic, centre: 0.0, amplitude: 0.3, period: 1.0}",
@@ -50,8 +50,18 @@ def test_currents_are_torques_over_the_constant(robot: str, tmp_path: Path) -> N
     np.testing.assert_allclose(found["electrical_power"], wanted, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(found["peak_current"], abs(current).max("time"), rtol=1e-14)
     np.testing.assert_allclose(found["peak_force"], abs(found["actuator_force"]).max("time"), rtol=1e-14)
-    energy = power.integrate("time").transpose(*found["electrical_energy"].dims)
-    np.testing.assert_allclose(found["electrical_energy"], energy, rtol=1e-11, atol=1e-11)
+    parts = {
+        "electrical_energy": power.clip(min=0.0),
+        "braking_energy": (-power).clip(min=0.0),
+        "electrical_work": power,
+        "bus_energy": power.sum("actuator").clip(min=0.0),
+    }
+    for name, part in parts.items():
+        energy = part.integrate("time").transpose(*found[name].dims)
+        np.testing.assert_allclose(found[name], energy, rtol=1e-11, atol=1e-11)
+    work, drawn = (found[name].sum("actuator") for name in ("electrical_work", "electrical_energy"))
+    assert (work <= found["bus_energy"] + 1e-9).all()
+    assert (found["bus_energy"] <= drawn + 1e-9).all()
     speed = found["actuator_position"].differentiate("time").isel(time=slice(2, -2))
     np.testing.assert_allclose(speed, found["actuator_velocity"].isel(time=slice(2, -2)), rtol=0.05, atol=1.0)
     assert not found["status"].any()

@@ -29,6 +29,27 @@ TRIPOD = (EXAMPLES / "3rps.yaml").read_text()
 HINGE = "{joint: hinge, body: tool, parent: platform, kind: revolute, axis: z, inertia: {mass: 1, centre: [0.1, 0, 0]}}"
 WRIST = TRIPOD + f"  links: [{HINGE}]\n  independent: [hinge]\n  actuated: [hinge]\n"
 
+LEGS = """\
+limbsweep: 1
+name: legs
+limbs:
+  leg:
+    links:
+      - {joint: first, body: cross, parent: base, kind: revolute, axis: x, inertia: {mass: 0}}
+      - {joint: second, body: tube, parent: cross, kind: revolute, axis: "y", inertia: {mass: 1, centre: [0, 0, 0.2]}}
+      - {joint: slide, body: rod, parent: tube, kind: prismatic, axis: z, inertia: {mass: 0.5}}
+    tips:
+      - {joint: ball, kind: spherical, a: rod}
+    actuated: [slide]
+    reference: {slide: 0.6}
+instances:
+ROWS
+platform:
+  mobility: [wx, wy, wz, vx, vy, vz]
+  home: {position: [0, 0, 0.7]}
+  inertia: {mass: 5, moments: [0.1, 0.1, 0.2]}
+"""
+
 
 def read_back(description: Description) -> Description:
     return parse_robot(writing.text(description), "written.yaml")
@@ -272,3 +293,36 @@ def test_ratings_of_a_parallel_robot_are_limits_and_friction_of_its_first_sweep(
     sweep = Sweep.from_text(sweep_text(description.family, writing.flow(description)))
     assert (sweep.limits.joints[0, 0].low, sweep.limits.joints[1, 0].high) == (-1.5, 1.5)
     assert sweep.limits.actuators[1].force == 40.0
+
+
+def test_legs_that_are_mounted_in_different_ways_close_at_positions_of_their_own() -> None:
+    """Six telescopic legs between points without symmetry, from one rough position; two share a place of theirs."""
+    places = np.random.default_rng(3).normal(size=(6, 2, 3)) * 0.1
+    angles = np.array([0.1, 0.9, 2.0, 3.2, 4.1, 5.3])
+    circle = np.stack([np.cos(angles), np.sin(angles), np.zeros(6)], axis=-1)
+    base, platform = 0.5 * circle + places[:, 0] * [1, 1, 0.2], 0.2 * circle[::-1] + places[:, 1] * [1, 1, 0.2]
+    rows = "".join(
+        f"  leg{k}: {{limb: leg, base: {{position: {b.tolist()}}}, platform: {{position: {p.tolist()}}}}}\n"
+        for k, (b, p) in enumerate(zip(base, platform, strict=True))
+    )
+    description = parse_robot(LEGS.replace("ROWS\n", rows), "legs")
+    assert [variant.closed_as for variant in description.variants] == ["", *(f"leg{k}" for k in range(1, 6))]
+    assert read_back(description) == description
+    random, home, found = np.random.default_rng(4), np.array([0.0, 0.0, 0.7]), Robot.of(description.family, {})
+    position = home + random.uniform(-0.05, 0.05, (20, 3))
+    rotation = Rotation.from_rotvec(random.uniform(-0.2, 0.2, (20, 3))).as_matrix()
+    solved = inverse_kinematics(found, position=position, rotation=rotation)
+    lengths = np.linalg.norm(position[:, None] + np.einsum("nij,kj->nki", rotation, platform) - base, axis=-1)
+    assert not solved.status.any()
+    expected = lengths - np.linalg.norm(home + platform - base, axis=-1)
+    np.testing.assert_allclose(solved.position[:, :, 2], expected, atol=1e-12)
+
+
+def test_rough_positions_of_an_instance_stand_in_place_of_those_of_its_limb() -> None:
+    rows = TRIPOD.replace("leg1: {", "leg1: {reference: {tilt: 0.3, slide: 0.2}, ")
+    description = parse_robot(rows, "legs")
+    assert [variant.closed_as for variant in description.variants] == ["leg1", "", ""]
+    assert read_back(description) == description
+    wrong = rows.replace("tilt: 0.3", "tild: 0.3")
+    with pytest.raises(InputError, match=r"instances.leg1.reference.tild: got 'tild'; expected a joint of a link"):
+        parse_robot(wrong, "legs")

@@ -66,12 +66,14 @@ def test_temperature_has_exact_derivatives() -> None:
         sweep, {"motor_temperature": (0.0, 120.0), "upper_arm": (0.35, 0.42)}, ["supply_voltage"]
     )
     here, step = np.array([50.0, 0.38]), np.array([1e-3, 1e-6])
-    name = "electrical_energy"
-    values, rates = problem.rates(here, [name])[name]
+    names = ["electrical_energy", "bus_energy"]
+    found = problem.rates(here, names)
     for k in range(2):
         away = np.eye(2)[k] * step
-        ahead, behind = (problem.rates(place, [name])[name][0] for place in (here + away, here - away))
-        np.testing.assert_allclose(rates[:, k], (ahead - behind) / (2 * step[k]), rtol=1e-5, atol=1e-7 * values.max())
+        ahead, behind = (problem.rates(place, names) for place in (here + away, here - away))
+        for name, (values, rates) in found.items():
+            slope = (ahead[name][0] - behind[name][0]) / (2 * step[k])
+            np.testing.assert_allclose(rates[:, k], slope, rtol=1e-5, atol=1e-7 * values.max())
 
 
 def test_a_limit_of_current_is_one_of_force_along_paths() -> None:

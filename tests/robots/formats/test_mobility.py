@@ -3,14 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from pipeline.errors import InputError
+from pipeline.robot_files.reader import parse_robot
 from robots import catalog
 from robots.formats.checks import FormatFinding, check
 from robots.formats.mobility import check_home
 from robots.model import Mechanism, Robot
 from robots.types import TWIST
+
+RODS = """\
+limbsweep: 1
+name: rods
+limbs:
+  leg:
+    links:
+      - {joint: slide, body: carriage, parent: base, kind: prismatic, axis: x, inertia: {mass: 1}}
+      - {joint: pin, body: rod, parent: carriage, kind: revolute, axis: z,
+         inertia: {mass: 0.5, moments: [0.01, 0.01, 0.01]}}
+    tips:
+      - {joint: last, kind: revolute, a: rod, frame_a: {position: [0.3, 0, 0]}}
+    actuated: [slide]
+instances:
+  a: {limb: leg, base: {position: [-0.4, 0, 0]}, platform: {position: [-0.1, 0, 0]}}
+  b:
+    limb: leg
+    base: {turn: {z: 120}, position: [0.2, -0.2 * sqrt(3), 0]}
+    platform: {turn: {z: 120}, position: [0.05, -0.05 * sqrt(3), 0]}
+  c:
+    limb: leg
+    base: {turn: {z: -120}, position: [0.2, 0.2 * sqrt(3), 0]}
+    platform: {turn: {z: -120}, position: [0.05, 0.05 * sqrt(3), 0]}
+platform:
+  mobility: [wz, vx, vy]
+  inertia: {mass: 2, moments: [0.1, 0.1, 0.1]}
+"""
 
 PLATFORMS = [name for name in catalog.FAMILIES if not catalog.build(name).mechanism.is_chain]
 
@@ -81,3 +111,28 @@ def test_a_last_link_without_mass_is_named() -> None:
     assert [each.expected for each in check(bare)] == ["a mass above 0 of the last body"]
     turned = replace(bare.limbs[0].links[-1], armature=1e-4)
     assert not list(check(replace(arm, limbs=(replace(limb, links=(*limb.links[:-1], turned)),))))
+
+
+def test_a_freedom_that_actuators_move_and_the_mobility_leaves_out_is_named() -> None:
+    mechanism = catalog.build("delta_3rr2rrr").mechanism
+    (finding,) = found(replace(mechanism, platform=replace(mechanism.platform, mobility=("vx", "vy"))))
+    assert finding.path == ("platform", "mobility")
+    assert finding.got == "2 freedoms where limbs and actuators move 3: vz too"
+
+
+def test_a_mobility_that_is_one_at_the_reference_pose_alone_asks_for_coordinates() -> None:
+    text = Path("examples/robots/3rps.yaml").read_text("utf-8")
+    with pytest.raises(InputError) as caught:
+        parse_robot(text.replace("coordinates: [z, pitch, roll]", "mobility: [wx, wy, vz]"), "tripod")
+    assert "got wx, wy, vz, along which the limbs let nothing move further than from the reference" in str(caught.value)
+    assert "Name coordinates: [z, pitch, roll] in place of mobility" in str(caught.value)
+
+
+def test_what_the_limbs_allow_is_counted_at_the_reference_pose_and_beside_it() -> None:
+    text = Path("examples/robots/3rps.yaml").read_text("utf-8")
+    with pytest.raises(InputError, match="nothing move at the reference pose") as caught:
+        parse_robot(text.replace("coordinates: [z, pitch, roll]", "mobility: [vx, vy, vz]"), "tripod")
+    assert "They allow 3 freedoms (wx, wy, vz) there." in str(caught.value)
+    with pytest.raises(InputError, match="with all actuators held the platform moves along wz") as caught:
+        parse_robot(RODS, "rods")
+    assert "They hold it beside this pose: choose another reference pose." in str(caught.value)

@@ -33,7 +33,10 @@ def test_each_quantity_has_its_mathematics() -> None:
     assert set(names("limb")) == set(limb.SERIES)
     assert set(names("assembly", "series")) == set(poses.SERIES)
     assert {name for name in names("assembly") if QUANTITIES[name].reduction} == set(poses.METRICS)
-    assert set(names("actuation")) - OF_FRICTION == {*actuators.SERIES, *actuators.METRICS}
+    assert (
+        set(names("actuation")) - OF_FRICTION
+        == {*actuators.SERIES, *actuators.METRICS, *actuators.ROBOT_METRICS} - OF_FRICTION
+    )
 
 
 def test_the_limbs_and_the_assembly_give_what_they_say() -> None:

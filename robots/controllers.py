@@ -75,7 +75,7 @@ CONTROLLERS: Mapping[str, ControllerKind] = {
 DRIVE = (
     Parameter("force_limit", "N m or N", LARGEST, 0.0, LARGEST, "largest size of the force of an actuator"),
     Parameter("rate_limit", "N m/s or N/s", LARGEST, 1e-9, LARGEST, "largest change of the force of an actuator"),
-    Parameter("resolution", "rad or m", 0.0, 0.0, 1e3, "step of the encoders; rates are differences of what they read"),
+    Parameter("resolution", "rad or m", 0.0, 0.0, 1e3, "step of the encoders; rates are differences of their readings"),
 )
 """Limits of a drive and of its encoders. The default values limit nothing."""
 

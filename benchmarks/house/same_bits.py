@@ -7,9 +7,9 @@
 - `--write`: keep the hashes in `bits.json`, with the commit of the packages; for an example that is new or changed, run
   it with the packages of a commit that is trusted
 
-A hash is over what `open_results` gives (names, dims, types, bits, chunks and attributes of all variables and
-coordinates), the manifest and the names of all files. Left out are `LEFT_OUT`, which say when and with what a store was
-made, and the bytes of files, which depend on the versions of Zarr and its codecs. Kernels give the same bits on every
+A hash covers the dataset of `open_results` (names, dims, types, bits, chunks and attributes of all variables and
+coordinates), the manifest and the names of all files. It leaves out `LEFT_OUT`, the date and the versions of packages;
+descriptions of variables, which are words; and the bytes of files, which depend on the versions of Zarr and its codecs. Kernels give the same bits on every
 processor. LAPACK, which makes random Fourier motions, does not: it runs with `BLAS`, which every x86-64 processor can.
 """
 
@@ -38,6 +38,8 @@ ROOT = HERE.parent.parent
 BITS = HERE / "bits.json"
 LEFT_OUT = ("versions", "created")
 """Attributes of a store that are not compared: versions of packages, and when it was made."""
+WORDS = "long_name"
+"""Attribute of a variable that is not compared: a description for readers."""
 SEALS = ("check", "files", "attributes", "hashing", "ledger")
 """Of the manifest: checksums, over these attributes and receipts too, and a copy of the attributes of the dataset."""
 FORMAT = 3
@@ -123,9 +125,8 @@ def contents(results: Dataset) -> Iterator[bytes]:
         variable = results[name].variable
         chunks = {key: variable.encoding.get(key) for key in ("chunks", "shards")}
         values = np.asarray(variable.values)
-        yield _text(
-            {"name": name, "dims": variable.dims, "shape": values.shape, "attributes": variable.attrs, **chunks}
-        )
+        attributes = {key: value for key, value in variable.attrs.items() if key != WORDS}
+        yield _text({"name": name, "dims": variable.dims, "shape": values.shape, "attributes": attributes, **chunks})
         yield from _bits(values)
 
 

@@ -120,7 +120,7 @@ def _motors() -> Iterator[Parameter]:
     wide = "from 100 to 160, as usual for its screws and harmonic drives"
     for k, (gear, rotor) in enumerate(zip(gears, rotors, strict=True), start=1):
         yield Parameter(f"gear_{k}", "1", gear, 1.0, 1e4, f"turns of motor {k} per turn that it gives", DECLARED + wide)
-        text = f"inertia of rotor {k} with what is fixed to it"
+        text = f"inertia of rotor {k} and the parts fixed to it"
         yield Parameter(f"rotor_{k}", "kg m^2", rotor, 0.0, 1.0, text, DECLARED + "disc motors of some 100 W")
     text, why = "torque of a motor per current", "rated torque of such motors at 5 to 8 A"
     yield Parameter("torque_constant", "N m/A", 0.12, 1e-6, 1e3, text, DECLARED + why)

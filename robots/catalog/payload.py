@@ -16,12 +16,12 @@ AXES = "xyz"
 
 def parameters() -> Iterator[Parameter]:
     """Mass, centre in the frame of the carrying body, and principal moments about that centre along the same axes."""
-    yield Parameter("payload_mass", "kg", 0.0, 0.0, 1e6, "mass of what is carried", SOURCE)
+    yield Parameter("payload_mass", "kg", 0.0, 0.0, 1e6, "mass of the payload", SOURCE)
     for axis in AXES:
-        text = f"centre of mass of what is carried, {axis} of platform or last link"
+        text = f"centre of mass of the payload, {axis} of platform or last link"
         yield Parameter(f"payload_centre_{axis}", "m", 0.0, -1e2, 1e2, text, SOURCE)
     for axis in AXES:
-        text = f"inertia of what is carried about its centre of mass, {axis}"
+        text = f"inertia of the payload about its centre of mass, {axis}"
         yield Parameter(f"payload_inertia_{axis}{axis}", "kg m^2", 0.0, 0.0, 1e6, text, SOURCE)
 
 

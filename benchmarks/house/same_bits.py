@@ -10,8 +10,8 @@
 A hash covers the dataset of `open_results` (names, dims, types, bits, chunks and attributes of all variables and
 coordinates), the manifest and the names of all files. It leaves out `LEFT_OUT`, the date and the versions of packages;
 descriptions of variables, which are words; and the bytes of files, which depend on the versions of Zarr and its codecs.
-Kernels give the same bits on every processor. LAPACK, which makes random Fourier motions, does not: it runs with `BLAS`,
-which every x86-64 processor can.
+Kernels give the same bits on every processor. LAPACK, which makes random Fourier motions, does not: it runs with
+`BLAS`, which every x86-64 processor can.
 """
 
 from __future__ import annotations

@@ -15,8 +15,11 @@ from pydrake.multibody.tree import MultibodyForces
 
 from benchmarks.imports.parts import Convert, Coordinates, Part, Seat, parts, quaternion, state, straight, turned
 from benchmarks.imports.spanning import GRAVITY, Spanning
+from pipeline.robot_files.packages import PackageFiles
+from robots.formats.sdf_includes import with_includes
 from robots.formats.tree import Base, Tree
 from robots.formats.urdf import FLOATING
+from robots.formats.xml_tree import Element, parse
 from robots.types import BASE
 
 logging.getLogger("drake").setLevel(logging.ERROR)  # it warns of what it leaves out
@@ -95,12 +98,21 @@ KEPT = {
 
 def _opened(path: Path, cut: list[str]) -> str:
     """Return the text of a file without some joints, and without what is no part of the dynamics."""
-    root = ElementTree.fromstring(path.read_bytes().strip(b"\0 \r\n\t"))
+    root, _ = with_includes(parse(path.read_bytes().strip(b"\0 \r\n\t")), str(path), PackageFiles(str(path), {}))
+    whole = _plain(root)
     for tag, kept in KEPT.items():
-        for parent in list(root.iter(tag)):
+        for parent in list(whole.iter(tag)):
             for entry in [entry for entry in parent if entry.tag not in kept or entry.get("name") in cut]:
                 parent.remove(entry)
-    return ElementTree.tostring(root, encoding="unicode")
+    return ElementTree.tostring(whole, encoding="unicode")
+
+
+def _plain(element: Element) -> ElementTree.Element:
+    """Return an element of ours as one of the standard library."""
+    result = ElementTree.Element(element.tag, element.attributes)
+    result.text = element.text
+    result.extend(map(_plain, element.children))
+    return result
 
 
 def _ball(part: Part, q: np.ndarray, qd: np.ndarray) -> Coordinates:

@@ -36,7 +36,9 @@ LARGEST_ERROR = 1e-9
 """Difference of forces, relative to the largest of its state, from which on they count as wrong."""
 
 NO_ROBOT = (
-    "no joint that moves", "a file of macros alone", "no link", "no model", "<mujocoinclude>", "does not compile",
+    "no joint that moves", "a file of macros alone", "the macro ", "package '", "model '", "a model on this machine",
+    "a second root", "<inertia>, which is required", "a body that Gazebo alone has", "macros in <root>", "no link",
+    "no model", "<mujocoinclude>", "does not compile",
     "the argument", "the name ", "a link of this file", "text that is not XML", "a document type", "<mesh",
 )  # fmt: skip
 """Parts of the reasons of refusals that are right: parts, scenes, missing arguments, files that are wrong."""

@@ -200,7 +200,7 @@ def parse_tree(
         if tag == "mujoco" and isinstance(data, bytes):
             return mjcf.read_tree(data, name, files or PackageFiles(name, {}), base, inertias, leave_out)
         if tag == "sdf":
-            return sdf.read_tree(data, base, inertias, leave_out)
+            return sdf.read_tree(data, base, inertias, leave_out, name, files or PackageFiles(name, {}))
         return urdf.read_tree(data, base, inertias, leave_out)
     except ImportedError as error:
         raise InputError(_problems(name, error.problems)) from None

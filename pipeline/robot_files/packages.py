@@ -67,6 +67,21 @@ class PackageFiles:
             self.roots.append(root)
         return folder
 
+    def model(self, name: str, near: str) -> str:
+        """Return the folder of a model of Gazebo by its name, whose files may be read from now on."""
+        places = (os.path.join(folder, name) for folder in _above(near) if name.isprintable() and os.sep not in name)
+        folder = self.named.get(name) or next((place for place in places if _has_model(place)), None)
+        if folder is None or (name not in self.named and os.path.islink(folder)):
+            hint = f"Say where it is: --package {name[:60]}=FOLDER."
+            raise Refusal(f"model {name[:60]!a}", "a folder with its model.config above or beside the file", hint)
+        if (root := os.path.realpath(folder)) not in self.roots:
+            self.roots.append(root)
+        return folder
+
+    def is_file(self, path: str, near: str) -> bool:
+        """Return whether a name inside the folders is that of a regular file."""
+        return os.path.isfile(self._place(path, near))
+
     def elements(self, path: str, near: str) -> tuple[str, Element]:
         """Return the name of an included file, and its root."""
         name = self._place(path, near)
@@ -142,6 +157,14 @@ def _above(file: str) -> list[str]:
         result.append(folder)
         folder = os.path.dirname(folder)
     return [*islice(result, MAX_LEVELS)]
+
+
+def _has_model(folder: str) -> bool:
+    """Return whether a folder has a model of Gazebo."""
+    names = ("model.config", "model.sdf")
+    return os.path.basename(folder) not in ("", os.curdir, os.pardir) and any(
+        os.path.isfile(os.path.join(folder, name)) for name in names
+    )
 
 
 def _package_of(file: str) -> str | None:

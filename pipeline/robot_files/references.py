@@ -43,9 +43,9 @@ class _Closed:
 
     def serves(self, variant: Variant, rough: _Rough, setting: Setting) -> bool:
         """Return whether another instance with a variant and rough positions closes at the same positions."""
-        same = (self.variant.values, self.variant.mirror) == (variant.values, variant.mirror)
-        same = same and rough.positions == self.rough.positions
-        return same and float(np.abs(setting.residual(self.values)).max(initial=0.0)) <= checks.GAP
+        agrees = (self.variant.values, self.variant.mirror) == (variant.values, variant.mirror)
+        agrees = agrees and rough.positions == self.rough.positions
+        return agrees and float(np.abs(setting.residual(self.values)).max(initial=0.0)) <= checks.GAP
 
 
 def closed_limbs(report: Report, file: RobotFile, description: Description) -> Description:
@@ -64,19 +64,19 @@ def closed_limbs(report: Report, file: RobotFile, description: Description) -> D
     first: dict[int, list[_Closed]] = {}
     for number, rough in stated.items():
         source, setting = description.template.instances[number].limb, settings[number]
-        found = first.setdefault(source, [])
-        same = next((entry for entry in found if entry.serves(before[number], rough, setting)), None)
-        if same is None:
-            plain = rough.of_limb and before[number] == PLAIN and not any(entry.variant == PLAIN for entry in found)
+        closed = first.setdefault(source, [])
+        similar = next((entry for entry in closed if entry.serves(before[number], rough, setting)), None)
+        if similar is None:
+            plain = rough.of_limb and before[number] == PLAIN and not any(entry.variant == PLAIN for entry in closed)
             name = "" if plain else description.template.instances[number].name
             values = _values(report, description, rough, setting)
-            same = _Closed(replace(before[number], closed_as=name), rough, values)
-            found.append(same)
+            similar = _Closed(replace(before[number], closed_as=name), rough, values)
+            closed.append(similar)
             limb = description.template.limbs[source].name
             names = [link.joint for link in setting.limb.links]
             pairs = tuple((joint, float(x)) for joint, x in zip(names, values, strict=True) if x)
-            references[f"{limb}_{name}" if same.variant != PLAIN else limb] = pairs
-        variants[number] = same.variant
+            references[f"{limb}_{name}" if similar.variant != PLAIN else limb] = pairs
+        variants[number] = similar.variant
     return replace(
         description,
         variants=tuple(variants) if any(variant != PLAIN for variant in variants) else (),
@@ -86,16 +86,16 @@ def closed_limbs(report: Report, file: RobotFile, description: Description) -> D
 
 def _stated(file: RobotFile, description: Description) -> dict[int, _Rough]:
     """Return the rough positions of instances that have them, by their numbers."""
-    result = {}
+    stated: dict[int, _Rough] = {}
     for number, instance in enumerate(description.template.instances):
         name = description.template.limbs[instance.limb].name
         of_limb = file.limbs[name].reference
         section = (file.instances or {}).get(instance.name)
         if section is not None and section.reference is not None:
-            result[number] = _Rough(("instances", instance.name, "reference"), _numbers(section.reference), False)
+            stated[number] = _Rough(("instances", instance.name, "reference"), _numbers(section.reference), False)
         elif of_limb is not None:
-            result[number] = _Rough(("limbs", name, "reference"), _numbers(of_limb), True)
-    return result
+            stated[number] = _Rough(("limbs", name, "reference"), _numbers(of_limb), True)
+    return stated
 
 
 def _numbers(positions: Mapping[str, float]) -> dict[str, float]:
@@ -106,13 +106,13 @@ def _settings(description: Description) -> list[Setting]:
     """Return the limbs of all instances in numbers, with the defaults of all parameters, where they are mounted."""
     mechanism, platform = description.parts({entry.name: entry.scalar for entry in description.parameters})
     homes, grounds = (homes_of(platform), grounds_of(platform)) if platform else ({}, {})
-    result = []
+    settings = []
     for number, instance in enumerate(mechanism.instances):
         body = description.joined[number] if description.joined else BASE
         if description.standing:
             instance = grounded(instance, grounds[description.standing[number]])
-        result.append(Setting(mechanism.limbs[instance.limb], instance, homes.get(body, mechanism.platform.home)))
-    return result
+        settings.append(Setting(mechanism.limbs[instance.limb], instance, homes.get(body, mechanism.platform.home)))
+    return settings
 
 
 def _values(report: Report, description: Description, rough: _Rough, setting: Setting) -> np.ndarray:
@@ -123,13 +123,13 @@ def _values(report: Report, description: Description, rough: _Rough, setting: Se
             hint = sentence(nearest(name, names))
             report((*rough.path, name), name, "a joint of a link of this limb", hint, key=True)
     chain = description.template.is_chain and description.platform is None
-    given = (limb.independent or limb.actuated) if chain else ()
-    held = [names.index(name) for name in (*given, *(entry.joint for entry in limb.couplings))]
+    fixed = (limb.independent or limb.actuated) if chain else ()
+    held = [names.index(name) for name in (*fixed, *(entry.joint for entry in limb.couplings))]
     guess = np.array([rough.positions.get(name, 0.0) for name in names])
-    values, left = assembly.close_from_rough(setting, guess, held)
-    if left > checks.GAP:
+    values, residual = assembly.close_from_rough(setting, guess, held)
+    if residual > checks.GAP:
         of = "" if description.template.is_chain else f" of {setting.instance.name}"
-        got = f"loops{of} that stay open by {left:.3g} from there, most of all joint {setting.widest(values)}"
+        got = f"loops{of} that stay open by {residual:.3g} from there, most of all joint {setting.widest(values)}"
         hint = "Move the rough positions, or those of the joints that are driven, which stay as they are."
-        report(rough.path, Got(got), "positions near which all loops can be closed", hint if given else NO_VALUES)
+        report(rough.path, Got(got), "positions near which all loops can be closed", hint if fixed else NO_VALUES)
     return values

@@ -102,6 +102,7 @@ URDF = (
     Effect("springs", "gazebo/springStiffness", _nonzero, "a spring of a joint"),
     Effect("plugins", "gazebo/plugin", _pushes, "a plugin with forces"),
     Effect("constraints", "robot/constraint", _always, "a constraint"),
+    Effect("constraints", "gazebo/link", _always, "a body that Gazebo alone has"),
     *_DRAKE,
 )
 """Elements of URDF files, with those for Gazebo and Drake."""

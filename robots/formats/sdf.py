@@ -17,8 +17,9 @@ import numpy as np
 from robots.formats.closing import ClosingJoint, between
 from robots.formats.poses import HERE, Pose, compose, inverse, rows, vector
 from robots.formats.sdf_file import BALL, CUTS, FIXED, KINDS, TWO_AXES, WORLD, SdfJoint, SdfModel, read
+from robots.formats.sdf_includes import IncludedFiles, with_includes
 from robots.formats.tree import Base, GrowingTree, Inertias, Place, Tree, finished, plain_name
-from robots.formats.xml_tree import Element, FormatError, ImportedError
+from robots.formats.xml_tree import Element, FormatError, ImportedError, parse
 from robots.geometry import point
 from robots.model import Coupling, Inertia
 from robots.types import BASE
@@ -27,10 +28,26 @@ FLOATING = "base"
 
 
 def read_tree(
-    data: bytes | Element, base: Base = "fixed", inertias: Inertias = "checked", leave_out: Collection[str] = ()
+    data: bytes | Element,
+    base: Base = "fixed",
+    inertias: Inertias = "checked",
+    leave_out: Collection[str] = (),
+    path: str = "",
+    files: IncludedFiles | None = None,
 ) -> Tree:
-    """The tree of the model in the bytes of an SDF file, or in its root. Raises ImportedError with all problems."""
-    return _Growth(*read(data, leave_out), base).tree(inertias)
+    """Return the tree of the model in the bytes of an SDF file, or in its root, that stands at `path`.
+
+    files: models that it may include; None for none. Raises ImportedError with all problems.
+    """
+    try:
+        root = data if isinstance(data, Element) else parse(data)
+    except FormatError as error:
+        raise ImportedError([error]) from None
+    if files is not None:
+        root, problems = with_includes(root, path, files)
+        if problems:
+            raise ImportedError(problems)
+    return _Growth(*read(root, leave_out), base).tree(inertias)
 
 
 class _Growth:

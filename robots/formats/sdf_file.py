@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from robots.formats import effects, elements
-from robots.formats.poses import HERE, Pose, compose, of_angles, of_quaternion
+from robots.formats.poses import HERE, Pose, compose, inverse, of_angles, of_quaternion
 from robots.formats.ratings import Rating
 from robots.formats.urdf_file import UNLIMITED
-from robots.formats.xml_tree import Element, FormatError, ImportedError, parse
+from robots.formats.xml_tree import Element, FormatError, ImportedError
 from robots.parameters import nearest
 from robots.types import JointKind
 
@@ -111,6 +111,9 @@ class SdfModel:
     standing: set[str] = field(default_factory=set)
     """Links of static models."""
 
+    placed: list[tuple[str, str, Element]] = field(default_factory=list)
+    """Models whose pose is that of another of their frames: model, frame, element; outer models first."""
+
     def refuse(self, at: Element, place: str, got: str, expected: str, hint: str = "") -> None:
         """Add a problem at the line of an element."""
         self.problems.append(FormatError(at.line, place, got, expected, hint))
@@ -163,12 +166,8 @@ class SdfModel:
         return name
 
 
-def read(data: bytes | Element, leave_out: Collection[str] = ()) -> tuple[SdfModel, Element]:
-    """The models in the bytes or the root of an SDF file, and its model or world. Raises ImportedError."""
-    try:
-        root = data if isinstance(data, Element) else parse(data)
-    except FormatError as error:
-        raise ImportedError([error]) from None
+def read(root: Element, leave_out: Collection[str] = ()) -> tuple[SdfModel, Element]:
+    """Return the models in the root of an SDF file, and its model or world. Raises ImportedError."""
     version = tuple(int(part) for part in re.findall(r"\d+", root.attributes.get("version", "1.6"))[:2])
     reading = SdfModel(version)
     whole = _whole(reading, root)
@@ -179,6 +178,7 @@ def read(data: bytes | Element, leave_out: Collection[str] = ()) -> tuple[SdfMod
         _tell_gravity(reading, root)
         reading.frames.model = HERE if whole.tag == WORLD else reading.pose(whole, "model", WORLD)[1]
         _collect(reading, whole, "")
+        _place_models(reading)
         reading.joints = [
             joint for scope, at in reading.elements if (joint := read_joint(reading, at, scope)) is not None
         ]
@@ -192,14 +192,14 @@ def _whole(reading: SdfModel, root: Element) -> Element | None:
     worlds = [*root.all(WORLD)]
     models = [*root.all("model"), *(model for world in worlds for model in world.all("model"))]
     moving = [model for model in models if _has_joint(model)]
-    if not models and not any(_includes(outer) for outer in (root, *worlds)):
+    if not models and root.first("include") is None and all(world.first("include") is None for world in worlds):
         reading.refuse(root, "", "no model", "one model with links and joints")
         return None
     if len(worlds) > 1:
         reading.refuse(worlds[1], "", "several worlds", "one", "Make a file of each.")
         return None
     world = worlds[0] if worlds else Element(WORLD, root.line, root.column, {}, [*root.children])
-    among = any(True for tag in ("joint", "include") for _ in world.all(tag))
+    among = any(True for tag in ("joint", "include") for _ in world.all(tag))  # the include of a file without folders
     if among or len(moving) > 1 or any(_placed(model) for model in moving):
         name = world.attributes.get("name") or models[0].attributes.get("name", "robot") if models else "robot"
         return replace(world, attributes={**world.attributes, "name": name})
@@ -219,10 +219,6 @@ def _placed(model: Element) -> bool:
     """Return whether a model stands in a frame of its world."""
     pose = model.first("pose")
     return pose is not None and (pose.attributes.get("relative_to") or pose.attributes.get("frame") or WORLD) != WORLD
-
-
-def _includes(outer: Element) -> bool:
-    return outer.first("include") is not None
 
 
 def _tell_gravity(reading: SdfModel, root: Element) -> None:
@@ -268,14 +264,29 @@ def _collect(reading: SdfModel, model: Element, scope: str) -> None:
             reading.refuse(child, "", "an <include>", "a file that has all of the model", hint)
 
 
+def _place_models(reading: SdfModel) -> None:
+    """Put models in the place where another of their frames has the pose that they state."""
+    for model, frame, at in reversed(reading.placed):
+        stated = reading.frames.stated
+        try:
+            inner = Frames(HERE, {**stated, model: (WORLD, HERE, at.line)}).pose(frame)
+        except (KeyError, ValueError):
+            reading.refuse(at, f"model {model}", f"placement_frame {frame!a}", "a frame, link or joint of this model")
+            continue
+        if model in stated:
+            outer, pose, line = stated[model]
+            stated[model] = outer, compose(pose, inverse(inner)), line
+        else:
+            reading.frames.model = compose(reading.frames.model, inverse(inner))
+
+
 def _attach_model(reading: SdfModel, model: Element, scope: str, inner: str) -> None:
     """Note the link that the frame of a model belongs to, and whether its links stand still."""
     if model.tag == WORLD:
         reading.bodies[inner] = WORLD
         return
-    if model.attributes.get("placement_frame", "__model__") != "__model__":
-        got, hint = "a placement_frame", "Write the pose of the model's own frame."
-        reading.refuse(model, f"model {scope}".rstrip(": "), got, "a pose of the model's frame", hint)
+    if (frame := model.attributes.get("placement_frame", "__model__")) != "__model__":
+        reading.placed.append((inner, scope + frame, model))
     first = next((link.attributes.get("name", "") for link in model.all("link")), "")
     canonical = model.attributes.get("canonical_link", "") or first
     if canonical:
@@ -327,7 +338,7 @@ def read_joint(reading: SdfModel, at: Element, scope: str) -> SdfJoint | None:
         if not reading.problems:
             reading.refuse(at, place, f"a pose in frame {error.args[0]!a}", "a frame of this model that leads to it")
         return None
-    axes = [_axis(reading, at, tag, place, where) for tag in ("axis", "axis2")]
+    axes = [_axis(reading, at, tag, scope, where) for tag in ("axis", "axis2")]
     moving = [axis for axis in axes if axis is not None]
     axis_count = 0 if kind in (BALL, FIXED) else 2 if kind in TWO_AXES else 1
     if len(moving) < axis_count:
@@ -388,9 +399,9 @@ def _pitch(reading: SdfModel, at: Element, place: str) -> float | None:
     return -1.0 / angle if angle else 0.0
 
 
-def _axis(reading: SdfModel, joint: Element, tag: str, place: str, where: Pose) -> np.ndarray | None:
-    """Return the direction of an axis in the model."""
-    at = joint.first(tag)
+def _axis(reading: SdfModel, joint: Element, tag: str, scope: str, where: Pose) -> np.ndarray | None:
+    """Return the direction of an axis in the whole, of a joint that stands there at a pose in the model of a scope."""
+    at, place = joint.first(tag), f"joint {scope}{joint.attributes['name']}"
     if at is None:
         return None
     xyz = at.first("xyz")
@@ -404,12 +415,12 @@ def _axis(reading: SdfModel, joint: Element, tag: str, place: str, where: Pose) 
     of_model = reading.version < (1, 5) if old is None else old.text.strip() in ("1", "true")
     if frame:
         try:
-            turn = reading.frames.pose(frame)[0]
+            turn = reading.frames.pose(_scoped(reading, scope, frame))[0]
         except (KeyError, ValueError):
             reading.refuse(xyz or at, place, f"an axis in frame {frame!a}", "a frame of this model")
             return None
     else:
-        turn = np.eye(3) if of_model else where[0]
+        turn = reading.frames.pose(scope.removesuffix("::") or "__model__")[0] if of_model else where[0]
     return turn @ (values / size)
 
 

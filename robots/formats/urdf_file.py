@@ -29,6 +29,9 @@ COMPOSED = ("planar", "spherical", "ball", "floating")
 
 KINDS = (*URDF_KINDS, FIXED, *COMPOSED)
 _UNLIMITED = ("continuous", FIXED, *COMPOSED)
+GROUND = "world"
+"""Parent of a joint that stands for the ground where it is no link."""
+
 UNLIMITED = 1e10
 """Sizes of limits from which on they mean that there is none."""
 
@@ -131,6 +134,12 @@ def read(root: Element) -> UrdfFile:
             _Joint(file, child).read()
         elif child.tag == "transmission":
             _Transmission(file, child).read()
+    if GROUND in file.links:
+        return file
+    if (joint := next((entry for entry in file.joints.values() if entry.parent == GROUND), None)) is not None:
+        file.links[GROUND] = UrdfLink(GROUND, joint.line)
+        hint = "It is the ground, as in Drake."
+        file.warn(joint.line, f"joint {joint.name}", "parent 'world', which is no link", "a link of this file", hint)
     return file
 
 
@@ -288,8 +297,8 @@ class _Joint(ElementReader):
         at, found = self.element.first("limit"), dict[str, float]()
         if at is None:
             if kind in KINDS and kind not in _UNLIMITED:
-                hint = "Add it, or make the joint continuous."
-                self.refuse(self.element, f"a {kind} joint without <limit>", "<limit>", hint)
+                got, hint = f"a {kind} joint without <limit>", "The joint has no range."
+                self.file.warn(self.element.line, self.place, got, "<limit>", hint)
         else:
             lower, upper = (self.limit(at, key, 0.0) for key in ("lower", "upper"))
             if lower > upper:

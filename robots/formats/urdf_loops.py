@@ -7,7 +7,7 @@ Source: Chignoli et al. 2024, URDF+.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from robots.formats import sdf_file
@@ -107,9 +107,10 @@ def _coupling(file: UrdfFile, at: Element, root: Element, tree: Tree) -> Couplin
 def _of_gazebo(file: UrdfFile, root: Element, tree: Tree) -> Iterator[ClosingJoint]:
     """Yield joints of SDF that a URDF file hands to Gazebo, between links of its tree."""
     reading, poses = sdf_file.SdfModel((1, 7)), _poses(tree)
+    of_gazebo = {link.attributes.get("name", "") for at in root.all("gazebo") for link in at.all("link")}
     reading.links = dict.fromkeys(tree.bodies, root)
     reading.frames.stated = {name: ("__model__", pose, 0) for name, pose in poses.items()}
-    elements = [joint for at in root.all("gazebo") for joint in at.all("joint")]
+    elements = [joint for at in root.all("gazebo") for joint in at.all("joint") if not _joins(joint, of_gazebo)]
     for at in elements:
         name, end = at.attributes.get("name", ""), at.first("child")
         frame, pose = reading.pose(at, f"joint {name}", "" if end is None else end.text.strip())
@@ -125,6 +126,11 @@ def _of_gazebo(file: UrdfFile, root: Element, tree: Tree) -> Iterator[ClosingJoi
             file.refuse(joint.line, f"joint {joint.name}", "a mimic of a loop", "a joint", hint)
         bodies, kind = (joint.parent, joint.child), sdf_file.CUTS[joint.kind]
         yield between(joint.name, kind, bodies, (joint.at, joint.axes), poses, joint.pitch)
+
+
+def _joins(joint: Element, links: Collection[str]) -> bool:
+    """Return whether a joint of SDF has one of some links as an end."""
+    return any(end.text.strip() in links for tag in ("parent", "child") for end in joint.all(tag))
 
 
 def _poses(tree: Tree) -> Mapping[str, Pose]:

@@ -57,7 +57,13 @@ def parse(data: bytes, depth: int = MAX_DEPTH) -> Element:
         raise FormatError(0, "", f"{len(data)} bytes", f"at most {MAX_BYTES}", "Take meshes and other data out of it.")
     builder = _Builder(depth)
     try:
-        builder.parser.Parse(data, True)
+        try:
+            builder.parser.Parse(data, True)
+        except expat.ExpatError:
+            if (plain := _without_dashes(data)) == data:
+                raise
+            builder = _Builder(depth)
+            builder.parser.Parse(plain, True)
     except expat.ExpatError as error:
         got = f"text that is not XML ({expat.ErrorString(error.code)})"
         raise FormatError(error.lineno, "", got, "well-formed XML") from None
@@ -67,6 +73,16 @@ def parse(data: bytes, depth: int = MAX_DEPTH) -> Element:
         raise FormatError(0, "", "an encoding that is not known", "UTF-8 text", "Save it as UTF-8.") from None
     assert builder.root is not None  # the parser refuses an empty document
     return builder.root
+
+
+_COMMENT = re.compile(rb"<!--(.*?)-->", re.DOTALL)
+
+
+def _without_dashes(data: bytes) -> bytes:
+    """Return a document without `--` inside comments, which XML has none of and other parsers pass over."""
+    if b"<![CDATA[" in data:
+        return data
+    return _COMMENT.sub(lambda match: b"<!--" + match[1].replace(b"-", b" ") + b"-->", data)
 
 
 _TAG = re.compile(rb"<([A-Za-z_][^>\s/]*)")

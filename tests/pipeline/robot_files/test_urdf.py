@@ -84,7 +84,7 @@ BAD = [
     ('xyz="0.2 0 0"', 'xyz="0.2 0 0 0"', "got xyz '0.2 0 0 0'; expected 3 finite numbers"),
     ('xyz="0.2 0 0"', 'xyz="200 0 0"', "got an origin 200 m away; expected at most 100 m. Lengths are in metres"),
     ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 0"/>', "got axis 0 0 0; expected a direction"),
-    (LIMIT, "", "got a revolute joint without <limit>; expected <limit>. Add it, or make the joint continuous"),
+    ('type="revolute"', 'type="floppy"', "got type 'floppy'; expected one of"),
     (LIMIT, LIMIT + '<mimic joint="shoulder"/>', "joint shoulder: got a joint that mimics itself, by shoulder; expected another joint"),
     (LIMIT, LIMIT + '<mimic multiplier="2"/>', "got no joint in <mimic>; expected joint=\"...\" that it follows. Add it."),
     (LIMIT, LIMIT + '<mimic joint="elbow" multiplier="x"/>', "got multiplier 'x'; expected a finite number"),

@@ -215,7 +215,7 @@ BAD = [
     (file(link("a", "0 0 0 0 0 0", -1.0), joint("j", "world", "a", "0 0 1")), "mass -1"),
     (file(link("a", "0 0 0 0 0 0"), "<include><uri>model://x</uri></include>"), "an <include>"),
     (b"<sdf version='1.8'><world name='a'><model name='m'/></world><world name='b'/></sdf>", "several worlds"),
-    (file(*ARM).replace(b'"arm"', b'"arm" placement_frame="upper"'), "a placement_frame"),
+    (file(*ARM).replace(b'"arm"', b'"arm" placement_frame="uper"'), "placement_frame 'uper'"),
     (file(*ARM).replace(b"<inertial>", b"<inertial auto='true'>", 1), "an inertia of shapes"),
     (file(*ARM).replace(b"</mass><pose>", b"</mass><pose relative_to='fore'>", 1), "an <inertial> in frame 'fore'"),
     (file(*ARM).replace(b"0.6 0.8", b"0.6 zero"), "xyz '0 0.6 zero'"),

@@ -61,6 +61,20 @@ def test_elements_of_other_programs_are_told_once_each(tmp_path: Path) -> None:
     ]
 
 
+def test_what_other_readers_pass_over_is_passed_over(tmp_path: Path) -> None:
+    """Dashes in comments, joints without limits, and `world` as the ground where it is no link."""
+    text = ARM.replace('<link name="base"/>', "<!-- as in --base floating -->").replace('"base"', '"world"')
+    made = brought(tmp_path, text.replace(LIMIT, ""))
+    told = [str(each).partition("r.urdf")[2] for each in made.warnings]
+    assert any("got a revolute joint without <limit>; expected <limit>. The joint has no range." in row for row in told)
+    assert any(
+        "got parent 'world', which is no link; expected a link of this file. It is the ground" in row for row in told
+    )
+    q, qd, qdd = np.random.default_rng(1).normal(size=(3, 4, 2))
+    expected = inverse_dynamics(robot(brought(tmp_path, ARM)), q=q, qd=qd, qdd=qdd).force
+    np.testing.assert_array_equal(inverse_dynamics(robot(made), q=q, qd=qd, qdd=qdd).force, expected)
+
+
 def test_a_joint_that_mimics_moves_with_the_other(tmp_path: Path) -> None:
     coupled = robot(brought(tmp_path, GRIPPER))
     loose = robot(brought(tmp_path, GRIPPER.replace('<mimic joint="close" multiplier="-2"/>', "")))

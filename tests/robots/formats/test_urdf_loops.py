@@ -91,6 +91,10 @@ BAD = {
     "no end": ('<loop_joint name="last" type="fixed"><link1 link="crank"/></loop_joint>', "no link2"),
     "a name": (SPELLED["loop"].replace('"last"', '"pin"'), "joint pin again"),
     "no name": (SPELLED["gazebo"].replace(' name="last"', ""), "a joint without name"),
+    "a body of gazebo": (
+        SPELLED["gazebo"].replace(">rocker<", ">own<") + '<gazebo><link name="own"/></gazebo>',
+        "a body that Gazebo alone has",
+    ),
     "of gazebo": (SPELLED["gazebo"].replace(">rocker<", ">roker<"), "child 'roker'; expected a link"),
     "coupled": (
         '<coupling name="g"><predecessor link="crank"/><successor link="coupler"/></coupling>',

@@ -7,6 +7,8 @@ called, so that a command that computes nothing starts at once.
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from applications.commands.declared.identification import IDENTIFICATION
@@ -47,5 +49,7 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point of the script."""
+    # matrices are small here: threads of BLAS wait for each other longer than they compute. Read when NumPy is imported
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     collect_rarely()
     cli(prog_name="limbsweep")

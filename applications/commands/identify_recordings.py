@@ -8,7 +8,7 @@ from pathlib import Path
 
 from applications.commands.identify_options import ROLES, IdentifyOptions
 from applications.commands.refusals import Refused
-from applications.commands.terminal import print_rows, print_warnings
+from applications.commands.terminal import print_rows, print_warnings, show_stage
 from applications.identification.machines import results
 from applications.identification.machines.described import RecordingDescription
 from applications.identification.machines.description import read_description
@@ -23,7 +23,7 @@ __all__ = ["identify", "is_recorded"]
 def identify(options: IdentifyOptions) -> None:
     """Estimate parameters of a machine, and write the files that were asked for."""
     _check(options)
-    result = identify_recordings(_description(options))
+    result = identify_recordings(_description(options), show_stage)
     print_rows(result.rows())
     print_warnings(result.warnings)
     if options.store is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import TypeVar
@@ -58,3 +59,9 @@ def print_warnings(warnings: Iterable[object]) -> None:
     """Print warnings to standard error, each once."""
     for warning in dict.fromkeys(warnings):
         click.echo(f"warning: {warning}", err=True)
+
+
+def show_stage(stage: str) -> None:
+    """Write the stage of a computation to standard error as it begins, where that is a terminal."""
+    if sys.stderr.isatty():
+        click.echo(f"{stage} ...", err=True)

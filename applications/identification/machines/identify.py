@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,11 +40,21 @@ from applications.identification.estimation.machines.fitting import (
 from applications.identification.estimation.machines.judgement import answers, judged, warnings, with_delay
 from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.preparation import Prepared, Signals, prepare
+from applications.identification.estimation.machines.sensitivity import (
+    CutoffTrial,
+    cutoff_trials,
+    unsettled,
+    with_bias,
+)
 from applications.identification.machines.described import RecordingDescription
 from pipeline.errors import InputError, Problem
 from robots.formats.description import Description as RobotDescription
 
 WEIGHTED = "weighted"
+BIASED = ("least_squares", WEIGHTED, "reweighted", CONSISTENT)
+"""Methods that take the regressor for exact, so that noise of positions biases them."""
+STAGES = ("read", "prepare", "check", "fit", "consistent", "judge")
+"""Stages of an identification in their order."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,7 @@ class MachineIdentification:
     """A fit of a machine's recordings, parameters that its bodies can have, and notes for the user.
 
     warnings: in words; findings: of the recordings, those that were accepted among them; seconds: by stage; raw: the
-    signals as they were read.
+    signals as they were read; trials: fits with other cutoffs.
     """
 
     description: RecordingDescription
@@ -65,6 +75,7 @@ class MachineIdentification:
     seconds: dict[str, float]
     raw: tuple[Signals, ...]
     gains: Gains | None = None
+    trials: tuple[CutoffTrial, ...] = ()
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Summarise the result, as `limbsweep identify` prints it."""
@@ -81,6 +92,12 @@ class MachineIdentification:
         if np.isfinite(share := cross_validated(self.machine, fit)):
             yield "cross-validation", f"{share:.2%}, each fifth of the time by parameters from the others"
         yield "filter", ", ".join(_filter(recording) for recording in self.machine.recordings)
+        for trial in self.trials:
+            yield "  otherwise", str(trial)
+        for recording in self.machine.recordings:
+            if recording.clock:
+                yield f"time of {recording.name}", recording.clock
+            yield f"noise of {recording.name}", _noise(recording)
         if self.delay:
             yield "delay of forces", f"{self.delay * 1e3:.3g} ms, taken out"
         if self.gains is not None:
@@ -136,9 +153,27 @@ def _filter(recording: Prepared) -> str:
     return text + (f" after {replaced} outliers" if replaced else "")
 
 
-def identify_recordings(description: RecordingDescription) -> MachineIdentification:
-    """Identify the machine of a description from its recordings. Raises InputError for faults of the recordings."""
-    clock = _Clock()
+def _noise(recording: Prepared) -> str:
+    """Return standard deviations of the noise of one sample, by signal, and its share of the filtered accelerations."""
+    noise = recording.noise
+    if noise is None:
+        return "not judged"
+    signals = {"positions": noise.position, "velocities": noise.velocity, "forces": noise.force}
+    listed = [
+        f"{name} {', '.join(f'{x:.2g}' for x in values)}" for name, values in signals.items() if values is not None
+    ]
+    shares = ", ".join(f"{x:.1%}" for x in noise.noise)
+    return f"{'; '.join(listed)}; in filtered accelerations {shares}"
+
+
+def identify_recordings(
+    description: RecordingDescription, tell: Callable[[str], None] = lambda stage: None
+) -> MachineIdentification:
+    """Identify the machine of a description from its recordings; `tell` is called with each stage as it begins.
+
+    Raises InputError for faults of the recordings.
+    """
+    clock = _Clock(tell)
     raw = tuple(description.signals())
     findings = [f for s in raw for f in check_signals(description.robot, s, description.limits, description.rated)]
     _refuse(findings, description)
@@ -147,8 +182,8 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
     prepared = tuple(map(prepare, signals, description.preparations))
     machine = RecordedMachine(description.robot, description.model, prepared, payloads=description.payloads)
     method = WEIGHTED if description.method in (CONSISTENT, *CLOSED_LOOP) else description.method
-    if machine.runs:
-        clock("prepare")
+    assert machine.runs, "a description has recordings"
+    clock("prepare")
     findings += check_machine(machine)
     _refuse(findings, description)
     clock("check")
@@ -165,16 +200,20 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
         if description.deviations != LARGEST:
             fit = fit.with_deviations(description.deviations)
     clock("fit")
+    if description.method in BIASED and machine.model.coupled(machine.robot) is None:
+        fit = with_bias(machine, fit)
     standard = standard_parameters_of(machine, fit)
     if description.method == CONSISTENT:
         fit = _consistent(machine, fit, standard, description)
     clock("consistent")
     fit = judged(machine, fit)
-    notes = [str(finding) for finding in findings]
+    # factors of forces are in the forces that were filtered
+    trials = cutoff_trials(machine, fit, method) if description.method == method and gains is None else ()
     clock("judge")
-    messages = (*notes, *warnings(machine, fit, standard))
+    notes = [str(finding) for finding in findings]
+    messages = (*notes, *warnings(machine, fit, standard), *unsettled(fit, trials))
     return MachineIdentification(
-        description, machine, fit, standard, tuple(findings), messages, delay, clock.seconds, raw, gains
+        description, machine, fit, standard, tuple(findings), messages, delay, clock.seconds, raw, gains, trials
     )
 
 
@@ -234,12 +273,17 @@ def _filled(signals: Signals) -> Signals:
 
 
 class _Clock:
-    """Seconds of each stage."""
+    """Seconds of each stage; tells the next one as it begins."""
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Callable[[str], None]) -> None:
         self.seconds: dict[str, float] = {}
         self.last = time.perf_counter()
+        self.tell = tell
+        tell(STAGES[0])
 
     def __call__(self, stage: str) -> None:
         now = time.perf_counter()
         self.seconds[stage], self.last = now - self.last, now
+        following = STAGES.index(stage) + 1
+        if following < len(STAGES):
+            self.tell(STAGES[following])

@@ -79,7 +79,7 @@ class PreparationSection(Section):
     """Preparation of signals, see `applications.identification.estimation.machines.preparation.Preparation`."""
 
     cutoff: Positive | None = None
-    order: Annotated[Integer, Field(ge=1, le=12)] = DEFAULTS.order
+    order: Annotated[Integer, Field(ge=1, le=12)] | None = None
     outliers: NotNegative = DEFAULTS.outliers
     delay: Number | Literal["estimate"] | None = None
     start: NotNegative = 0.0

@@ -22,17 +22,16 @@ CLOSED_LOOP = (INSTRUMENTAL, OUTPUT_ERROR)
 class Preparation:
     """Settings for the preparation of recorded signals.
 
-    cutoff: of the zero-phase Butterworth filter [Hz], None: estimated from the motion and the encoders; order: of
-    that filter; outliers: distance from the running median in robust standard deviations beyond which a sample is
-    replaced, 0: none are; delay: by which forces are late [s], None: as recorded; start, stop: part of the time
-    that is used [s from the first sample]; rate: samples a second that are kept, 0: as many as the filter leaves
-    independent; gap: longest time without samples that is bridged [s], 0: ten times the step; rest: speed below
-    which an actuator is at rest, relative to its largest, 0: never. At rest, dry friction is any force up to a
-    limit, and no model predicts it.
+    cutoff, order: of the zero-phase Butterworth filter [Hz], None: by the spectra of motion and noise; outliers:
+    distance from the running median in robust standard deviations beyond which a sample is replaced, 0: none are;
+    delay: by which forces are late [s], None: as recorded; start, stop: part of the time that is used [s from the
+    first sample]; rate: samples a second that are kept, 0: as many as the filter leaves independent; gap: longest time
+    without samples that is bridged [s], 0: ten times the step; rest: speed below which an actuator is at rest, relative
+    to its largest, 0: never. At rest, dry friction is any force up to a limit, and no model predicts it.
     """
 
     cutoff: float | None = None
-    order: int = 4
+    order: int | None = None
     outliers: float = 8.0
     delay: float | None = None
     start: float = 0.0

@@ -18,7 +18,7 @@ from applications.identification.estimation.machines.choices import INSTRUMENTAL
 from applications.identification.estimation.machines.fitting import MachineFit, fit_machine, standard_parameters_of
 from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine, is_direct
 from applications.identification.estimation.machines.machine_model import ActuatorMotion, PositionController
-from applications.identification.estimation.machines.preparation import Prepared, smoothed
+from applications.identification.estimation.machines.preparation import Prepared
 from robots.model import Robot
 from robots.parameters import ParameterError
 from tasks.dynamics.records import Moving
@@ -204,9 +204,7 @@ def reference_of(robot: Robot, recording: Prepared) -> np.ndarray:
 
 def along_reference(robot: Robot, recording: Prepared) -> Prepared:
     """Return the recording with the motion of the reference itself, through the filter of positions."""
-    used = recording.used
-    assert used.cutoff is not None, "prepared recordings have a cutoff"
-    position = smoothed(reference_of(robot, recording), used.cutoff, used.order, recording.step)
+    position = recording.filtered(reference_of(robot, recording))
     velocity = rate(position, recording.step)
     return replace(recording, position=position, velocity=velocity, acceleration=rate(velocity, recording.step))
 

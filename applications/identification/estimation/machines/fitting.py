@@ -59,7 +59,7 @@ class MachineFit:
     condition: of the weighted regressor with columns of length one, raw: as it is; noise (actuator,) [N m or N];
     errors: by recording the residuals relative to the forces; whiteness by actuator; independent: of how many
     independent rows residuals tell as much, of `rows`; lacks: tests of what the model may lack; used: rows that
-    deviations are of, weighted as the estimate is.
+    deviations are of, weighted as the estimate is; bias (kept,): by noise of positions in the regressor.
     """
 
     base: BaseParameters
@@ -81,6 +81,7 @@ class MachineFit:
     weights: np.ndarray
     runs: tuple[Run, ...] = field(repr=False, default=())
     used: tuple[FitRows, ...] = field(repr=False, default=())
+    bias: np.ndarray | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

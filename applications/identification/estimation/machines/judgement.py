@@ -39,6 +39,10 @@ CORRELATED = 0.2
 """Correlation from one sample to the next above which noise does not count as white."""
 POOR = 0.3
 """Share of the forces for training that is not explained beyond which the model is not the machine's."""
+GAP = 2.0
+"""Share of the forces that is not explained of other recordings, over that for training, that is told."""
+BIASED = 0.5
+"""Bias by noise of positions, over the standard deviation, from which it is told."""
 UNLIKE = 2.0
 """Residuals of bodies that there can be over those of all parameters that are told."""
 DELAYS = 6
@@ -231,7 +235,7 @@ def answers(machine: RecordedMachine, fit: MachineFit) -> Iterator[tuple[str, st
 
 def warnings(machine: RecordedMachine, fit: MachineFit, standard: Standard | None = None) -> list[str]:
     """Return the warnings about a fit, and about its physically consistent parameters, as texts."""
-    result = [*_poor(machine, fit, standard), *lacking(fit)]
+    result = [*_poor(machine, fit, standard), *_held_out(machine, fit), *lacking(fit), *biased(fit)]
     names = machine.robot.mechanism.actuators
     coloured = [
         (name, white.lag_one)
@@ -270,6 +274,35 @@ def _poor(machine: RecordedMachine, fit: MachineFit, standard: Standard | None) 
                 f"{name}: bodies that there can be leave {possible[name]:.1%} of the forces, the parameters found "
                 f"{fit.errors[name]:.1%}: these are of no machine; look at gravity, units, signs and zeros"
             )
+
+
+def _held_out(machine: RecordedMachine, fit: MachineFit) -> Iterator[str]:
+    """Yield recordings that were not for training and of whose forces far more is not explained."""
+    training = max((fit.errors[run.recording.name] for run in machine.of("train")), default=0.0)
+    for run in machine.runs:
+        share = fit.errors[run.recording.name]
+        if run.recording.role != "train" and share > max(GAP * training, training + 0.02):
+            yield (
+                f"{run.recording.name}: {share:.1%} of the forces are not explained, {training:.1%} of those for "
+                "training: the model fits these recordings and not the machine; give more motion for training, leave "
+                "out what it does not tell (eliminate: true), or look at what differs between recordings"
+            )
+
+
+def biased(fit: MachineFit) -> Iterator[str]:
+    """Yield a text where noise of positions biases parameters: errors are in the regressor as well as in the forces."""
+    if fit.bias is None:
+        return
+    share = np.abs(fit.bias) / fit.plain
+    if not (share > BIASED).any():
+        return
+    worst = np.argsort(-share)[:3]
+    named = ", ".join(f"{fit.names[k]} by {share[k]:.1f}" for k in worst if share[k] > BIASED)
+    yield (
+        f"noise of positions is in the regressor: it biases {int(np.sum(share > BIASED))} parameters by more than half "
+        f"a standard deviation ({named}); deviations count that; lower the cutoff, or estimate.method: instrumental "
+        "with the reference of the controller"
+    )
 
 
 def _consistent_errors(machine: RecordedMachine, fit: MachineFit, standard: Standard) -> dict[str, float]:

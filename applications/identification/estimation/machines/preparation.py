@@ -1,4 +1,4 @@
-"""From signals as recorded to motions and forces: outliers, uniform time, delay, zero-phase filter, derivatives.
+"""From signals as recorded to motions and forces: clock, outliers, uniform time, delay, zero-phase filter, derivatives.
 
 All signals are in SI units and belong to the actuators of a robot. The order of the steps is that of `prepare`: gross
 errors go before any filter could spread them, filters run on uniform time, derivatives are those of filtered positions.
@@ -11,12 +11,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
-from scipy.ndimage import maximum_filter1d, median_filter, uniform_filter1d
-from scipy.signal import butter, periodogram, sosfiltfilt
+from scipy.ndimage import maximum_filter1d, median_filter
+from scipy.signal import butter, sosfiltfilt
 
 from applications.identification.estimation.machines.choices import Preparation
+from applications.identification.estimation.machines.clock import JITTER, clock_of
+from applications.identification.estimation.machines.noise import (
+    ORDERS,
+    NoiseFloors,
+    Spectrum,
+    best_filter,
+    encoder_steps,
+    noise_floors,
+    spectrum,
+)
 from robots.parameters import ParameterError
 from tasks.kernels.expression import Array
 from tasks.mathematics.signals import rate
@@ -27,24 +36,10 @@ USUAL = 0.99
 """Share of samples whose distance from the median is taken for that of the signal itself."""
 NORMAL = 1.4826
 """Standard deviation of normal noise over the median of its magnitude."""
-MOTION = 0.99
-"""Share of the power of velocity that counts as motion where a cutoff is estimated."""
-ABOVE = 10.0
-"""An estimated cutoff over the frequency below which that share is: 5 to 10 by Gautier, Janot and Vandanjon 2013."""
-LOWEST = 3.0
-"""An estimated cutoff is not below so many times that frequency, whatever the encoders are."""
-QUIET = 0.02
-"""Share of the accelerations that the steps of an encoder may have behind an estimated cutoff."""
-BINS, OVER = 15, 30.0
-"""Bins of a spectrum that are averaged, and how far above the errors of steps a motion is."""
-LATTICE = 0.02
-"""Distance from whole steps, relative to one, up to which changes of position count as steps of an encoder."""
 BESIDE = 2.0
 """Periods of the cutoff beside a gap whose samples are not used."""
 SHORTEST = 30
 """Samples that filters and differences need."""
-JITTER = 1e-3
-"""Time counts as uniform where steps differ by less than this, relative to their median."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +84,8 @@ class Prepared:
     step [s]; position, velocity, acceleration, force (samples, actuator); reference (samples, actuator): that of the
     controller as recorded, where there is one; usable (samples,): neither in a gap nor
     clipped; resting (samples, actuator): for longer than the filter remembers; replaced: outliers by signal; used: the
-    preparation with all its choices made.
+    preparation with all its choices made; noise: what the signals have of it; clock: what was
+    done about time; uniform: the signals before the filter.
     """
 
     name: str
@@ -104,6 +100,9 @@ class Prepared:
     used: Preparation
     replaced: dict[str, int] = field(default_factory=dict)
     reference: np.ndarray | None = None
+    noise: NoiseFloors | None = None
+    clock: str = ""
+    uniform: UniformSignals | None = field(default=None, repr=False)
 
     @property
     def time(self) -> np.ndarray:
@@ -127,52 +126,104 @@ class Prepared:
 
     def filtered(self, values: Array) -> np.ndarray:
         """Return a signal through the filter of this recording, zero phase, along the first dim."""
-        assert self.used.cutoff is not None, "prepared recordings have a cutoff"
-        return smoothed(values, self.used.cutoff, self.used.order, self.step)
+        return smoothed(values, *self.filter, self.step)
+
+    @property
+    def filter(self) -> tuple[float, int]:
+        """Cutoff [Hz] and order of the filter."""
+        cutoff, order = self.used.cutoff, self.used.order
+        assert cutoff is not None, "prepared recordings have a cutoff"
+        assert order is not None, "prepared recordings have an order"
+        return cutoff, order
 
 
 def prepare(signals: Signals, options: Preparation) -> Prepared:
     """Prepare a recording. Raises ParameterError, which names it, for options that do not fit."""
-    cleaned, replaced = without_outliers(signals, options.outliers, options.gap)
+    timed, clock = retimed(signals)
+    cleaned, replaced = without_outliers(timed, options.outliers, options.gap)
     uniform, step, bridged = resampled(cleaned, options.gap)
     trimmed, bridged = _trimmed(uniform, bridged, options, step)
     if len(trimmed.time) < SHORTEST:
         raise ParameterError(
             f"{signals.name}: {len(trimmed.time)} samples are left; expected at least {SHORTEST}; look at start, stop"
         )
-    cutoff = options.cutoff
-    if cutoff is None:
-        cutoff = cutoff_of(_longest_part(trimmed.position, bridged), step, encoder_steps(signals.position))
+    # outliers that were replaced are between the steps of an encoder
+    seen = spectrum(_longest_part(trimmed.position, bridged), step, encoder_steps(signals.position))
+    used = _with_filter(signals.name, options, seen, step)
+    uniform = UniformSignals(trimmed, step, bridged, seen, replaced, clock)
+    return filtered_motion(uniform, used)
+
+
+@dataclass(frozen=True)
+class UniformSignals:
+    """A recording on uniform time before any filter: signals, step [s], mask of gaps (samples,), spectra of positions.
+
+    replaced: outliers by signal; clock: what was done about time.
+    """
+
+    signals: Signals
+    step: float
+    bridged: np.ndarray
+    seen: Spectrum
+    replaced: dict[str, int]
+    clock: str
+
+
+def filtered_motion(uniform: UniformSignals, used: Preparation) -> Prepared:
+    """Return motion and forces of a recording through the filter of `used`, which has a cutoff and an order."""
+    signals, step = uniform.signals, uniform.step
+    cutoff, order = used.cutoff or 0.0, used.order or 0
+    noise = noise_floors(
+        uniform.seen, _longest_part(signals.force, uniform.bridged), signals.velocity, step, cutoff, order
+    )
+    position = smoothed(signals.position, cutoff, order, step)
+    velocity = rate(position, step)
+    if signals.velocity is not None:
+        velocity = np.where(noise.is_velocity_quiet, smoothed(signals.velocity, cutoff, order, step), velocity)
+    # straight lines across a gap have corners, which the filter carries further than what is clipped
+    usable = ~widened(uniform.bridged, round(BESIDE / (cutoff * step))) & ~clipped(signals.force).any(axis=1)
+    return Prepared(
+        name=signals.name,
+        role=signals.role,
+        step=step,
+        position=position,
+        velocity=velocity,
+        acceleration=rate(velocity, step),
+        force=advanced(signals.force, used.delay or 0.0, step),
+        usable=usable,
+        resting=at_rest(velocity, used.rest, max(1, round(1.0 / (cutoff * step)))),
+        used=used,
+        replaced=uniform.replaced,
+        reference=signals.reference,
+        noise=noise,
+        clock=uniform.clock,
+        uniform=uniform,
+    )
+
+
+def retimed(signals: Signals) -> tuple[Signals, str]:
+    """Return the recording at times that its positions agree with, and what was done, empty: nothing."""
+    if not (np.diff(signals.time) > 0).all() or not np.isfinite(signals.position).all():
+        return signals, ""
+    clock = clock_of(signals.time, signals.position)
+    if not clock.note:
+        return signals, ""
+    series = {name: values[clock.rows] for name, values in signals.series.items()}
+    return replace(signals.with_series(series), time=clock.time), clock.note
+
+
+def _with_filter(name: str, options: Preparation, seen: Spectrum, step: float) -> Preparation:
+    """Return the options with cutoff and order. Raises ParameterError for a cutoff that does not fit."""
+    if options.cutoff is None:
+        cutoff, order = best_filter(seen, step, options.order)
+    else:
+        cutoff, order = options.cutoff, options.order or ORDERS[0]
     if not 0.0 < cutoff < 0.5 / step:
         raise ParameterError(
-            f"{signals.name}: the cutoff is {cutoff:g} Hz; expected above 0 and less than half of the "
+            f"{name}: the cutoff is {cutoff:g} Hz; expected above 0 and less than half of the "
             f"{1.0 / step:.6g} samples a second"
         )
-    used = replace(options, cutoff=cutoff)
-    position = smoothed(trimmed.position, cutoff, used.order, step)
-    if trimmed.velocity is None:
-        velocity = rate(position, step)
-    else:
-        velocity = smoothed(trimmed.velocity, cutoff, used.order, step)
-    force = advanced(trimmed.force, options.delay or 0.0, step)
-    # straight lines across a gap have corners, which the filter carries further than what is clipped
-    usable = ~widened(bridged, round(BESIDE / (cutoff * step))) & ~clipped(trimmed.force).any(axis=1)
-    acceleration = rate(velocity, step)
-    resting = at_rest(velocity, used.rest, max(1, round(1.0 / (cutoff * step))))
-    return Prepared(
-        signals.name,
-        signals.role,
-        step,
-        position,
-        velocity,
-        acceleration,
-        force,
-        usable,
-        resting,
-        used,
-        replaced,
-        trimmed.reference,
-    )
+    return replace(options, cutoff=cutoff, order=order)
 
 
 def at_rest(velocity: Array, share: float, shortest: int) -> np.ndarray:
@@ -266,55 +317,6 @@ def _trimmed(signals: Signals, bridged: np.ndarray, options: Preparation, step: 
     inside = (signals.time >= options.start - 0.5 * step) & (signals.time <= options.stop + 0.5 * step)
     series = {name: values[inside] for name, values in signals.series.items()}
     return replace(signals.with_series(series), time=signals.time[inside]), bridged[inside]
-
-
-def cutoff_of(position: Array, step: float, encoders: ArrayLike = 0.0) -> float:
-    """Return a cutoff [Hz] for positions (samples, actuator): well above the frequencies of the motion in any actuator.
-
-    encoders (actuator,): steps of the encoders [rad or m]; where these are coarse the cutoff is lower, so that the
-    accelerations that they make up stay small beside those of the motion. Errors of the motion bias parameters, while a
-    cutoff above the motion costs independent samples only.
-    """
-    position = np.asarray(position)
-    floor = np.broadcast_to(np.asarray(encoders, dtype=float), position.shape[1:]) ** 2 / 12.0 * 2.0 * step
-    frequency, power = periodogram(position, fs=1.0 / step, window="hann", detrend="linear", axis=0)
-    # of velocity, so that a slow drift does not hide the motion; accelerations would show the encoders' noise
-    # beyond the first frequency with errors of steps alone there is no motion, but sums of these errors
-    is_above = uniform_filter1d(power, BINS, axis=0) >= OVER * floor
-    is_above |= np.arange(len(power))[:, None] <= power.argmax(axis=0)
-    is_motion = np.logical_and.accumulate(is_above, axis=0)
-    rates = np.where(is_motion, power, 0.0) * frequency[:, None] ** 2
-    shares = np.cumsum(rates, axis=0)
-    moving = shares[-1] > 0
-    shares = shares[:, moving] / shares[-1, moving]
-    last = [int(np.searchsorted(share, MOTION)) for share in shares.T]
-    motion = max((frequency[row] for row in last), default=frequency[-1])
-    highest = min(ABOVE * motion, 0.2 / step)
-    for row, column in zip(last, np.flatnonzero(moving), strict=True):
-        if floor[column]:
-            # power of accelerations up to there, and of those that errors of steps, taken for white, have
-            bound = QUIET**2 * float(np.sum((rates[:, column] * frequency**2)[: row + 1]) * frequency[1])
-            highest = min(highest, max((5.0 * bound / floor[column]) ** 0.2, LOWEST * motion))
-    return float(highest)
-
-
-def encoder_steps(position: Array) -> np.ndarray:
-    """Steps (actuator,) of the encoders that positions (samples, actuator) were read with; 0 where there are none.
-
-    All changes of a position are whole multiples of the step then.
-    """
-    steps = np.zeros(np.shape(position)[1])
-    for k, column in enumerate(np.asarray(position).T):
-        changes = np.abs(np.diff(column))
-        # sums of steps have the rounding of positions
-        changes = changes[changes > 1e-12 * max(float(np.abs(column).max()), 1e-12)]
-        if not len(changes):
-            continue
-        smallest = float(changes.min())
-        near = changes[changes < 100.0 * smallest]
-        if len(near) > SHORTEST and np.abs(near / smallest - np.round(near / smallest)).max() < LATTICE:
-            steps[k] = smallest
-    return steps
 
 
 def smoothed(values: Array, cutoff: float, order: int, step: float) -> np.ndarray:

@@ -32,6 +32,8 @@ UNEXPLAINED = 0.03
 """Residuals over forces below which nothing is wrong that a hypothesis could explain."""
 CERTAIN = 4.0
 """Standard deviations by which an inertia or a friction has to be below zero."""
+QUIET = 0.1
+"""Noise of accelerations, over those of the motion, up to which it cannot turn the sign of an inertia or a friction."""
 TIMES = 10.0
 """Forces over those of the robot's own inertia, or the other way round, that are told."""
 MOSTLY = 0.8
@@ -206,9 +208,22 @@ def _own_signs(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]
         for what, functional in (("inertia", own_inertia[k]), ("friction", power)):
             value, deviation = _functional(rows, forces, functional)
             if value < -CERTAIN * deviation:
-                text = f"its {what} would be negative: force and motion have opposite signs; {ALONG}"
-                yield RecordingFinding("sign", run.recording.name, name, text)
+                yield _own_sign(run, k, name, what)
                 break
+
+
+def _own_sign(run: Run, actuator: int, name: str, quantity: str) -> RecordingFinding:
+    """Return the finding of a negative inertia or friction: an error only where noise cannot be its reason."""
+    noise = run.recording.noise
+    share = 0.0 if noise is None else float(noise.noise[actuator])
+    if share <= QUIET:
+        text = f"its {quantity} would be negative: force and motion have opposite signs; {ALONG}"
+        return RecordingFinding("sign", run.recording.name, name, text)
+    text = (
+        f"its {quantity} would be negative, which noise can do: that of accelerations is {share:.0%} of the motion; "
+        "lower the cutoff, or look at the sign of its force"
+    )
+    return RecordingFinding("sign", run.recording.name, name, text, is_error=False)
 
 
 def _offsets(machine: RecordedMachine) -> np.ndarray:

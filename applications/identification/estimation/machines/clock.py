@@ -1,4 +1,4 @@
-"""Times of samples whose stamps are those of a software clock: rows of a real-time source, written down a little late.
+"""Times of samples whose stamps are those of a software clock: rows of a real-time source, written down a little delays.
 
 A controller that ticks evenly is often read by a program that does not: its stamps jitter, ticks are missed, and rows
 repeat. All positions move along time, so their changes over their velocities say how many ticks passed. Three clocks
@@ -29,7 +29,7 @@ NEAR, MOST = 0.25, 0.95
 REACH = 50
 """Samples of which a velocity is taken at each side."""
 LATE = 500
-"""Earlier steps whose stamps say how late stamps are."""
+"""Earlier steps whose stamps say how delays stamps are."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ def clock_of(time: Array, position: Array) -> Clock:
         return recorded
     candidates = [clock for clock in (even_steps(time), whole_ticks(time, position)) if clock is not None]
     before = roughness(time, position)
-    found = [(roughness(clock.time, position[clock.rows]), clock) for clock in candidates]
-    best = min(found, key=lambda pair: pair[0], default=(np.inf, recorded))
+    ranked = [(roughness(clock.time, position[clock.rows]), clock) for clock in candidates]
+    best = min(ranked, key=lambda pair: pair[0], default=(np.inf, recorded))
     return best[1] if best[0] < BETTER * before else recorded
 
 
@@ -135,10 +135,10 @@ def steps_by_positions(time: np.ndarray, position: np.ndarray) -> tuple[np.ndarr
 def _followed(stamps: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return ticks (samples,) that advance by counts (samples - 1,), -1: as stamps [ticks] say, less their delay."""
     ticks = np.zeros(len(stamps))
-    late: list[float] = []
+    delays: list[float] = []
     for k, count in enumerate(counts.tolist()):
-        delay = float(np.median(late[-LATE:])) if late and count < 0 else 0.0
+        delay = float(np.median(delays[-LATE:])) if delays and count < 0 else 0.0
         following = ticks[k] + count if count >= 0 else max(ticks[k] + 1.0, np.round(stamps[k + 1] - stamps[0] - delay))
         ticks[k + 1] = following
-        late.append(stamps[k + 1] - stamps[0] - following)
+        delays.append(stamps[k + 1] - stamps[0] - following)
     return ticks

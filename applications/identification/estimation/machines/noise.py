@@ -35,7 +35,7 @@ TOLERABLE = 1e-5
 TRIALS = 60
 """Cutoffs that are tried."""
 ORDERS = (4, 3, 5, 6)
-"""Orders of the Butterworth filter that are tried; the first is kept unless another one is clearly better."""
+"""Orders of the Butterworth filter that are tried; the first is order_taken unless another one is clearly better."""
 BETTER = 0.9
 """Error of another order over that of the first, below which it is taken."""
 SHORTEST = 30
@@ -144,11 +144,11 @@ def best_filter(seen: Spectrum, step: float, order: int | None = None) -> tuple[
         place = int(np.flatnonzero(np.array(errors) <= max(1.02 * min(errors), TOLERABLE))[-1])
         return errors[place], float(cutoffs[place])
 
-    found = {trial: best(trial) for trial in ((order,) if order else ORDERS)}
-    first = next(iter(found))
-    least = min(found, key=lambda trial: found[trial][0])
-    kept = least if max(found[least][0], TOLERABLE) < BETTER * found[first][0] else first
-    return found[kept][1], kept
+    by_order = {trial: best(trial) for trial in ((order,) if order else ORDERS)}
+    first = next(iter(by_order))
+    least = min(by_order, key=lambda trial: by_order[trial][0])
+    order_taken = least if max(by_order[least][0], TOLERABLE) < BETTER * by_order[first][0] else first
+    return by_order[order_taken][1], order_taken
 
 
 def encoder_steps(position: Array) -> np.ndarray:

@@ -40,11 +40,11 @@ def with_bias(machine: RecordedMachine, fit: MachineFit) -> MachineFit:
 
 def noise_bias(machine: RecordedMachine, fit: MachineFit) -> np.ndarray:
     """Return the bias (kept,) of the estimated parameters by the noise of positions in the recordings for training."""
-    random, kept = np.random.default_rng(0), list(fit.kept)
-    normal = np.zeros((len(kept), len(kept)))
-    errors = np.zeros((len(kept), len(kept)))
+    random, places = np.random.default_rng(0), list(fit.kept)
+    normal = np.zeros((len(places), len(places)))
+    errors = np.zeros((len(places), len(places)))
     for run in machine.of(TRAIN):
-        weighted = machine.base.reduced(run.matrix)[:, :, kept] / fit.noise[:, None]
+        weighted = machine.base.reduced(run.matrix)[:, :, places] / fit.noise[:, None]
         rows = weighted[run.good]
         normal += rows.T @ rows
         if run.recording.noise is None or not run.recording.noise.position.any():
@@ -132,10 +132,10 @@ def cutoff_trials(machine: RecordedMachine, fit: MachineFit, method: str) -> tup
     for factor in FACTORS:
         trial = replace(machine, recordings=tuple(_refiltered(recording, factor) for recording in machine.recordings))
         trial.__dict__.update(base=machine.base, columns=machine.columns)
-        found = fit_machine(trial, method)
-        whole = found.all_values[list(fit.kept)]
+        fit_of_trial = fit_machine(trial, method)
+        whole = fit_of_trial.all_values[list(fit.kept)]
         change = np.abs(whole - fit.values) / fit.deviations
-        trials.append(CutoffTrial(factor, change, tuple(found.errors.values())))
+        trials.append(CutoffTrial(factor, change, tuple(fit_of_trial.errors.values())))
     return tuple(trials)
 
 

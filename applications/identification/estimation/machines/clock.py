@@ -1,4 +1,4 @@
-"""Times of samples whose stamps are those of a software clock: rows of a real-time source, written down a little delays.
+"""Times of samples whose stamps are those of a software clock: rows of a real-time source, written down a little late.
 
 A controller that ticks evenly is often read by a program that does not: its stamps jitter, ticks are missed, and rows
 repeat. All positions move along time, so their changes over their velocities say how many ticks passed. Three clocks
@@ -29,7 +29,7 @@ NEAR, MOST = 0.25, 0.95
 REACH = 50
 """Samples of which a velocity is taken at each side."""
 LATE = 500
-"""Earlier steps whose stamps say how delays stamps are."""
+"""Earlier steps whose stamps say how late stamps are."""
 
 
 @dataclass(frozen=True)

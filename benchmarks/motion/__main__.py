@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from typing import cast
 
-from benchmarks.motion import combinations, energy, given, jamming, loads, rest, round_trip, tables
+from benchmarks.motion import combinations, energy, given, jamming, loads, rest, round_trip, singular, tables
 
 TABLES = {
     "combinations": cast(tables.Table, combinations),
@@ -20,6 +20,7 @@ TABLES = {
     "loads": cast(tables.Table, loads),
     "rest": cast(tables.Table, rest),
     "round_trip": cast(tables.Table, round_trip),
+    "singular": cast(tables.Table, singular),
 }
 
 
@@ -30,8 +31,13 @@ def main() -> None:
     parser.add_argument("robots", nargs="*", help="names of robots (absent: all of the table)")
     parser.add_argument("--again", action="store_true", help="compute rows that are kept already, too")
     parser.add_argument("--page", action="store_true", help="write the rows that are kept into the documentation")
+    parser.add_argument("--states", type=int, help="number of states of a row, for jamming and singular")
     options = parser.parse_args()
     table = TABLES[options.table]
+    if options.states is not None:
+        if not hasattr(table, "STATES"):
+            parser.error(f"--states: got it with {options.table}; expected jamming or singular")
+        vars(table)["STATES"] = options.states
     if options.page:
         tables.write(options.table, table)
         return

@@ -31,7 +31,7 @@ ROBOTS = (
 
 COEFFICIENTS = ("0.1", "0.3", "0.5", "1")
 
-MANY, STARTS = 200, 10
+STATES, STARTS = 200, 10
 
 
 class Jam(NamedTuple):
@@ -82,13 +82,13 @@ def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 def cells(about: tuple[str, ...]) -> tuple[str, ...]:
     """Counts of states. Raises CheckError where one is wrong."""
-    jam = jammed(about[0], float(about[1]), MANY)
+    jam = jammed(about[0], float(about[1]), STATES)
     codes = (Status.OK, Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS, Status.FRICTION_NOT_CONVERGED)
     good, none, several, open_ = (jam.status == code for code in codes)
-    require(not jam.wrong.any(), f"{', '.join(about)}: {jam.wrong.sum()} of {MANY} states are wrong")
+    require(not jam.wrong.any(), f"{', '.join(about)}: {jam.wrong.sum()} of {STATES} states are wrong")
     missed = none & (jam.motions > 0)
-    require(not missed.any(), f"{', '.join(about)}: {missed.sum()} of {MANY} states have motions, said to have none")
+    require(not missed.any(), f"{', '.join(about)}: {missed.sum()} of {STATES} states have motions, said to have none")
     masks = [good, jam.wrong, none, several, open_]
     masks += [jam.motions == 0, jam.motions == 1, jam.motions >= 2]
     masks += [good & (jam.motions >= 2), missed, open_ & (jam.motions > 0)]
-    return str(MANY), *(str(int(mask.sum())) for mask in masks)
+    return str(STATES), *(str(int(mask.sum())) for mask in masks)

@@ -20,9 +20,12 @@ SHORT = 1e-14
 """Share of the whole time below which an adaptive step is stuck."""
 
 
-SLOW, PATIENCE = 1e-9, 200
+SLOW, PATIENCE = 1e-9, 20
 """Share of the whole time below which steps are hardly any, and how many of these in a row are stuck too."""
 
+
+CRAWLING, WAY_ON = 5_000, 1e-3
+"""Evaluations in which a case has to go on by this share of the whole time; one that does not has come to its end."""
 
 EVENTS = 10_000
 """Events after which a case has come to its end."""
@@ -36,9 +39,17 @@ class AdaptiveCase:
         self.solver = solver
         self.tolerances = {"rtol": rtol, "atol": atol}
         self.inside: float | None = None  # of the stretch of time between jumps that is under way
+        self.evaluations, self.mark = 0, (0, -np.inf)
+
+    def crawls(self, time: float, whole: float) -> bool:
+        """Return whether the case has hardly gone on in its last evaluations."""
+        if time >= self.mark[1] + WAY_ON * whole:
+            self.mark = self.evaluations, time
+        return self.evaluations > self.mark[0] + CRAWLING
 
     def rates(self, time: float, state: np.ndarray, modes: JointModes) -> StateRates:
         """Return the rates of a state (size,) at a time."""
+        self.evaluations += 1
         wide = np.repeat(state[:, None], padded(1), axis=1)
         return self.system.rates(wide, modes, self.force(time, wide))
 
@@ -58,14 +69,15 @@ class AdaptiveCase:
             if time > first:
                 now = forced(self.system, now, self.force(time, now.state))
             for _ in range(EVENTS):
-                if not np.isfinite(now.rates.rate).all():  # an explicit solver would look for its first step for ever
+                # an explicit solver would look for its first step for ever
+                if self.crawls(time, last - first) or not np.isfinite(now.rates.rate).all():
                     break
                 solver = self.solver(
                     lambda t, y, modes=now.modes: self.rates(t, y, modes).rate[:, 0],
                     time, now.state[:, 0], end, **self.tolerances,
                 )  # fmt: skip
                 event = False
-                for reached, dense, event in self._until_event(solver, now):
+                for reached, dense, event in self._until_event(solver, now, last - first):
                     while waiting and waiting[0] <= reached:
                         yield float(waiting[0]), self._at(float(waiting.pop(0)), dense, now.modes)
                     time = reached
@@ -83,9 +95,9 @@ class AdaptiveCase:
         for left in waiting:
             yield float(left), lost
 
-    def _until_event(self, solver: OdeSolver, start: Moment) -> Iterator[tuple[float, DenseOutput, bool]]:
+    def _until_event(self, solver: OdeSolver, start: Moment, whole: float) -> Iterator[tuple[float, DenseOutput, bool]]:
         """Each step of the solver, the last one up to the event where there is one; none where it gets stuck."""
-        whole, slow = abs(solver.t_bound - solver.t), 0
+        slow = 0
         while solver.status == "running":
             try:
                 solver.step()
@@ -103,6 +115,8 @@ class AdaptiveCase:
             yield float(solver.t), dense, changed
             slow = slow + 1 if solver.step_size < SLOW * whole else 0
             if changed or solver.step_size < SHORT * whole or slow > PATIENCE:
+                return
+            if self.crawls(float(solver.t), whole):
                 return
 
     def _under_way(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:

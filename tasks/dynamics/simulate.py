@@ -42,6 +42,7 @@ from tasks.dynamics.records import (
     State,
     records_of,
 )
+from tasks.dynamics.singular_ends import with_singularities
 from tasks.kernels.kernel import Batch
 from tasks.mathematics import rotations
 from tasks.mechanics.structure import structure_of
@@ -232,9 +233,16 @@ def simulate(
     clock = FixedSteps(step, steps, every, method, start or 0.0)
     if method == spanning_tree.METHOD:
         return spanning_tree.simulate_tree(robot, state, forces, environment, clock, next(iter(forms), None))
+    return with_singularities(robot, _in_constant_steps(robot, state, forces, environment, clock, forms))
+
+
+def _in_constant_steps(
+    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps, forms: Mapping[str, object]
+) -> Simulation | ChainMotion:
+    """Return the motion in the coordinates of the robot."""
     if robot.mechanism.is_chain:
         return simulate_chain(robot, state, forces, environment, clock)
-    if _with_joints(robot, state, forces, environment) or method is not None or start is not None:
+    if _with_joints(robot, state, forces, environment) or clock.method is not None or clock.start != 0.0:
         if forms:
             name = next(iter(forms))
             raise TypeError(
@@ -268,10 +276,12 @@ def simulate_adaptive(
     state, forces, environment = records_of(force, parts)
     clock = AdaptiveSteps(times, rtol, atol, balance, solver)
     if robot.mechanism.is_chain:
-        return simulate_chain_adaptive(robot, state, forces, environment, clock)
-    if _with_joints(robot, state, forces, environment) or balance is not None or solver is not None:
-        return simulate_platform_adaptive(robot, state, forces, environment, clock)
-    return free_motion.simulate_adaptive(robot, state, forces, environment.gravity, clock)
+        motion: Simulation | ChainMotion = simulate_chain_adaptive(robot, state, forces, environment, clock)
+    elif _with_joints(robot, state, forces, environment) or balance is not None or solver is not None:
+        motion = simulate_platform_adaptive(robot, state, forces, environment, clock)
+    else:
+        motion = free_motion.simulate_adaptive(robot, state, forces, environment.gravity, clock)
+    return with_singularities(robot, motion)
 
 
 def _with_joints(robot: Robot, state: State, forces: Forces, environment: Environment) -> bool:

@@ -190,6 +190,14 @@ def pseudo_inverse(a: Array) -> np.ndarray:
         return _inverse_by_reflections(array(a))
 
 
+def squared_box(matrix: Array) -> Scalar:
+    """Square of the volume of a box whose sides are as long as the columns of a matrix."""
+    box: Scalar = 1.0
+    for column in matrix.T:
+        box = box * sum(x * x for x in column)
+    return box
+
+
 def volume(a: Array) -> Scalar:
     """Volume that the columns of a matrix (m, n), m >= n, span, by the way of `pseudo_inverse`."""
     return abs(_diagonal_product(_reflected(array(a))[0]))

@@ -16,7 +16,7 @@ import numpy as np
 
 from robots.status import Status
 from tasks.kernels.expression import Array, Dual, Mask, Scalar
-from tasks.mathematics.algebra import array, determinant, either, every, inverse, sqrt, total, where
+from tasks.mathematics.algebra import array, determinant, either, every, inverse, sqrt, squared_box, total, where
 from tasks.mathematics.solvers import least_maximum, spanning_columns
 
 SINGULAR = Dual(1e-12, 1e-6)  # determinant of J_IK relative to the product of the lengths of its columns
@@ -142,7 +142,7 @@ def singularity(jacobian: Array) -> Mask:
             > 1.0 / SINGULAR
         )
     volume = determinant(square)
-    return volume * volume <= _box(square) * SINGULAR * SINGULAR
+    return volume * volume <= squared_box(square) * SINGULAR * SINGULAR
 
 
 def _gram(jacobian: Array) -> Array:
@@ -160,14 +160,6 @@ def unbalanced(jacobian: Array, wrench: Array, forces: Sequence[Scalar], inertia
     balanced = j.T @ array(forces)
     size = total(list(w)) + total(list(balanced)) + total(list(inertial))
     return total(list(w - balanced)) > size * UNBALANCED
-
-
-def _box(matrix: Array) -> Scalar:
-    """Square of the volume of a box whose sides are as long as the columns of a matrix."""
-    box: Scalar = 1.0
-    for column in matrix.T:
-        box = box * sum(x * x for x in column)
-    return box
 
 
 def _volume(jacobian: Array) -> Scalar:
@@ -221,8 +213,9 @@ class Reference:
 
     @cached_property
     def least(self) -> Scalar:
-        """Volume at other poses up to which forces are very large."""
-        return where(self.certain, abs(self._first) * NEAR, self._flat)
+        """Volume at other poses up to which forces are very large, never below that up to which rank is not certain."""
+        share = abs(self._first) * NEAR
+        return where(share > self._flat, share, self._flat)
 
 
 def _upright(matrix: Array, turning: Sequence[bool]) -> Scalar:

@@ -23,14 +23,14 @@ from robots.status import Status
 from robots.types import BASE
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, every, iterate, opposite, total, where
-from tasks.mechanics.continuation.loops import ROUNDS, LoopProblem, followed, regularities
+from tasks.mechanics.continuation.loops import ROUNDS, LoopProblem, followed, nearly_singular, regularities
 from tasks.mechanics.continuation.steps import Ways, routes
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
 from tasks.mechanics.kinematics import unpacked as from_numbers
 from tasks.mechanics.limb_choice import LimbChoice
-from tasks.mechanics.loops import Embedding, Tips, size_of
+from tasks.mechanics.loops import Embedding, Tips, is_flat, size_of
 from tasks.mechanics.solved import Mounted, Solved, sprung_joints
-from tasks.mechanics.tolerances import CLOSED, CONVERGED, FOLLOWED, SINGULAR, WINDING, length_of
+from tasks.mechanics.tolerances import CLOSED, CONVERGED, FOLLOWED, LOOP_SINGULAR, WINDING, length_of
 from tasks.mechanics.turns import Turns, counted_joints, dependent_joints
 
 ITERATIONS = 80
@@ -184,7 +184,6 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState
         return states, True
     winds, size = chain.limb.winds, loop_size(start)
     targets = {i: q[place[i]] if winds else within_turn(links[i], q[place[i]]) for i in looped}
-    enough = CONVERGED * size
 
     def unpacked(flat: Sequence[Scalar]) -> tuple[list[JointState], list[Scalar]]:
         values, result = iter(flat), list(states)
@@ -216,11 +215,13 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState
         for value in regularities(start.embedding, embedding):
             least = where(value > least, least, value)
         # NaN counts as done: it will not get better
+        tight = nearly_singular(start.embedding, embedding)
+        enough = where(tight, FOLLOWED * size, CONVERGED * size)
         return [*following, least, open_by], opposite(open_by > enough)
 
     first = [*(x for i in dependent for x in HOME.packed(links[i])), *([0.0] * len(looped)), np.inf, 0.0]
     *flat, least, open_by = iterate(step, step(first)[0], WINDING if winds else ITERATIONS)
-    (solution, at_end), converged = unpacked(flat), open_by <= enough
+    (solution, at_end), converged = unpacked(flat), open_by <= CONVERGED * size
     facing = [mask for loop in chain.tips(solution).embedding.loops for mask in loop.joined.facing()]
     certain = every([converged, least > 1.0, *facing])
     problem = LoopProblem(
@@ -254,11 +255,13 @@ def _branch_status(tips: FreeTips, start: FreeTips, home_branch: Mask = True) ->
     for cluster, first in zip(tips.embedding.clusters, start.embedding.clusters, strict=True):
         now, before = cluster.bordered, first.bordered
         if now is None or before is None:
-            status = _part_status(status, cluster.dependent_matrix, first.dependent_matrix, Status.SINGULAR)
+            part = cluster.dependent_matrix, cluster.inverse
+            status = _part_status(status, part, first.dependent_matrix, Status.SINGULAR)
             continue
-        status = _part_status(status, now.schur, before.schur, Status.CONSTRAINT_SINGULAR)
-        for block, at_start in zip(now.inner, before.inner, strict=True):
-            status = _part_status(status, block, at_start, Status.SINGULAR)
+        *inner, schur = zip(now.parts, now.part_inverses, strict=True)
+        status = _part_status(status, schur, before.schur, Status.CONSTRAINT_SINGULAR)
+        for part, at_start in zip(inner, before.inner, strict=True):
+            status = _part_status(status, part, at_start, Status.SINGULAR)
     turns = [i for i in map(tips.limb.index, tips.limb.coordinates) if tips.limb.links[i].joint_kind.turns]
     for middle in turns[1:2]:
         # of three turns, the first and the last have one axis where the one between them is a right angle
@@ -266,13 +269,13 @@ def _branch_status(tips: FreeTips, start: FreeTips, home_branch: Mask = True) ->
     return status
 
 
-def _part_status(status: Scalar, matrix: Array, first: Array, singular: Status) -> Scalar:
-    """The status where a matrix of loops has another sign than at the reference configuration, or has lost rank."""
-    size, box = size_of(matrix), 1.0
-    for column in matrix.T:
-        box = box * sum(x * x for x in column)
-    status = where(size * size_of(first) < 0.0, float(Status.WRONG_BRANCH), status)
-    return where(size * size <= box * SINGULAR * SINGULAR, float(singular), status)
+def _part_status(status: Scalar, part: tuple[Array, Array], first: Array, singular: Status) -> Scalar:
+    """The status where a matrix of loops has another sign than at the reference configuration, or has lost rank.
+
+    part: the matrix and its inverse.
+    """
+    status = where(size_of(part[0]) * size_of(first) < 0.0, float(Status.WRONG_BRANCH), status)
+    return where(is_flat(*part, LOOP_SINGULAR), float(singular), status)
 
 
 def _status(tips: FreeTips, start: FreeTips, home_branch: Mask) -> Scalar:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from robots.status import Status
 from tasks.kernels.expression import Array, Mask, Scalar
-from tasks.mathematics.algebra import every, iterate, opposite, total, where
+from tasks.mathematics.algebra import either, every, iterate, opposite, squared_box, total, where
 from tasks.mechanics.continuation.limbs import LimbProblem, followed
 from tasks.mechanics.continuation.steps import Way, packed, unpacked_states
 from tasks.mechanics.kinematics import (
@@ -22,9 +22,18 @@ from tasks.mechanics.kinematics import (
     state_at,
     stepped,
 )
-from tasks.mechanics.loops import Tips, loops_kept, near_home, regular
+from tasks.mechanics.loops import Tips, is_flat, loops_kept, near_home, regular
 from tasks.mechanics.solved import Mounted, Solved, sprung_joints
-from tasks.mechanics.tolerances import CLOSED, CONVERGED, FOLLOWED, SINGULAR, WINDING, length_of
+from tasks.mechanics.tolerances import (
+    CLOSED,
+    CONVERGED,
+    FOLLOWED,
+    LOOP_SINGULAR,
+    NEARLY_SINGULAR,
+    SINGULAR,
+    WINDING,
+    length_of,
+)
 
 ITERATIONS = 20
 STEP_LIMIT = 0.5  # of any joint [rad or m]: from far away, longer Newton steps often end in another assembly branch
@@ -73,7 +82,7 @@ def _size(start: Tips) -> Scalar:
 
 def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tuple[list[JointState], Mask]:
     limb, links, size = mounted.limb, mounted.limb.links, _size(start)
-    closed = CONVERGED * size
+    near = squared_box(start.compound) * (NEARLY_SINGULAR * NEARLY_SINGULAR)
     way = Way(home, platform) if TURNS & {*mounted.mobility} else None
 
     def at(states: Sequence[JointState], pose: Pose | None = None) -> Tips:
@@ -86,12 +95,15 @@ def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tup
         scale = STEP_LIMIT / where(longest > STEP_LIMIT, longest, STEP_LIMIT)
         return stepped(limb, states, (d * scale for d in step))
 
+    def enough(tips: Tips) -> Scalar:
+        return where(tips.determinant * tips.determinant < near, FOLLOWED * size, CONVERGED * size)
+
     def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
         states = unpacked_states(limb, flat)
         tips = at(states)
         # NaN counts as done: it will not get better
         residual = total(tips.residuals())
-        far = residual > closed
+        far = residual > enough(tips)
         sign = where(every(tips.facing()), tips.determinant, 0.0)
         return [*packed(limb, moved(states, tips.newton_step())), residual, sign], opposite(far)
 
@@ -99,7 +111,7 @@ def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tup
     limit = WINDING if limb.winds else ITERATIONS
     *flat, residual, sign = iterate(step, [*packed(limb, first), 0.0, 0.0], limit)
     states = unpacked_states(limb, flat)
-    converged = residual <= closed
+    converged = residual <= CONVERGED * size
     certain = every([converged, sign * start.determinant > 0.0, near_home(limb, start, size, states)])
     return followed(LimbProblem(limb, start, size, FOLLOWED * size, way), at, states, converged, certain)
 
@@ -110,10 +122,10 @@ def _branch_status(tips: Tips, start: Tips, home_branch: Mask | None = None) -> 
     `home_branch` says whether the limb is on its branch, where this is known; otherwise a sign decides.
     """
     determinant = tips.determinant
-    box: Scalar = 1.0
-    for column in tips.compound.T:
-        box = box * sum(x * x for x in column)
-    flat = determinant * determinant <= box * SINGULAR * SINGULAR
+    flat = is_flat(tips.compound, tips.inverse, SINGULAR)
+    for cluster, first in zip(tips.embedding.clusters, start.embedding.clusters, strict=True):
+        box = squared_box(first.dependent_matrix)
+        flat = either(flat, is_flat(cluster.dependent_matrix, cluster.inverse, LOOP_SINGULAR, box))
     status: Scalar = where(flat, float(Status.SINGULAR), float(Status.OK))
     if home_branch is None:
         home_branch = opposite(determinant * start.determinant < 0.0)

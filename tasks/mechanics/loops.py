@@ -17,7 +17,7 @@ import numpy as np
 
 from robots.model import PLATFORM, Closure, Limb
 from robots.types import BASE
-from tasks.kernels.expression import Array, Dual, Mask, Scalar, Scalars
+from tasks.kernels.expression import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import (
     array,
     cross,
@@ -29,11 +29,13 @@ from tasks.mathematics.algebra import (
     opposite,
     pseudo_inverse,
     sqrt,
+    squared_box,
     volume,
     where,
 )
 from tasks.mechanics.kinematics import Joined, JointState, Pose, SpatialMotion, columns, motions, path, poses, row_count
 from tasks.mechanics.limb_choice import ClusterBlocks, ClusterChoice, LimbChoice, LoopChoice
+from tasks.mechanics.tolerances import SINGULAR
 
 
 def others(closure: Closure, rows: Sequence[int]) -> tuple[int, ...]:
@@ -172,6 +174,25 @@ class Bordered:
 def size_of(matrix: Array) -> Scalar:
     """Determinant of a square matrix, volume of the columns of one with more rows than columns."""
     return determinant(matrix) if len(matrix) == matrix.shape[1] else volume(matrix)
+
+
+def is_flat(matrix: Array, back: Array, least: Scalar, box: Scalar | None = None) -> Mask:
+    """Return whether the columns of a matrix depend on each other up to `least`, as unit vectors.
+
+    Of up to four, the volume that they span tells it, relative to the square of a `box` (absent: with their sides). A
+    product of many sines is small without that: of more, the least singular value, from the (left) inverse `back`.
+    """
+    if matrix.shape[1] <= FEW:
+        volume_ = size_of(matrix)
+        return volume_ * volume_ <= (squared_box(matrix) if box is None else box) * least * least
+    spread: Scalar = 0.0
+    for column, row in zip(matrix.T, back, strict=True):
+        spread = spread + sum(x * x for x in column) * sum(x * x for x in row)
+    return opposite(spread * (least * least) < 1.0)  # NaN is flat
+
+
+FEW = 4
+"""Columns up to which their volume is as good as a singular value."""
 
 
 @dataclass(frozen=True)
@@ -514,7 +535,6 @@ def total_wrench(joined: Joined, multipliers: Scalars) -> tuple[Array, Array]:
 
 FAR_COSINE = 0.0  # of the angle of a joint, above which no other branch is looked for
 FAR_SHARE = 0.6  # the same of a slide, relative to the least lever of the tips about joints before it
-LEAST_VOLUME = Dual(1e-5, 1e-3)  # of the columns of L_t, relative to a box: nearer to a singularity nothing is found
 
 
 def near_home(limb: Limb, start: Tips, size: Scalar, states: Sequence[JointState]) -> Mask:
@@ -553,7 +573,4 @@ def lever(limb: Limb, start: Tips, size: Scalar, slide: int) -> Scalar:
 
 def regular(tips: Tips) -> Mask:
     """Return whether the limb is so far from a singularity that joints follow from small residuals."""
-    box: Scalar = LEAST_VOLUME * LEAST_VOLUME
-    for column in tips.compound.T:
-        box = box * sum(x * x for x in column)
-    return tips.determinant * tips.determinant > box
+    return opposite(is_flat(tips.compound, tips.inverse, SINGULAR))

@@ -12,8 +12,19 @@ WINDING = 2000  # of limbs with joints that count their turns, of which each tak
 AT_ORIGIN = 1e-3  # sum of coordinates of the tips, relative to that of all joints, from which it tells a limb's size
 CONVERGED = Dual(1e-8, 1e-4)  # residual, relative to the limb, from which one more step is exact to rounding
 CLOSED = Dual(1e-10, 1e-5)  # the same for a sample to count as solved
-FOLLOWED = Dual(1e-11, 1e-5)  # the same as CONVERGED at the end of a path, which may be near a singularity
-SINGULAR = Dual(1e-9, 1e-4)  # volume of the columns of L_t relative to a box with the same sides
+FOLLOWED = Dual(1e-11, 1e-5)  # the same as CONVERGED near a singularity, and at the end of a path
+NEARLY_SINGULAR = Dual(0.02, 0.1)  # volume of L_t relative to a box at the reference pose, below which it is near
+SINGULAR = Dual(2e-4, 1e-2)
+"""Dependence of the columns of L_t up to which a sample is SINGULAR: see `tasks.mechanics.loops.is_flat`.
+
+Rounding moves joints by its size over this number, and the number by as much: forces lose all but six digits here, at
+some 1e-8 of the length of a limb before its reach ends. `python -m benchmarks.motion singular` measures it.
+"""
+LOOP_SINGULAR = Dual(1e-3, 1e-2)
+"""The same of the dependent joints of loops, which may lie flat with rates and accelerations that stay small.
+
+Each of these loses as many digits again.
+"""
 
 
 def length_of(limb: Limb, near: Scalar, further: Sequence[Scalar] = ()) -> Scalar:

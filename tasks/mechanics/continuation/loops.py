@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from tasks.kernels.expression import Array, Dual, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import array, either, every, iterate, opposite, sqrt, total, where
+from tasks.mathematics.algebra import array, either, every, iterate, opposite, sqrt, squared_box, total, where
 from tasks.mechanics.continuation.steps import (
     GROWTH,
     LEAST_SHARE,
@@ -31,7 +31,8 @@ from tasks.mechanics.continuation.steps import (
     relative_change,
 )
 from tasks.mechanics.kinematics import HOME, JointState, state_at, unpacked
-from tasks.mechanics.loops import LEAST_VOLUME, Embedding, RegularBlock, size_of
+from tasks.mechanics.loops import Embedding, RegularBlock, is_flat, size_of
+from tasks.mechanics.tolerances import LOOP_SINGULAR, NEARLY_SINGULAR
 
 ROUNDS = 400  # of one route
 ROUNDS_ASIDE = 2000  # of one that turns aside
@@ -51,10 +52,7 @@ def blocks(embedding: Embedding) -> list[RegularBlock]:
 
 def relative_volume(matrix: Array) -> Scalar:
     """Volume that the columns of a matrix span, relative to a box with sides as long as they are."""
-    box: Scalar = 1.0
-    for column in matrix.T:
-        box = box * sum(x * x for x in column)
-    return abs(size_of(matrix)) / sqrt(box)
+    return abs(size_of(matrix)) / sqrt(squared_box(matrix))
 
 
 def regularities(start: Embedding, embedding: Embedding) -> list[Scalar]:
@@ -67,6 +65,15 @@ def regularities(start: Embedding, embedding: Embedding) -> list[Scalar]:
             bound = where(pair > bound, pair, bound)
         result.append(block.determinant * (1.0 / (first.determinant * bound)))
     return result
+
+
+def nearly_singular(start: Embedding, embedding: Embedding) -> Mask:
+    """Return whether a block is so near to a singularity that its loops need to be closed more tightly."""
+    near: Mask = False
+    for first, block in zip(blocks(start), blocks(embedding), strict=True):
+        bound = NEARLY_SINGULAR * NEARLY_SINGULAR * squared_box(first.matrix)
+        near = either(near, block.determinant * block.determinant < bound)
+    return near
 
 
 @dataclass(frozen=True)
@@ -229,7 +236,7 @@ class LoopProblem:
 
     def regular(self, embedding: Embedding) -> Mask:
         """Return whether loops are so far from a singularity that joints follow from small residuals."""
-        return every([relative_volume(block.matrix) > LEAST_VOLUME for block in blocks(embedding)])
+        return every([opposite(is_flat(block.matrix, block.inverse, LOOP_SINGULAR)) for block in blocks(embedding)])
 
 
 def followed(

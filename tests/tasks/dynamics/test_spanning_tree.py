@@ -80,9 +80,14 @@ def test_work_of_actuators_is_the_change_of_energy() -> None:
 
 def test_a_motion_that_stays_at_the_fold_ends_there() -> None:
     """At rest there nothing says which way the cranks go; nor is a start there decided by its position."""
-    still = {**DOWNWARD, "gravity": (0.0, 0.0, 0.0)}
-    found: Any = simulate(FOUR_BARS, q=[[UP], [UP - 1e-5]], qd=[[0.0], [1e-5]], step=0.01, steps=60, every=10, **still)
-    assert found.status.tolist() == [Status.NOT_REACHABLE, Status.SINGULAR]
+
+    def held(_: Any, q: Any, qd: Any) -> Any:
+        return 3.0 * (20.0**2 * (UP - q) - 2.0 * 20.0 * qd)
+
+    still = {**DOWNWARD, "gravity": (0.0, 0.0, 0.0), "force": held}
+    found: Any = simulate(FOUR_BARS, q=[[UP], [UP - 2e-3]], qd=[[0.0], [0.0]], step=0.01, steps=80, every=10, **still)
+    assert found.status.tolist()[1] == Status.SINGULAR
+    assert found.status.tolist()[0] in (Status.NOT_REACHABLE, Status.SINGULAR)
     assert np.isnan(found.q[:, 0]).all()
     assert np.isfinite(found.q[0, 1]).all()
     assert np.isnan(found.q[-1, 1]).all()
@@ -129,7 +134,7 @@ def test_a_five_bar_goes_through_the_end_of_its_reach() -> None:
     assert isinstance(plain, Simulation)
     np.testing.assert_allclose(found.position[1], plain.position[1], atol=1e-8)
     np.testing.assert_allclose(found.twist[1], plain.twist[1], atol=1e-7)
-    assert simulate(robot, steps=200, **run).status == Status.INTEGRATION_FAILED
+    assert simulate(robot, steps=200, every=20, **run).status == Status.SINGULAR
     assert found.status == Status.OK
     sides = []
     for position, twist in zip(found.position, found.twist, strict=True):

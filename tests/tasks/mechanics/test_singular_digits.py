@@ -1,0 +1,67 @@
+"""Digits of forces near singular poses, beside 50 and more; `benchmarks.motion.singular` is the campaign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.motion.exact import ExactRobot
+from benchmarks.motion.singular import ESTIMATE, Lines
+from robots import catalog
+from robots.status import Status
+
+FIVE_BAR = catalog.build("five_bar")
+STRETCHED = -float(
+    np.sqrt(
+        (FIVE_BAR.values["proximal_length"] + FIVE_BAR.values["distal_length"]) ** 2
+        - FIVE_BAR.values["base_half_width"] ** 2
+    )
+)
+"""Height at which both arms of the five-bar are stretched."""
+
+
+def errors(lines: Lines, states: dict[str, np.ndarray], force: np.ndarray) -> list[float]:
+    """Return the error of each state, relative to its largest force."""
+    exact, joints, result = ExactRobot(lines.robot.mechanism), lines.joints(states), []
+    for k, found in enumerate(force):
+        truth = np.array([float(x) for x in exact.forces({key: x[k] for key, x in states.items()}, joints[k])])
+        result.append(float(np.abs(found - truth).max() / np.abs(truth).max()))
+    return result
+
+
+def beside(distances: list[float]) -> tuple[Lines, dict[str, Any]]:
+    """States of the five-bar at these distances from the end of its reach."""
+    count = len(distances)
+    states: dict[str, Any] = {
+        "position": np.array([[0.0, 0.0, STRETCHED + d] for d in distances]),
+        "rotation": np.tile(np.eye(3), (count, 1, 1)),
+        "twist": np.tile([0.0, 0.0, 0.0, 0.3, 0.0, 0.5], (count, 1)),
+        "acceleration": np.tile([0.0, 0.0, 0.0, 2.0, 0.0, -3.0], (count, 1)),
+    }
+    return Lines(FIVE_BAR, states, np.zeros((count, 6))), states
+
+
+def test_forces_keep_digits_up_to_the_end_of_the_reach() -> None:
+    lines, states = beside([1e-1, 1e-4, 1e-6, 5e-8])
+    force, status = lines.forces(states)
+    assert (status == Status.OK).all()
+    assert errors(lines, states, force) == [pytest.approx(0.0, abs=bound) for bound in (1e-14, 1e-10, 1e-8, ESTIMATE)]
+
+
+def test_nearer_there_is_no_number() -> None:
+    lines, states = beside([1e-9, 1e-12, 0.0])
+    assert (lines.forces(states)[1] == Status.SINGULAR).all()
+
+
+@pytest.mark.parametrize("name", ["irsbot2", "palletiser"])
+def test_parallelograms_that_lie_almost_flat(name: str) -> None:
+    """Forces stay ordinary there, and were wrong in the third digit."""
+    lines = Lines.random(catalog.build(name), 3)
+    ray, end = np.array([0]), lines.ends()[:1]
+    states = lines.at(ray, end - 1e-6)
+    force, status = lines.forces(states)
+    assert status == Status.OK
+    assert max(errors(lines, states, force)) < ESTIMATE
+    assert lines.forces(lines.at(ray, end + 1e-6))[1] != Status.OK

@@ -23,6 +23,7 @@ from itertools import combinations
 import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from applications.studies.columns import Array, refuse
 from robots.arguments import check_arguments
@@ -244,9 +245,26 @@ class _Moments:
 
     def solved(self, columns: Indices) -> tuple[Array, float]:
         """Coefficients of some columns (column,), and the sum of squares that is left."""
-        right = self.with_metric[columns]
-        coefficients = np.asarray(np.linalg.solve(self.regular(columns), right), dtype=float)
-        return coefficients, max(self.square - float(coefficients @ right), 0.0)
+        products, right = self.regular(columns), self.with_metric[columns]
+        _, coefficients, failed = lapack.dposv(products, right, lower=1)
+        if failed:  # columns that rounding makes dependent
+            coefficients = np.linalg.solve(products, right)
+        return np.asarray(coefficients, dtype=float), self._left(coefficients, right)
+
+    def inverted(self) -> tuple[Array, Array, float]:
+        """Return the inverse of the products of all columns, and the two of `solved`, by one factor."""
+        products, right = self.regular(np.arange(len(self.gram))), self.with_metric
+        factor, coefficients, failed = lapack.dposv(products, right, lower=1)
+        if failed:
+            inverse = np.linalg.inv(products)
+            coefficients = inverse @ right
+        else:
+            lower = np.tril(lapack.dpotri(factor, lower=1)[0])
+            inverse = lower + np.tril(lower, -1).T
+        return inverse, np.asarray(coefficients, dtype=float), self._left(coefficients, right)
+
+    def _left(self, coefficients: Array, right: Array) -> float:
+        return max(self.square - float(coefficients @ right), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,10 +301,8 @@ class _Fit:
     @cached_property
     def unexplained(self) -> float:
         """Share of the variance that the polynomial does not foretell of designs that are left out one by one."""
-        every = np.arange(self.columns.shape[1])
-        coefficients, _ = self.moments.solved(every)
-        inverse = np.linalg.inv(self.moments.regular(every))
-        leverage = np.einsum("ij,jk,ik->i", self.columns, inverse, self.columns)
+        inverse, coefficients, _ = self.moments.inverted()
+        leverage = ((self.columns @ inverse) * self.columns).sum(axis=1)
         missed = (self.y - self.columns @ coefficients) / np.maximum(1.0 - leverage, 1e-9)
         mean = len(self.y) / (len(self.y) - 1.0) * self.y  # of each design by the mean of the others
         return float(np.clip((missed @ missed) / (mean @ mean), 0.0, 1.0))
@@ -369,9 +385,9 @@ def _terms(keys: Sequence[Key]) -> Iterator[_Term]:
 
 def _variances(fit: _Fit, moments: _Moments) -> dict[str, Array]:
     """Return the shares of independent factors: the variance of each term over that of all terms and the remainder."""
-    coefficients, remainder = moments.solved(np.arange(len(moments.gram)))
+    inverse, coefficients, remainder = moments.inverted()
     noise = remainder / max(moments.count - len(coefficients), 1)
-    spread = noise * np.linalg.inv(moments.regular(np.arange(len(coefficients))))
+    spread = noise * inverse
     covariance = {term.factors[0]: _centred(moments, term.columns) for term in fit.terms if len(term.factors) == 1}
     shares = np.zeros((fit.count, fit.count))
     for term in fit.terms:

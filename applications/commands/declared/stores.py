@@ -104,7 +104,7 @@ DRAWINGS = (
         "Draw a figure of STORE: series, friction, parallel, front, sensitivity, workspace, status or mechanism.",
         STORE,
         argument("kind"),
-        output_option(help="A .png, .svg or .pdf file; default: KIND.png."),
+        output_option(help="A .png, .svg or .pdf file, of a mechanism also .gif; default: KIND.png."),
         FORCED,
         *VIEW,
     ),

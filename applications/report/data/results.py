@@ -266,7 +266,8 @@ class Results:
         from applications.report.data.case import MOST_TRAJECTORIES
 
         place = {"design": design, "friction": self.friction}
-        series = self.dataset[[name for name in names if name in self.dataset]]
+        stored = [name for name in names if name in self.dataset]
+        series = self.dataset[stored] if stored else self.dataset.drop_vars(self.dataset.variables)
         series = series.isel({dim: index for dim, index in place.items() if dim in series.dims}, drop=True)
         series = series.isel(
             trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, stride), missing_dims="ignore"

@@ -9,39 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from applications.report import style
-from applications.report.data import series as motion
 from applications.report.data import workspace
 from applications.report.data import workspace as maps
 from applications.report.data.results import Results
 from applications.report.data.series import ActuatorSeries, series
 from applications.report.data.series import axes as along
-from applications.report.figures import designs
+from applications.report.figures import designs, mechanism
 from applications.report.figures.paper import dress, lacks, new
 from pipeline.documents.outputs import check_output, output
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from robots.parameters import nearest
 
-if TYPE_CHECKING:
-    from mpl_toolkits.mplot3d.axes3d import Axes3D
-
-
 MOST_SLICES = 5
 """Slices of a workspace, from its lowest to its highest."""
 
 CROWD = 0.98
 """The share of a workspace's values within which colours change: near a singularity, numbers grow without bound."""
-
-PHASES = 5
-"""Positions of the mechanism that its figure shows along a trajectory."""
 
 
 def actuators(results: Results) -> Figure:
@@ -128,34 +119,9 @@ def _slices(grid: maps.WorkspaceGrid, offered: tuple[workspace.Colour, ...]) -> 
     return drawing
 
 
-def mechanism(results: Results) -> Figure:
-    """Return the mechanism at some times of its first trajectory. Raises InputError where the results lack it."""
-    case = results.case
-    if case.robot is None:
-        raise lacks("mechanism", f"a sweep that can be read again (--files): {results.why_no_sweep.rstrip('.')}")
-    (moved, *_), lines = motion.motions(case)
-    base = motion.mounts(case.mechanism)
-    drawing = new(7.0, 6.5)
-    axes: Axes3D = drawing.add_subplot(projection="3d")
-    phases = np.unique(np.linspace(0, len(moved.times) - 1, PHASES).round().astype(int))
-    for order, frame in enumerate(phases):
-        alpha = 0.25 + 0.75 * order / max(1, len(phases) - 1)
-        for index, limb in enumerate(lines.limbs):
-            # a dark edge below the colour makes a rod of a line
-            for width, colour in ((5.0, style.INK), (3.4, style.of(style.LIMBS, index))):
-                bundle = Line3DCollection(moved.points[frame][limb], colors=colour, alpha=alpha, linewidths=width)
-                axes.add_collection3d(bundle)
-        axes.plot(*moved.points[frame][lines.platform].T, color=style.PLATFORM, alpha=alpha, linewidth=4.0)
-    axes.plot(*np.vstack([base, base[:1]]).T, color=style.BASE, marker="s", markersize=4)
-    axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", aspect="equal")
-    drawing.suptitle(
-        f"design {results.name_of(results.design)} on {moved.name}, at {len(phases)} times, the last one darkest",
-        fontsize=10,
-    )
-    return drawing
-
-
 FORMATS = (".png", ".svg", ".pdf")
+MOVING = ".gif"
+"""Format of figures that move, which is the mechanism alone."""
 
 
 class FigureKind(NamedTuple):
@@ -176,18 +142,24 @@ def check(kind: str, path: Path, *, force: bool = False) -> None:
     """See that there is a kind of figure, and a format by the end of a name. Raises InputError."""
     if kind not in KINDS:
         raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of figure", sentence(nearest(kind, KINDS)))])
-    if path.suffix.lower() not in FORMATS:
-        rule = f"a file name that ends in {', '.join(FORMATS)}"
-        raise InputError([Problem("--output", 0, 0, "", repr(str(path)), rule)])
+    formats = (*FORMATS, MOVING) if kind == "mechanism" else FORMATS
+    if path.suffix.lower() not in formats:
+        hint = "A mechanism can be a .gif; other figures do not move." if path.suffix.lower() == MOVING else ""
+        rule = f"a file name that ends in {', '.join(formats)}"
+        raise InputError([Problem("--output", 0, 0, "", repr(str(path)), rule, hint)])
     check_output(path, force=force)
 
 
 def save(results: Results, kind: str, path: Path, *, force: bool = False) -> None:
-    """Write a figure as PNG, SVG or PDF, by the end of its name.
+    """Write a figure as PNG, SVG or PDF, or a mechanism in motion as GIF, by the end of its name.
 
     Raises InputError for another, for an unknown kind, and where the file may not or cannot be written.
     """
     check(kind, path, force=force)
+    if path.suffix.lower() == MOVING:
+        with output(path, force=force) as draft:
+            mechanism.film(results, draft)
+        return
     drawing = figure(results, kind)
     # Without dates and random names, equal results give equal files.
     from matplotlib import rc_context
@@ -205,6 +177,6 @@ KINDS: Mapping[str, FigureKind] = {
     "sensitivity": FigureKind("which parameter explains how much of each metric", designs.sensitivity),
     "workspace": FigureKind("maps of a workspace, or where the platform goes, coloured by effort", places),
     "status": FigureKind("failed samples by trajectory and reason", designs.status),
-    "mechanism": FigureKind("the mechanism at some times of its first trajectory", mechanism),
+    "mechanism": FigureKind("the mechanism at some times of its first trajectory", mechanism.phases),
 }
 """Figures that `limbsweep figure` and `Dataset.limbsweep.plot` can draw."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
@@ -15,6 +16,8 @@ from applications.report.data.results import Results
 from applications.report.figures.paper import lacks, new
 
 MOST_LINES, MOST_AXES = 1000, 8
+ROOM = 0.04
+"""Room beside the designs at the ends of an axis, in lengths of the axis."""
 
 
 def front(results: Results) -> Figure:
@@ -27,8 +30,13 @@ def front(results: Results) -> Figure:
     shown, line = results.shown, results.designs.fronts[first.name, second.name]
     x, y = (column.values * column.shown_in.factor for column in (first, second))
     meets = results.designs.meets[shown]
+    counted = np.append(shown[meets] if meets.any() else shown, results.place)
+    for set_ends, values in ((axes.set_xlim, x), (axes.set_ylim, y)):
+        set_ends(*_roomy(values[counted]))
     if not meets.all():
-        axes.scatter(x[shown[~meets]], y[shown[~meets]], s=10, color=style.LINE, label="breaks a condition")
+        broken = shown[~meets]
+        axes.scatter(x[broken], y[broken], s=10, color=style.LINE, label="breaks a condition")
+        _mark_beyond(axes, x[broken], y[broken])
     axes.scatter(x[shown[meets]], y[shown[meets]], s=12, color=style.COLOURS[4], label="designs")
     axes.plot(x[line], y[line], "D-", color=style.INK, markersize=4, label="front",
               drawstyle="steps-post" if first.sign > 0 else "steps-pre")  # fmt: skip
@@ -37,6 +45,21 @@ def front(results: Results) -> Figure:
     axes.set(xlabel=first.title, ylabel=second.title)
     axes.legend(frameon=False)
     return figure
+
+
+def _roomy(values: Array) -> tuple[float, float]:
+    """Return the ends of an axis with some room beside the values."""
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    room = ROOM * ((high - low) or abs(high) or 1.0)
+    return low - room, high + room
+
+
+def _mark_beyond(axes: Axes, x: Array, y: Array) -> None:
+    """Mark designs beyond the ends of the axes by bars at the edges."""
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    inside_x, inside_y = np.clip(x, left, right), np.clip(y, bottom, top)
+    for beyond, marker in ((inside_x != x, "_"), (inside_y != y, "|")):
+        axes.scatter(inside_x[beyond], inside_y[beyond], marker=marker, s=60, color=style.LINE, clip_on=False)
 
 
 def parallel(results: Results) -> Figure:

@@ -30,7 +30,7 @@ from applications.report.page.markup import details, drawing, markup_table, para
 from applications.report.page.part import PagePart
 
 MOST_BYTES = 2_500_000
-MOST_DESIGNS = 200
+MOST_DESIGNS = 64
 
 DesignDetails = Mapping[str, Any]
 

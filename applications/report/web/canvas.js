@@ -77,22 +77,46 @@ function mixed(anchors, share) {
 
 /** Where a column's colours begin and end: a few values far above all others do not make the rest look alike. */
 function crowd(column, meets = null) {
-  const name = meets ? "crowdOfMeets" : "crowd"; // of all designs, or of those that meet all conditions
+  const { sorted } = spread(column, meets);
+  const low = sorted[Math.floor(0.01 * sorted.length)] ?? 0, high = sorted[Math.floor(0.98 * (sorted.length - 1))] ?? 1;
+  return high > low ? [low, high] : [column.low, column.high > column.low ? column.high : column.low + 1];
+}
+
+/** Least and greatest value of the designs that meet all conditions, of all where none does; at most 50000 in order. */
+function spread(column, meets) {
+  const name = meets ? "spreadOfMeets" : "spread";
   column[name] ??= (() => {
-    const step = Math.max(1, Math.floor(column.values.length / (meets ? 50000 : 5000))), some = [];
-    for (let i = 0; i < column.values.length; i += step) if (Number.isFinite(column.values[i]) && (!meets || meets[i])) some.push(column.values[i]);
-    some.sort((a, b) => a - b);
-    const low = some[Math.floor(0.01 * some.length)] ?? 0, high = some[Math.floor(0.98 * (some.length - 1))] ?? 1;
-    return high > low ? [low, high] : [column.low, column.high > column.low ? column.high : column.low + 1];
+    const { values } = column, sorted = [], step = Math.max(1, Math.floor(values.length / 50000));
+    let low = Infinity, high = -Infinity;
+    for (let i = 0; i < values.length; i++) {
+      if (!Number.isFinite(values[i]) || (meets && !meets[i])) continue;
+      if (values[i] < low) low = values[i];
+      if (values[i] > high) high = values[i];
+      if (i % step === 0) sorted.push(values[i]);
+    }
+    return low <= high ? { low, high, sorted: sorted.sort((a, b) => a - b) } : meets ? spread(column, null) : { low: 0, high: 1, sorted };
   })();
   return column[name];
 }
 
-/** The range of an axis: all values, unless some lie so far out that the rest would be a line. */
-function axisRange(column) {
-  const [low, high] = crowd(column), far = column.high - column.low > 4 * (high - low);
-  const [from, to] = far ? [Math.max(column.low, low - 0.1 * (high - low)), Math.min(column.high, high + 0.3 * (high - low))] : [column.low, column.high];
+const FEW = 100;
+
+/**
+ * The range of an axis: that of the designs that meet all conditions. What lies beyond it is marked at its ends: others,
+ * and of many designs the few that lie so far out that the rest would be a line.
+ */
+function axisRange(column, meets = null) {
+  const all = spread(column, meets), [low, high] = crowd(column, meets);
+  const far = all.sorted.length > FEW && all.high - all.low > 4 * (high - low);
+  const [from, to] = far ? [Math.max(all.low, low - 0.1 * (high - low)), Math.min(all.high, high + 0.3 * (high - low))] : [all.low, all.high];
   return to > from ? [from, to] : [from - (Math.abs(from) || 1) * 0.5, from + (Math.abs(from) || 1) * 0.5];
+}
+
+/** How many designs lie beyond the range of an axis. */
+function beyond(column, [low, high]) {
+  let result = 0;
+  for (const value of column.values) if (value < low || value > high) result++;
+  return result;
 }
 
 /** Words over lines of at most so many pixels, two lines at most; what does not fit is shortened. */

@@ -1,6 +1,9 @@
 // Parallel coordinates on a canvas: axes that are brushed, lines in chunks, so that a brush answers at once.
 
-const FIRST_LINES = 900, CHUNK_LINES = 1500, MOST_LINES = 9000, BACK_LINES = 700;
+const FIRST_LINES = 1600, CHUNK_LINES = 1500, MOST_LINES = 9000, BACK_LINES = 700;
+
+/** How far beyond the end of an axis a line goes whose value lies beyond it, in lengths of the axis. */
+const BEYOND = 0.03;
 
 function parallelView(table, filter, state, choose) {
   const readout = byId("line-readout"), surface = canvasOf("parallel", paint), { canvas } = surface;
@@ -14,9 +17,9 @@ function parallelView(table, filter, state, choose) {
     const columns = axes(), down = width < 620, many = Math.max(1, columns.length - 1);
     const [before, after] = down ? [34, 34] : [56, 64], [start, end] = down ? [14, width - 14] : [height - 24, 58];
     const places = columns.map((_, k) => before + (((down ? height : width) - before - after) * k) / many);
-    const spans = columns.map(axisRange);
+    const spans = columns.map((column) => axisRange(column, table.meets));
     const at = (k, value) => {
-      const [low, high] = spans[k], share = Math.min(1, Math.max(0, (value - low) / (high - low)));
+      const [low, high] = spans[k], share = Math.min(1 + BEYOND, Math.max(-BEYOND, (value - low) / (high - low)));
       return start + (end - start) * share;
     };
     const value = (k, pixel) => spans[k][0] + (spans[k][1] - spans[k][0]) * Math.min(1, Math.max(0, (pixel - start) / (end - start)));
@@ -51,23 +54,30 @@ function parallelView(table, filter, state, choose) {
     context.stroke();
   }
 
+  /** Of the designs that are kept, those that meet all conditions or the others: some, spread over all of them. */
+  function thinned(good, most) {
+    const places = [];
+    for (let i = 0; i < table.size; i++) if (filter.mask[i] && Boolean(table.meets[i]) === good) places.push(i);
+    const step = Math.max(1, Math.ceil(places.length / most)), some = places.filter((_, k) => k % step === 0);
+    return some.map((_, n) => some[(n * 7919) % some.length]); // a prime
+  }
+
   /** The designs that are kept, in colours: some at once, the others in chunks. */
   function foreground() {
     const context = sheet(front), mine = ++turn, palette = scaleColours();
     const column = table.byName.get(state.scale), [low, high] = crowd(column, table.meets);
-    const step = Math.max(1, Math.ceil(filter.kept / MOST_LINES)), order = [];
-    for (let i = 0, k = 0; i < table.size; i++) if (filter.mask[i] && k++ % step === 0) order.push(i);
-    const spread = order.length > 2 ? 7919 : 1; // a prime: the first chunk is spread over all of them
-    const turnOf = (n) => order[(n * spread) % order.length];
+    const order = [...thinned(false, BACK_LINES), ...thinned(true, MOST_LINES)]; // what breaks a condition lies below
     context.lineWidth = order.length > 3000 ? 0.6 : 1;
     context.globalAlpha = Math.max(0.15, Math.min(0.9, 60 / Math.sqrt(order.length + 1)));
     const draw = (from, to) => {
       const bins = Array.from({ length: LEVELS + 1 }, () => []);
       for (let n = from; n < to; n++) {
-        const place = turnOf(n), share = (column.values[place] - low) / (high - low);
+        const place = order[n], share = (column.values[place] - low) / (high - low);
         bins[table.meets[place] ? Math.min(LEVELS - 1, Math.max(0, Math.floor(share * LEVELS))) || 0 : LEVELS].push(place);
       }
-      bins.forEach((places, bin) => {
+      const best = column.sign > 0 ? [...bins.keys()].reverse() : [LEVELS, ...Array(LEVELS).keys()]; // drawn last
+      best.forEach((bin) => {
+        const places = bins[bin];
         if (!places.length) return;
         context.strokeStyle = bin === LEVELS ? colours.dot : palette[bin];
         context.beginPath();

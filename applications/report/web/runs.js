@@ -15,8 +15,8 @@ function runs(bytes) {
 }
 
 /** The axis that all runs share. */
-function commonRange(columns) {
-  const ranges = columns.map(axisRange);
+function commonRange(all, columns) {
+  const ranges = columns.map((column, k) => axisRange(column, all[k].meets));
   return [Math.min(...ranges.map((it) => it[0])), Math.max(...ranges.map((it) => it[1]))];
 }
 
@@ -24,7 +24,7 @@ function commonFront(all) {
   const x = byId("runs-x"), y = byId("runs-y");
   const surface = canvasOf("runs-front", (context, width, height) => {
     const [as, bs] = [x.value, y.value].map((name) => all.map((run) => run.columns[name]));
-    const box = { left: 64, top: 30, width: width - 84, height: height - 84, x: commonRange(as), y: commonRange(bs) };
+    const box = { left: 64, top: 30, width: width - 84, height: height - 84, x: commonRange(all, as), y: commonRange(all, bs) };
     const scale = frame(context, as[0], bs[0], box), ratio = devicePixelRatio || 1;
     all.forEach((run, k) => {
       const sheet = document.createElement("canvas");

@@ -10,6 +10,9 @@ function pixelOf(text, share = 1) {
   return ((Math.round(a * share) << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
+/** Where a value is on an axis, those beyond its range at its ends. */
+const held = (value, [low, high]) => Math.min(high, Math.max(low, value));
+
 /** A range with some room at its ends, so that marks there do not lie on the numbers of the axes. */
 const roomy = ([low, high]) => [low - 0.03 * (high - low), high + 0.03 * (high - low)];
 
@@ -25,9 +28,12 @@ function points(context, table, filter, a, b, box, size, shown = colours) {
     for (let i = 0; i < table.size; i++) {
       const mine = filter.mask[i] ? (table.meets[i] ? 2 : 1) : 0;
       if (mine !== layer) continue;
-      const x = Math.round((a.values[i] - x0) * across), y = Math.round((y1 - b.values[i]) * down);
-      if (!(x >= 0 && y >= 0 && x + dot <= width && y + dot <= height)) continue;
-      for (let v = 0; v < dot; v++) pixels.fill(shade, (y + v) * width + x, (y + v) * width + x + dot);
+      if (!Number.isFinite(a.values[i]) || !Number.isFinite(b.values[i])) continue;
+      const at = Math.round((a.values[i] - x0) * across), to = Math.round((y1 - b.values[i]) * down);
+      const x = Math.min(Math.max(at, 0), width - dot), y = Math.min(Math.max(to, 0), height - dot);
+      const wide = x === at ? dot : Math.min(3 * dot, width), high = y === to ? dot : Math.min(3 * dot, height);
+      const [left, top] = [Math.min(x, width - wide), Math.min(y, height - high)]; // a bar at the edge: beyond it
+      for (let v = 0; v < high; v++) pixels.fill(shade, (top + v) * width + left, (top + v) * width + left + wide);
     }
   }
   context.putImageData(image, Math.round(box.left * ratio), Math.round(box.top * ratio));
@@ -77,18 +83,27 @@ function ring(context, x, y, radius, colour, width = 3) {
 function frontView(table, filter, state, choose) {
   const x = byId("front-x"), y = byId("front-y"), readout = byId("front-readout"), note = byId("front-note");
   const surface = canvasOf("front", paint), { canvas } = surface;
-  let line = [], box = null, scale = null, a = null, b = null;
+  let line = [], box = null, scale = null, a = null, b = null, xs = null, ys = null;
+
+  /** A range that has all of the front and the answer. */
+  const withFront = (column, [low, high]) => {
+    const values = [...line, ...(table.chosen === null ? [] : [table.chosen])].map((place) => column.values[place]).filter(Number.isFinite);
+    return [Math.min(low, ...values), Math.max(high, ...values)];
+  };
 
   function take() {
     [a, b] = [table.byName.get(x.value), table.byName.get(y.value)];
     line = a === b ? [] : frontOf(table, a, b);
+    [xs, ys] = [a, b].map((it) => withFront(it, axisRange(it, table.meets)));
+    const outside = Math.max(beyond(a, xs), beyond(b, ys));
     note.textContent = a === b ? "Choose two different objectives."
-      : `On the front: ${count(line.length)} of ${count(table.count)} designs; no other that meets the conditions is better in both.`;
+      : `On the front: ${count(line.length)} of ${count(table.count)} designs; no other that meets the conditions is better in both.` +
+        (outside ? ` ${count(outside)} or more lie beyond the axes: bars at the edges.` : "");
     surface.whenSeen();
   }
 
   function paint(context, width, height) {
-    box = { left: 64, top: 30, width: width - 84, height: height - 84, x: roomy(axisRange(a)), y: roomy(axisRange(b)) };
+    box = { left: 64, top: 30, width: width - 84, height: height - 84, x: roomy(xs), y: roomy(ys) };
     frame(context, a, b, box);
     context.save();
     const sheet = document.createElement("canvas"), ratio = devicePixelRatio || 1;
@@ -118,8 +133,9 @@ function frontView(table, filter, state, choose) {
       context.fillRect(-3.5, -3.5, 7, 7);
       context.restore();
     }
-    for (const place of state.pinned) ring(context, px(a.values[place]), py(b.values[place]), 8, colours.good, 2);
-    if (state.chosen !== null) ring(context, px(a.values[state.chosen]), py(b.values[state.chosen]), 10, colours.platform);
+    const marked = (place, ...look) => ring(context, px(held(a.values[place], box.x)), py(held(b.values[place], box.y)), ...look);
+    for (const place of state.pinned) marked(place, 8, colours.good, 2);
+    if (state.chosen !== null) marked(state.chosen, 10, colours.platform);
     context.restore();
   }
 
@@ -129,7 +145,7 @@ function frontView(table, filter, state, choose) {
     let best = null, least = 14 ** 2;
     for (let i = 0; i < table.size; i++) {
       if (!filter.mask[i]) continue;
-      const far = (scale.px(a.values[i]) - u) ** 2 + (scale.py(b.values[i]) - v) ** 2;
+      const far = (scale.px(held(a.values[i], box.x)) - u) ** 2 + (scale.py(held(b.values[i], box.y)) - v) ** 2;
       if (far < least) [best, least] = [i, far];
     }
     return best;
@@ -171,12 +187,12 @@ function matrixView(table, filter, state) {
     for (let row = 0; row < many; row++) {
       for (let column = 0; column <= row; column++) {
         const a = chosen[column], b = chosen[row + 1];
-        const box = { left: left + column * (wide + gap), top: top + row * (high + gap), width: wide, height: high, x: roomy(axisRange(a)), y: roomy(axisRange(b)) };
+        const box = { left: left + column * (wide + gap), top: top + row * (high + gap), width: wide, height: high, x: roomy(axisRange(a, table.meets)), y: roomy(axisRange(b, table.meets)) };
         points(context, table, filter, a, b, box, table.size > 20000 ? 1 : table.size > 2000 ? 2 : 3);
         context.strokeStyle = colours.line;
         context.strokeRect(box.left, box.top, wide, high);
         if (state.chosen !== null) {
-          const share = (it, [low, end]) => (it - low) / (end - low);
+          const share = (it, [low, end]) => (held(it, [low, end]) - low) / (end - low);
           const u = box.left + share(a.values[state.chosen], box.x) * wide, v = box.top + (1 - share(b.values[state.chosen], box.y)) * high;
           ring(context, u, v, 5, colours.platform, 2);
         }

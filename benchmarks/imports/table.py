@@ -38,7 +38,7 @@ LARGEST_ERROR = 1e-9
 NO_ROBOT = (
     "no joint that moves", "a file of macros alone", "the macro ", "package '", "model '", "a model on this machine",
     "a second root", "<inertia>, which is required", "a body that Gazebo alone has", "macros in <root>", "no link",
-    "no model", "<mujocoinclude>", "does not compile",
+    "no model", "<element>", "<gazebo>", "<mujocoinclude>", "does not compile",
     "the argument", "the name ", "a link of this file", "text that is not XML", "a document type", "<mesh",
 )  # fmt: skip
 """Parts of the reasons of refusals that are right: parts, scenes, missing arguments, files that are wrong."""
@@ -143,7 +143,7 @@ def below(folder: Path, arguments: Mapping[str, str]) -> Iterator[Source]:
 
     Folders with a package.xml are packages by its name. Arguments go to the files that have macros.
     """
-    packages = _packages_below(folder)
+    packages = {"corpus": str(folder), **_packages_below(folder)}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and _is_robot(path):
             given = arguments if path.suffix == ".xacro" else {}

@@ -111,6 +111,9 @@ class SdfModel:
     standing: set[str] = field(default_factory=set)
     """Links of static models."""
 
+    joint_frames: dict[str, str] = field(default_factory=dict)
+    """Names of the frames of joints that share their name with a link, a frame or a model."""
+
     placed: list[tuple[str, str, Element]] = field(default_factory=list)
     """Models whose pose is that of another of their frames: model, frame, element; outer models first."""
 
@@ -235,6 +238,7 @@ def _collect(reading: SdfModel, model: Element, scope: str) -> None:
     """Links, joints and frames of a model or world and of models inside it, by names with `::` between."""
     inner = "__model__" if not scope else scope.removesuffix("::")
     _attach_model(reading, model, scope, inner)
+    taken = {child.attributes.get("name") for child in model.children if child.tag in ("link", "frame", "model")}
     for child in model.children:
         name = scope + child.attributes.get("name", "")
         place = f"{child.tag} {name}"
@@ -249,9 +253,11 @@ def _collect(reading: SdfModel, model: Element, scope: str) -> None:
             reading.elements.append((scope, child))
             end = child.first("child")
             frame, pose = reading.pose(child, place, "")
-            outer = _scoped(reading, scope, frame or (end.text.strip() if end is not None else ""))
-            reading.frames.stated[name] = outer, pose, child.line
-            reading.bodies[name] = _scoped(reading, scope, end.text.strip() if end is not None else "")
+            body = _scoped(reading, scope, end.text.strip() if end is not None else "")
+            if child.attributes["name"] in taken:
+                reading.joint_frames[name] = name = f"{name}_joint_frame"
+            reading.frames.stated[name] = _scoped(reading, scope, frame) if frame else body, pose, child.line
+            reading.bodies[name] = body
         elif child.tag == "frame":
             attached = child.attributes.get("attached_to", "") or inner
             reading.bodies[name] = _scoped(reading, scope, attached)
@@ -333,7 +339,7 @@ def read_joint(reading: SdfModel, at: Element, scope: str) -> SdfJoint | None:
         ends.append(whole)
     parent, child = ends
     try:
-        where = reading.frames.pose(name)
+        where = reading.frames.pose(reading.joint_frames.get(name, name))
     except (KeyError, ValueError) as error:
         if not reading.problems:
             reading.refuse(at, place, f"a pose in frame {error.args[0]!a}", "a frame of this model that leads to it")

@@ -118,11 +118,18 @@ class UrdfFile:
         self.warnings.append(FormatError(line, place, got, expected, hint))
 
 
+OTHER_FORMATS = {
+    "gazebo": "It is an SDF file older than 1.4: `gz sdf --print` writes a newer one.",
+    "element": "It describes elements of SDF, and is no robot.",
+}
+"""Advice for files of related formats, by the tag of their root."""
+
+
 def read(root: Element) -> UrdfFile:
     """Return the links and joints of a file. Raises FormatError for a file that is no URDF."""
     if root.tag != "robot":
         part = "It is a part of a model of MuJoCo: import the file that includes it."
-        hint = part if root.tag.startswith("mujoco") else "Convert it to URDF first."
+        hint = part if root.tag.startswith("mujoco") else OTHER_FORMATS.get(root.tag, "Convert it to URDF first.")
         raise FormatError(root.line, "", f"<{root.tag}>", "<robot>", hint)
     file = UrdfFile(root.attributes.get("name", "robot"))
     for child in root.children:

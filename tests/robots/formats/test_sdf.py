@@ -107,6 +107,21 @@ def test_axes_by_version() -> None:
     assert forces[0] != pytest.approx(forces[3])
 
 
+def test_axes_of_the_model_turn_with_the_model() -> None:
+    """Turned by -1 about x together with gravity, a model has the forces that it has upright."""
+    parts = (link("upper", "0.1 0 0 0.4 0 0"), joint("shoulder", "world", "upper", "0 0.6 0.8"))
+    upright = inverse_dynamics(robot(file(*parts, version="1.4")), q=[0.3], gravity=(0, 0, -9.81)).force
+    turned = file("<pose>0.3 0 1 -1 0 0</pose>", *parts, version="1.4")
+    down = (0.0, -9.81 * np.sin(1.0), -9.81 * np.cos(1.0))
+    assert inverse_dynamics(robot(turned), q=[0.3], gravity=down).force == pytest.approx(upright, rel=1e-12)
+
+
+def test_a_joint_may_have_the_name_of_its_link() -> None:
+    named = [part.replace('name="shoulder"', 'name="upper"').replace('name="elbow"', 'name="fore"') for part in ARM]
+    expected, found = (inverse_dynamics(robot(file(*parts)), q=[0.2, 0.4]).force for parts in (ARM, named))
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_frames_and_models_inside() -> None:
     plain = robot(file(*ARM))
     moved = (

@@ -11,7 +11,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -55,14 +55,33 @@ def parse_robot(text: str, name: str) -> Description:
 
 def describe(document: Document) -> Description:
     """Read the robot in a document. Raises InputError with all problems."""
+    draft = _draft(document)
+    if draft.problems or draft.description is None:
+        raise InputError(draft.problems)
+    return draft.description
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A robot file as far as it can be read: its robot, None where that cannot be said, and what is wrong with it."""
+
+    description: Description | None
+    problems: tuple[Problem, ...]
+
+
+def read_draft(path: str | os.PathLike[str]) -> Draft:
+    """Read a robot file that may be wrong. Raises InputError for one that is no YAML, or of another format."""
+    name = os.fspath(path)
+    return _draft(parse_yaml(read_text(name, MAX_BYTES), name))
+
+
+def _draft(document: Document) -> Draft:
     report = Report(document)
     require_format(report)
     file, problems = validate_keys(RobotFile, document)
     report.take(problems)
     description = _RobotReader(report, file).description()
-    report.raise_if_any()
-    assert description is not None
-    return description
+    return Draft(description, tuple(report.problems))
 
 
 def require_format(report: Report) -> None:

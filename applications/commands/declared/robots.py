@@ -22,9 +22,10 @@ ROBOTS = (
     command(
         "show",
         "picture",
-        "Draw the robot NAME at its reference pose.",
+        "Draw the robot NAME at its reference pose, also from a robot file that is still wrong.",
         NAME,
         SETTINGS,
+        option("--labels", is_flag=True, help="Name all bodies and joints; a wrong file always has names."),
         output_option(help="The PNG file; default NAME.png."),
         FORCED,
     ),

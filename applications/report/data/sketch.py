@@ -31,6 +31,9 @@ Array = NDArray[np.float64]
 BASE_COLOUR, PLATFORM_COLOUR, DRIVEN_COLOUR = "#555555", "#c0392b", "#d35400"
 LIMB_COLOURS = ("#1f5a92", "#2a7f62", "#7a4b94", "#8a6d1d", "#3b7c8c", "#94485e")
 INK = "#2b2b2b"
+GAP = 1e-4
+"""Distance of both sides of a cut joint, relative to the size of the mechanism, from which on it is drawn."""
+
 FLAT = 0.05
 """Height of a mechanism, relative to its size, up to which it lies in a horizontal plane and is seen from above."""
 
@@ -50,7 +53,8 @@ class LimbSketch:
     """One limb in the frame of the base: lines (*batch, n, 2, 3) [m], tree joints, cut joints (k, 3) [m], its tips.
 
     `mounts` (m, 3) [m] are its joints at the base, `tips` (t, 3) [m] the ends of the limb, `platform_tips` the same
-    points carried by the platform: equal where the limb closes. All have the leading dims of the batch, if any.
+    points carried by the platform, `cut_ends` the other sides of cut joints: equal where the limb closes. All have the
+    leading dims of the batch, if any. `bodies` are names of the lines; cut joints and tips have `cut_names`, in order.
     """
 
     name: str
@@ -60,6 +64,9 @@ class LimbSketch:
     mounts: Array
     tips: Array
     platform_tips: Array
+    cut_ends: Array
+    bodies: tuple[str, ...] = ()
+    cut_names: tuple[str, ...] = ()
 
 
 def sketch(mechanism: Mechanism, joints: Array | None = None) -> tuple[LimbSketch, ...]:
@@ -112,6 +119,7 @@ def _limb(instance: Instance, limb: Limb, q: Array, prefix: str) -> LimbSketch:
     )
     at = [*poses, _matrix(instance.base)]  # that of BASE, -1, comes last
     cuts = _stacked([_point(at[loop.a], loop.frame_a) for loop in limb.loops], poses)
+    cut_ends = _stacked([_point(at[loop.b], loop.frame_b) for loop in limb.loops], poses)
     joints = tuple(
         JointMark(
             f"{prefix}{link.joint}",
@@ -122,8 +130,11 @@ def _limb(instance: Instance, limb: Limb, q: Array, prefix: str) -> LimbSketch:
         for link, pose, seen_joints in zip(limb.links, poses, seen, strict=True)
         if seen_joints
     )
-    lines = np.stack([_stacked(line, poses) for i in drawn for line in _body(limb, poses, i)], axis=-3)
-    return LimbSketch(instance.name, lines, joints, cuts, mounts, tips, tips)
+    pairs = [(limb.links[i].body, line) for i in drawn for line in _body(limb, poses, i)]
+    lines = np.stack([_stacked(line, poses) for _, line in pairs], axis=-3)
+    names = tuple(body for body, _ in pairs)
+    closures = tuple(f"{prefix}{cut.joint}" for cut in (*limb.loops, *limb.tips))
+    return LimbSketch(instance.name, lines, joints, cuts, mounts, tips, tips, cut_ends, names, closures)
 
 
 def _poses(limb: Limb, mount: Array, q: Array) -> list[Array]:
@@ -166,8 +177,11 @@ def _matrix(frame: Frame) -> Array:
     return result
 
 
-def draw(robot: Robot) -> Figure:
-    """Draw a robot as a matplotlib figure, lengths in metres."""
+def draw(robot: Robot, *, labels: bool = False) -> Figure:
+    """Draw a robot as a matplotlib figure, lengths in metres; with `labels`, names of all bodies and joints of limbs.
+
+    Where loops or tips are open, as those of a wrong robot file may be, both sides are joined by a dashed line.
+    """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -183,17 +197,17 @@ def draw(robot: Robot) -> Figure:
             f"{robot.name}: no reference pose with these parameters; expected lengths with which its limbs close. "
             "Change them, or look at the defaults first"
         )
-    if not np.isfinite(points).all() or not np.isfinite(platform).all():
-        raise ParameterError(
-            f"{robot.name}: no reference pose with these parameters; expected lengths with which its limbs close. "
-            "Change them, or look at the defaults first"
-        )
     size = float(np.ptp(points, axis=0).max())
     _plate(axes, base, BASE_COLOUR, "base", (0.04 if len(base) > 1 else -0.04) * size)
     if len(platform):  # a chain has none
         _plate(axes, platform, PLATFORM_COLOUR, "platform", -0.06 * size)
+    named = set[tuple[str, ...]]()
     for index, limb in enumerate(limbs):
         _draw_limb(axes, limb, LIMB_COLOURS[index % len(LIMB_COLOURS)], 0.06 * size)
+        _draw_gaps(axes, limb, GAP * size)
+        if labels and limb.bodies not in named:  # limbs that are alike have the same names
+            _name_parts(axes, limb)
+            named.add(limb.bodies)
     _frame(axes, np.concatenate([points, base]), size)
     figure.suptitle(f"{robot.name}\n{fill(robot.family.title, 60)}", fontsize=11, color=INK)
     return figure
@@ -226,6 +240,28 @@ def _draw_limb(axes: Axes3D, limb: LimbSketch, colour: str, arrow: float) -> Non
             axes.text(*label, joint.name, color=DRIVEN_COLOUR, fontsize=8, ha="center", zorder=5)
 
 
+def _draw_gaps(axes: Axes3D, limb: LimbSketch, least: float) -> None:
+    """Join both sides of cut joints and tips that are further apart than `least` [m]."""
+    ends = np.concatenate([limb.cut_ends, limb.platform_tips])
+    for start, end in zip(np.concatenate([limb.cuts, limb.tips]), ends, strict=True):
+        if np.linalg.norm(end - start) > least:
+            axes.plot(*np.array([start, end]).T, color=PLATFORM_COLOUR, linewidth=1.4, linestyle="--", zorder=4)
+
+
+def _name_parts(axes: Axes3D, limb: LimbSketch) -> None:
+    """Write the names of bodies at the middle of their lines, and of joints that nothing drives at their points."""
+    for name in dict.fromkeys(limb.bodies):
+        middle = limb.lines[limb.bodies.index(name)].mean(axis=0)
+        axes.text(*middle, name, color=INK, fontsize=7, style="italic", ha="center", va="center", zorder=6)
+    points = [(joint.name, joint.point) for joint in limb.joints if not joint.driven]
+    points += zip(limb.cut_names, np.concatenate([limb.cuts, limb.tips]), strict=True)
+    names: dict[tuple[float, ...], list[str]] = {}
+    for name, point in points:
+        names.setdefault(tuple(np.round(point, 9) + 0.0), []).append(name)
+    for place, together in names.items():
+        axes.text(*place, f" {', '.join(together)}", color=INK, fontsize=7, ha="left", va="bottom", zorder=6)
+
+
 def _frame(axes: Axes3D, points: Array, size: float) -> None:
     low, high = points.min(axis=0), points.max(axis=0)
     # A flat mechanism still needs a box that has some depth.
@@ -240,7 +276,7 @@ def _frame(axes: Axes3D, points: Array, size: float) -> None:
         axis.set_pane_color("#fafafa")
 
 
-def save(robot: Robot, path: Path, *, force: bool = False) -> None:
+def save(robot: Robot, path: Path, *, labels: bool = False, force: bool = False) -> None:
     """Write the picture of a robot as PNG. Raises InputError where the file may not or cannot be written."""
     with output(path, force=force) as draft:
-        draw(robot).savefig(draft, dpi=150, format="png")
+        draw(robot, labels=labels).savefig(draft, dpi=150, format="png")

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from applications.commands.cli import cli
 from applications.report.data import sketch
+from pipeline.robot_files.reader import read_draft
 from robots import catalog
 from robots.model import Robot
 
@@ -57,3 +60,41 @@ def test_the_picture_has_ink(robot: Robot, tmp_path: Path) -> None:
     for colour in (sketch.LIMB_COLOURS[0], sketch.DRIVEN_COLOUR, sketch.BASE_COLOUR, *platform):
         wanted = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
         assert (np.abs(pixels - wanted).max(axis=-1) < 0.02).sum() > 50, f"{colour} is missing in {path}"
+
+
+def test_names_of_bodies_and_joints_stand_beside_them() -> None:
+    figure = sketch.draw(catalog.build("five_bar"), labels=True)
+    texts = [text.get_text().strip() for text in figure.axes[0].texts]
+    (left, right) = sketch.sketch(catalog.build("five_bar").mechanism)
+    assert {*left.bodies, "base", "platform"} <= {*texts}
+    assert {name for name in left.cut_names if name.startswith("left")} <= {*", ".join(texts).split(", ")}
+    assert left.bodies == right.bodies
+
+
+def test_a_wrong_file_is_drawn_as_it_stands(tmp_path: Path) -> None:
+    """The picture is written, with a dashed line where a tip is open, and the problems are told with status 2."""
+    text = Path("examples/robots/3rps.yaml").read_text("utf-8")
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(text.replace("reference: {tilt: 0.2, slide: 0.1}\n", "\n"))
+    done = CliRunner().invoke(cli, ["show", str(wrong), "--output", str(tmp_path / "wrong.png")])
+    assert done.exit_code == 2
+    assert "a sketch of the file as it stands" in done.output
+    assert "got a gap of" in done.stderr
+    assert (tmp_path / "wrong.png").stat().st_size > 10_000
+    draft = read_draft(wrong)
+    assert draft.description is not None
+    dashed = [
+        line
+        for line in sketch.draw(Robot.of(draft.description.family, {})).axes[0].lines
+        if line.get_linestyle() == "--"
+    ]
+    assert len(dashed) == 3
+
+
+def test_a_file_that_says_no_robot_has_no_picture(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(Path("examples/robots/3rps.yaml").read_text("utf-8").replace("body: rod", "bod: rod"))
+    done = CliRunner().invoke(cli, ["show", str(wrong), "--output", str(tmp_path / "wrong.png")])
+    assert done.exit_code == 2
+    assert "links[1]" in done.stderr
+    assert not (tmp_path / "wrong.png").exists()

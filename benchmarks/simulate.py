@@ -37,7 +37,7 @@ from robots.controllers import Controller
 from robots.model import Robot
 from tasks.blocks import compute
 from tasks.blocks.block import Block
-from tasks.blocks.limb_results import moving
+from tasks.sources.commanded import moving
 
 Array = np.ndarray
 STEP = 1e-3

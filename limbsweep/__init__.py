@@ -75,11 +75,12 @@ if TYPE_CHECKING:
     from tasks.dynamics.criteria import clearance_error
     from tasks.dynamics.differentiate import differentiate
     from tasks.dynamics.elastic_drives import drive_deflection
+    from tasks.dynamics.fed_motors import motor_demand, torque_constants
     from tasks.dynamics.inverse import resolve_redundancy
     from tasks.dynamics.linear import linearisation
     from tasks.dynamics.records import Environment, Forces, Motion, State
     from tasks.dynamics.regressor import standard_parameters
-    from tasks.dynamics.servo import motor_demand, on_supply, torque_constants
+    from tasks.dynamics.servo import on_supply
 
 __all__ = [
     "ClusterConfig",
@@ -217,14 +218,14 @@ _HOMES = {
     "lagrange_coefficients": "limbsweep.labelled.functions",
     "linearisation": "tasks.dynamics.linear",
     "resolve_redundancy": "tasks.dynamics.inverse",
-    "motor_demand": "tasks.dynamics.servo",
+    "motor_demand": "tasks.dynamics.fed_motors",
     "natural_frequencies": "limbsweep.labelled.functions",
     "on_supply": "tasks.dynamics.servo",
     "pose_error": "limbsweep.labelled.functions",
     "profile": "limbsweep.labelled.signals",
     "servo": "limbsweep.labelled.motions",
     "simulate": "limbsweep.labelled.motions",
-    "torque_constants": "tasks.dynamics.servo",
+    "torque_constants": "tasks.dynamics.fed_motors",
     # the equations as code for other tools
     "c_code": "applications.export.code.c_source",
     "casadi_function": "applications.export.code.casadi_function",

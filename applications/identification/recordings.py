@@ -20,9 +20,9 @@ from robots.limits import EVEN_SHARING
 from robots.model import Robot
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
-from tasks.blocks import limb_results
 from tasks.dynamics.inverse import resolved_motion, resolved_rows
 from tasks.dynamics.records import Motion
+from tasks.sources.commanded import commanded, moving, moving_of
 from tasks.sources.drives import moved_starts
 from tasks.sources.prescribed import base_motion
 
@@ -90,7 +90,7 @@ def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: M
     origin, base = sweep.family.assemble(sweep.parameters).platform.home.position, moving_base(sweep)
     result = []
     for j, name in enumerate(data["trajectory"].values.tolist()):
-        moved = resolved_motion(robot, limb_results.moving(sweep.family, known[name], sweep.times, origin))
+        moved = resolved_motion(robot, moving(sweep.family, known[name], sweep.times, origin))
         forces = arrays[names[0]][j]
         if source == "commanded":
             result.append(Recording(moved, forces, base=base))
@@ -125,10 +125,10 @@ def _simulated(
         if not np.isfinite(seen).all():
             continue
         if axes.simulation.controller is None:
-            first = limb_results.commanded(family, trajectory, sweep.times[:1], origin)[:, :1]
+            first = commanded(family, trajectory, sweep.times[:1], origin)[:, :1]
             first = resolved_rows(robot, first) if robot.mechanism.resolved else first
             start = moved_starts(family, first, names, axes.state_table(slice(number, number + 1)))
-            near = encoders.guesses(robot, seen, limb_results.moving_of(family, start.T))
+            near = encoders.guesses(robot, seen, moving_of(family, start.T))
         else:
-            near = resolved_motion(robot, limb_results.moving(family, trajectory, sweep.times, origin))
+            near = resolved_motion(robot, moving(family, trajectory, sweep.times, origin))
         yield Recording(encoders.motion(robot, seen, sweep.grid.step, near), forces, base=base)

@@ -7,8 +7,8 @@ import numpy as np
 from benchmarks.papers.results import Line, Outcome, Result
 from robots import catalog
 from tasks import inverse_dynamics
+from tasks.dynamics.fed_motors import torque_constants
 from tasks.dynamics.inverse import actuator_positions
-from tasks.dynamics.servo import torque_constants
 
 END = np.array([-130.0, -66.7, -51.0, -199.0, -199.0])
 """Positions of the motors in the static state [rad]."""

@@ -1,7 +1,7 @@
 """Functions of signals over time, which take DataArrays too: currents, profiles, friction along a velocity.
 
 Dims have the names `time` and `actuator`, or else are the last ones that a function asks for; others are batch dims.
-What these functions are is said in `tasks.dynamics.servo`, `tasks.sources.profiles` and
+What these functions are is said in `tasks.dynamics.fed_motors`, `tasks.sources.profiles` and
 `tasks.features.friction.history`.
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from limbsweep.labelled.calls import in_order, is_labelled
 from robots.arguments import check_arguments
 from robots.model import Robot
-from tasks.dynamics import servo
+from tasks.dynamics import fed_motors
 from tasks.features.friction import history as states
 from tasks.sources import profiles
 
@@ -47,15 +47,15 @@ def from_currents(robot: Robot, current: Acting | DataArray) -> Acting | DataArr
         ('time', 'actuator')
     """
     if not is_labelled(current):
-        return servo.from_currents(robot, current)
+        return fed_motors.from_currents(robot, current)
     import xarray as xr
 
     dim = _dim("current", current, "actuator")
     actuators = list(robot.mechanism.actuators)
     current = in_order("current", current, dim, actuators)
-    servo.from_currents(robot, np.zeros(current.sizes[dim]))  # what is wrong is told now, not when it is computed
+    fed_motors.from_currents(robot, np.zeros(current.sizes[dim]))  # what is wrong is told now, not when it is computed
     forces: DataArray = xr.apply_ufunc(
-        lambda values: servo.from_currents(robot, values),
+        lambda values: fed_motors.from_currents(robot, values),
         current,
         input_core_dims=[[dim]],
         output_core_dims=[[dim]],

@@ -41,7 +41,7 @@ from storage.writer import Comparer, StoreWriter
 from tasks.blocks import compute
 from tasks.blocks.assembly import Assembled
 from tasks.blocks.block import Block
-from tasks.blocks.limb_results import Motions
+from tasks.blocks.motions import Motions
 from tasks.blocks.pool import Arrays, make_room, trim
 
 if TYPE_CHECKING:

@@ -13,12 +13,13 @@ from robots.devices import CPU
 from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status
 from tasks.blocks import friction_history
-from tasks.blocks.block import Block, time_first
+from tasks.blocks.block import Block
 from tasks.blocks.friction_history import normal_loads
-from tasks.blocks.limb_results import Kernels, LimbShare, Motions, OnDemand, Precomputed, parts, volume_of
+from tasks.blocks.limb_results import LimbShare, OnDemand, Precomputed
 from tasks.blocks.linear import Linear
 from tasks.blocks.memory import CardMemory, HostMemory
-from tasks.blocks.pool import Arrays, empty
+from tasks.blocks.motions import Motions, parts
+from tasks.blocks.pool import Arrays, empty, time_first
 from tasks.blocks.reactions import PeakReactions
 from tasks.blocks.series import absent_joints, fill_friction, fill_series
 from tasks.features.friction.feature import LOAD_PART
@@ -26,6 +27,8 @@ from tasks.features.friction.joints import LOAD_PARTS
 from tasks.kernels import lanes
 from tasks.kernels.kernel import has_compiler, padded
 from tasks.kernels.keys import Indexed, Key, Values
+from tasks.kernels.program import Kernels
+from tasks.sources.commanded import volume_of
 from tasks.stages import stages
 from tasks.stages.metrics import actuators, poses
 from tasks.stages.parts import OUTCOME
@@ -74,7 +77,10 @@ class Assembly:
         self.assembly = stages.assembly(self.request)
         self.actuation = stages.actuation(self.request) if any(self.request.actuation) else None
         self.balance = stages.balance(self.request) if self.request.reactions and not at_once else None
-        self.linear = Linear(block, self.request) if self.request.of("linear") else None
+        self.linear: Linear | None = None
+        if self.request.of("linear"):
+            loads = [trajectory.load for trajectory in block.trajectories]
+            self.linear = Linear(self.request, block.kernel, loads, len(block.times))
         self.sets = max(1, self.STRIP // self.width)
         self.step = self._step(MANY_ROWS if at_once else SHORT)
         self.peaks = self._peaks() if at_once else None

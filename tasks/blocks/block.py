@@ -229,8 +229,3 @@ class Block:
     def named_parameters(self) -> Arrays:
         """Parameters by name, (design,) each."""
         return {p.name: self.parameters[:, i] for i, p in enumerate(self.family.parameters)}
-
-
-def time_first(array: np.ndarray, samples: int) -> np.ndarray:
-    """Rows of a kernel, (..., component, padded time), as (..., time, component)."""
-    return array[..., :samples].swapaxes(-1, -2)

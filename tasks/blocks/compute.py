@@ -12,7 +12,8 @@ from robots.quantities import names
 from tasks.blocks import measured
 from tasks.blocks.assembly import Assembled, Assembly
 from tasks.blocks.block import Block
-from tasks.blocks.limb_results import Motions, limb_arrays, motions, sharing
+from tasks.blocks.limb_results import limb_arrays, motions, sharing
+from tasks.blocks.motions import Motions
 from tasks.blocks.pool import Arrays
 from tasks.blocks.reactions import reactions
 from tasks.blocks.series import gathered, platform_series
@@ -43,7 +44,9 @@ def assembled(block: Block, root: Motions, limbs: Sequence[Arrays]) -> Assembled
 
 def _assembled(block: Block, root: Motions, limbs: Sequence[Arrays] | None) -> Assembled:
     assembled = Assembly(block, root, limbs).run()
-    arrays = assembled.arrays | platform_series(block, root.motion, block.series)
+    arrays = assembled.arrays | platform_series(
+        block.family.reference.platform, len(block.times), root.motion, block.series
+    )
     if block.measurement is not None:
         arrays |= measured.series(block.measurement, block.series, block.times, arrays)
     return Assembled({name: array for name, array in arrays.items() if name in block.variables}, assembled.loads)

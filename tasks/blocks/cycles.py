@@ -19,7 +19,6 @@ from robots.quantities import names
 from robots.status import Status
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks.block import Block
-from tasks.blocks.limb_results import commanded, moving, moving_of
 from tasks.blocks.pool import Arrays
 from tasks.dynamics.fastest import fastest_along
 from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics, resolved_motion
@@ -27,6 +26,7 @@ from tasks.dynamics.paths.forces import PathForces
 from tasks.dynamics.paths.path import RobotPath, TimedMotion, legs, pose_of
 from tasks.dynamics.paths.power import Curves, Intervals, PathLimits, intersected, kept_speeds
 from tasks.dynamics.records import Moving
+from tasks.sources.commanded import commanded, moving, moving_of
 from tasks.stages.metrics.poses import characteristic_length
 
 POINTS = 101

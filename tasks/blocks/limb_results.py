@@ -6,59 +6,29 @@ the block's trajectories, the same for all designs.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robots.loads.family import signal_values
 from robots.model import Family
-from robots.trajectories.kinds import is_grid
-from robots.trajectories.trajectory import Trajectory
 from tasks.blocks.block import Block
 from tasks.blocks.memory import HostMemory
+from tasks.blocks.motions import Motions, TrajectoryPart
 from tasks.blocks.pool import Arrays, empty
-from tasks.dynamics.records import Moving
 from tasks.kernels.expression import CASE
-from tasks.kernels.kernel import empty_rows, padded
+from tasks.kernels.kernel import empty_rows
 from tasks.kernels.keys import Key, Values
-from tasks.kernels.program import Program
+from tasks.kernels.program import Kernels
 from tasks.mechanics.structure import structure_of
 from tasks.sources import prescribed
+from tasks.sources.commanded import commanded
 from tasks.sources.prescribed import base_field
 from tasks.stages import stages
-from tasks.stages.stages import Rows, Runner, Stage
-
-
-@dataclass(frozen=True)
-class Motions:
-    """The root of a block's graph: motion inputs (trajectory, component, padded time), the same for all designs.
-
-    `load` (trajectory, 6, padded time) is what acts on the platform, in world axes; None without loads. `signals`
-    (signal, padded time) are those of the family and `field` (9, padded time) what bodies feel of a base that moves,
-    the same for all trajectories; None without them.
-    """
-
-    motion: np.ndarray
-    load: np.ndarray | None = None
-    signals: np.ndarray | None = None
-    field: np.ndarray | None = None
-    shared: Mapping[str, np.ndarray] | None = None
-    """Weights and preload by which actuators share forces, see `Block.switched_values`."""
-
-    def __len__(self) -> int:
-        return len(self.motion)
-
-    def values(self, trajectory: int) -> Values:
-        """Sample inputs of the stages on a trajectory, (1, component, padded time)."""
-        load = None if self.load is None else self.load[trajectory]
-        others = {"load": load, "signals": self.signals, "gravity": self.field}
-        known: Values = {name: values[None] for name, values in others.items() if values is not None}
-        known |= {name: values[None] for name, values in (self.shared or {}).items()}
-        return {"motion": self.motion[trajectory][None], **known}
+from tasks.stages.stages import Rows, Stage
 
 
 def motions(block: Block) -> Motions:
@@ -84,52 +54,6 @@ def _rotation(family: Family, motion: np.ndarray) -> np.ndarray:
         return np.array(family.reference.platform.home.rotation, dtype=float).reshape(9, 1)
     return motion[3:12]
 
-
-def commanded(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Sequence[float]) -> np.ndarray:
-    """Return the motion input (component, padded time) of kernels along a trajectory; `origin` as in `Block`."""
-    structure = structure_of(family)
-    joints = len(structure.mechanism.given) if structure.mechanism.is_chain else 0
-    home = family.reference.platform.home.rotation
-    moved = prescribed.motion(trajectory.kind, trajectory.values, times, trajectory.points, joints)
-    if joints:
-        return moved
-    moved[:3] += np.reshape(origin, (3, 1))
-    turned = prescribed.turning(trajectory.turn, home, times) if structure.motion_size != 9 else None
-    return prescribed.motion_vector(moved, structure.motion_size, turned)
-
-
-def moving(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Sequence[float]) -> Moving:
-    """Return the same as functions of `tasks` take it, (time, ...) each."""
-    return moving_of(family, commanded(family, trajectory, times, origin)[:, : len(times)].T)
-
-
-def moving_of(family: Family, flat: np.ndarray) -> Moving:
-    """Motion inputs of kernels (time, component) as functions of `tasks` take them."""
-    if family.reference.is_chain:
-        q, qd, qdd = np.split(flat, 3, axis=1)
-        return {"q": q, "qd": qd, "qdd": qdd}
-    if flat.shape[1] == 9:
-        still = np.zeros((len(flat), 3))
-        position, velocity, acceleration = np.split(flat, 3, axis=1)
-        twist, change = (np.concatenate([still, each], axis=1) for each in (velocity, acceleration))
-        return {"position": position, "twist": twist, "acceleration": change}
-    position, rotation, twist, change = np.split(flat, (3, 12, 18), axis=1)
-    return {"position": position, "rotation": rotation.reshape(-1, 3, 3), "twist": twist, "acceleration": change}
-
-
-def volume_of(trajectory: Trajectory) -> float:
-    """Product of the edges along which a workspace has several points [m^3, or m^2 in a plane]; NaN for a motion."""
-    if not is_grid(trajectory.kind):
-        return math.nan
-    edges = zip(trajectory.values["size"], trajectory.values["counts"], strict=True)
-    return math.prod(float(length) for length, count in edges if count > 1)
-
-
-Kernels = Callable[[Program], Runner]
-"""Function from a program to its runner, in the precision of a block."""
-
-TIMED = 3
-"""Dims of values that change with time: case, component, time."""
 
 PASSING = frozenset({"joint_state"})
 """Outputs of limbs that nothing but their reactions needs: hundreds of numbers of a sample."""
@@ -257,25 +181,6 @@ def _columns(stage: Stage, values: Values) -> list[NDArray[np.float64]]:
             array = source.taken(values) if isinstance(source, Rows) else values[source]
             columns.append(array[:, places])
     return columns
-
-
-class TrajectoryPart(NamedTuple):
-    """A part of a trajectory, in whole groups of lanes: where it begins, how wide it lies, how many samples it has."""
-
-    start: int
-    width: int
-    samples: int
-
-    def of(self, values: Values) -> Values:
-        """Return the same values for this part alone: its samples of arrays over time."""
-        columns = slice(self.start, self.start + self.width)
-        return {key: array[..., columns] if array.ndim == TIMED else array for key, array in values.items()}
-
-
-def parts(samples: int, most: int) -> list[TrajectoryPart]:
-    """Return the parts of a trajectory, none of more samples than `most`."""
-    bounds = [(start, min(start + most, samples)) for start in range(0, samples, most)]
-    return [TrajectoryPart(start, padded(end - start), end - start) for start, end in bounds]
 
 
 class LimbShare(Protocol):

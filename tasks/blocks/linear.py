@@ -12,15 +12,18 @@ Loads over time and a base that moves are where they are at the time of the samp
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 
 from robots.quantities import names
+from robots.trajectories.trajectory import PlatformLoad
 from robots.types import TWIST
-from tasks.blocks.block import Block, time_first
+from tasks.blocks.pool import time_first
 from tasks.features import table
 from tasks.features.loads import PlatformWrench
 from tasks.kernels.keys import Arrays, Indexed, Key, Rate, Values
+from tasks.kernels.program import Kernels
 from tasks.mechanics.state_changes import deviations, skew, turning
 from tasks.stages import stages
 from tasks.stages.equations import answer_program
@@ -33,11 +36,15 @@ SERIES = names("linear")
 class Linear:
     """Rows of A and B of a block, a strip of designs on one trajectory at a time."""
 
-    def __init__(self, block: Block, request: Request) -> None:
-        """Linearisation of strips; `request` names the stages whose values `strip` gets."""
-        self.block, self.structure, self.samples = block, request.structure, len(block.times)
+    def __init__(self, request: Request, kernel: Kernels, loads: Sequence[PlatformLoad | None], samples: int) -> None:
+        """Linearisation of strips.
+
+        request: the stages whose values `strip` gets; kernel: runs programs in the precision of the block; loads: on
+        the platform, of each trajectory; samples: number of times.
+        """
+        self.kernel, self.structure, self.loads, self.samples = kernel, request.structure, loads, samples
         self.limbs = range(len(self.structure.mechanism.instances))
-        bare = table.request(block.family, (), request.feature(PlatformWrench), moving_base=request.moving_base)
+        bare = table.request(request.family, (), request.feature(PlatformWrench), moving_base=request.moving_base)
         self.moving = request.motion.get("motion", "motion")
         own = () if self.structure.mechanism.is_chain else (stages.platform(bare),)
         self.stages = (*(stages.limb(bare, k) for k in self.limbs), *own)
@@ -72,7 +79,7 @@ class Linear:
         moved = {**values, Rate("motion"): change, **load}
         rates: dict[Key, np.ndarray] = {}
         for stage in self.stages:
-            rates |= stage.run_rates(self.block.kernel, moved, self.samples)
+            rates |= stage.run_rates(self.kernel, moved, self.samples)
         turned = np.concatenate([rates[Rate(Indexed("jacobian", k))] for k in self.limbs], axis=1)
         force = values["force"]
         shape = (len(turned), force.shape[1], self.structure.freedoms, turned.shape[2])
@@ -87,7 +94,7 @@ class Linear:
 
         Empty for other loads and other freedoms.
         """
-        load = self.block.trajectories[trajectory].load
+        load = self.loads[trajectory]
         if load is None or load.axes == "world" or column >= self.structure.freedoms:
             return {}
         place = self.structure.positions[column]
@@ -99,6 +106,6 @@ class Linear:
 
     def _answer(self, mass: np.ndarray, forces: np.ndarray) -> np.ndarray:
         """Accelerations (design, time, freedom) caused by unit forces along the freedoms."""
-        run = self.block.kernel(answer_program(self.structure.freedoms))
+        run = self.kernel(answer_program(self.structure.freedoms))
         forces = np.ascontiguousarray(forces)
         return time_first(run({"mass": mass, "forces": forces}, self.samples)["answer"], self.samples)

@@ -113,3 +113,8 @@ def keep(size: int) -> None:
     _pool.kept_bytes = size
     with _pool.lock:
         _pool._settle()
+
+
+def time_first(array: np.ndarray, samples: int) -> np.ndarray:
+    """Rows of a kernel, (..., component, padded time), as (..., time, component)."""
+    return array[..., :samples].swapaxes(-1, -2)

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from robots.quantities import QUANTITIES
 from robots.status import Status
-from tasks.blocks.block import Block, time_first
-from tasks.blocks.limb_results import Kernels, Motions, TrajectoryPart
+from tasks.blocks.block import Block
 from tasks.blocks.memory import HostMemory
-from tasks.blocks.pool import Arrays, empty
+from tasks.blocks.motions import Motions, TrajectoryPart
+from tasks.blocks.pool import Arrays, empty, time_first
 from tasks.blocks.series import after_joints, gathered
 from tasks.kernels.keys import Indexed, Values
+from tasks.kernels.program import Kernels
 from tasks.stages import stages
 
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from robots.friction.groups import FrictionGroup
 from robots.limits import MOTOR
-from robots.model import Mechanism
+from robots.model import Mechanism, Platform
 from robots.quantities import QUANTITIES, SPACE
-from tasks.blocks.block import Block, time_first
-from tasks.blocks.pool import Arrays, empty
+from tasks.blocks.pool import Arrays, empty, time_first
+from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Indexed, Values
 
 
@@ -69,15 +69,17 @@ def gathered(limbs: Sequence[Arrays]) -> Arrays:
     return result
 
 
-def platform_series(block: Block, motion: np.ndarray, wanted: Sequence[str]) -> Arrays:
-    """Return those series of the platform's motion that are wanted, from motion inputs (case, component, time)."""
-    t = len(block.times)
+def platform_series(platform: Platform, t: int, motion: np.ndarray, wanted: Sequence[str]) -> Arrays:
+    """Return those series of the platform's motion that are wanted, from motion inputs (case, component, time).
+
+    t: number of times, without those that fill up the last lanes.
+    """
     out: Arrays = {}
     small = motion.shape[1] == 9
     if "platform_position" in wanted:
         out["platform_position"] = np.ascontiguousarray(time_first(motion[:, :3], t))
     if "platform_rotation" in wanted:
-        home = np.array(block.family.reference.platform.home.rotation, dtype=float).reshape(1, 9, 1)
+        home = np.array(platform.home.rotation, dtype=float).reshape(1, 9, 1)
         rotation = np.repeat(np.repeat(home, len(motion), axis=0), t, axis=2) if small else motion[:, 3:12]
         out["platform_rotation"] = np.ascontiguousarray(time_first(rotation, t)).reshape(len(motion), t, 3, 3)
     for name, rows, full in (
@@ -91,3 +93,9 @@ def platform_series(block: Block, motion: np.ndarray, wanted: Sequence[str]) -> 
             else:
                 out[name][...] = time_first(motion[:, full], t)
     return out
+
+
+def wide(array: np.ndarray) -> np.ndarray:
+    """Return samples (case, component, time) with whole groups of lanes in time, the last one repeated."""
+    missing = padded(array.shape[-1]) - array.shape[-1]
+    return np.ascontiguousarray(np.pad(array, ((0, 0), (0, 0), (0, missing)), mode="edge"))

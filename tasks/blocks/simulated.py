@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,16 +19,18 @@ from robots.quantities import GAINS, QUANTITIES, STATE, Quantity
 from robots.simulation import ForceProfile
 from robots.trajectories.trajectory import WRENCH, PlatformLoad
 from tasks.blocks.block import Block, BlockSimulation
-from tasks.blocks.case_stages import CASE_DIMS, PASSED_ON, CaseStages, case_series
-from tasks.blocks.limb_results import commanded
+from tasks.blocks.case_series import CASE_DIMS, case_series
+from tasks.blocks.case_stages import PASSED_ON, CaseStages
 from tasks.blocks.measured import of_motion
 from tasks.blocks.pool import Arrays
 from tasks.blocks.step_metrics import StepMetrics
 from tasks.dynamics.drive_model import InverseModel, case_rows
+from tasks.dynamics.fed_motors import ActuatorRates, FedMotors
 from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.inverse import resolved_rows
-from tasks.dynamics.servo import ActuatorRates, FedMotors
+from tasks.features.redundancy.feature import Redundancy
 from tasks.kernels.kernel import LANES, padded
+from tasks.sources.commanded import commanded
 from tasks.sources.drives import Controlled, ForceSource, Profiled, Tracks, moved_starts
 from tasks.sources.plants import MovingRobots, Supply
 from tasks.sources.prescribed import base_field
@@ -224,7 +227,7 @@ class _Simulated:
                 return Controlled(model, tracks, chosen.controller, gains, schedule.step, chosen.step)
             return self._profiled(schedule, place)
 
-        cases = CaseStages(block, self.of_steps, parameters, friction) if self.of_steps else None
+        cases = case_stages(block, self.of_steps, parameters, friction) if self.of_steps else None
 
         def meter(schedule: Schedule) -> StepMetrics:
             assert cases is not None
@@ -335,13 +338,24 @@ class _Simulated:
             inner = block.shape([dim for dim in QUANTITIES[name].dims if dim not in CASE_DIMS])
             result[name] = values.T.reshape(len(status), *inner)
         if self.of_stages:
-            cases = CaseStages(
+            cases = case_stages(
                 block, self.of_stages, block.parameters[place["design"]], block.friction[place["friction"]]
             )
             samples = {name: np.swapaxes(values, 1, 2) for name, values in sources.items() if name not in NO_INPUTS}
             samples["given_status"] = np.ascontiguousarray(status[:, None].astype(float))
             result |= case_series(block, self.of_stages, cases, samples, status)
         return result
+
+
+def case_stages(block: Block, wanted: Iterable[str], parameters: np.ndarray, friction: np.ndarray) -> CaseStages:
+    """Return the stages for some quantities of cases, each with its design and its friction set.
+
+    parameters (case, parameter), friction (case, parameters of all groups).
+    """
+    chosen = tuple(name for name in dict.fromkeys(wanted) if QUANTITIES[name].stage not in PASSED_ON)
+    request = replace(block.request.with_features(Redundancy()), wanted=chosen, given=True)
+    values = replace(block, parameters=parameters).case_values() | {"friction": friction}
+    return CaseStages(request, values, len(parameters), block.kernel)
 
 
 def along(profile: ForceProfile, schedule: Schedule) -> np.ndarray:

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from robots.quantities import reduction
-from tasks.blocks.case_stages import CaseStages, wide
+from tasks.blocks.case_stages import CaseStages
 from tasks.blocks.pool import Arrays
+from tasks.blocks.series import wide
 from tasks.kernels.expression import SAMPLE
 from tasks.kernels.keys import LANES, Indexed, Key, Values
 from tasks.kernels.program import Program, size
@@ -112,7 +113,7 @@ class StepMetrics:
             values |= self.cases.values
         if self._net is not None:
             for stage in (self._net, *self.cases.reactions):
-                values |= stage.run(self.cases.block.kernel, values, count)
+                values |= stage.run(self.cases.kernel, values, count)
         for name in self._of_limbs:
             keys = [name] if name in values else [Indexed(name, k) for k in range(len(self.cases.request.passive))]
             for key in keys:
@@ -141,7 +142,7 @@ class StepMetrics:
             return
         inputs["weight"] = np.repeat(SIMPSON, ends)[None, None] * self.step
         whole = {name: _long(array, 3 * ends) if array.ndim == 3 else array for name, array in inputs.items()}
-        for name, found in self.cases.block.kernel(stage.program)(whole, 3 * ends).items():
+        for name, found in self.cases.kernel(stage.program)(whole, 3 * ends).items():
             self._combine(name, str(name), found)
 
     def _combine(self, key: Key, name: str, found: np.ndarray) -> None:

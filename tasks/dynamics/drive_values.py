@@ -11,6 +11,7 @@ from robots.loads.family import signal_values
 from robots.model import Family
 from robots.status import Status
 from tasks.kernels.keys import Indexed, Values
+from tasks.mechanics.structure import structure_of
 from tasks.stages.parts import VELOCITY
 
 
@@ -72,3 +73,19 @@ class Inverse:
 def is_ok(status: np.ndarray) -> np.ndarray:
     """Return a mask of the samples with status OK."""
     return np.asarray(status == float(Status.OK))
+
+
+Seen = Sequence[np.ndarray]
+"""A state: q and qd (freedom, samples) of a chain; position (3,), rotation (3, 3), twist (6, samples) of a platform."""
+
+
+def motion_input(family: Family, seen: Seen) -> np.ndarray:
+    """Return the motion input of kernels (size, samples) of a state, without accelerations."""
+    if family.reference.is_chain:
+        q, qd = seen
+        return np.concatenate([q, qd, np.zeros_like(q)])
+    position, rotation, twist = seen
+    none = np.zeros_like(position)
+    if structure_of(family).motion_size == 9:
+        return np.concatenate([position, twist[3:], none])
+    return np.concatenate([position, rotation.reshape(9, -1), twist, none, none])

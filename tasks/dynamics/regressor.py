@@ -55,6 +55,7 @@ from tasks.features.friction import coupled
 from tasks.features.friction import joints as joint_friction
 from tasks.features.friction.inputs import Friction, FrictionInput, friction_input
 from tasks.features.friction.laws import columns as law_columns
+from tasks.features.friction.requests import wanted
 from tasks.features.sharing import even_weights
 from tasks.kernels.expression import ABSENT, CASE, Array, Graph
 from tasks.kernels.kernel import kernel
@@ -355,11 +356,11 @@ def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Progr
             f"load: identification got gear for law {geared[0].law}; expected constant, preload or reaction, as what a "
             "gear loses is not linear in parameters"
         )
-    kinds, limbs = coupled.joint_kinds(family), coupled.wanted(family, groups)
+    kinds, limbs = coupled.joint_kinds(family), wanted(family, groups)
     actuators = len(family.reference.actuators)
 
     def one_sample(friction: Array, force: Array, actuator_velocity: Array, **shares: Any) -> dict[str, Any]:
-        robot, columns = coupled.PassiveFriction(family, limbs, array(force), shares), []
+        robot, columns = coupled.passive_friction(family, limbs, array(force), shares), []
         still = np.zeros(len(robot.places))
         for each in joint_friction.of_groups(groups, kinds, friction):
             load = each.load(robot.carried(each.place, still) if each.group.load == "reaction" else None)

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from tasks.kernels.expression import (
     Graph,
     Loop,
 )
-from tasks.kernels.keys import Key, Shape, Shapes, arguments
+from tasks.kernels.keys import Arrays, Key, Shape, Shapes, arguments
 
 PER_CASE = -1
 """Region of the nodes that depend on case inputs alone."""
@@ -341,3 +341,14 @@ class _Ordering:
         used |= {x.number for x in self._roots()}
         used |= {x.number for loop in self.graph.loops for x in (*loop.initial, *loop.following)}
         return [i for i, (op, _) in sorted(forms.items()) if op != "mul" or i in used]
+
+
+class Runner(Protocol):
+    """Callable that runs a program on arrays, as a `tasks.kernels.kernel.Kernel` does."""
+
+    def __call__(self, inputs: Arrays, samples: int, out: Arrays | None = None, *, filled: bool = False) -> Arrays:
+        """Outputs for all cases and samples, in `out` where that is given; `filled`: but for what is constant there."""
+
+
+Kernels = Callable[[Program], Runner]
+"""Function from a program to its runner, in the precision of a block."""

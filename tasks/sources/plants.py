@@ -21,6 +21,7 @@ from robots.loads.family import signal_breaks
 from robots.loads.signals import Breaks, Piece
 from robots.model import Family
 from robots.status import Status
+from tasks.dynamics.fed_motors import ActuatorRates, FedMotors, FedPush
 from tasks.dynamics.forces_over_step import Parabola, Push, SignalSource
 from tasks.dynamics.instant.layout import layout
 from tasks.dynamics.integration import (
@@ -36,7 +37,6 @@ from tasks.dynamics.integration import (
     forced,
     whole_lanes,
 )
-from tasks.dynamics.servo import ActuatorRates, FedMotors, FedPush
 from tasks.kernels.expression import Array, Mask, Scalar
 from tasks.kernels.kernel import has_compiler
 from tasks.kernels.keys import Values, indexed
@@ -129,7 +129,7 @@ class _Evaluation:
         self._limbs: list[dict[Any, Slot]] = []
 
     def __call__(self, state: Slot, acting: Slots, outputs: Slots | None = None) -> dict[Any, Slot]:
-        """Outputs as `tasks.dynamics.instant.systems.outputs_of_motion` names them; `outputs`: where to put some."""
+        """Outputs as `tasks.dynamics.instant.outputs.outputs_of_motion` names them; `outputs`: where to put some."""
         instant, sequence = self._instant, self._sequence
         inputs: dict[Any, Slot] = {"state": state, "modes": self._modes, **acting}
         whole = instant.whole_kernel()

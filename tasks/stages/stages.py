@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from robots.quantities import names
 from tasks.kernels.derivatives import pushforward
 from tasks.kernels.keys import Arrays, Indexed, Key, Rate, Shape, Shapes, Values, indexed
-from tasks.kernels.program import Program
+from tasks.kernels.program import Kernels, Program
 from tasks.stages import terms
 from tasks.stages.assembly import actuation_program, assembly_program, assembly_shapes
 from tasks.stages.limb import ALL_FREEDOMS, LimbRequest, limb_program
@@ -43,13 +43,6 @@ REQUESTS = 256
 
 STRIP = 1 << 15
 """Samples of a block that stages work through at a time: their intermediate results stay in the cache."""
-
-
-class Runner(Protocol):
-    """Callable that runs a program on arrays, as a `tasks.kernels.kernel.Kernel` does."""
-
-    def __call__(self, inputs: Arrays, samples: int, out: Arrays | None = None, *, filled: bool = False) -> Arrays:
-        """Outputs for all cases and samples, in `out` where that is given; `filled`: but for what is constant there."""
 
 
 class Rows(NamedTuple):
@@ -90,7 +83,7 @@ class Stage:
 
     def run(
         self,
-        kernel: Callable[[Program], Runner],
+        kernel: Kernels,
         values: Arrays,
         samples: int,
         out: Arrays | None = None,
@@ -104,7 +97,7 @@ class Stage:
         results = kernel(self.program)(self.inputs(values), samples, out, filled=filled)
         return {self.gives(name): array for name, array in results.items()}
 
-    def run_rates(self, kernel: Callable[[Program], Runner], values: Arrays, samples: int) -> Values:
+    def run_rates(self, kernel: Kernels, values: Arrays, samples: int) -> Values:
         """Compute the values of the stage and their rates, where `values` have rates as well, by Rate of their key."""
         inputs = [name for name in self.program.inputs if not isinstance(name, Rate)]
         rates = {name: rate for name in inputs if (rate := self._rate(name, values)) is not None}

@@ -20,8 +20,8 @@ from robots.criteria.elasticity import Beam, Elasticity
 from robots.criteria.parts import Capsules, Errors
 from robots.model import Robot
 from robots.parameters import ParameterError
-from tasks.dynamics import servo
 from tasks.dynamics.fastest import fastest_motion
+from tasks.dynamics.fed_motors import from_currents
 from tasks.features.friction import history
 from tasks.sources import profiles
 from tests.arguments import in_records
@@ -257,7 +257,7 @@ def test_currents_keep_dims_and_stay_lazy() -> None:
     current = xr.DataArray(values, dims=("time", "actuator"), coords={"time": np.arange(4.0)})
     forces = limbsweep.from_currents(robot, current.T)
     assert forces.dims == ("actuator", "time")
-    np.testing.assert_array_equal(forces.T, servo.from_currents(robot, current.values))
+    np.testing.assert_array_equal(forces.T, from_currents(robot, current.values))
     assert list(forces["actuator"].values) == list(robot.mechanism.actuators)
     lazy = limbsweep.from_currents(robot, current.chunk(time=2))
     assert lazy.chunks

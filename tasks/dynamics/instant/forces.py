@@ -17,8 +17,7 @@ of a sample tells coefficients so large that this does not settle, or that there
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,6 +28,7 @@ from robots.friction.groups import FrictionGroup
 from robots.model import Family
 from robots.status import Status
 from tasks.dynamics.instant import rest
+from tasks.dynamics.instant.pushed import Drag, Moved, Pushed
 from tasks.dynamics.instant.rest import (
     ALIKE,
     AWAY,
@@ -52,156 +52,15 @@ from tasks.dynamics.instant.rest import (
     equal,
     large,
 )
-from tasks.features.friction import coupled
-from tasks.features.friction.joints import ForwardFriction, LimbFriction, load_vectors
+from tasks.features.friction import requests
+from tasks.features.friction.joints import ForwardFriction, load_vectors
 from tasks.features.friction.load_iteration import PROVEN
-from tasks.kernels.derivatives import tangent
-from tasks.kernels.expression import Array, Expression, Mask, Scalar, fma
+from tasks.features.friction.passive import PassiveFriction
+from tasks.kernels.expression import Array, Mask, Scalar
 from tasks.mathematics.algebra import array, from_columns, is_zero, iterate, total, where
 from tasks.mathematics.solvers import Factors
 from tasks.mechanics import reactions as reactions
-
-MASSLESS = 1e-12
-"""Pivot of the mass matrix, relative to its diagonal, at and below which a freedom has no mass."""
-
-
-@dataclass(frozen=True)
-class Modes:
-    """Of every joint with friction: 1 where it is at `rest`, `direction` of motion else, `memory` of its law.
-
-    Those at rest that are `loose` hold no more than the friction with which their motion begins.
-    """
-
-    rest: Array
-    loose: Array
-    direction: Array
-    memory: Array
-
-
-@dataclass(frozen=True)
-class StepStage:
-    """A stage of a step in time: (1 - scale J) k = f - less, where J is the Jacobian of smooth friction.
-
-    scale [s] is zero in explicit steps; less_rate (freedom,), less_memory (joint,) are parts of the rates of speed and
-    memory.
-    """
-
-    scale: Scalar
-    less_rate: Array
-    less_memory: Array
-
-
-@dataclass(frozen=True)
-class Drag:
-    """Of one joint: friction, rate of its memory, and how they change with its velocity and its memory.
-
-    stiffness: change of friction with velocity over a stage, memory eliminated; share: 1 / (1 - scale memory_memory).
-    """
-
-    force: Scalar
-    rate: Scalar
-    force_memory: Scalar = 0.0
-    rate_velocity: Scalar = 0.0
-    share: Scalar = 1.0
-    stiffness: Scalar = 0.0
-
-
-@dataclass(frozen=True)
-class Pushed(ABC):
-    """A robot at one state under actuator forces `push` (actuator,), with friction in `joints`.
-
-    `speed` (freedom,) are the rates of its freedoms.
-    """
-
-    speed: Array
-    push: Array
-    joints: Sequence[ForwardFriction]
-    modes: Modes
-    stage: StepStage
-
-    @property
-    @abstractmethod
-    def bias(self) -> Array:
-        """b (freedom,): forces of the motion without accelerations, less the load on the robot."""
-
-    @property
-    @abstractmethod
-    def jacobian(self) -> Array:
-        """J (actuator, freedom)."""
-
-    @property
-    @abstractmethod
-    def mass(self) -> Array:
-        """M (freedom, freedom)."""
-
-    @property
-    @abstractmethod
-    def rows(self) -> Array:
-        """W (joint, freedom)."""
-
-    @property
-    @abstractmethod
-    def drift(self) -> Array:
-        """W' V (joint,)."""
-
-    @abstractmethod
-    def shares(self, acceleration: Array, wanted: Sequence[LimbFriction]) -> Mapping[str, Any]:
-        """Return each limb's terms of the normal loads at an acceleration of the freedoms; see `coupled.inputs`."""
-
-    @cached_property
-    def factors(self) -> Factors:
-        """Of M."""
-        return Factors.of(self.mass)
-
-    def accelerated(self, driving: Array, braking: Array) -> Array:
-        """M^-1 (driving - b - braking) of forces along the freedoms and against them (freedom,)."""
-        return self.factors.solve(driving - self.bias - braking)
-
-    @cached_property
-    def massless(self) -> Any:
-        """True where M has lost rank."""
-        pivots = self.factors.pivots
-        lost = [p <= self.mass[k, k] * MASSLESS for k, p in enumerate(pivots)]
-        result = lost[0]
-        for each in lost[1:]:
-            result = result | each
-        return result
-
-    @cached_property
-    def velocity(self) -> Array:
-        """Rates of joints with friction, W V (joint,)."""
-        return self.rows @ array(self.speed)
-
-    @property
-    def sticking(self) -> list[int]:
-        """Joints that may be at rest."""
-        return [k for k, each in enumerate(self.joints) if each.sticks]
-
-    def drag(self, k: int, load: Scalar) -> Drag:
-        """Of joint k under a normal load; none where it is at rest."""
-        each, v, z = self.joints[k], self.velocity[k], self.modes.memory[k]
-        if not each.sticks and not is_zero(self.stage.scale):
-            v, z, load = (_apart(x) for x in (v, z, load))
-        force = each.force(v, self.modes.direction[k], load, z)
-        if each.sticks:
-            return Drag(force * (1.0 - self.modes.rest[k]), 0.0)
-        rate = each.memory_rate(v, load, z)
-        if is_zero(self.stage.scale):
-            return Drag(force, rate - self.stage.less_memory[k])
-        fixed = {x: 0.0 for x in (v, z, load) if isinstance(x, Expression)}
-        by_velocity, rate_velocity = tangent([force, rate], fixed | {v: 1.0})
-        by_memory, rate_memory = tangent([force, rate], fixed | {z: 1.0}) if each.bristles else (0.0, 0.0)
-        share = 1.0 / (1.0 - self.stage.scale * rate_memory)
-        stiffness = by_velocity + by_memory * self.stage.scale * rate_velocity * share
-        # friction that falls with speed is left explicit: the matrix stays positive
-        stiffness = (stiffness + abs(stiffness)) * 0.5
-        return Drag(force, rate - self.stage.less_memory[k], by_memory, rate_velocity, share, stiffness)
-
-
-def _apart(x: Scalar) -> Scalar:
-    """Return the value as a separate node, so that derivatives of later nodes stop at it."""
-    return fma(x, x.graph.lift(1.0), x.graph.lift(0.0)) if isinstance(x, Expression) else x
-
+from tasks.stages import constraints
 
 WITHIN = 1e-12
 """Share of a limit by which friction at rest may be beyond it."""
@@ -223,27 +82,6 @@ LEAST = 1e-3
 
 IMMOVABLE = 1e-12
 """Rate of a joint for unit rates of the freedoms below which it does not move at all."""
-
-
-@dataclass(frozen=True)
-class Moved:
-    """Accelerations (freedom,), friction and memory rates (joint,), under given normal loads and a partition.
-
-    change (joint,): acceleration of joints with friction. Of those that may rest, (joint,): parts, the sum of all
-    magnitudes whose sum that is; holds, 1 of those that do; better, the partition with each joint put right that is not
-    as it should be. accepted: 1 where friction is within its limits, opposes the motion that begins, and balances what
-    holds; least: 1 where there is no less with these accelerations.
-    """
-
-    acceleration: Array
-    friction: list[Scalar]
-    memory_rate: list[Scalar]
-    change: Array
-    parts: list[Scalar]
-    holds: Sequence[Scalar]
-    accepted: Scalar
-    least: Scalar
-    better: list[Scalar]
 
 
 @dataclass(frozen=True)
@@ -433,7 +271,7 @@ ACCURATE = 1e-9
 TINY, LARGEST = 1e-300, 1e300
 
 
-class _Carried(coupled.PassiveFriction):
+class _Carried(PassiveFriction):
     """Loads of joints under known forces, those of the actuators less their own friction."""
 
     def forces(self, tau: Array) -> Array:
@@ -713,7 +551,8 @@ class Loads:
         for place, tau in friction.items():
             if place.actuator >= 0:
                 net[place.actuator] = net[place.actuator] - tau
-        wanted = coupled.wanted(self.family, self.groups)
-        robot = _Carried(self.family, wanted, array(net), self.pushed.shares(moved.acceleration, wanted))
+        wanted = requests.wanted(self.family, self.groups)
+        held = constraints.carried(self.family) if requests.statics(wanted) else ()
+        robot = _Carried(self.family, wanted, array(net), self.pushed.shares(moved.acceleration, wanted), held)
         passive = array([friction[place] for place in robot.places])
         return [robot.carried(joints[k].place, passive) for k in self._loaded]

@@ -12,7 +12,6 @@ import numpy as np
 from robots.friction.groups import FrictionGroup
 from robots.model import Family
 from robots.types import TWIST
-from tasks.mechanics import reactions as reactions
 from tasks.mechanics.recursion import MOVING
 
 Form = Literal["explicit", "implicit", "under loads"]

@@ -26,6 +26,7 @@ from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.inertia import is_tree
 from tasks.dynamics.instant.layout import Form, layout, program_name
+from tasks.dynamics.instant.outputs import outputs_of_motion
 from tasks.dynamics.instant.systems import (
     FIRST,
     SLOPES,
@@ -36,14 +37,14 @@ from tasks.dynamics.instant.systems import (
     PushedTree,
     inputs_of_motion,
     modes_of,
-    outputs_of_motion,
     slope,
     stage_of,
 )
 from tasks.features.compliance import ElasticSharing, LimbElasticity, of_limb
-from tasks.features.friction import coupled
+from tasks.features.friction import coupled, requests
 from tasks.features.friction import joints as joint_friction
-from tasks.features.friction.joints import ForwardFriction, LimbFriction
+from tasks.features.friction.joints import ForwardFriction
+from tasks.features.friction.requests import LimbFriction
 from tasks.kernels.expression import ABSENT, Array, Scalar
 from tasks.kernels.keys import Arrays, Shape, Values, indexed, padded
 from tasks.kernels.lanes import BoundKernel
@@ -114,7 +115,7 @@ def limb_shapes(structure: Structure, limb_index: int, wanted: LimbFriction) -> 
 
 
 RATES = ("through", "passive_rate")
-"""Rate outputs of `tasks.features.friction.joints.share`."""
+"""Rate outputs of `tasks.features.friction.passive.share`."""
 
 
 @functools.cache
@@ -200,7 +201,7 @@ def platform_motion_program(
     axes, and of each limb what `limb_motion_program` gives.
     """
     structure, parts = structure_of(family), layout(family, groups)
-    wanted = coupled.wanted(family, groups)
+    wanted = requests.wanted(family, groups)
 
     def one_sample(**inputs: Any) -> dict[str, Any]:
         limbs = {name: values for name, values in inputs.items() if isinstance(values, Mapping)}
@@ -324,7 +325,7 @@ class Instant:
     def __call__(
         self, state: np.ndarray, modes: np.ndarray, acting: np.ndarray, stage: np.ndarray | None = None
     ) -> Arrays:
-        """Outputs as `tasks.dynamics.instant.systems.outputs_of_motion` names them, (1, size, padded samples).
+        """Outputs as `tasks.dynamics.instant.outputs.outputs_of_motion` names them, (1, size, padded samples).
 
         acting: rows of `StateLayout.acting`; stage: as there.
         """
@@ -380,7 +381,7 @@ class Instant:
     def _program(self, part: Form | Literal["limb"], number: int) -> Program:
         elastic = self.constants.elastic
         if part == "limb":
-            wanted = coupled.wanted(self.family, self.groups)[number]
+            wanted = requests.wanted(self.family, self.groups)[number]
             index = self.structure.mechanism.instances[number].limb
             return limb_motion_program(self.family, index, wanted, self.base, elastic[number][0] if elastic else None)
         if self.layout.platform:

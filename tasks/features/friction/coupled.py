@@ -12,7 +12,6 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,13 +21,13 @@ from robots.friction.groups import FrictionGroup
 from robots.limits import MOTOR, JointPlace
 from robots.model import Family
 from robots.status import Status
-from tasks.features.friction import joints as joint_friction
 from tasks.features.friction import load_iteration
-from tasks.features.friction.joints import COMPONENTS, JointFriction, LimbFriction
+from tasks.features.friction.joints import JointFriction
+from tasks.features.friction.passive import PassiveFriction
+from tasks.features.friction.requests import LimbFriction, statics, wanted
 from tasks.kernels.expression import Array, Scalar, Scalars
 from tasks.kernels.keys import Shape, indexed
 from tasks.mathematics.algebra import array, opposite, where
-from tasks.mechanics import assembly
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.structure import structure_of
 from tasks.stages import constraints
@@ -71,17 +70,6 @@ def joint_kinds(family: Family) -> Mapping[JointPlace, str]:
     return result
 
 
-def wanted(family: Family, groups: Sequence[FrictionGroup], statics: bool = False) -> tuple[LimbFriction, ...]:
-    """Return the request of friction to each limb of the robot; `statics` if reactions are asked for."""
-    limbs = range(len(family.reference.instances))
-    return tuple(joint_friction.of_limb(groups, limb, statics) for limb in limbs)
-
-
-def statics(limbs: Sequence[LimbFriction]) -> bool:
-    """Return whether friction needs reactions."""
-    return any(limb.statics for limb in limbs)
-
-
 def inputs(family: Family, groups: Sequence[FrictionGroup], *, given: bool = False) -> dict[Any, Shape]:
     """Sample inputs beside those of the actuators; none where only actuators have friction, of constant load.
 
@@ -114,6 +102,14 @@ def remembering(groups: Sequence[FrictionGroup]) -> list[JointPlace]:
     return [place for group in groups if group.remembers for place in group.places]
 
 
+def passive_friction(
+    family: Family, limbs: Sequence[LimbFriction], force: Array, shares: Mapping[str, Any]
+) -> PassiveFriction:
+    """Return the effect of friction of passive joints, from shares of limbs as `inputs` lists them."""
+    held = constraints.carried(family) if statics(limbs) else ()
+    return PassiveFriction(family, limbs, force, shares, held)
+
+
 def solve(
     family: Family,
     groups: Sequence[FrictionGroup],
@@ -128,7 +124,7 @@ def solve(
     of.
     """
     force, velocity = actuators
-    robot = PassiveFriction(family, wanted(family, groups), array(force), shares)
+    robot = passive_friction(family, wanted(family, groups), array(force), shares)
     passive = [joint for joint in joints if joint.place.actuator < 0]
     remembered = remembering(groups)
     rates = {joint.place: robot.rate(joint.place, velocity) for joint in joints}
@@ -188,13 +184,13 @@ def given_solution(
     limbs = wanted(family, groups)
     none: Scalar = 0.0
     net = array([u - at[place] if place in at else u for u, place in zip(force, _drives(force, groups), strict=True)])
-    robot = PassiveFriction(family, limbs, net, shares)
+    robot = passive_friction(family, limbs, net, shares)
     tau = array([at[place] for place in robot.places])
     free = net - robot.influence @ tau if len(tau) else net
     passive = [tau[slice_of_limb] for slice_of_limb in robot.slices]
     friction = [at[joint.place] for joint in joints]
     solution = FrictionSolution(list(force), net, free, friction, passive, none, none, none)
-    robot = PassiveFriction(family, limbs, free, shares)
+    robot = passive_friction(family, limbs, free, shares)
     return with_parts(solution, robot, joints, velocity, tau) if parts else solution
 
 
@@ -215,79 +211,3 @@ def with_parts(
     pairs = zip(joints, loads, solution.friction, strict=True)
     shown = [joint.parts(robot.rate(joint.place, velocity), load, whole) for joint, load, whole in pairs]
     return replace(solution, load_parts=loads, friction_parts=shown)
-
-
-class PassiveFriction:
-    """Effect of friction tau of passive joints in a robot, from shares of its limbs; tau in the order of `places`."""
-
-    def __init__(self, family: Family, limbs: Sequence[LimbFriction], force: Array, shares: Mapping[str, Any]):
-        self.structure, self.limbs, self.force, self.shares = structure_of(family), limbs, force, shares
-        self.family, self.count = family, len(limbs)
-        sizes = [len(limb.passive) for limb in limbs]
-        self.slices = [slice(sum(sizes[:k]), sum(sizes[: k + 1])) for k in range(self.count)]
-        self.places = [JointPlace(k, joint, -1) for k, limb in enumerate(limbs) for joint in limb.passive]
-
-    def rate(self, place: JointPlace, velocity: Array) -> Scalar:
-        """Return the velocity of a joint with friction."""
-        if place.actuator >= 0:
-            return velocity[place.actuator]
-        return self.shares["passive_rate"][place.limb][self.limbs[place.limb].passive.index(place.joint)]
-
-    @cached_property
-    def influence(self) -> Array:
-        """A (actuator, passive joint)."""
-        jacobian = np.vstack([self.shares["jacobian"][k] for k in range(self.count)])
-        through = np.vstack([self.shares["through"][k] for k, limb in enumerate(self.limbs) if limb.passive])
-        weights = self.shares.get("weights")
-        return array(np.stack([array(assembly.actuator_forces(jacobian, row, weights)) for row in through], axis=1))
-
-    def forces(self, tau: Array) -> Array:
-        """Actuator forces without the actuators' own friction."""
-        return self.force + self.influence @ tau if len(tau) else self.force
-
-    def carried(self, place: JointPlace, tau: Array) -> Array:
-        """Return the loads on the bearings of a loaded joint; terms as in `tasks.features.friction.joints.share`."""
-        k = place.limb
-        start = COMPONENTS * self.limbs[k].loaded.index(place.joint)
-        rows = slice(start, start + COMPONENTS)
-        result = self.shares["load_own"][k][rows]
-        if self.structure.mechanism.limbs[self.structure.mechanism.instances[k].limb].cuts:  # else no force goes round
-            result = result + self.shares["load_driven"][k][rows] @ self.forces(tau)[self.structure.driven[k]]
-            result = result + self.shares["load_redundant"][k][rows] @ self.multipliers(tau)[k]
-        if self.limbs[k].passive:
-            result = result + self.shares["load_friction"][k][rows] @ tau[self.slices[k]]
-        return result
-
-    def multipliers(self, tau: Array) -> list[Array]:
-        """Free multipliers of each limb: affine in tau."""
-        at_rest, slopes = self._multipliers
-        return [a + b @ tau if len(tau) else a for a, b in zip(at_rest, slopes, strict=True)]
-
-    @cached_property
-    def _multipliers(self) -> tuple[list[Array], list[Array]]:
-        names = (*reactions.SHARES, *(reactions.FRICTION_SHARES if self.places else ()))
-        shares = [
-            {name: self.shares[name][k] for name in names if k in self.shares.get(name, ())} for k in range(self.count)
-        ]
-        still = [np.zeros(len(limb.passive)) for limb in self.limbs]
-        held = self.shares["held"]
-        at_rest = self._balance(shares, self.force, held, still)
-        linear = [
-            {**s, "held_passive": s["held_passive"] * 0.0, "wish_passive": s["wish_passive"] * 0.0} for s in shares
-        ]
-        columns = []
-        for p, unit in enumerate(np.eye(len(self.places))):
-            friction = [unit[slice_of_limb] for slice_of_limb in self.slices]
-            columns.append(self._balance(linear, self.influence[:, p], held * 0.0, friction))
-        slopes = [
-            array(np.stack([array(column[k]) for column in columns], axis=1)) if columns else np.zeros((0, 0))
-            for k in range(self.count)
-        ]
-        return at_rest, slopes
-
-    def _balance(
-        self, shares: Sequence[Mapping[str, Array]], force: Array, held: Array, friction: Sequence[Array]
-    ) -> list[Array]:
-        forces = [array(force[driven]) for driven in self.structure.driven]
-        carried = constraints.carried(self.family)
-        return reactions.redundant_multipliers(shares, forces, array(held), carried, friction)[0]

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from robots.friction.groups import FrictionGroup, settles
-from tasks.features.friction import coupled
+from tasks.features.friction import coupled, requests
 from tasks.features.friction import joints as joint_friction
-from tasks.features.friction.joints import NO_FRICTION, LimbFriction
+from tasks.features.friction.passive import share
+from tasks.features.friction.requests import NO_FRICTION, LimbFriction, wanted
 from tasks.features.sharing import Sharing, even_weights
 from tasks.kernels.expression import Numbers
 from tasks.kernels.keys import Indexed, Shape, Shapes
@@ -41,7 +42,7 @@ class FrictionGroups(Feature):
     def limbs(self, request: Request) -> tuple[LimbFriction, ...]:
         """Return the joints of each limb; none where no requested quantity depends on friction."""
         groups = self.groups if request.of("actuation") or request.reactions else ()
-        return coupled.wanted(request.family, groups, bool(request.reactions))
+        return wanted(request.family, groups, bool(request.reactions))
 
     def passive(self, request: Request, k: int) -> tuple[int, ...]:
         """Return the passive joints of limb k with friction."""
@@ -49,7 +50,7 @@ class FrictionGroups(Feature):
 
     def statics(self, request: Request) -> bool:
         """Return whether normal loads are reactions."""
-        return coupled.statics(self.limbs(request))
+        return requests.statics(self.limbs(request))
 
     def of_limb(self, request: Request, k: int) -> JointShares | None:
         """Return rates and loads of the joints of limb k."""
@@ -65,7 +66,7 @@ class FrictionGroups(Feature):
 
 @dataclass(frozen=True)
 class JointShares(LimbPart):
-    """Rates and loads of the joints of a limb, see `tasks.features.friction.joints.share`."""
+    """Rates and loads of the joints of a limb, see `tasks.features.friction.passive.share`."""
 
     joints: LimbFriction
 
@@ -76,7 +77,7 @@ class JointShares(LimbPart):
 
     def terms(self, sample: LimbSample) -> Mapping[str, Numbers]:
         """Return its shares."""
-        return joint_friction.share(sample.of_solved(LimbStatics), sample.moving, sample.gravity, self.joints)
+        return share(sample.of_solved(LimbStatics), sample.moving, sample.gravity, self.joints)
 
 
 @dataclass(frozen=True)

@@ -31,12 +31,8 @@ from robots.joint_kinds import JOINT_KINDS
 from robots.limits import JointPlace
 from tasks.features.friction.laws import LAWS, Law, breakaway, force
 from tasks.features.friction.sliding import ONSET
-from tasks.kernels.expression import Array, Scalar, Scalars
-from tasks.mathematics.algebra import array, from_columns, sqrt, where
-from tasks.mechanics import limb_motion
-from tasks.mechanics import reactions as reactions
-from tasks.mechanics.kinematics import SpatialMotion
-from tasks.mechanics.reactions import LimbStatics
+from tasks.kernels.expression import Array, Scalar
+from tasks.mathematics.algebra import sqrt, where
 
 
 def loss(net: Scalar, velocity: Scalar, efficiency: Scalar) -> Scalar:
@@ -53,78 +49,8 @@ def loss_of_drive(force: Scalar, direction: Scalar, efficiency: Scalar) -> Scala
     return direction * where(force * direction > 0.0, driving, driven)
 
 
-COMPONENTS = 5
-"""Names of the parts of the load of the bearings of a joint, see `bearing_load`."""
-
 LOAD_PARTS = 4
 """Parts of a normal load, see `load_parts`."""
-
-
-@dataclass(frozen=True)
-class LimbFriction:
-    """The joints of one limb, by number in `Limb.joints`: passive ones with friction, ones whose load is a reaction.
-
-    `statics` says that a load is a reaction somewhere in the robot, so that the friction of this limb matters to it.
-    """
-
-    passive: tuple[int, ...] = ()
-    loaded: tuple[int, ...] = ()
-    statics: bool = False
-
-    def shapes(self, free: int, driven: int, redundant: int, held: int) -> dict[str, tuple[int, ...]]:
-        """Return the names and shapes of the outputs of `share`."""
-        count, rows = len(self.passive), COMPONENTS * len(self.loaded)
-        result: dict[str, tuple[int, ...]] = {"through": (count, free), "passive_rate": (count,)} if count else {}
-        if rows:
-            result |= {"load_own": (rows,), "load_driven": (rows, driven), "load_redundant": (rows, redundant)}
-        if self.statics and count:
-            result |= {"held_friction": (held, count), "wish_friction": (redundant, count)}
-        return result | ({"load_friction": (rows, count)} if rows and count else {})
-
-
-NO_FRICTION = LimbFriction()
-
-
-def of_limb(groups: Sequence[FrictionGroup], number: int, statics: bool = False) -> LimbFriction:
-    """Return the request of friction to limb `number` of the robot; with `statics` reactions are asked for too."""
-    mine = [(place, group) for group in groups for place in group.places if place.limb == number]
-    passive = tuple(sorted(place.joint for place, _ in mine if place.actuator < 0))
-    loaded = tuple(sorted(place.joint for place, group in mine if group.load == "reaction"))
-    reacting = any(group.load == "reaction" for group in groups)
-    return LimbFriction(passive, loaded, reacting or (statics and bool(groups)))
-
-
-def share(statics: LimbStatics, platform: SpatialMotion, gravity: Array, wanted: LimbFriction) -> dict[str, Scalars]:
-    """Return a limb's terms for friction in its joints; shapes as in `LimbFriction.shapes`.
-
-    through: rates of passive joints over the robot's freedoms; load_*: bearing loads of loaded joints by cause;
-    held_friction, wish_friction: as in `reactions.share`.
-    """
-    passive_friction = [statics.friction(joint) for joint in wanted.passive]
-    rates, _ = limb_motion.joint_rates(statics.mounted, statics.solved, platform)
-    result: dict[str, Scalars] = {}
-    if passive_friction:
-        through = [statics.mounted.outward(statics.on_platform(causes)) for causes in passive_friction]
-        result["through"] = np.stack([array(row) for row in through])
-        result["passive_rate"] = [rates[joint] for joint in wanted.passive]
-    if passive_friction and wanted.statics:
-        result |= reactions.friction_share(statics, passive_friction)
-    if not wanted.loaded:
-        return result
-
-    def loads(causes: reactions.Causes) -> list[Scalar]:
-        wrenches = statics.joint_wrenches(causes)
-        return [x for joint in wanted.loaded for x in reactions.bearing_components(statics, joint, wrenches[joint])]
-
-    motion, rows = statics.motion(gravity), COMPONENTS * len(wanted.loaded)
-    result["load_own"] = loads(motion)
-    result["load_driven"] = from_columns([loads(statics.actuator(k)) for k in range(len(motion.actuators))], rows)
-    result["load_redundant"] = from_columns(
-        [loads(statics.multiplier(k)) for k in range(statics.redundant_count)], rows
-    )
-    if passive_friction:
-        result["load_friction"] = from_columns([loads(causes) for causes in passive_friction], rows)
-    return result
 
 
 def bearing_load(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> Scalar:

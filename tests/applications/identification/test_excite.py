@@ -18,8 +18,8 @@ from robots import catalog
 from robots.parameters import ParameterError
 from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics
-from tasks.blocks import limb_results
 from tasks.dynamics.inverse import actuator_positions
+from tasks.sources.commanded import moving
 from tests.pipeline.runs import SYNCHRONOUS
 
 DRAWN = "random_fourier, count: 3, seed: 2, period: 4.0, position: 1.0, velocity: 3, acceleration: [10, 12, 15]"
@@ -96,7 +96,7 @@ def test_the_sweep_file_has_the_motion_and_keeps_the_rest(found: Excited, tmp_pa
     assert "# stays" in sweep.text
     kept = sweep.trajectories[0]
     assert kept.values == found.best("excite")[1].series.values
-    moved = limb_results.moving(sweep.family, Trajectory(kept.kind, kept.values), sweep.times, (0.0, 0.0, 0.0))
+    moved = moving(sweep.family, Trajectory(kept.kind, kept.values), sweep.times, (0.0, 0.0, 0.0))
     for name, most in (("q", 1.0), ("qd", 3.0), ("qdd", np.array([10.0, 12.0, 15.0]))):
         assert (np.abs(moved[name]) <= most * 1.001).all()  # type: ignore[literal-required]
         assert (np.abs(moved[name][[0, -1]]) < 1e-9).all()  # type: ignore[literal-required]
@@ -131,7 +131,7 @@ def _legs(sweep: Sweep) -> tuple[float, float, float]:
     """Largest stroke, velocity and acceleration of the legs along the motion."""
     robot, each = catalog.build("gough_stewart"), sweep.trajectories[0]
     given = Trajectory(each.kind, each.values, turn=each.turn)
-    moved = limb_results.moving(sweep.family, given, sweep.times, robot.mechanism.platform.home.position)
+    moved = moving(sweep.family, given, sweep.times, robot.mechanism.platform.home.position)
     position = actuator_positions(robot, **moved).position
     velocity = inverse_dynamics(robot, **moved).velocity
     rates = np.gradient(velocity, sweep.times, axis=0)

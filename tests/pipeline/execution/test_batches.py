@@ -25,7 +25,8 @@ from storage.places.access import locate
 from tasks.blocks import compute, limb_results
 from tasks.blocks.assembly import Assembly
 from tasks.blocks.block import Block
-from tasks.blocks.limb_results import Motions, OncePerInput
+from tasks.blocks.limb_results import OncePerInput
+from tasks.blocks.motions import Motions
 from tasks.blocks.pool import Arrays
 
 TEXT = """

@@ -15,9 +15,9 @@ from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.limits import Capacity
-from tasks.blocks.limb_results import moving
 from tasks.dynamics.fastest import fastest_motion
 from tasks.dynamics.paths.path import TimedMotion, legs
+from tasks.sources.commanded import moving
 from tests.pipeline.runs import SYNCHRONOUS
 from tests.tasks.stages.test_redundancy import PLANAR
 

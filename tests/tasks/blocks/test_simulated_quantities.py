@@ -19,11 +19,10 @@ from robots.model import Mechanism
 from robots.quantities import QUANTITIES, Quantity
 from tasks.blocks import compute
 from tasks.blocks.block import Block
-from tasks.blocks.case_stages import wide
 from tasks.blocks.limb_results import motions
 from tasks.blocks.pool import Arrays
 from tasks.blocks.reactions import reactions
-from tasks.blocks.series import gathered
+from tasks.blocks.series import gathered, wide
 from tasks.stages.metrics.actuators import METRICS, UNKNOWN, Sample
 
 SWAY = {"kind": "line_sine", "amplitude": [0.05, 0.02, 0.0], "period": 0.5}

@@ -9,9 +9,9 @@ from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from tasks import forward_dynamics, inverse_dynamics, profile
+from tasks.dynamics.fed_motors import from_currents, torque_constants
 from tasks.dynamics.inverse import actuator_positions
 from tasks.dynamics.records import Forces
-from tasks.dynamics.servo import from_currents, torque_constants
 from tasks.dynamics.simulate import imbalance, simulate
 from tests.tasks.bits import bits
 from tests.tasks.sliders import block

@@ -16,7 +16,7 @@ from robots.geometry import diagonal
 from robots.model import Family, Frame, Inertia, Link, Mechanism, Robot
 from robots.types import BASE
 from tasks.blocks import compute
-from tasks.dynamics.servo import FedMotors
+from tasks.dynamics.fed_motors import FedMotors
 from tasks.dynamics.simulate import simulate
 
 GEAR, ROTOR, CONSTANT, RESISTANCE, ARM = 20.0, 2e-4, 0.3, 1.5, 0.08

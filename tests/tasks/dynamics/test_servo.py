@@ -13,8 +13,8 @@ from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots.parameters import ParameterError
 from tasks.blocks import compute
-from tasks.blocks.limb_results import moving
 from tasks.dynamics.simulate import simulate
+from tasks.sources.commanded import moving
 
 MOVE = {"kind": "quintic", "start": 0.0, "end": 0.3, "duration": 0.1}
 GAINS = {"kp": 400.0, "kd": 20.0, "force_limit": 30.0, "delay": 0.002}

@@ -1,0 +1,55 @@
+"""Motion inputs of kernels along trajectories, and the same as functions on arrays take them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from robots.model import Family
+from robots.trajectories.kinds import is_grid
+from robots.trajectories.trajectory import Trajectory
+from tasks.dynamics.records import Moving
+from tasks.mechanics.structure import structure_of
+from tasks.sources import prescribed
+
+
+def commanded(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Sequence[float]) -> np.ndarray:
+    """Return the motion input (component, padded time) of kernels along a trajectory; `origin` as in `Block`."""
+    structure = structure_of(family)
+    joints = len(structure.mechanism.given) if structure.mechanism.is_chain else 0
+    home = family.reference.platform.home.rotation
+    moved = prescribed.motion(trajectory.kind, trajectory.values, times, trajectory.points, joints)
+    if joints:
+        return moved
+    moved[:3] += np.reshape(origin, (3, 1))
+    turned = prescribed.turning(trajectory.turn, home, times) if structure.motion_size != 9 else None
+    return prescribed.motion_vector(moved, structure.motion_size, turned)
+
+
+def moving(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Sequence[float]) -> Moving:
+    """Return the same as functions of `tasks` take it, (time, ...) each."""
+    return moving_of(family, commanded(family, trajectory, times, origin)[:, : len(times)].T)
+
+
+def moving_of(family: Family, flat: np.ndarray) -> Moving:
+    """Motion inputs of kernels (time, component) as functions of `tasks` take them."""
+    if family.reference.is_chain:
+        q, qd, qdd = np.split(flat, 3, axis=1)
+        return {"q": q, "qd": qd, "qdd": qdd}
+    if flat.shape[1] == 9:
+        still = np.zeros((len(flat), 3))
+        position, velocity, acceleration = np.split(flat, 3, axis=1)
+        twist, change = (np.concatenate([still, each], axis=1) for each in (velocity, acceleration))
+        return {"position": position, "twist": twist, "acceleration": change}
+    position, rotation, twist, change = np.split(flat, (3, 12, 18), axis=1)
+    return {"position": position, "rotation": rotation.reshape(-1, 3, 3), "twist": twist, "acceleration": change}
+
+
+def volume_of(trajectory: Trajectory) -> float:
+    """Product of the edges along which a workspace has several points [m^3, or m^2 in a plane]; NaN for a motion."""
+    if not is_grid(trajectory.kind):
+        return math.nan
+    edges = zip(trajectory.values["size"], trajectory.values["counts"], strict=True)
+    return math.prod(float(length) for length, count in edges if count > 1)

@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from benchmarks import delta
-from benchmarks.counts.counting import PASSES, counted, opening, operations
-from benchmarks.counts.peak import peak
+from benchmarks.counts.counting import PASSES, counted, kinds, opening, together
+from benchmarks.counts.peak import arithmetic, share_of_peak
 from benchmarks.delta import Solver, Twin, Work
 from benchmarks.figures import Figure, Size, best, require
 from robots.model import Robot
@@ -117,15 +117,18 @@ def _gap(work: Work) -> float:
 def _operations(work: Work, passes: np.ndarray, seconds: float, size: Size) -> Iterator[Figure]:
     """What one sample takes, and how near to the peak of the core that is."""
     *limbs, platform, assembly = _programs(work)
-    total = operations(platform) + operations(assembly)
-    total += sum(operations(each, float(_lanes(rows).mean())) for each, rows in zip(limbs, passes, strict=True))
+    of_limbs = (kinds(each, float(_lanes(rows).mean())) for each, rows in zip(limbs, passes, strict=True))
+    counts = together((kinds(platform), kinds(assembly), *of_limbs))
+    total = sum(counts.values())
     hoisted = sum(sum(each.operations(per_case=True).values()) for each in _programs(work))
-    limit = peak(max(1, size.repeats))
+    share = share_of_peak(counts, seconds, size.repeats)
     yield Figure("operations per sample", total, "operations", "loops as often as they ran; a fused one counts once")
     yield Figure("operations per design", hoisted, "operations", "once for all its samples")
     yield Figure("achieved", total / seconds * 1e-9, "Gop/s")
-    yield Figure("peak of the core", limit * 1e-9, "Gop/s", "fused multiply-adds in registers, compiled the same way")
-    yield Figure("achieved of the peak", 100.0 * total / seconds / limit, "%")
+    rate = arithmetic(counts) / seconds
+    yield Figure("achieved, products and sums", rate * 1e-9, "Gop/s", "without comparisons, choices, divisions, roots")
+    yield Figure("peak of the core", share.peak * 1e-9, "Gop/s", "as many sums for each product, in registers")
+    yield Figure("achieved of the peak", share.percent, "%", "products and sums")
 
 
 def designs(size: Size) -> Iterator[Figure]:

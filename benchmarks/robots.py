@@ -14,8 +14,8 @@ from typing import Any, cast
 import numpy as np
 
 from benchmarks import regions
-from benchmarks.counts.counting import PASSES, counted, operations
-from benchmarks.counts.peak import peak
+from benchmarks.counts.counting import PASSES, counted, kinds, together
+from benchmarks.counts.peak import arithmetic, share_of_peak
 from benchmarks.figures import Figure, Size, best, require
 from robots import catalog
 from robots.model import Robot
@@ -138,8 +138,8 @@ def _robot(robot: Robot, size: Size) -> Iterator[Figure]:
     steps, unit = passes + FIRST_STEP, "Newton steps"
     yield Figure(f"{robot.name}, steps, mean", float(steps.mean()), unit, "from the reference pose until closed")
     yield Figure(f"{robot.name}, steps, most", float(steps.max()), unit)
-    whole = _operations(jobs[0], passes)
-    early = 100.0 * (whole - _operations(jobs[0], np.minimum(passes, LAST_STEPS))) / whole
+    whole, late = (sum(_operations(jobs[0], few).values()) for few in (passes, np.minimum(passes, LAST_STEPS)))
+    early = 100.0 * (whole - late) / whole
     remark = f"of the operations without reactions, all but the last {LAST_STEPS}: single precision could halve them"
     yield Figure(f"{robot.name}, early steps", early, "%", remark)
 
@@ -147,22 +147,23 @@ def _robot(robot: Robot, size: Size) -> Iterator[Figure]:
 def _figures(job: Job, passes: np.ndarray, repeats: int) -> Iterator[Figure]:
     """Time, operations and compilation of a job."""
     name = f"{job.robot.name}, with all reactions" if job.statics else job.robot.name
-    seconds, limit, count = best(job, repeats) / job.states, peak(4 * repeats), _operations(job, passes)
+    seconds, counts = best(job, repeats) / job.states, _operations(job, passes)
+    share, count = share_of_peak(counts, seconds, 4 * repeats), sum(counts.values())
     yield Figure(name, seconds * 1e6, UNIT, f"{job.states} states a call")
     if job.statics and job.robot.name == HEXAPOD:
         share = 100.0 * seconds * 1e6 / TARGET
         yield Figure(f"{name}, of the target", share, "%", f"the target: at most {TARGET} us with all reactions")
     yield Figure(f"{name}, operations", count, "operations", "loops as often as they ran; a fused one counts once")
-    remark = f"{count / seconds * 1e-9:.3g} of {limit * 1e-9:.3g} Gop/s, what fused multiply-adds come to just after"
-    yield Figure(f"{name}, of the peak", 100.0 * count / seconds / limit, "%", remark)
+    rate, limit = arithmetic(counts) / seconds * 1e-9, share.peak * 1e-9
+    remark = f"{rate:.3g} of {limit:.3g} Gop/s, what products and sums come to just after; no comparisons and choices"
+    yield Figure(f"{name}, of the peak", share.percent, "%", remark)
     if job.states % (STRIPS * LANES) == 0:
-        alone, limit = best(job.in_strips(), repeats) / job.states, peak(4 * repeats)
+        alone = best(job.in_strips(), repeats) / job.states
+        share = share_of_peak(counts, alone, 4 * repeats)
         yield Figure(
             f"{name}, kernels in one call", alone * 1e6, UNIT, f"in {STRIPS} strips, without Python between them"
         )
-        yield Figure(
-            f"{name}, kernels in one call, of the peak", 100.0 * count / alone / limit, "%", "the same operations"
-        )
+        yield Figure(f"{name}, kernels in one call, of the peak", share.percent, "%", "the same operations")
     traced, compiled = _preparation(job)
     remark = f"one type of limb: tracing {traced:.2g} s, LLVM {compiled:.2g} s; the target: below {COMPILE_TARGET:g} s"
     yield Figure(f"{name}, compile", traced + compiled, "s", remark)
@@ -227,7 +228,7 @@ def _passes(job: Job) -> np.ndarray:
     return np.stack(made)
 
 
-def _operations(job: Job, passes: np.ndarray) -> float:
-    """Operations of one state; a vector of states passes a loop as often as its slowest needs."""
+def _operations(job: Job, passes: np.ndarray) -> dict[str, float]:
+    """Operations of one state by kind; a vector of states passes a loop as often as its slowest needs."""
     turns = itertools.cycle(passes.reshape(len(passes), -1, LANES).max(axis=2).mean(axis=1))
-    return sum(operations(each, float(next(turns)) if "mount" in each.case else 1.0) for each in job.programs)
+    return together(kinds(each, float(next(turns)) if "mount" in each.case else 1.0) for each in job.programs)

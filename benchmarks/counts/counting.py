@@ -5,7 +5,8 @@ A program is data, so the counter of a loop is a few nodes more: one state that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -45,16 +46,27 @@ def counted(program: Program) -> Program:
     )
 
 
-def operations(program: Program, passes: float = 1.0) -> float:
-    """Operations that one sample takes when the first loop runs `passes` times; a fused multiply-add counts as one.
+def kinds(program: Program, passes: float = 1.0) -> dict[str, float]:
+    """Return the operations by kind of one sample when the first loop runs `passes` times.
 
-    Loops that may be skipped are taken to be.
+    A fused multiply-add counts as one. Loops that may be skipped are taken to be.
     """
-    return sum(
-        len(nodes) * (passes if key == 1 and program.loops else 1.0)
-        for key, nodes in program.regions.items()
-        if key != PER_CASE and key not in program.rare
-    )
+    counts: dict[str, float] = {}
+    for key, nodes in program.regions.items():
+        if key != PER_CASE and key not in program.rare:
+            times = passes if key == 1 and program.loops else 1.0
+            for op, count in Counter(program.nodes[node].op for node in nodes).items():
+                counts[op] = counts.get(op, 0.0) + times * count
+    return counts
+
+
+def together(counts: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Return the operations by kind of several programs."""
+    result: dict[str, float] = {}
+    for each in counts:
+        for op, count in each.items():
+            result[op] = result.get(op, 0.0) + count
+    return result
 
 
 def opening(robot: Robot, angles: np.ndarray, position: np.ndarray) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import delta
-from benchmarks.counts.counting import PASSES, counted, opening, operations
+from benchmarks.counts.counting import PASSES, counted, kinds, opening, together
 from robots import catalog
 from tasks import inverse_kinematics
 from tasks.kernels.kernel import Kernel
@@ -57,9 +57,11 @@ def test_counting_leaves_a_limb_as_it_is() -> None:
 
 def test_operations_of_a_loop_count_as_often_as_it_runs() -> None:
     program = halving()
-    assert operations(program) == sum(program.operations().values())
+    assert kinds(program) == program.operations()
     body = len(program.regions[1])
-    assert operations(program, 3.0) - operations(program, 1.0) == 2.0 * body
+    thrice, once = (sum(kinds(program, passes).values()) for passes in (3.0, 1.0))
+    assert thrice - once == 2.0 * body
+    assert together([kinds(program), kinds(program)]) == {op: 2 * n for op, n in program.operations().items()}
     assert body == 2  # a product and a comparison
 
 

@@ -128,14 +128,15 @@ def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def steps(size: Size) -> Iterator[Figure]:
-    """Microseconds of a step of one case on one core, under a controller, without friction."""
-    cases, count = (2048, 50) if size.full else (16, 4)
-    for name in ROBOTS:
-        block = controlled(name, count * STEP, cases)
-        seconds, arrays = _timed(partial(compute.whole, block))
-        if arrays["worst_status"].any():
-            raise CheckError(f"{name}: a case under its controller came to its end")
-        yield Figure(f"{name}, PD, rk4", seconds / cases / count * 1e6, "us/step", f"{cases} cases side by side")
+    """Microseconds of a step of one case on one core, under a controller, without friction: among others, and alone."""
+    for cases, count in ((2048, 50), (1, 4000)) if size.full else ((16, 4), (1, 20)):
+        alone, remark = (", alone", f"{count} steps") if cases == 1 else ("", f"{cases} cases side by side")
+        for name in ROBOTS:
+            block = controlled(name, count * STEP, cases)
+            seconds, arrays = _timed(partial(compute.whole, block))
+            if arrays["worst_status"].any():
+                raise CheckError(f"{name}: a case under its controller came to its end")
+            yield Figure(f"{name}, PD, rk4{alone}", seconds / cases / count * 1e6, "us/step", remark)
 
 
 def tree(size: Size) -> Iterator[Figure]:

@@ -81,6 +81,9 @@ VARIED = {GAINS: "gain sets", STATE: "initial states"}
 CALLS = 1e-3
 """Seconds of a step outside kernels, for all cases of a block."""
 
+CALLS_OF_LOOP = 5e-5
+"""The same where the loop over time is compiled, with the steps that events take out of it."""
+
 STEPS = 64
 """Instants of a case at which stages work at once for metrics, and three of each step for those of actuators."""
 
@@ -97,13 +100,14 @@ class SimulatedWork(Work):
 
     stages: int = 5
     calls: int = 0
+    is_looped: bool = False
 
     @property
     def computing(self) -> float:
         """Seconds of one core that are spent in tasks."""
         operations = COUNTED[self.robot].dynamics if self.is_counted else self.joints * PER_JOINT.dynamics
         step = operations * (self.stages * FORWARD + INVERSE) * OPERATION
-        return self.samples * step + self.calls * CALLS + self.stored * STORED
+        return self.samples * step + self.calls * (CALLS_OF_LOOP if self.is_looped else CALLS) + self.stored * STORED
 
     @property
     def limb_threads(self) -> float:
@@ -222,6 +226,7 @@ class SimulationPlan(Plan):
             reacts=False,
             stages=STAGES[chosen.method],
             calls=self.blocks * steps * runs,
+            is_looped=chosen.method == "rk4" and not chosen.fed,
         )
 
     def rows(self) -> list[tuple[str, str]]:

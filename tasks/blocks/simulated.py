@@ -34,7 +34,17 @@ from tasks.sources.commanded import commanded
 from tasks.sources.drives import Controlled, ForceSource, Profiled, Tracks, moved_starts
 from tasks.sources.plants import MovingRobots, Supply
 from tasks.sources.prescribed import base_field
-from tasks.sources.runner import SAMPLE, Outcome, Schedule, SimulatedBatch, accepted, integration_error
+from tasks.sources.runner import (
+    FASTEST,
+    SAMPLE,
+    Outcome,
+    Plant,
+    Schedule,
+    SimulatedBatch,
+    accepted,
+    integration_error,
+)
+from tasks.sources.time_loop import TimeLoop, time_loop
 
 STRIP = 2048
 """Cases that are simulated side by side: their states stay in the cache."""
@@ -233,13 +243,16 @@ class _Simulated:
             assert cases is not None
             return StepMetrics(cases, schedule.step)
 
+        def loop(plant: Plant, drive: ForceSource, schedule: Schedule) -> TimeLoop | None:
+            return time_loop(plant, drive, schedule.step, FASTEST)
+
         metered = meter if cases is not None else None
         if chosen.controller is None:
             endless = np.full(len(parameters), np.inf)
-            return SimulatedBatch(model, plant, drive, self.schedule, endless, keep=self.keep, meter=metered)
+            return SimulatedBatch(model, plant, drive, self.schedule, endless, keep=self.keep, meter=metered, loop=loop)
         reach, last = self._way(model, motions, track)
         fastest = self._fastest(motions)[track]
-        return SimulatedBatch(model, plant, drive, self.schedule, fastest, reach, last, self.keep, metered)
+        return SimulatedBatch(model, plant, drive, self.schedule, fastest, reach, last, self.keep, metered, loop)
 
     def _fastest(self, motions: np.ndarray) -> np.ndarray:
         """Return the largest rate of a freedom of each reference (trajectory,), at least LEISURELY."""

@@ -6,15 +6,18 @@ whose model is the `dynamics`, an acceleration. `command_program` turns forces a
 
 The loop has samples, limits of drives, delays and encoders. Arrays are (size, samples), a case in each column. Every
 operation works column by column, so that the bits of a case do not depend on its neighbours. A step of the loop is a
-step of the simulation; a case whose sample time is longer holds its force in between.
+step of the simulation; a case whose sample time is longer holds its force in between. What a controller does at a step
+is a row of programs, `ControlLaw`; they are run on arrays here, and in the compiled loop of a simulation
+(`tasks.sources.time_loop`).
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,11 +26,11 @@ from robots.model import Family
 from robots.parameters import LARGEST
 from robots.types import TWIST
 from tasks.dynamics.drive_values import DriveModel, Inverse, is_ok
-from tasks.kernels.expression import Array, Scalar
+from tasks.kernels.expression import Array, Mask, Scalar
 from tasks.kernels.kernel import kernel
-from tasks.kernels.keys import Shape, Values, indexed
+from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
-from tasks.mathematics.algebra import array
+from tasks.mathematics.algebra import array, either, every, opposite, where
 from tasks.mechanics.assembly import actuator_forces
 from tasks.mechanics.structure import structure_of
 
@@ -147,6 +150,214 @@ class Settings:
         )
 
 
+class ControlLaw:
+    """Programs of a controller at one step, in turn; with `encoders`, positions are rounded to their resolution.
+
+    Values go by name, as arrays or as places of a compiled sequence. Beside those of `Settings` and of the inverse
+    model they are: `motion` and `wanted`, motion inputs of state and reference; `here_position`, `here_velocity`,
+    `there_position` and `there_velocity` of actuators; `due`, 1 where a case has a sample, `first`, 1 at the first
+    step, and `passed`, the time between samples [s]; and what is remembered from step to step, `sizes`.
+    """
+
+    def __init__(self, family: Family, controller: Controller, *, encoders: bool):
+        self.family, self.controller, self.encoders = family, controller, encoders
+        self.coordinates = len(coordinates(family.reference, controller.space))
+        self.actuators = len(family.reference.actuators)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Rows of the values that are remembered; the next ones go by `next_` and the same name."""
+        sizes = {"along": self.coordinates} | dict.fromkeys(("held", "saturated", "lost"), self.actuators)
+        sizes |= {"integral": self.coordinates} if self.controller.row.sums else {}
+        return sizes | ({"read": self.coordinates} if self.encoders else {})
+
+    def follow(self, run: Run[V], model: Callable[[V], V], values: dict[Any, V]) -> dict[Any, V]:
+        """Return the values after the step; `model` gives the forces of a motion input, `run` runs a program."""
+        kind, key = self.controller.row, (self.family, self.controller)
+        values |= run(errors_program(*key, encoders=self.encoders), values)
+        if kind.sums:
+            values |= run(integral_program(self.coordinates, self.actuators), values)
+        integral = values["next_integral"] if kind.sums else values["no_integral"]
+        values |= {"hold": values["no_force"], "feedforward": values["no_integral"], "integral": integral}
+        if kind.model == "gravity":
+            values["hold"] = model(run(motions_program(*key), values)["still"])
+        elif kind.model == "dynamics":
+            values |= run(motions_program(*key), values)
+        values |= {f"asked_{name}": value for name, value in run(command_program(*key), values).items()}
+        if kind.model == "dynamics":
+            values["asked_force"] = model(run(accelerated_program(*key), values)["accelerated"])
+        return values | run(limits_program(self.coordinates, self.actuators), values)
+
+
+V = TypeVar("V")
+Run = Callable[[Program, Mapping[Any, V]], Mapping[Any, V]]
+
+
+def _twist(motion: Array) -> list[Scalar]:
+    """Return the twist in a motion input of a platform."""
+    return [0.0, 0.0, 0.0, *motion[3:6]] if len(motion) == 9 else list(motion[12:18])
+
+
+def _task_error(motion: Array, wanted: Array) -> list[Scalar]:
+    """Pose errors (6,) of a platform; of its orientation 1/2 (n x n_d + s x s_d + a x a_d), world axes."""
+    turn: list[Any] = [0.0] * 3
+    if len(motion) != 9:
+        axes, aims = (m[3:12].reshape(3, 3) for m in (motion, wanted))
+        for a, b in zip(axes.T, aims.T, strict=True):
+            for i, (m, n) in enumerate(((1, 2), (2, 0), (0, 1))):
+                turn[i] = turn[i] + 0.5 * (a[m] * b[n] - a[n] * b[m])
+    return [*turn, *(wanted[:3] - motion[:3])]
+
+
+@functools.cache
+def errors_program(family: Family, controller: Controller, *, encoders: bool) -> Program:
+    """Return the `error` and `error_rate` (coordinate,) of a controller, with encoders as these read positions.
+
+    What encoders would have read one sample before the first is what positions and rates of the first say.
+    """
+    structure, mechanism = structure_of(family), family.reference
+    space, count = controller.space, len(coordinates(mechanism, controller.space))
+
+    def measured(inputs: Mapping[str, Array]) -> tuple[Any, Any, Any, Any]:
+        if space == "actuator":
+            names = ("here_position", "here_velocity", "there_position", "there_velocity")
+            at, rate, to, to_rate = (inputs[name] for name in names)
+            return at, rate, to, to_rate
+        motion, wanted = inputs["motion"], inputs["wanted"]
+        return motion[:count], motion[count : 2 * count], wanted[:count], wanted[count : 2 * count]
+
+    def one_sample(**inputs: Array) -> dict[str, Any]:
+        if space == "task":
+            motion, wanted = inputs["motion"], inputs["wanted"]
+            error, there, here = _task_error(motion, wanted), _twist(wanted), _twist(motion)
+            places = structure.positions
+            return {"error": [error[k] for k in places], "error_rate": [there[k] - here[k] for k in places]}
+        at, rate, to, to_rate = measured(inputs)
+        if not encoders:
+            return {"error": to - at, "error_rate": to_rate - rate}
+        (due,), (first,), (passed,) = (inputs[name] for name in ("due", "first", "passed"))
+        read, seen, kept = [], [], []
+        for k, size in enumerate(inputs["resolution"]):
+            coarse = size > 0.0
+            unit = where(coarse, size, 1.0)
+            now, before = (where(coarse, np.rint(x / unit) * unit, x) for x in (at[k], at[k] - rate[k] * passed))
+            last = where(first > 0.5, before, inputs["read"][k])
+            read.append(now)
+            seen.append(where(coarse, (now - last) / passed, rate[k]))
+            kept.append(where(due > 0.5, now, last))
+        return {"error": to - array(read), "error_rate": to_rate - array(seen), "next_read": kept}
+
+    size = structure.motion_size
+    sample: dict[Any, Shape] = {"motion": (size,), "wanted": (size,)}
+    if space == "actuator":
+        names = ("here_position", "here_velocity", "there_position", "there_velocity")
+        sample = dict.fromkeys(names, (count,))
+    if encoders and space != "task":
+        sample |= dict.fromkeys(("resolution", "read"), (count,)) | dict.fromkeys(("due", "first", "passed"), (1,))
+    return trace(f"{family.name}.errors.{space}", one_sample, case={}, sample=sample, fuse=False)
+
+
+@functools.cache
+def integral_program(count: int, actuators: int) -> Program:
+    """Return `next_integral` (coordinate,), which waits while a limit of a drive is reached and the error pushes on."""
+
+    def one_sample(
+        error: Array, integral: Array, along: Array, saturated: Array, due: Array, first: Array, passed: Array
+    ) -> dict[str, Any]:
+        at_limit: Mask = False
+        for each in saturated:
+            at_limit = either(each > 0.5, at_limit)
+        result = []
+        for e, old, force in zip(error, integral, along, strict=True):
+            waits = every([at_limit, e * force > 0.0])
+            grows = every([due[0] > 0.5, opposite(waits), first[0] < 0.5])
+            result.append(where(grows, old + e * passed[0], old))
+        return {"next_integral": result}
+
+    sample = dict.fromkeys(("error", "integral", "along"), (count,)) | {"saturated": (actuators,)}
+    sample |= dict.fromkeys(("due", "first", "passed"), (1,))
+    return trace(f"integral.{count}.{actuators}", one_sample, case={}, sample=sample, fuse=False)
+
+
+@functools.cache
+def limits_program(count: int, actuators: int) -> Program:
+    """Return the force that is `next_held` (actuator,) after limits of force and rate, and what is remembered of it."""
+
+    def one_sample(
+        asked_force: Array, asked_along: Array, along: Array, held: Array, saturated: Array, lost: Array,
+        force_limit: Array, rate_limit: Array, due: Array, first: Array, passed: Array,
+    ) -> dict[str, Any]:  # fmt: skip
+        names = ("held", "saturated", "lost")
+        result: dict[str, list[Any]] = {f"next_{name}": [] for name in names}
+        has_sample = due[0] > 0.5
+        for k, asked in enumerate(asked_force):
+            force = _within(asked, -force_limit[k], force_limit[k])
+            most = rate_limit[k] * passed[0]
+            force = where(first[0] > 0.5, force, _within(force, held[k] - most, held[k] + most))
+            changed = every([either(force < asked, force > asked), abs(asked) < math.inf])
+            cut = where(changed, 1.0, 0.0)
+            result["next_held"].append(where(has_sample, force, held[k]))
+            result["next_saturated"].append(where(has_sample, cut, saturated[k]))
+            result["next_lost"].append(where(has_sample, lost[k] + cut, lost[k]))
+        next_along = [where(has_sample, a, b) for a, b in zip(asked_along, along, strict=True)]
+        return {**result, "next_along": next_along}
+
+    of_actuators = ("asked_force", "held", "saturated", "lost", "force_limit", "rate_limit")
+    sample = dict.fromkeys(of_actuators, (actuators,)) | dict.fromkeys(("asked_along", "along"), (count,))
+    sample |= dict.fromkeys(("due", "first", "passed"), (1,))
+    return trace(f"limits.{count}.{actuators}", one_sample, case={}, sample=sample, fuse=False)
+
+
+def _within(x: Scalar, least: Scalar, most: Scalar) -> Scalar:
+    """Return a number cut to its bounds; NaN stays NaN."""
+    x = where(x < least, least, x)
+    return where(x > most, most, x)
+
+
+@functools.cache
+def motions_program(family: Family, controller: Controller) -> Program:
+    """Return motion inputs of the inverse model: `still`, at rest, and `feedforward`, the acceleration."""
+    structure, mechanism = structure_of(family), family.reference
+    size = structure.motion_size
+    rates = len(mechanism.freedoms) if mechanism.is_chain else 3 if size == 9 else 12
+
+    def one_sample(motion: Array, wanted: Array) -> dict[str, Any]:
+        still = [*motion[:rates], *[0.0] * (size - rates)]
+        return {"still": still, "feedforward": _accelerations(family, wanted)}
+
+    sample = {"motion": (size,), "wanted": (size,)}
+    return trace(f"{family.name}.motions", one_sample, case={}, sample=sample, fuse=False)
+
+
+def _accelerations(family: Family, motion: Array) -> list[Scalar]:
+    """Return the accelerations of the freedoms in a motion input."""
+    free = len(family.reference.freedoms)
+    if family.reference.is_chain:
+        return list(motion[2 * free :])
+    rows = [0.0, 0.0, 0.0, *motion[6:9]] if len(motion) == 9 else list(motion[18:24])
+    return [rows[k] for k in structure_of(family).positions]
+
+
+@functools.cache
+def accelerated_program(family: Family, controller: Controller) -> Program:
+    """Return the state with the acceleration that a computed torque asks for, as a motion input: `accelerated`."""
+    structure, mechanism = structure_of(family), family.reference
+    size, count = structure.motion_size, len(coordinates(mechanism, controller.space))
+    changing = count if mechanism.is_chain else 3 if size == 9 else 6
+
+    def one_sample(motion: Array, asked_acceleration: Array) -> dict[str, Any]:
+        if mechanism.is_chain:
+            change: list[Scalar] = list(asked_acceleration)
+        else:
+            change = [0.0] * len(TWIST)
+            for k, value in zip(structure.positions, asked_acceleration, strict=True):
+                change[k] = value
+        return {"accelerated": [*motion[: size - changing], *change[-changing:]]}
+
+    sample = {"motion": (size,), "asked_acceleration": (count,)}
+    return trace(f"{family.name}.accelerated", one_sample, case={}, sample=sample, fuse=False)
+
+
 class ControlLoop:
     """The controllers of a batch, from one step to the next.
 
@@ -157,25 +368,40 @@ class ControlLoop:
     def __init__(
         self, model: DriveModel, controller: Controller, settings: Settings, step: float, usual: float | None = None
     ):
-        self.model, self.controller, self.settings = model, controller, settings
-        self.mechanism = model.family.reference
+        self.model, self.settings = model, settings
         periods = steps_in(np.where(settings.sample_time > 0.0, settings.sample_time, usual or step), step)
         delays = steps_in(settings.delay, step)
         for name, counts, least in (("sample_time", periods, 1), ("delay", delays, 0)):
             if (counts < least).any():
                 wrong = float(getattr(settings, name)[int(np.argmax(counts < least))])
                 raise ValueError(f"{name}: got {wrong!r}; expected a whole number of steps of {step!r} s")
-        self.periods, self.delays, self.step = periods, delays, step
-        count, width = settings.gains.shape[1:]
-        actuators = len(self.mechanism.actuators)
-        self._integral = np.zeros((count, width))
-        self._along = np.zeros((count, width))
-        self._saturated = np.zeros((actuators, width), dtype=bool)
-        self._read: np.ndarray | None = None
-        self._held = np.zeros((actuators, width))
-        self._line = np.zeros((int(delays.max(initial=0)) + 1, actuators, width))
-        self.lost = np.zeros((actuators, width))
-        """Samples at which a limit changed the commanded force of an actuator."""
+        self.periods, self.delays = periods, delays
+        encoders = controller.space != "task" and bool(settings.resolution.any())
+        self.law = ControlLaw(model.family, controller, encoders=encoders)
+        width = len(delays)
+        self.memory = {name: np.zeros((rows, width)) for name, rows in self.law.sizes.items()}
+        """Values remembered from step to step, by name (rows, samples)."""
+        self.line = np.zeros((int(delays.max(initial=0)) + 1, self.law.actuators, width))
+        """Forces of the last steps, that of step n at the place n modulo their number."""
+        self.constants = self._constants(periods * step)
+
+    def _constants(self, passed: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the values of the law that are the same at all steps."""
+        s, width = self.settings, len(passed)
+        values = {"gains": s.gains.reshape(-1, width), "passed": passed[None]}
+        values |= {"force_limit": s.force_limit, "rate_limit": s.rate_limit, "resolution": s.resolution}
+        zeros = {"no_integral": self.law.coordinates, "no_force": self.law.actuators}
+        values |= {name: np.zeros((rows, width)) for name, rows in zeros.items()}
+        return {name: np.ascontiguousarray(array) for name, array in values.items()}
+
+    @property
+    def lost(self) -> np.ndarray:
+        """Samples at which a limit changed the commanded force of an actuator (actuator, samples)."""
+        return self.memory["lost"]
+
+    def due(self, numbers: np.ndarray) -> np.ndarray:
+        """Return 1 where a case has a sample at a step (step, 1, samples)."""
+        return np.where(numbers[:, None, None] % self.periods == 0, 1.0, 0.0)
 
     def force(self, number: int, motion: np.ndarray, wanted: np.ndarray, here: Inverse, there: Inverse) -> np.ndarray:
         """Return the forces of the actuators over the step of that number.
@@ -183,127 +409,24 @@ class ControlLoop:
         motion, wanted: motion inputs of kernels of the state and of the reference; here, there: the inverse model at
         both. Cases without such a model get NaN.
         """
-        due = number % self.periods == 0
-        asked = self._asked(number, motion, wanted, here, there)
-        self._held = np.where(due, self._limited(number, asked, due), self._held)
-        if number == 0:
-            self._line[:] = self._held
-        else:
-            self._line[number % len(self._line)] = self._held
-        acting = self._line[(number - self.delays) % len(self._line), :, np.arange(self._held.shape[1])].T
+        width = motion.shape[1]
+        values: dict[Any, np.ndarray] = {"motion": motion, "wanted": wanted, **self.constants, **self.memory}
+        values |= {"here_position": here.position, "here_velocity": here.velocity}
+        values |= {"there_position": there.position, "there_velocity": there.velocity}
+        values |= {"due": self.due(np.array([number]))[0], "first": np.full((1, width), float(number == 0))}
+        values |= {key: rows[0] for key, rows in here.jacobians.items()}
+
+        def run(program: Program, values: Mapping[Any, np.ndarray]) -> dict[Any, np.ndarray]:
+            inputs = {key: values[key][None] for key in program.inputs}
+            return {key: rows[0] for key, rows in kernel(program)(inputs, width).items()}
+
+        values = self.law.follow(run, lambda moving: self.model.run(moving, signals=here.signals).force, values)
+        self.memory = {name: values[f"next_{name}"] for name in self.memory}
+        held = self.memory["held"]
+        self.line[slice(None) if number == 0 else number % len(self.line)] = held
+        acting = self.line[(number - self.delays) % len(self.line), :, np.arange(width)].T
         good = is_ok(here.status) & is_ok(there.status)
         return np.ascontiguousarray(np.where(good, acting, np.nan))
-
-    def _asked(self, number: int, motion: np.ndarray, wanted: np.ndarray, here: Inverse, there: Inverse) -> np.ndarray:
-        due = number % self.periods == 0
-        error, rate = self._errors(motion, wanted, here, there, due)
-        if self.controller.row.sums:
-            waits = self._saturated.any(axis=0) & (error * self._along > 0.0)
-            grown = self._integral + error * (self.periods * self.step)
-            self._integral = np.where(due & ~waits & (number > 0), grown, self._integral)
-        kind, width = self.controller.row, motion.shape[1]
-        hold = np.zeros((len(self.mechanism.actuators), width))
-        ahead = np.zeros(error.shape)
-        if kind.model == "gravity":
-            hold = self.model.run(self._still(motion), signals=here.signals).force
-        elif kind.model == "dynamics":
-            ahead = self._part(wanted, 2)
-        program = command_program(self.model.family, self.controller)
-        gains = self.settings.gains.reshape(-1, width)
-        inputs: Values = {"gains": gains[None], "error": error[None], "error_rate": rate[None]}
-        inputs |= {"integral": self._integral[None], "feedforward": ahead[None]}
-        inputs["hold"] = np.ascontiguousarray(hold)[None]
-        inputs |= here.jacobians
-        outputs = kernel(program)({key: inputs[key] for key in program.inputs}, width)
-        self._along = np.where(due, outputs["along"][0], self._along)  # between samples nothing is looked at
-        if kind.model != "dynamics":
-            return np.asarray(outputs["force"][0])
-        moving = self._accelerated(motion, outputs["acceleration"][0])
-        return self.model.run(moving, signals=here.signals).force
-
-    def _limited(self, number: int, asked: np.ndarray, due: np.ndarray) -> np.ndarray:
-        s = self.settings
-        force = np.clip(asked, -s.force_limit, s.force_limit)
-        if number > 0:
-            most = s.rate_limit * (self.periods * self.step)
-            force = np.clip(force, self._held - most, self._held + most)
-        saturated = (force != asked) & np.isfinite(asked)
-        self._saturated = np.where(due, saturated, self._saturated)
-        self.lost += saturated & due
-        return force
-
-    def _errors(
-        self, motion: np.ndarray, wanted: np.ndarray, here: Inverse, there: Inverse, due: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Errors of position and rate of the coordinates, as encoders read them."""
-        if self.controller.space == "task":
-            return self._task_errors(motion, wanted)
-        if self.controller.space == "joint":
-            at, rate, to, to_rate = (self._part(m, part) for m in (motion, wanted) for part in (0, 1))
-        else:
-            at, rate, to, to_rate = here.position, here.velocity, there.position, there.velocity
-        size = self.settings.resolution
-        if not size.any():
-            return to - at, to_rate - rate
-        coarse = size > 0.0
-        unit = np.where(coarse, size, 1.0)
-        read = np.where(coarse, np.rint(at / unit) * unit, at)
-        passed = self.periods * self.step
-        if self._read is None:  # what encoders would have read one sample before
-            before = at - rate * passed
-            self._read = np.where(coarse, np.rint(before / unit) * unit, before)
-        seen = np.where(coarse, (read - self._read) / passed, rate)
-        self._read = np.where(due, read, self._read)
-        return to - read, to_rate - seen
-
-    def _task_errors(self, motion: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of the freedoms of a platform; of its orientation 1/2 (n x n_d + s x s_d + a x a_d), world axes."""
-        freedoms = self.model.freedoms
-        error, rate = np.zeros((len(TWIST), motion.shape[1])), self._twist(wanted) - self._twist(motion)
-        error[3:] = wanted[:3] - motion[:3]
-        if motion.shape[0] != 9:
-            axes, aims = (m[3:12].reshape(3, 3, -1) for m in (motion, wanted))
-            for k in range(3):
-                a, b = axes[:, k], aims[:, k]
-                for i, (m, n) in enumerate(((1, 2), (2, 0), (0, 1))):
-                    error[i] += 0.5 * (a[m] * b[n] - a[n] * b[m])
-        return np.ascontiguousarray(error[freedoms]), np.ascontiguousarray(rate[freedoms])
-
-    @staticmethod
-    def _twist(motion: np.ndarray) -> np.ndarray:
-        if motion.shape[0] != 9:
-            return motion[12:18]
-        return np.concatenate([np.zeros((3, motion.shape[1])), motion[3:6]])
-
-    def _part(self, motion: np.ndarray, part: int) -> np.ndarray:
-        """Positions, rates or accelerations of the freedoms in a motion input; of a platform no positions."""
-        if self.mechanism.is_chain:
-            free = len(self.mechanism.freedoms)
-            return np.ascontiguousarray(motion[part * free : (part + 1) * free])
-        if motion.shape[0] == 9:
-            rows = np.concatenate([np.zeros((3, motion.shape[1])), motion[3 * part : 3 * part + 3]])
-        else:
-            rows = motion[6 * (part + 1) : 6 * (part + 2)]
-        return np.ascontiguousarray(rows[self.model.freedoms])
-
-    def _accelerated(self, motion: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
-        """Return the state with an acceleration of the freedoms."""
-        result = motion.copy()
-        free = len(self.mechanism.freedoms)
-        if self.mechanism.is_chain:
-            result[2 * free :] = acceleration
-            return result
-        change = np.zeros((len(TWIST), motion.shape[1]))
-        change[self.model.freedoms] = acceleration
-        result[-6 if motion.shape[0] != 9 else -3 :] = change if motion.shape[0] != 9 else change[3:]
-        return result
-
-    def _still(self, motion: np.ndarray) -> np.ndarray:
-        """Return the pose at rest."""
-        result = motion.copy()
-        start = len(self.mechanism.freedoms) if self.mechanism.is_chain else 3 if motion.shape[0] == 9 else 12
-        result[start:] = 0.0
-        return result
 
 
 def named_settings(values: Mapping[str, float], controller: Controller, samples: int) -> np.ndarray:

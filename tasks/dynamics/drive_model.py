@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from tasks.features import table
 from tasks.features.sharing import even_weights
 from tasks.kernels.kernel import has_compiler
 from tasks.kernels.keys import Arrays, Indexed, Key, Values, indexed
-from tasks.kernels.lanes import BoundKernel, ProgramSequence, Slot, empty
+from tasks.kernels.lanes import BoundKernel, ProgramSequence, Slot, Slots, empty
 from tasks.mechanics.structure import mount_values, structure_of
 from tasks.stages.parts import VELOCITY
 from tasks.stages.stages import Rows, Stage, assembly, limb, platform
@@ -56,6 +56,16 @@ class InverseModel:
             kept |= {Indexed(name, k) for name in ("actuator_position", "jacobian", "status", *self.series)}
         return WholeModel(stages, self.structure.motion_size, len(self.family.signals), kept)
 
+    @property
+    def in_one_call(self) -> bool:
+        """True if all stages can be part of a sequence of programs."""
+        return self._whole is not None
+
+    def add_to(self, sequence: ProgramSequence, motion: Slot, outputs: Slots) -> dict[Key, Slot]:
+        """Make the model of a motion input the next of a sequence; its results by key, some in given places."""
+        inputs: dict[Key, Slot] = {"motion": motion, "held": sequence.local(0)}
+        return add_stages(sequence, (*self._limbs, *self._rest), inputs, outputs)
+
     def _bound(self, stage: Stage) -> tuple[Stage, BoundKernel]:
         """Return a stage with its inputs of the cases."""
         case = {name: self.constants[_source(stage, name)] for name in stage.program.case}
@@ -78,10 +88,22 @@ class InverseModel:
         return Inverse(values, len(self._limbs), forces, changing)
 
 
+def add_stages(
+    sequence: ProgramSequence, stages: Iterable[tuple[Stage, BoundKernel]], inputs: Slots, outputs: Slots
+) -> dict[Key, Slot]:
+    """Make stages the next of a sequence; inputs and results of all of them by key, some results in given places."""
+    slots = dict(inputs)
+    for stage, run in stages:
+        places = {name: outputs[stage.gives(name)] for name in run.program.outputs if stage.gives(name) in outputs}
+        results = run.add_to(sequence, {name: slots[_source(stage, name)] for name in run.program.sample}, places)
+        slots |= {stage.gives(name): slot for name, slot in results.items()}
+    return slots
+
+
 class WholeModel:
     """The stages of an inverse model as one sequence; gives those of their results that are `kept`."""
 
-    def __init__(self, stages: Iterable[tuple[Stage, BoundKernel]], size: int, signals: int, kept: Set[Key]):
+    def __init__(self, stages: Sequence[tuple[Stage, BoundKernel]], size: int, signals: int, kept: Set[Key]):
         self._sequence = sequence = ProgramSequence()
         self._motion = sequence.wide(size)
         slots: dict[Key, Slot] = {"motion": self._motion, "held": sequence.local(0)}
@@ -89,11 +111,9 @@ class WholeModel:
         slots |= {} if self._signals is None else {"signals": self._signals}
         self._kept: dict[Key, Slot] = {}
         for stage, run in stages:
-            rows = {name: len(nodes) for name, (_, nodes) in run.program.outputs.items()}
-            wide = {name: sequence.wide(count) for name, count in rows.items() if stage.gives(name) in kept}
-            self._kept |= {stage.gives(name): slot for name, slot in wide.items()}
-            results = run.add_to(sequence, {name: slots[_source(stage, name)] for name in run.program.sample}, wide)
-            slots |= {stage.gives(name): slot for name, slot in results.items()}
+            rows = {stage.gives(name): len(nodes) for name, (_, nodes) in run.program.outputs.items()}
+            self._kept |= {key: sequence.wide(count) for key, count in rows.items() if key in kept}
+        add_stages(sequence, stages, slots, self._kept)
 
     def __call__(self, motion: np.ndarray, signals: np.ndarray) -> Values:
         """Results for motion inputs (size, samples) and signals (signal, samples), each (1, rows, samples)."""

@@ -8,6 +8,9 @@ reads the results of the first part. Both do the operations of the whole program
 `ProgramSequence` runs several programs in turn on one group of lanes after the other. A step of a simulation is thirty
 programs for a few cases; without Python between them the results of a program stay in the cache for the next one.
 
+Where programs read results of the step before, a sequence goes on by steps (`ProgramSequence.advance`): arrays of
+a series move on by one place from step to step, until a flag says that the next step is not for compiled code.
+
 `prepared` runs the same kernels on one strip of cases after another. It notes their calls on a few strips: the address
 of an array is either the same for all strips, or moves by the same distance from each strip to the next. Threads do not
 wait for each other. Kernels do the same as when they are called one by one, so the bits are the same.
@@ -32,8 +35,8 @@ from tasks.kernels.keys import LANES, Arrays, Key, empty_rows
 from tasks.kernels.program import PER_CASE, Iteration, Node, Program, size
 
 TEXT = """
-define void @kernel(i64 %rounds, i64 %calls, ptr %functions, ptr %sizes, ptr %starts, ptr %pointers, ptr %strides,
-                    i64 %moving, ptr %which, ptr %by) nounwind {
+define i64 @kernel(i64 %rounds, i64 %calls, ptr %functions, ptr %sizes, ptr %starts, ptr %pointers, ptr %strides,
+                   i64 %moving, ptr %which, ptr %by, ptr %stop) nounwind {
 entry:
   %none = icmp sle i64 %rounds, 0
   br i1 %none, label %end, label %round
@@ -58,9 +61,20 @@ call:
   call void %function(i64 %cases, i64 %groups, i64 %samples, i64 %filled, ptr %arrays, ptr %steps)
   %c.next = add i64 %c, 1
   %c.more = icmp slt i64 %c.next, %calls
-  br i1 %c.more, label %call, label %move
+  br i1 %c.more, label %call, label %called
+called:
+  %unwatched = icmp eq ptr %stop, null
+  br i1 %unwatched, label %move, label %watch
+watch:
+  %flags = load <8 x double>, ptr %stop, align 8
+  %raised = fcmp une <8 x double> %flags, zeroinitializer
+  %any = bitcast <8 x i1> %raised to i8
+  %stops = icmp ne i8 %any, 0
+  br i1 %stops, label %stopped, label %move
+stopped:
+  ret i64 %r
 move:
-  %m = phi i64 [ 0, %call ], [ %m.next, %move.body ]
+  %m = phi i64 [ 0, %called ], [ 0, %watch ], [ %m.next, %move.body ]
   %m.more = icmp slt i64 %m, %moving
   br i1 %m.more, label %move.body, label %moved
 move.body:
@@ -79,17 +93,21 @@ moved:
   %r.more = icmp slt i64 %r.next, %rounds
   br i1 %r.more, label %round, label %end
 end:
-  ret void
+  ret i64 %rounds
 }
 """
-"""One round: call every kernel once, then move the pointers of the arrays that differ from round to round."""
+"""One round: call every kernel once, then move the pointers of the arrays that differ from round to round.
+
+Returns the number of rounds. Where `stop` is given, a round after which one of its LANES numbers is not zero ends the
+call, and does not count.
+"""
 
 
 @functools.cache
 def _machine() -> Any:
     """The machine code. Threads that ask at once may each get one of their own, which lives as long as they call it."""
     whole, place = ctypes.c_int64, ctypes.c_void_p
-    signature = ctypes.CFUNCTYPE(None, whole, whole, *(place,) * 5, whole, place, place)
+    signature = ctypes.CFUNCTYPE(whole, whole, whole, *(place,) * 5, whole, place, place, place)
     return machine_code(TEXT, signature)
 
 
@@ -116,16 +134,30 @@ class Round:
     @classmethod
     def of(cls, functions: Sequence[int], sizes: ArrayLike, counts: Sequence[int], moves: ArrayLike) -> Round:
         """`counts`: arrays of each call; `moves`: bytes, of each array of all calls; `sizes` broadcast to all calls."""
-        moves = np.asarray(moves, dtype=np.int64)
-        moving = np.flatnonzero(moves).astype(np.int64)
         each = np.ascontiguousarray(np.broadcast_to(np.asarray(sizes, dtype=np.int64), (len(functions), 4)))
         starts = np.cumsum([0, *counts])[:-1].astype(np.int64)
-        return cls(np.array(functions, dtype=np.int64), each, starts, moving, moves[moving])
+        return cls(np.array(functions, dtype=np.int64), each, starts, *_moving(moves))
 
-    def run(self, rounds: int, pointers: NDArray[np.int64], strides: NDArray[np.int64]) -> None:
-        """So many rounds; `pointers`: where arrays of all calls begin, moved on meanwhile; `strides` (array, 2)."""
+    def moved(self, moves: ArrayLike) -> Round:
+        """Return the same calls with arrays that move by other bytes."""
+        moving, by = _moving(moves)
+        return replace(self, moving=moving, by=by)
+
+    def run(self, rounds: int, pointers: NDArray[np.int64], strides: NDArray[np.int64], stop: int = 0) -> int:
+        """So many rounds; `pointers`: where arrays of all calls begin, moved on meanwhile; `strides` (array, 2).
+
+        stop: address of LANES numbers, zeros for as long as rounds go on. Returns the number of rounds before.
+        """
         tables = map(address, (self.functions, self.sizes, self.starts, pointers, strides))
-        _machine().call(rounds, len(self.functions), *tables, len(self.moving), address(self.moving), address(self.by))
+        moved = len(self.moving), address(self.moving), address(self.by)
+        return int(_machine().call(rounds, len(self.functions), *tables, *moved, stop or None))
+
+
+def _moving(moves: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the arrays that move, and by how many bytes, from the bytes of all arrays."""
+    by = np.asarray(moves, dtype=np.int64)
+    moving = np.flatnonzero(by).astype(np.int64)
+    return moving, by[moving]
 
 
 NUMBER = 8
@@ -141,7 +173,7 @@ class Slot:
     first: int = 0
 
     def rows(self, part: slice) -> Slot:
-        """Some of the rows of a local array, or the first ones of a wide one."""
+        """Some of the rows."""
         return Slot(self.number, part.stop - part.start, self.first + part.start)
 
 
@@ -158,10 +190,11 @@ class ProgramSequence:
         self._moves: list[int] = []
         self._alive: list[np.ndarray] = []
         self._wide: dict[Slot, int] = {}
+        self._series: dict[Slot, int] = {}
         self._programs: list[Any] = []
         self._counts: list[int] = []
         self._slots: list[int] = []
-        self._offsets: list[int] = []
+        self._firsts: list[int] = []
         self._fixed: dict[int, Slot] = {}
         self._groups: set[int] = set()
         self._frozen: tuple[Round, NDArray[np.int64], NDArray[np.int64]] | None = None
@@ -181,6 +214,12 @@ class ProgramSequence:
         """Return an array (rows, samples) that is given to each call."""
         slot = self._slot(rows, 0, LANES * NUMBER)
         self._wide[slot] = slot.number
+        return slot
+
+    def series(self, rows: int) -> Slot:
+        """Return an array (steps, rows, samples) that is given to `advance`, and moves on by one with each step."""
+        slot = self._slot(rows, 0, LANES * NUMBER)
+        self._series[slot] = slot.number
         return slot
 
     def fixed(self, array: np.ndarray) -> Slot:
@@ -208,7 +247,7 @@ class ProgramSequence:
             if slot.size != rows:
                 raise ValueError(f"{program.name}: {key} got {slot.size} rows; expected {rows}")
             self._slots.append(slot.number)
-            self._offsets.append(slot.first * LANES * NUMBER)
+            self._firsts.append(slot.first)
         self._frozen = None
         return results
 
@@ -218,35 +257,71 @@ class ProgramSequence:
         Raises ValueError for arrays that are not so, and for samples that are not whole groups, or not as many as fixed
         arrays have.
         """
+        placed = self._placed(arrays, samples)
+        with self._calling:
+            placed.turn.run(samples // LANES, placed.pointers, placed.strides)
+
+    def advance(self, arrays: Mapping[Slot, np.ndarray], samples: int, steps: int, stop: Slot) -> int:
+        """Run the programs for `steps` steps, and return how many of them were taken in all groups of lanes.
+
+        arrays: wide ones, and series (steps, rows, samples). A step at whose end `stop`, a local array of one row, is
+        not zero in a lane is not taken; what it has written is to be written again. Raises ValueError as a call does.
+        """
+        placed = self._placed(arrays, samples)
+        moves = np.zeros(len(self._bases), dtype=np.int64)
+        for slot, number in self._series.items():
+            moves[number] = arrays[slot].strides[0]
+        turn = placed.turn.moved(moves[placed.slots])
+        with self._calling:
+            for group in range(samples // LANES):
+                pointers = placed.pointers + group * placed.moves
+                steps = turn.run(steps, pointers, placed.strides, self._bases[stop.number])
+        return steps
+
+    def _placed(self, arrays: Mapping[Slot, np.ndarray], samples: int) -> _Placed:
+        """Return the arrays of all calls in their places. Raises ValueError."""
         groups, remainder = divmod(samples, LANES)
         if remainder or self._groups - {groups}:
             fixed = f", {max(self._groups) * LANES} as of fixed arrays" if self._groups else ""
             raise ValueError(f"samples: got {samples}; expected whole groups of {LANES}{fixed}")
         if self._frozen is None:
             self._frozen = self._tables()
-        turn, slots, offsets = self._frozen
+        turn, slots, firsts = self._frozen
         bases, rows = np.array(self._bases, dtype=np.int64), np.full(len(self._bases), LANES, dtype=np.int64)
-        for slot, number in self._wide.items():
+        for slot, number in (*self._wide.items(), *self._series.items()):
             array = arrays[slot]
-            good = array.shape == (slot.size, samples) and array.dtype == np.float64
-            if not good or (array.size and array.strides[1] != NUMBER):
+            shape = (*array.shape[: int(slot in self._series)], slot.size, samples)
+            good = array.shape == shape and array.dtype == np.float64
+            if not good or (array.size and array.strides[-1] != NUMBER):
                 raise ValueError(f"array {number}: got {array.shape}; expected float64 {(slot.size, samples)} in rows")
-            bases[number], rows[number] = address(array), array.strides[0] // NUMBER
-        pointers = bases[slots] + offsets
+            bases[number], rows[number] = address(array), array.strides[-2] // NUMBER
         strides = np.zeros((len(slots), 2), dtype=np.int64)
         strides[:, 1] = rows[slots]
-        with self._calling:
-            turn.run(groups, pointers, strides)
+        return _Placed(turn, slots, bases[slots] + firsts * strides[:, 1] * NUMBER, strides, self._moved(slots))
+
+    def _moved(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the bytes from a group of lanes to the next, of each array of all calls."""
+        return np.array(self._moves, dtype=np.int64)[slots]
 
     def __reduce__(self) -> NoReturn:
         """Refuse copies: addresses are those of this process and of these arrays."""
         raise TypeError("a sequence of programs cannot be copied or sent to another process; make it there")
 
     def _tables(self) -> tuple[Round, NDArray[np.int64], NDArray[np.int64]]:
-        slots, offsets = (np.array(column, dtype=np.int64) for column in (self._slots, self._offsets))
-        moves = np.array(self._moves, dtype=np.int64)[slots]
+        slots, firsts = (np.array(column, dtype=np.int64) for column in (self._slots, self._firsts))
         functions = [run.address for run in self._programs]
-        return Round.of(functions, (1, 1, LANES, 0), self._counts, moves), slots, offsets
+        return Round.of(functions, (1, 1, LANES, 0), self._counts, self._moved(slots)), slots, firsts
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Arrays of all calls of a sequence in their places: which they are, where they begin, and how they go on."""
+
+    turn: Round
+    slots: NDArray[np.int64]
+    pointers: NDArray[np.int64]
+    strides: NDArray[np.int64]
+    moves: NDArray[np.int64]
 
 
 def empty(slots: Slots, samples: int) -> dict[Key, np.ndarray]:

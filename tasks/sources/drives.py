@@ -72,6 +72,10 @@ class Tracks:
         """Motion inputs at the start of a step (size, samples)."""
         return np.ascontiguousarray(self.motions[self.trajectory, :, number].T)
 
+    def over(self, start: int, stop: int) -> np.ndarray:
+        """The same of consecutive steps (step, size, samples)."""
+        return np.ascontiguousarray(self.motions[self.trajectory, :, start:stop].transpose(2, 1, 0))
+
 
 class Controlled:
     """A controller that follows references; `values` (parameter, samples) of it.
@@ -83,20 +87,20 @@ class Controlled:
         self, model: DriveModel, tracks: Tracks, controller: Controller, values: np.ndarray, step: float,
         usual: float,
     ):  # fmt: skip
-        self._model, self._tracks, self._step = model, tracks, step
-        self._loop = ControlLoop(model, controller, Settings.of(model.family, controller, values), step, usual)
+        self.model, self.tracks, self._step = model, tracks, step
+        self.loop = ControlLoop(model, controller, Settings.of(model.family, controller, values), step, usual)
 
     @property
     def lost(self) -> np.ndarray:
         """Samples that a limit has changed (actuator, samples)."""
-        return self._loop.lost
+        return self.loop.lost
 
     def at(self, number: int, motion: np.ndarray) -> Seen:
         """Return the held forces."""
-        target = self._tracks.at(number)
-        signals = signal_columns(self._model.family, number * self._step, motion.shape[1])
-        here, there = self._model.run(motion, signals=signals), self._model.run(target, signals=signals)
-        force = self._loop.force(number, motion, target, here, there)
+        target = self.tracks.at(number)
+        signals = signal_columns(self.model.family, number * self._step, motion.shape[1])
+        here, there = self.model.run(motion, signals=signals), self.model.run(target, signals=signals)
+        force = self.loop.force(number, motion, target, here, there)
         return Seen(StepForces(force, force, force), Aim(target, here, there))
 
 
@@ -120,9 +124,14 @@ class Profiled:
 
     def at(self, number: int, motion: np.ndarray) -> Seen:
         """Return the forces of the profile."""
-        last = min(number, self._forces.shape[3] - 1)
-        acting = self._forces[self._profile, :, :, last]
-        return Seen(StepForces(*(np.ascontiguousarray(acting[:, :, k].T * self._scale) for k in range(3))))
+        return Seen(StepForces(*(acting[0] for acting in self.over(number, number + 1))))
+
+    def over(self, start: int, stop: int) -> StepForces:
+        """The forces of consecutive steps, each (step, actuator, samples)."""
+        steps = np.minimum(np.arange(start, stop), self._forces.shape[3] - 1)
+        acting = self._forces[..., steps][self._profile]
+        of_steps = (acting[:, :, k].transpose(2, 1, 0) * self._scale for k in range(3))
+        return StepForces(*(np.ascontiguousarray(each) for each in of_steps))
 
 
 def moved_starts(family: Family, motion: np.ndarray, names: Sequence[str], offsets: np.ndarray) -> np.ndarray:

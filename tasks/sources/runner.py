@@ -11,9 +11,9 @@ tracking count all steps of a simulation, not the stored ones alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -46,22 +46,27 @@ class Tracking:
         self._path_squares, self.path_peak = np.zeros(reach.shape[1]), np.zeros(reach.shape[1])
 
     def take(self, number: int, position: np.ndarray, target: np.ndarray, away: np.ndarray | None) -> None:
-        """One instant: positions of actuators and reference, and how far the platform is off [m]."""
+        """Consecutive instants (instant, ...), the first by its number: positions of actuators and of the reference.
+
+        away: distance of the platform from its reference [m].
+        """
         error = target - position
+        size, numbers = np.abs(error), np.arange(number, number + len(error))
         if number == 0:
-            self._start = position
-            self._limit = self._band * np.maximum(self._reach, np.abs(error))
-        weight = self.step * (0.5 if number in (0, self.steps) else 1.0)
-        self._squares += weight * (error * error)
-        self.peak = np.maximum(self.peak, np.abs(error))
-        outside = (np.abs(error) > self._limit).any(axis=0)
-        self._outside = np.where(outside, number * self.step, self._outside)
+            self._start = position[0]
+            self._limit = self._band * np.maximum(self._reach, size[0])
+        weight = self.step * np.where((numbers == 0) | (numbers == self.steps), 0.5, 1.0)
+        self._squares = _added(self._squares, weight[:, None, None] * (error * error))
+        self.peak = np.maximum(self.peak, size.max(axis=0))
+        outside = (size > self._limit).any(axis=1)
+        latest = numbers[-1] - np.argmax(outside[::-1], axis=0)
+        self._outside = np.where(outside.any(axis=0), latest * self.step, self._outside)
         travel = self.last - self._start
         share = np.where(travel == 0.0, 0.0, (position - self.last) / np.where(travel == 0.0, 1.0, travel))
-        self._beyond = np.maximum(self._beyond, share)
+        self._beyond = np.maximum(self._beyond, share.max(axis=0))
         if away is not None:
-            self._path_squares += weight * (away * away)
-            self.path_peak = np.maximum(self.path_peak, away)
+            self._path_squares = _added(self._path_squares, weight[:, None] * (away * away))
+            self.path_peak = np.maximum(self.path_peak, away.max(axis=0))
 
     @property
     def rms(self) -> np.ndarray:
@@ -82,6 +87,13 @@ class Tracking:
     def overshoot(self) -> np.ndarray:
         """Largest share of its travel by which an actuator was beyond its last target (actuator, samples)."""
         return self._beyond
+
+
+def _added(start: np.ndarray, terms: np.ndarray) -> np.ndarray:
+    """Return a sum and further terms (term, ...), added one after the other."""
+    for term in terms:
+        start = start + term
+    return start
 
 
 FASTEST = 1e4
@@ -190,11 +202,56 @@ class KeptSeries:
     series: dict[str, list[np.ndarray]] = field(default_factory=dict)
     status: list[np.ndarray] = field(default_factory=list)
 
-    def take(self, values: dict[str, np.ndarray], status: np.ndarray) -> None:
-        """One instant; NaN where the status is not OK."""
-        self.status.append(status.astype(np.int8))
+    def take(self, values: Mapping[Any, np.ndarray], status: np.ndarray, count: int) -> None:
+        """So many instants (instant, size, samples); NaN where the status is not OK."""
+        self.status.append(np.repeat(status.astype(np.int8)[None], count, axis=0))
         for name, value in values.items():
             self.series.setdefault(name, []).append(np.where(status == Status.OK, value, np.nan))
+
+
+@dataclass(frozen=True)
+class Instants:
+    """Consecutive instants at which steps begin: arrays (instant, rows, samples), the first by its number.
+
+    sample: as of `Plant.sample`, with `motion`. force: of the actuators from the instant on; before: up to it;
+    friction: of joints up to it. position, target (actuator) and wanted, the motion input: of the reference, or None.
+    """
+
+    number: int
+    sample: Values
+    force: np.ndarray
+    before: np.ndarray
+    friction: np.ndarray
+    position: np.ndarray | None = None
+    target: np.ndarray | None = None
+    wanted: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Steps that were taken at once: their ends, and the forces over the step after them."""
+
+    ends: Instants
+    push: StepForces
+
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+        return len(self.ends.force)
+
+
+class Loop(Protocol):
+    """Plant and drive over several steps at once."""
+
+    def advance(
+        self, number: int, steps: int, push: StepForces, live: np.ndarray, *, rates: bool
+    ) -> Stretch | None:  # fmt: skip
+        """Take steps from the one of that number on, at most `steps`; None where the next one has to be taken alone.
+
+        push: forces over the first; live (samples,): cases that have not come to their end; rates: with accelerations
+        and friction in the samples.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -231,6 +288,8 @@ class SimulatedBatch:
     """Names of the series to keep, of SERIES and SAMPLE."""
     meter: Callable[[Schedule], Meter] | None = None
     """Factory of the reducer that gathers metrics over all steps of a schedule; None if no metric is requested."""
+    loop: Callable[[Plant, ForceSource, Schedule], Loop | None] | None = None
+    """Factory of what takes several steps at once; None where each is taken alone."""
 
     def run(self, factor: int = 1, *, measured: bool = True) -> Outcome:
         """Run the steps, `factor` times as many as the schedule has; without metrics where not `measured`."""
@@ -249,6 +308,7 @@ class _SimulatedRun:
         self.speed = np.zeros(len(simulation.fastest))
         self.kept = KeptSeries()
         self.saturated = np.zeros((len(simulation.model.family.reference.actuators), len(simulation.fastest)))
+        self.loop = None if simulation.loop is None else simulation.loop(self.plant, self.drive, schedule)
         self.before: np.ndarray | None = None
         self.tracking: Tracking | None = None
         self.meter = None if simulation.meter is None else simulation.meter(schedule)
@@ -261,21 +321,44 @@ class _SimulatedRun:
         plant.begin(seen.push)
         self._judge(seen)
         self._keep(0, seen)
-        for number in range(schedule.steps):
+        number = 0
+        while number < schedule.steps:
             push = StepForces(*(np.where(self.status == Status.OK, force, np.nan) for force in seen.push))
+            stretch = None if self.loop is None else self._stretch(number, push)
+            if stretch is not None:
+                seen, number = Seen(stretch.push), number + stretch.steps
+                continue
             _, cut = plant.given(push.begin)
             self.saturated += schedule.step * cut
             plant.advance(number, push)
             self.before, _ = plant.given(push.end)
-            seen = self._seen(number + 1)
+            number += 1
+            seen = self._seen(number)
             self._judge(seen)
-            self._keep(number + 1, seen)
+            self._keep(number, seen)
         return Outcome(
-            {name: np.stack(rows) for name, rows in self.kept.series.items()},
-            np.stack(self.kept.status),
+            {name: np.concatenate(rows) for name, rows in self.kept.series.items()},
+            np.concatenate(self.kept.status),
             {name: np.where(self.status == Status.OK, value, np.nan) for name, value in self._tallies().items()}
             | {"lost_steps": self.drive.lost},
         )
+
+    def _stretch(self, number: int, push: StepForces) -> Stretch | None:
+        """Take several steps at once, in which no case comes to its end, and keep what there is to keep."""
+        assert self.loop is not None
+        live = self.status == Status.OK
+        stretch = self.loop.advance(number, self.schedule.steps - number, push, live, rates=self._with_rates)
+        if stretch is not None:
+            self._take(stretch.ends)
+            self.before = stretch.ends.force[-2] if stretch.steps > 1 else push.end
+            speed = np.abs(self.plant.speed()).max(axis=0, initial=0.0)
+            self.speed = np.where(np.isfinite(speed), speed, self.speed)
+        return stretch
+
+    @property
+    def _with_rates(self) -> bool:
+        """True if accelerations and friction of all instants are of use."""
+        return SAMPLE in self.simulation.keep or (self.meter is not None and self.meter.takes_rates)
 
     def _seen(self, number: int) -> Seen:
         return self.drive.at(number, self.plant.motion())
@@ -295,33 +378,51 @@ class _SimulatedRun:
         self.speed = np.where(np.isfinite(speed), speed, self.speed)
 
     def _keep(self, number: int, seen: Seen) -> None:
-        motion, aim = self.plant.motion(), seen.aim
+        """Take one instant."""
+        aim, meter = seen.aim, self.meter
         force, _ = self.plant.given(seen.push.begin)
-        away = None
-        if aim is not None:
-            if motion.shape[0] in (9, 24) and not self.simulation.model.family.reference.is_chain:
-                apart = aim.wanted[:3] - motion[:3]
-                away = np.sqrt(apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2])
-            if self.tracking is not None:
-                self.tracking.take(number, aim.here.position, aim.there.position, away)
-        keep, meter, stored = self.simulation.keep, self.meter, number % self.schedule.every == 0
-        before = force if self.before is None else self.before
-        measured = meter is not None and meter.takes_motion
-        values: Values = {"motion": motion}
-        if measured or (stored and SAMPLE in keep):
-            rates = (stored and SAMPLE in keep) or (meter is not None and meter.takes_rates)
+        stored = number % self.schedule.every == 0 and SAMPLE in self.simulation.keep
+        values: Values = {"motion": self.plant.motion()}
+        if stored or (meter is not None and meter.takes_motion):
+            rates = stored or (meter is not None and meter.takes_rates)
             values = self.plant.sample(number, seen.push, rates=rates)
+        before = force if self.before is None else self.before
+        sample: Values = {key: value[None] for key, value in values.items()}
+        of_aim = () if aim is None else (aim.here.position, aim.there.position, aim.wanted)
+        rows = (force, before, self.plant.friction, *of_aim)
+        self._take(Instants(number, sample, *(each[None] for each in rows)))
+
+    def _take(self, ends: Instants) -> None:
+        """Take instants: for tracking, for metrics, and where they are stored."""
+        meter, count = self.meter, len(ends.force)
+        if self.tracking is not None and ends.position is not None and ends.target is not None:
+            self.tracking.take(ends.number, ends.position, ends.target, self._away(ends))
         if meter is not None:
-            own = {"given_force": force, "given_status": self.status[None]}
-            meter.take({**values, **own, "force_before": before, "friction_before": self.plant.friction})
-        if not stored:
-            return
-        values |= {"given_force": force, "sensed_force": 0.5 * (before + force)}
-        if aim is not None:
-            values |= {"tracking_error": aim.there.position - aim.here.position, "target": aim.wanted}
+            taken = ends.sample if meter.takes_motion else {}
+            of_forces = {"given_force": ends.force, "force_before": ends.before, "friction_before": ends.friction}
+            for k in range(count):
+                values = {key: rows[k] for key, rows in (taken | of_forces).items()}
+                meter.take({**values, "given_status": self.status[None]})
+        chosen = np.flatnonzero(np.arange(ends.number, ends.number + count) % self.schedule.every == 0)
+        if len(chosen):
+            self.kept.take({key: rows[chosen] for key, rows in self._stored(ends).items()}, self.status, len(chosen))
+
+    def _away(self, ends: Instants) -> np.ndarray | None:
+        """Return the distance of platforms from their references (instant, samples)."""
+        motion = ends.sample["motion"]
+        if self.simulation.model.family.reference.is_chain or ends.wanted is None or motion.shape[1] not in (9, 24):
+            return None
+        x, y, z = np.moveaxis(ends.wanted[:, :3] - motion[:, :3], 1, 0)
+        return np.asarray(np.sqrt(x * x + y * y + z * z))
+
+    def _stored(self, ends: Instants) -> Values:
+        """Return the series of instants that are kept, by name."""
+        keep = self.simulation.keep
+        values: Values = {**ends.sample, "given_force": ends.force, "sensed_force": 0.5 * (ends.before + ends.force)}
+        if ends.position is not None and ends.target is not None and ends.wanted is not None:
+            values |= {"tracking_error": ends.target - ends.position, "target": ends.wanted}
         whole = SAMPLE in keep
-        chosen = {name: value for name, value in values.items() if name in keep or (whole and name not in SERIES[2:])}
-        self.kept.take(chosen, self.status)
+        return {name: value for name, value in values.items() if name in keep or (whole and name not in SERIES[2:])}
 
     def _tallies(self) -> dict[str, np.ndarray]:
         tallies = {"work": self.plant.work, "dissipated_energy": self.plant.loss.sum(axis=0)[None]}

@@ -11,6 +11,7 @@ import pytest
 from tasks.kernels.kernel import LANES, Kernel, empty_rows
 from tasks.kernels.lanes import BoundKernel, ProgramSequence, empty
 from tasks.kernels.program import Program, trace
+from tasks.mathematics.algebra import where
 
 SAMPLES = 3 * LANES
 
@@ -83,3 +84,40 @@ def test_samples_are_those_of_the_cases() -> None:
 def test_a_sequence_is_not_copied() -> None:
     with pytest.raises(TypeError, match="cannot be copied"):
         copy.deepcopy(ProgramSequence())
+
+
+def growing(stop: ProgramSequence) -> Any:
+    """Numbers that double from step to step, until one is above a bound of its lane."""
+
+    def one_sample(x: Any, bound: Any) -> dict[str, Any]:
+        return {"next": [x[0] + x[0]], "flag": [where(x[0] + x[0] > bound[0], 1.0, 0.0)]}
+
+    program = trace("growing", one_sample, case={}, sample={"x": (1,), "bound": (1,)})
+    before, after, bound, flag = stop.series(1), stop.series(1), stop.wide(1), stop.local(1)
+    stop.add(program, {"x": before, "bound": bound}, {"next": after, "flag": flag})
+    return before, after, bound, flag
+
+
+def test_steps_end_before_the_first_flag_of_all_lanes() -> None:
+    sequence = ProgramSequence()
+    before, after, bound, flag = growing(sequence)
+    x, bounds = np.full((9, 1, SAMPLES), np.nan), np.full((1, SAMPLES), np.inf)
+    x[0] = np.arange(SAMPLES) + 1.0
+    arrays = {before: x, after: x[1:], bound: bounds}
+    assert sequence.advance(arrays, SAMPLES, 8, flag) == 8
+    assert (x[8, 0] == 2.0**8 * x[0, 0]).all()
+    bounds[0, SAMPLES - 1] = 2.0**5 * SAMPLES  # step 6 of the last lane goes beyond
+    assert sequence.advance(arrays, SAMPLES, 8, flag) == 5
+    bounds[0, 2] = 2.0
+    assert sequence.advance(arrays, SAMPLES, 8, flag) == 0
+
+
+def test_some_rows_of_a_series_are_read_and_written() -> None:
+    sequence = ProgramSequence()
+    whole, w = sequence.series(3), sequence.series(2)
+    sequence.add(second(), {"y": whole.rows(slice(1, 3))}, {"w": w.rows(slice(1, 2))})
+    never = sequence.local(1)
+    y, out = np.arange(3.0 * 2 * LANES).reshape(2, 3, LANES), np.zeros((2, 2, LANES))
+    assert sequence.advance({whole: y, w: out}, LANES, 2, never) == 2
+    assert (out[:, 1] == y[:, 1] * y[:, 2] - y[:, 1]).all()
+    assert not out[:, 0].any()

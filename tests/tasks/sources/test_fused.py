@@ -11,11 +11,11 @@ from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots.status import Status
-from tasks.blocks import compute
+from tasks.blocks import compute, simulated
 from tasks.blocks.pool import Arrays
 from tasks.dynamics.drive_model import InverseModel
 from tasks.sources import plants
-from tasks.sources.plants import FusedStep
+from tasks.sources.fused_step import FusedStep
 
 MOVE = {"move": {"kind": "quintic", "end": 0.3, "duration": 0.03}}
 LINE = {"line": {"kind": "quintic", "end": [0.02, 0.0, 0.01], "duration": 0.02}}
@@ -60,9 +60,10 @@ def test_the_bits_are_those_of_programs_called_one_by_one(name: str, monkeypatch
         return call(self, *arguments)
 
     monkeypatch.setattr(FusedStep, "__call__", counted)
+    monkeypatch.setattr(simulated, "time_loop", lambda *arguments: None)
     whole = computed(name)
     assert calls[0] == 30
-    monkeypatch.setattr(plants, "fused_step", lambda *arguments: None)
+    monkeypatch.setattr(plants, "in_one_call", lambda *arguments: False)
     monkeypatch.setattr(InverseModel, "_whole", None)
     apart = computed(name)
     assert whole.keys() == apart.keys()

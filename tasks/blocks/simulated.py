@@ -244,6 +244,7 @@ class _Simulated:
             return StepMetrics(cases, schedule.step)
 
         def loop(plant: Plant, drive: ForceSource, schedule: Schedule) -> TimeLoop | None:
+            assert isinstance(plant, MovingRobots)
             return time_loop(plant, drive, schedule.step, FASTEST)
 
         metered = meter if cases is not None else None

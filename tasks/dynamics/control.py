@@ -282,13 +282,12 @@ def integral_program(count: int, actuators: int) -> Program:
 @functools.cache
 def limits_program(count: int, actuators: int) -> Program:
     """Return the force that is `next_held` (actuator,) after limits of force and rate, and what is remembered of it."""
+    of_actuators = ("asked_force", "held", "saturated", "lost", "force_limit", "rate_limit")
 
-    def one_sample(
-        asked_force: Array, asked_along: Array, along: Array, held: Array, saturated: Array, lost: Array,
-        force_limit: Array, rate_limit: Array, due: Array, first: Array, passed: Array,
-    ) -> dict[str, Any]:  # fmt: skip
-        names = ("held", "saturated", "lost")
-        result: dict[str, list[Any]] = {f"next_{name}": [] for name in names}
+    def one_sample(asked_force: Array, asked_along: Array, along: Array, **now: Array) -> dict[str, Any]:
+        held, saturated, lost, force_limit, rate_limit = (now[name] for name in of_actuators[1:])
+        due, first, passed = (now[name] for name in ("due", "first", "passed"))
+        result: dict[str, list[Any]] = {f"next_{name}": [] for name in ("held", "saturated", "lost")}
         has_sample = due[0] > 0.5
         for k, asked in enumerate(asked_force):
             force = _within(asked, -force_limit[k], force_limit[k])
@@ -302,7 +301,6 @@ def limits_program(count: int, actuators: int) -> Program:
         next_along = [where(has_sample, a, b) for a, b in zip(asked_along, along, strict=True)]
         return {**result, "next_along": next_along}
 
-    of_actuators = ("asked_force", "held", "saturated", "lost", "force_limit", "rate_limit")
     sample = dict.fromkeys(of_actuators, (actuators,)) | dict.fromkeys(("asked_along", "along"), (count,))
     sample |= dict.fromkeys(("due", "first", "passed"), (1,))
     return trace(f"limits.{count}.{actuators}", one_sample, case={}, sample=sample, fuse=False)

@@ -34,6 +34,21 @@ KEPT = ("rate", "joints", "kept_speed", "dependent", "status")
 TINY = float(np.finfo(float).tiny)
 
 
+SMALL = 9
+"""Size of a motion input of a platform that does not turn."""
+
+
+def fill_accelerations(system: MotionSystem, motion: np.ndarray, change: np.ndarray) -> None:
+    """Write accelerations of the freedoms (step, freedom, samples) into motion inputs (step, size, samples)."""
+    structure = system.instant.structure
+    if not system.layout.platform:
+        motion[:, -system.layout.free :] = change
+        return
+    small = structure.motion_size == SMALL
+    places = [k - 3 for k in structure.positions] if small else structure.positions
+    motion[:, -(3 if small else 6) :][:, places] = change
+
+
 def in_one_call(system: MotionSystem, method: str) -> bool:
     """Return whether steps can be one call: of `rk4`, with loads in the axes of the world."""
     return method == "rk4" and not system.load_with_platform and has_compiler() and system.instant.in_lanes
@@ -154,7 +169,7 @@ def motion_program(family: Family) -> Program:
         twist = np.zeros(6, dtype=object)
         twist[structure.positions] = state[parts.at["qd"]]
         none = [0.0] * 3
-        if structure.motion_size == 9:
+        if structure.motion_size == SMALL:
             return {"motion": [x, y, z, *twist[3:], *none]}
         return {"motion": [x, y, z, *_rotation(turn), *twist, *none, *none]}
 

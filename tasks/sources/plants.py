@@ -16,22 +16,7 @@ from tasks.dynamics.integration import METHODS, Moment, MotionSystem, Stepper, f
 from tasks.kernels.keys import Values
 from tasks.mathematics import rotations
 from tasks.sources.drives import ForceSource, StepForces
-from tasks.sources.fused_step import FusedStep, in_one_call
-
-
-def fill_accelerations(system: MotionSystem, motion: np.ndarray, change: np.ndarray) -> None:
-    """Write accelerations of the freedoms (step, freedom, samples) into motion inputs (step, size, samples)."""
-    structure = system.instant.structure
-    if not system.layout.platform:
-        motion[:, -system.layout.free :] = change
-        return
-    small = structure.motion_size == SMALL
-    places = [k - 3 for k in structure.positions] if small else structure.positions
-    motion[:, -(3 if small else 6) :][:, places] = change
-
-
-SMALL = 9
-"""Size of a motion input of a platform that does not turn."""
+from tasks.sources.fused_step import FusedStep, fill_accelerations, in_one_call
 
 
 @dataclass(frozen=True)

@@ -228,7 +228,7 @@ class Instants:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class TakenSteps:
     """Steps that were taken at once: their ends, and the forces over the step after them."""
 
     ends: Instants
@@ -240,12 +240,12 @@ class Stretch:
         return len(self.ends.force)
 
 
-class Loop(Protocol):
+class ManySteps(Protocol):
     """Plant and drive over several steps at once."""
 
     def advance(
         self, number: int, steps: int, push: StepForces, live: np.ndarray, *, rates: bool
-    ) -> Stretch | None:  # fmt: skip
+    ) -> TakenSteps | None:  # fmt: skip
         """Take steps from the one of that number on, at most `steps`; None where the next one has to be taken alone.
 
         push: forces over the first; live (samples,): cases that have not come to their end; rates: with accelerations
@@ -288,7 +288,7 @@ class SimulatedBatch:
     """Names of the series to keep, of SERIES and SAMPLE."""
     meter: Callable[[Schedule], Meter] | None = None
     """Factory of the reducer that gathers metrics over all steps of a schedule; None if no metric is requested."""
-    loop: Callable[[Plant, ForceSource, Schedule], Loop | None] | None = None
+    loop: Callable[[Plant, ForceSource, Schedule], ManySteps | None] | None = None
     """Factory of what takes several steps at once; None where each is taken alone."""
 
     def run(self, factor: int = 1, *, measured: bool = True) -> Outcome:
@@ -343,7 +343,7 @@ class _SimulatedRun:
             | {"lost_steps": self.drive.lost},
         )
 
-    def _stretch(self, number: int, push: StepForces) -> Stretch | None:
+    def _stretch(self, number: int, push: StepForces) -> TakenSteps | None:
         """Take several steps at once, in which no case comes to its end, and keep what there is to keep."""
         assert self.loop is not None
         live = self.status == Status.OK

@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -26,25 +26,25 @@ from tasks.dynamics.control import ControlLoop
 from tasks.dynamics.drive_model import InverseModel
 from tasks.dynamics.forces_over_step import Parabola
 from tasks.dynamics.instant.layout import layout
-from tasks.dynamics.integration import Moment, StateRates
+from tasks.dynamics.integration import Moment, MotionSystem, StateRates
 from tasks.kernels.expression import Array, Mask
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.kernels.lanes import ProgramSequence, Slot
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import either, every, where
 from tasks.mechanics.structure import structure_of
-from tasks.sources.drives import Controlled, Profiled, StepForces
+from tasks.sources.drives import Controlled, ForceSource, Profiled, StepForces
 from tasks.sources.fused_step import (
     KEPT,
     Evaluation,
     end_program,
     event_program,
+    fill_accelerations,
     indexed_rates,
     motion_program,
     part_program,
 )
-from tasks.sources.plants import MovingRobots, fill_accelerations
-from tasks.sources.runner import Instants, Stretch
+from tasks.sources.runner import Instants, TakenSteps
 from tasks.stages.parts import VELOCITY
 
 SHORTEST, LONGEST = 8, 256
@@ -62,12 +62,35 @@ DELAYS = 8
 THIRDS = ("begin", "middle", "end")
 
 
-def time_loop(plant: object, drive: object, step: float, fastest: float) -> TimeLoop | None:
+class SteppedPlant(Protocol):
+    """Robots in motion whose steps are those of `tasks.sources.fused_step`, as `tasks.sources.plants` has them."""
+
+    system: MotionSystem
+    moment: Moment
+    load: ForceSource | None
+    field: ForceSource | None
+
+    @property
+    def in_one_call(self) -> bool:
+        """True if steps between events are calls of machine code, whatever the time."""
+        ...
+
+    @property
+    def state(self) -> np.ndarray:
+        """The state (size, samples)."""
+        ...
+
+    def acting(self, number: int, push: StepForces) -> StepForces:
+        """Rows of the external inputs over the step of that number, but for signals."""
+        ...
+
+
+def time_loop(plant: SteppedPlant, drive: ForceSource, step: float, fastest: float) -> TimeLoop | None:
     """Return the loop of moving robots under a drive, with steps of `step` [s]; None where there is none.
 
     fastest: rate of a freedom [rad/s or m/s] from which a motion is not looked at any more.
     """
-    if not isinstance(plant, MovingRobots) or not isinstance(drive, Controlled | Profiled):
+    if not isinstance(drive, Controlled | Profiled):
         return None
     apart = plant.in_one_call
     if isinstance(drive, Controlled):
@@ -110,7 +133,7 @@ class _Places:
 class TimeLoop:
     """Steps of moving robots and of their drive, many in one call of machine code."""
 
-    def __init__(self, plant: MovingRobots, drive: Controlled | Profiled, step: float, fastest: float):
+    def __init__(self, plant: SteppedPlant, drive: Controlled | Profiled, step: float, fastest: float):
         self._plant, self._drive, self._system = plant, drive, plant.system
         self._family, parts = plant.system.instant.family, plant.system.layout
         self._width = plant.state.shape[1]
@@ -249,8 +272,8 @@ class TimeLoop:
 
     def advance(
         self, number: int, steps: int, push: StepForces, live: np.ndarray, *, rates: bool
-    ) -> Stretch | None:  # fmt: skip
-        """Take steps, see `tasks.sources.runner.Loop`."""
+    ) -> TakenSteps | None:  # fmt: skip
+        """Take steps, see `tasks.sources.runner.ManySteps`."""
         if self._waits > 0:
             self._waits -= 1
             return None
@@ -320,7 +343,7 @@ class TimeLoop:
 
     def _finish(
         self, number: int, taken: int, arrays: dict[str, np.ndarray], live: np.ndarray, rates: bool
-    ) -> Stretch:  # fmt: skip
+    ) -> TakenSteps:  # fmt: skip
         """Leave plant and drive as after these steps, and return what is kept of them."""
         before, plant = self._plant.moment, self._plant
         first = self._rates(arrays, "first", taken)
@@ -330,7 +353,7 @@ class TimeLoop:
         plant.moment = now.replaced(ended, before.of(ended)) if len(ended) else now
         if isinstance(self._drive, Controlled):
             self._remember(self._drive.loop, number, taken, arrays)
-        stretch = Stretch(self._ends(number, taken, arrays, rates), self._push(number, arrays, taken))
+        stretch = TakenSteps(self._ends(number, taken, arrays, rates), self._push(number, arrays, taken))
         acting = plant.acting(number + taken, stretch.push).begin
         self._carried = None if len(ended) else (now, acting, first)
         return stretch

@@ -132,7 +132,7 @@ class Evaluation:
     def __call__(
         self, state: Slot, acting: Slots, outputs: Slots | None = None, *, same_limbs: bool = False
     ) -> dict[Any, Slot]:
-        """Outputs as `tasks.dynamics.instant.systems.outputs_of_motion` names them; `outputs`: where to put some.
+        """Outputs as `tasks.dynamics.instant.outputs.outputs_of_motion` names them; `outputs`: where to put some.
 
         same_limbs: limbs are as in the evaluation before, of which forces of actuators alone differ.
         """

@@ -40,9 +40,9 @@ class SimulationOptions(TypedDict, total=False):
     """Options of a simulation that few need.
 
     integrator: of method "fixed" `rk4`, `euler`, `semi_implicit` or `rosenbrock` (absent: `rosenbrock` where there are
-    bristles, else `rk4`), or `spanning_tree`, which goes through singular points; of "adaptive"
-    scipy's `DOP853` or `Radau` (absent: `Radau` where friction is smooth but may be stiff). parameters: designs,
-    numbers or DataArrays of parameters of the robot by name.
+    bristles, else `rk4`); of "adaptive" scipy's `DOP853` or `Radau` (absent: `Radau` where friction is smooth but may
+    be stiff); of both `spanning_tree`, which goes through singular points of limbs (status SINGULAR). parameters:
+    designs, numbers or DataArrays of parameters of the robot by name.
 
     Of "fixed", for platforms without friction: form of the equations, `task_space`, `joint` or `actuator`, and close,
     whether loops are closed after each step. Of "adaptive": rtol and atol of the integrator; balance, the share of
@@ -63,7 +63,7 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {"fixed": ("form", "close"), "adaptive"
 
 INTEGRATORS: Mapping[str, tuple[str, ...]] = {
     "fixed": (*METHODS, spanning_tree.METHOD),
-    "adaptive": tuple(direct.SOLVERS),
+    "adaptive": (*direct.SOLVERS, spanning_tree.METHOD),
 }
 
 MOST_STEPS = 10**8

@@ -31,6 +31,20 @@ EVENTS = 10_000
 """Events after which a case has come to its end."""
 
 
+class Effort:
+    """Evaluations of a case that lasts so long [s], and whether they lead anywhere."""
+
+    def __init__(self, whole: float):
+        self.whole, self.evaluations = whole, 0
+        self._mark = 0, -np.inf
+
+    def crawls(self, time: float) -> bool:
+        """Return whether the case has hardly gone on in its last evaluations."""
+        if time >= self._mark[1] + WAY_ON * self.whole:
+            self._mark = self.evaluations, time
+        return self.evaluations > self._mark[0] + CRAWLING
+
+
 class AdaptiveCase:
     """One case under way; states are (size,), in kernels repeated over the lanes."""
 
@@ -39,17 +53,11 @@ class AdaptiveCase:
         self.solver = solver
         self.tolerances = {"rtol": rtol, "atol": atol}
         self.inside: float | None = None  # of the stretch of time between jumps that is under way
-        self.evaluations, self.mark = 0, (0, -np.inf)
-
-    def crawls(self, time: float, whole: float) -> bool:
-        """Return whether the case has hardly gone on in its last evaluations."""
-        if time >= self.mark[1] + WAY_ON * whole:
-            self.mark = self.evaluations, time
-        return self.evaluations > self.mark[0] + CRAWLING
+        self.effort = Effort(np.inf)
 
     def rates(self, time: float, state: np.ndarray, modes: JointModes) -> StateRates:
         """Return the rates of a state (size,) at a time."""
-        self.evaluations += 1
+        self.effort.evaluations += 1
         wide = np.repeat(state[:, None], padded(1), axis=1)
         return self.system.rates(wide, modes, self.force(time, wide))
 
@@ -62,6 +70,7 @@ class AdaptiveCase:
         """The case at all times; NaN from where it came to its end."""
         yield float(times[0]), now
         waiting, first, last = list(times[1:]), float(times[0]), float(times[-1])
+        self.effort = Effort(last - first)
         pieces = self.pushes.breaks.pieces(first, last - first)
         for piece in pieces:
             time, end = piece.start, last if piece is pieces[-1] else piece.start + piece.length
@@ -70,14 +79,14 @@ class AdaptiveCase:
                 now = forced(self.system, now, self.force(time, now.state))
             for _ in range(EVENTS):
                 # an explicit solver would look for its first step for ever
-                if self.crawls(time, last - first) or not np.isfinite(now.rates.rate).all():
+                if self.effort.crawls(time) or not np.isfinite(now.rates.rate).all():
                     break
                 solver = self.solver(
                     lambda t, y, modes=now.modes: self.rates(t, y, modes).rate[:, 0],
                     time, now.state[:, 0], end, **self.tolerances,
                 )  # fmt: skip
                 event = False
-                for reached, dense, event in self._until_event(solver, now, last - first):
+                for reached, dense, event in self._until_event(solver, now):
                     while waiting and waiting[0] <= reached:
                         yield float(waiting[0]), self._at(float(waiting.pop(0)), dense, now.modes)
                     time = reached
@@ -95,9 +104,9 @@ class AdaptiveCase:
         for left in waiting:
             yield float(left), lost
 
-    def _until_event(self, solver: OdeSolver, start: Moment, whole: float) -> Iterator[tuple[float, DenseOutput, bool]]:
+    def _until_event(self, solver: OdeSolver, start: Moment) -> Iterator[tuple[float, DenseOutput, bool]]:
         """Each step of the solver, the last one up to the event where there is one; none where it gets stuck."""
-        slow = 0
+        whole, slow = self.effort.whole, 0
         while solver.status == "running":
             try:
                 solver.step()
@@ -116,7 +125,7 @@ class AdaptiveCase:
             slow = slow + 1 if solver.step_size < SLOW * whole else 0
             if changed or solver.step_size < SHORT * whole or slow > PATIENCE:
                 return
-            if self.crawls(float(solver.t), whole):
+            if self.effort.crawls(float(solver.t)):
                 return
 
     def _under_way(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:

@@ -275,6 +275,8 @@ def simulate_adaptive(
     _refuse(robot, parts)
     state, forces, environment = records_of(force, parts)
     clock = AdaptiveSteps(times, rtol, atol, balance, solver)
+    if solver == spanning_tree.METHOD:
+        return spanning_tree.simulate_tree(robot, state, forces, environment, clock)
     if robot.mechanism.is_chain:
         motion: Simulation | ChainMotion = simulate_chain_adaptive(robot, state, forces, environment, clock)
     elif _with_joints(robot, state, forces, environment) or balance is not None or solver is not None:

@@ -11,20 +11,26 @@ and Bayo 1994, section 5.3 (projections).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.integrate import DOP853
 
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics import inputs
+from tasks.dynamics.adaptive import Effort
+from tasks.dynamics.forces_over_step import HeldForces, Push
 from tasks.dynamics.forward import Cases, opened
 from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.motions import ChainMotion, Simulation
-from tasks.dynamics.records import Environment, FixedSteps, Forces, ServoLike, State
+from tasks.dynamics.records import AdaptiveSteps, Environment, FixedSteps, Forces, State
 from tasks.dynamics.tree_coordinates import OfChain, OfPlatform, TreeCoordinates, TreeSeries
+from tasks.dynamics.tree_friction import TreeFriction, obstacle
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Arrays
 from tasks.mechanics.structure import structure_of
@@ -33,7 +39,7 @@ from tasks.stages.spanning_tree import spanning_tree_program, tree_of
 Numbers = NDArray[np.float64]
 
 METHOD = "spanning_tree"
-"""Name of this method of integration among those of fixed steps."""
+"""Name of this method of integration, in constant steps and in those that an error allows."""
 
 LOST = 1e-10
 """Eigenvalue of the rows' mobility, relative to the largest, of rows that depend on others."""
@@ -51,39 +57,55 @@ RK4 = ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0))
 """Share of the step and weight of the stages."""
 
 
-def refuse(robot: Robot, forces: Forces, environment: Environment, form: object = None) -> None:
+def refuse(robot: Robot, forces: Forces, clock: FixedSteps | AdaptiveSteps, form: object = None) -> None:
     """Refuse a request that all joints of the tree are not integrated with. Raises ValueError."""
     obstacles = {
         "a form of the equations": form is not None,
-        "friction": forces.friction is not None,
         "elasticity": forces.elasticity is not None,
-        "a servo": isinstance(forces.actuator, ServoLike),
-        "a motion of the base": bool(environment.base_parts),
-        "loads that change with time": bool(robot.family.signals),
+        "a balance": isinstance(clock, AdaptiveSteps) and clock.balance is not None,
     }
-    for what, is_there in obstacles.items():
-        if is_there:
-            raise ValueError(
-                f"integrator: got {METHOD!r} with {what}; expected a robot under forces and a load alone; leave one out"
-            )
+    what = next((name for name, is_there in obstacles.items() if is_there), None) or obstacle(robot, forces.friction)
+    if what:
+        raise ValueError(f"integrator: got {METHOD!r} with {what}; expected forces, loads and smooth friction; "
+                         "leave it out")  # fmt: skip
 
 
 def simulate_tree(
-    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps, form: object = None
-) -> ChainMotion | Simulation:
-    """Integrate a batch of cases in constant steps; arguments as in `tasks.dynamics.simulate.simulate_chain`.
+    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps | AdaptiveSteps,
+    form: object = None,
+) -> ChainMotion | Simulation:  # fmt: skip
+    """Integrate a batch of cases; arguments as in `tasks.dynamics.simulate.simulate_chain`.
 
-    The result has the joints of the tree of a chain as well. Raises ValueError for a request of which there is no such
-    motion.
+    Adaptive steps are those of scipy's DOP853, of one case. The result has the joints of the tree of a chain as well.
+    Raises ValueError for a request of which there is no such motion.
     """
-    refuse(robot, forces, environment, form)
-    turned = forces.load_axes == "platform"
-    system = MotionSystem.of(robot, None, environment.gravity, load_with_platform=turned)
-    cases = opened(robot, system, state, forces, environment, clock.start)
+    refuse(robot, forces, clock, form)
+    turned, moves = forces.load_axes == "platform", bool(environment.base_parts)
+    system = MotionSystem.of(robot, None, environment.gravity, base=moves, load_with_platform=turned)
+    first = clock.start if isinstance(clock, FixedSteps) else float(clock.instants[0])
+    cases = opened(robot, system, state, forces, environment, first)
     coordinates = OfChain(robot) if robot.mechanism.is_chain else OfPlatform(robot)
-    run = _TreeRun(robot, system, coordinates, cases, inputs.gravity_input(environment.gravity))
+    friction = TreeFriction.of(robot, forces.friction, coordinates.before_limbs)
+    run = _TreeRun(robot, system, coordinates, cases, inputs.gravity_input(environment.gravity), friction)
     with np.errstate(all="ignore"):  # a case that came to an end holds NaN
-        return coordinates.result(run.motion(clock), cases.batch)
+        if isinstance(clock, FixedSteps):
+            return coordinates.result(run.motion(clock), cases.batch)
+        if cases.batch:
+            raise ValueError(f"q, qd, ...: got batch dims {cases.batch}; expected one case, or method 'fixed'")
+        return coordinates.result(run.adaptive_motion(clock), cases.batch)
+
+
+class TreeState(NamedTuple):
+    """Angles and rates of the joints (samples, joint), work of actuators and work that friction has taken."""
+
+    angles: Numbers
+    rates: Numbers
+    work: Numbers
+    loss: Numbers
+
+    def moved(self, change: TreeState, step: float) -> TreeState:
+        """Return the state after a change over a step."""
+        return TreeState(*(x + y * step for x, y in zip(self, change, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -95,10 +117,7 @@ class _TreeRun:
     coordinates: TreeCoordinates
     cases: Cases
     gravity: Numbers
-
-    @cached_property
-    def _fixed(self) -> Arrays:
-        return {"parameters": inputs.parameters(self.robot), "gravity": self.gravity}
+    friction: TreeFriction
 
     @cached_property
     def _dependent(self) -> int:
@@ -110,90 +129,167 @@ class _TreeRun:
     def _count(self) -> int:
         return int(np.prod(self.cases.batch, dtype=int))
 
-    def motion(self, clock: FixedSteps) -> TreeSeries:
-        """Return the motion at all kept times."""
-        at = self.system.layout.at
-        start = self.cases.state[:, : self._count].T
+    def _start(self) -> tuple[TreeState, Numbers]:
+        """Return the first state, and the status of the samples."""
+        at, count = self.system.layout.at, self._count
+        start = self.cases.state[:, :count].T
         angles, rates, status = self.coordinates.start(start[:, at["q"]], start[:, at["qd"]])
-        lost = np.zeros(self._count)
-        work = np.zeros((self._count, self.system.layout.actuators))
-        moments = [(clock.start, angles, rates, work, status.copy())]
+        work = np.zeros((count, self.system.layout.actuators))
+        return TreeState(angles, rates, work, np.zeros((count, len(self.friction.joints)))), status
+
+    def motion(self, clock: FixedSteps) -> TreeSeries:
+        """Return the motion in constant steps at all kept times."""
+        now, status = self._start()
+        servo, lost = self.cases.servo, np.zeros(self._count)
+        running = servo and servo.loop(self.cases.state.shape[1], clock.step, self.cases.gravity, clock.start)
+        kept = [(clock.start, now, status.copy())]
         for k in range(1, clock.steps + 1):
-            time = clock.start + (k - 1) * clock.step
-            angles, rates, work = self._step(time, clock.step, angles, rates, work)
-            angles, rates, rank, open_by = self._closed(angles, rates)
-            lost = np.where(rank < self._dependent, lost + 1.0, 0.0)
-            good = np.isfinite(angles).all(axis=1) & np.isfinite(rates).all(axis=1) & (open_by <= CLOSED)
-            status = np.where((status == Status.OK) & ~good, float(Status.INTEGRATION_FAILED), status)
+            force = running and running.force(self.system.instant.seen(self._wide(now)))
+            for piece in self.cases.pushes.breaks.pieces(clock.start + (k - 1) * clock.step, clock.step):
+                push = self.cases.pushes.over(piece.start, piece.length, self._wide(now))
+                push = push if force is None else HeldForces(push, force)
+                now = self._step(push, piece.length, now)
+                now, rank, open_by = self._closed(now, push)
+                lost = np.where(rank < self._dependent, lost + 1.0, 0.0)
+                good = _finite(now) & (open_by <= CLOSED)
+                status = np.where((status == Status.OK) & ~good, float(Status.INTEGRATION_FAILED), status)
             status = np.where((status == Status.OK) & (lost >= STAYS), float(Status.SINGULAR), status)
             if k % clock.every == 0:
-                moments.append((clock.start + k * clock.step, angles, rates, work, status.copy()))
+                kept.append((clock.start + k * clock.step, now, status.copy()))
             if (status != Status.OK).all():
-                moments += [
-                    (clock.start + later * clock.step, *moments[-1][1:4], status.copy())
-                    for later in range(k + 1, clock.steps + 1)
-                    if later % clock.every == 0
-                ]
+                later = [j for j in range(k + 1, clock.steps + 1) if j % clock.every == 0]
+                kept += [(clock.start + j * clock.step, now, status) for j in later]
                 break
-        return self._collected(moments)
+        return self._collected(kept)
 
-    def _collected(self, moments: list[tuple[float, Numbers, Numbers, Numbers, Numbers]]) -> TreeSeries:
+    def adaptive_motion(self, clock: AdaptiveSteps) -> TreeSeries:
+        """Return the motion of one case in steps that its error allows."""
+        now, status = self._start()
+        kept = [(float(clock.instants[0]), now, status)]
+        if status[0] == Status.OK:
+            kept += self._adaptive(now, clock)
+        last = kept[-1]
+        ended = last[2] if last[2][0] != Status.OK else np.array([float(Status.INTEGRATION_FAILED)])
+        kept += [(float(time), last[1], ended) for time in clock.instants[len(kept) :]]
+        return self._collected(kept)
+
+    def _adaptive(self, now: TreeState, clock: AdaptiveSteps) -> Iterator[tuple[float, TreeState, Numbers]]:
+        """Yield the case at all later times, up to where it comes to its end."""
+        waiting, first, last = list(clock.instants[1:]), float(clock.instants[0]), float(clock.instants[-1])
+        good, lost, effort = np.array([float(Status.OK)]), 0, Effort(last - first)
+        for piece in self.cases.pushes.breaks.pieces(first, last - first):
+            inside, end = piece.start + 0.5 * piece.length, piece.start + piece.length
+
+            def change(time: float, flat: Numbers, inside: float = inside) -> Numbers:
+                effort.evaluations += 1
+                there = self._unpacked(flat)
+                push = self.cases.pushes.over(time, 0.0, self._wide(there), inside)
+                return _flat(self._change(push, 0.0, there))
+
+            solver = DOP853(change, piece.start, _flat(now), end, rtol=clock.rtol, atol=clock.atol)
+            while solver.status == "running":
+                solver.step()
+                if solver.status == "failed" or effort.crawls(float(solver.t)) or not np.isfinite(solver.y).all():
+                    return
+                dense, push = solver.dense_output(), self.cases.pushes.over(end, 0.0, self._wide(now), inside)
+                while waiting and (waiting[0] <= solver.t or (solver.status == "finished" and end >= last)):
+                    yield float(waiting[0]), self._closed(self._unpacked(dense(waiting.pop(0))), push)[0], good
+                now, rank, open_by = self._closed(self._unpacked(solver.y), push)
+                lost = lost + 1 if rank[0] < self._dependent else 0
+                if lost >= STAYS and waiting:
+                    yield float(waiting[0]), now, np.array([float(Status.SINGULAR)])
+                if lost >= STAYS or open_by[0] > CLOSED:
+                    return
+                solver.y = _flat(now)
+                solver.f = change(solver.t, solver.y)
+
+    def _unpacked(self, flat: Numbers) -> TreeState:
+        sizes = np.cumsum([part.shape[1] for part in self._start_parts])
+        return TreeState(*(part[None] for part in np.split(flat, sizes[:-1])))
+
+    @cached_property
+    def _start_parts(self) -> TreeState:
+        return self._start()[0]
+
+    def _collected(self, kept: list[tuple[float, TreeState, Numbers]]) -> TreeSeries:
         def stacked(part: int) -> Numbers:
-            return np.stack([np.where(row[4][:, None] == Status.OK, row[part], np.nan) for row in moments])
+            return np.stack([np.where(status[:, None] == Status.OK, now[part], np.nan) for _, now, status in kept])
 
-        times = np.array([row[0] for row in moments])
-        return TreeSeries(times, stacked(1), stacked(2), stacked(3), moments[-1][4].astype(np.int8))
+        times, count, joints = np.array([time for time, _, _ in kept]), self._count, len(self.friction.joints)
+        rates = stacked(1)
+        braking = self.friction.forces(rates.reshape(-1, rates.shape[-1])).reshape(len(kept), count, joints)
+        status = kept[-1][2].astype(np.int8)
+        return TreeSeries(times, stacked(0), rates, stacked(2), status, braking, stacked(3))
 
-    def _equations(self, angles: Numbers, rates: Numbers) -> dict[str, Numbers]:
-        width = self.cases.state.shape[1]
+    def _equations(self, now: TreeState, acting: Numbers) -> dict[str, Numbers]:
+        width, rows = self.cases.state.shape[1], self.system.layout.acting
 
         def padded(values: Numbers) -> Numbers:
-            rows = np.concatenate([values, np.repeat(values[-1:], width - len(values), axis=0)])
-            return np.ascontiguousarray(rows.T)[None]
+            filled = np.concatenate([values, np.repeat(values[-1:], width - len(values), axis=0)])
+            return np.ascontiguousarray(filled.T)[None]
 
-        program = spanning_tree_program(self.robot.family)
-        out = kernel(program)({**self._fixed, "angles": padded(angles), "rates": padded(rates)}, width)
+        moves = self.system.instant.base
+        fixed: Arrays = {"parameters": inputs.parameters(self.robot, timed=True)}
+        fixed |= {"gravity": acting[None, rows["base"]] if moves else self.gravity}
+        fixed |= {"signals": acting[None, rows["signals"]]} if self.system.layout.signals else {}
+        program = spanning_tree_program(self.robot.family, moves)
+        out = kernel(program)({**fixed, "angles": padded(now.angles), "rates": padded(now.rates)}, width)
         shapes = {key: shape for key, (shape, _) in program.outputs.items()}
         return {key: values[0, :, : self._count].T.reshape(-1, *shapes[key]) for key, values in out.items()}
 
-    def _acting(
-        self, time: float, share: float, step: float, angles: Numbers, rates: Numbers
-    ) -> tuple[Numbers, Numbers]:
-        """Forces of actuators (samples, actuator), and what a load does to joints (samples, joint)."""
-        state, layout, count = self.cases.state.copy(), self.system.layout, self._count
-        q, qd = self.coordinates.state(angles, rates)
-        state[layout.at["q"], :count], state[layout.at["qd"], :count] = q.T, qd.T
-        acting = self.cases.pushes.over(time, step, state)(np.full(state.shape[1], share), state)
-        if self.system.load_with_platform:
-            acting = self.system.turned(state, acting)
+    def _wide(self, now: TreeState) -> Numbers:
+        """Return the state as the inputs of forces have it (size, padded samples)."""
+        state, at, count = self.cases.state.copy(), self.system.layout.at, self._count
+        q, qd = self.coordinates.state(now.angles, now.rates)
+        state[at["q"], :count], state[at["qd"], :count] = q.T, qd.T
+        return state
+
+    def _acting(self, push: Push, share: float, now: TreeState) -> Numbers:
+        """Return all that acts from outside (rows of `StateLayout.acting`, padded samples)."""
+        state = self._wide(now)
+        acting = push(np.full(state.shape[1], share), state)
+        return self.system.turned(state, acting) if self.system.load_with_platform else acting
+
+    def _change(self, push: Push, share: float, now: TreeState) -> TreeState:
+        """Return the rates of the state."""
+        acting, layout, count = self._acting(push, share, now), self.system.layout, self._count
         forces, load = (acting[layout.acting[name], :count].T for name in ("force", "load"))
-        return forces, self.coordinates.pushed(load, angles)
+        equations, joints = self._equations(now, acting), list(self.friction.joints)
+        braking, pushed = self.friction.forces(now.rates), self.coordinates.pushed(load, now.angles)
+        pushed[:, joints] -= braking
+        power = forces * np.einsum("saj,sj->sa", equations["actuators"], now.rates)
+        return TreeState(now.rates, _acceleration(equations, forces, pushed), power, braking * now.rates[:, joints])
 
-    def _step(
-        self, time: float, step: float, angles: Numbers, rates: Numbers, work: Numbers
-    ) -> tuple[Numbers, Numbers, Numbers]:
-        """A step of the classical Runge-Kutta method: angles, rates and work of actuators."""
-        ends, speed, change, power = [angles, rates, work], rates, np.zeros_like(rates), np.zeros_like(work)
+    def _step(self, push: Push, step: float, now: TreeState) -> TreeState:
+        """A step of the classical Runge-Kutta method."""
+        end, change = now, None
         for share, weight in RK4:
-            there, going = angles + speed * (share * step), rates + change * (share * step)
-            equations = self._equations(there, going)
-            forces, pushed = self._acting(time, share, step, there, going)
-            speed, change = going, _acceleration(equations, forces, pushed)
-            power = forces * np.einsum("saj,sj->sa", equations["actuators"], going)
-            ends = [x + y * (weight * step / 6.0) for x, y in zip(ends, (speed, change, power), strict=True)]
-        return ends[0], ends[1], ends[2]
+            change = self._change(push, share, now if change is None else now.moved(change, share * step))
+            end = end.moved(change, weight * step / 6.0)
+        return end
 
-    def _closed(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-        """Angles and rates with loops closed, rank of the rows, and how far loops are still open (samples,)."""
+    def _closed(self, now: TreeState, push: Push) -> tuple[TreeState, Numbers, Numbers]:
+        """Return the state with loops closed, rank of the rows, and the gap that is left (samples,)."""
+        acting = self._acting(push, 1.0, now)
         for _ in range(CLOSINGS):
-            equations = self._equations(angles, rates)
-            angles = angles - _Held.of(equations).back(equations["open"])
+            equations = self._equations(now, acting)
+            now = now._replace(angles=now.angles - _Held.of(equations).back(equations["open"]))
             if np.nanmax(np.abs(equations["open"]), initial=0.0) <= CLOSED * 1e-2:
                 break
-        equations = self._equations(angles, rates)
+        equations = self._equations(now, acting)
         held = _Held.of(equations)
-        rates = rates - held.back(np.einsum("srj,sj->sr", equations["rows"], rates))
-        return angles, rates, held.rank, np.abs(equations["open"]).max(axis=1, initial=0.0)
+        rates = now.rates - held.back(np.einsum("srj,sj->sr", equations["rows"], now.rates))
+        return now._replace(rates=rates), held.rank, np.abs(equations["open"]).max(axis=1, initial=0.0)
+
+
+def _finite(now: TreeState) -> NDArray[np.bool_]:
+    """Return a mask of the samples whose motion is finite."""
+    return np.asarray(np.isfinite(now.angles).all(axis=1) & np.isfinite(now.rates).all(axis=1))
+
+
+def _flat(now: TreeState) -> Numbers:
+    """Return the state of one sample as one array."""
+    return np.concatenate([part[0] for part in now])
 
 
 @dataclass(frozen=True)

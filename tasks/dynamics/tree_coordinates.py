@@ -29,13 +29,18 @@ POSE = 6
 
 @dataclass(frozen=True)
 class TreeSeries:
-    """Kept values: times (kept,), angles, rates and work (kept, samples, ...), status (samples,)."""
+    """Kept values: times (kept,), angles, rates and work (kept, samples, ...), status (samples,).
+
+    Of joints with friction, friction and loss (kept, samples, joint with friction).
+    """
 
     time: Numbers
     angles: Numbers
     rates: Numbers
     work: Numbers
     status: NDArray[np.int8]
+    friction: Numbers
+    loss: Numbers
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,11 @@ class TreeCoordinates(ABC):
     """A robot; arrays are (samples, ...)."""
 
     robot: Robot
+
+    @property
+    @abstractmethod
+    def before_limbs(self) -> int:
+        """Number of joints of the tree before those of the limbs."""
 
     @abstractmethod
     def start(self, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
@@ -66,6 +76,11 @@ class OfChain(TreeCoordinates):
     """A chain: some of the joints are its freedoms."""
 
     @property
+    def before_limbs(self) -> int:
+        """None."""
+        return 0
+
+    @property
     def _free(self) -> list[int]:
         mechanism = self.robot.mechanism
         return [mechanism.limbs[0].index(name) for name in mechanism.freedoms]
@@ -86,20 +101,27 @@ class OfChain(TreeCoordinates):
 
     def result(self, series: TreeSeries, batch: tuple[int, ...]) -> ChainMotion:
         """Return the motion with all joints."""
-        none = np.zeros((len(series.time), *batch, 0))
 
         def shaped(values: Numbers) -> Numbers:
             return values.reshape(len(values), *batch, values.shape[-1])
 
+        friction = shaped(series.friction)
+        stuck = np.zeros(friction.shape, dtype=bool)
         return ChainMotion(
-            series.time, shaped(series.angles[..., self._free]), shaped(series.rates[..., self._free]), none,
-            none.astype(bool), none, none, shaped(series.work), series.status.reshape(batch), shaped(series.angles),
+            series.time, shaped(series.angles[..., self._free]), shaped(series.rates[..., self._free]),
+            friction, stuck, np.zeros(friction.shape), shaped(series.loss), shaped(series.work),
+            series.status.reshape(batch), shaped(series.angles),
         )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class OfPlatform(TreeCoordinates):
     """A robot with a platform."""
+
+    @property
+    def before_limbs(self) -> int:
+        """Return the number of joints of its pose."""
+        return POSE
 
     @property
     def _home(self) -> tuple[Numbers, Numbers]:
@@ -164,11 +186,12 @@ class OfPlatform(TreeCoordinates):
         count = len(series.time)
         poses = [self._pose(angles, rates) for angles, rates in zip(series.angles, series.rates, strict=True)]
         position, rotation, twist = (np.stack(part) for part in zip(*poses, strict=True))
-        none, open_by = np.zeros((count, *batch, 0)), np.zeros((count, *batch))
+        friction, loss = (x.reshape(count, *batch, x.shape[-1]) for x in (series.friction, series.loss))
+        stuck, open_by = np.zeros(friction.shape, dtype=bool), np.zeros((count, *batch))
         return Simulation(
             series.time, position.reshape(count, *batch, 3), rotation.reshape(count, *batch, 3, 3),
-            twist.reshape(count, *batch, 6), open_by, open_by, series.status.reshape(batch), none, none.astype(bool),
-            none, none, series.work.reshape(count, *batch, series.work.shape[-1]),
+            twist.reshape(count, *batch, 6), open_by, open_by, series.status.reshape(batch), friction, stuck,
+            np.zeros(friction.shape), loss, series.work.reshape(count, *batch, series.work.shape[-1]),
         )  # fmt: skip
 
 

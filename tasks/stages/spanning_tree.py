@@ -18,21 +18,23 @@ import numpy as np
 from robots.coupled import ALONG, COORDINATES, over_coordinates
 from robots.model import Family, Frame, Limb, Mechanism
 from robots.status import Status
-from tasks.kernels.expression import Array
+from tasks.kernels.expression import ABSENT, Array
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array
 from tasks.mechanics.chain import Chain
 from tasks.mechanics.kinematics import mount_pose, state_at
 from tasks.mechanics.limb_motion import transmission, tree_dynamics
 from tasks.mechanics.solved import Solved
-from tasks.mechanics.structure import GRAVITY, structure_of, symbolic
+from tasks.mechanics.structure import GRAVITY, field_inputs, signal_inputs, structure_of, symbolic
 from tasks.mechanics.topology import every_row
+from tasks.stages.tree_forces import with_forces
 
 
 def tree_of(family: Family, mechanism: Mechanism) -> Limb:
     """Return the tree of a chain; that of a platform begins with six joints that stand for its pose."""
-    whole = mechanism if mechanism.is_chain else over_coordinates(family.name, mechanism)
-    return whole.limbs[0]
+    if mechanism.is_chain:
+        return mechanism.limbs[0]
+    return with_forces(over_coordinates(family.name, mechanism).limbs[0], mechanism)
 
 
 def held_joints(family: Family) -> list[int]:
@@ -45,13 +47,15 @@ def held_joints(family: Family) -> list[int]:
 
 
 @functools.cache
-def spanning_tree_program(family: Family) -> Program:
+def spanning_tree_program(family: Family, moving_base: bool = False) -> Program:
     """Trace M, h, T, G, g and c of a chain over `angles` and `rates` of the joints of its tree."""
     structure, held = structure_of(family), held_joints(family)
     count = len(tree_of(family, family.reference).links)
 
-    def one_sample(parameters: Array, gravity: Array, angles: Array, rates: Array) -> dict[str, Any]:
-        limb, seat = tree_of(family, symbolic(structure, parameters)), mount_pose(Frame())
+    def one_sample(
+        parameters: Array, gravity: Array, angles: Array, rates: Array, signals: Array = ABSENT
+    ) -> dict[str, Any]:
+        limb, seat = tree_of(family, symbolic(structure, parameters, signals)), mount_pose(Frame())
         choice = structure.choices[0] if family.reference.is_chain else every_row(limb)
         mounted = Chain(limb, choice, seat, seat, ())
         states = [state_at(link, angle) for link, angle in zip(mounted.limb.links, angles, strict=True)]
@@ -79,6 +83,7 @@ def spanning_tree_program(family: Family) -> Program:
             "open": [*(x for loop in loops for x in loop.joined.residual()), *(array(follows) @ angles)],
         }
 
-    sample = {"angles": (count,), "rates": (count,)}
     case = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
+    inputs = {"angles": (count,), "rates": (count,), **signal_inputs(family)}
+    case, sample = field_inputs(case, inputs, moving_base)
     return trace(f"{family.name}.spanning_tree", one_sample, case=case, sample=sample)

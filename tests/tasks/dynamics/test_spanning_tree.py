@@ -7,6 +7,7 @@ system for MBS simulation software.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -93,16 +94,75 @@ def test_a_motion_that_stays_at_the_fold_ends_there() -> None:
     assert np.isnan(found.q[-1, 1]).all()
 
 
+DRY = {"law": "coulomb_viscous", "coulomb": 1.0}
+
+
 @pytest.mark.parametrize(
     ("robot", "parts", "text"),
     [
-        (FOUR_BARS, {"q": [0.1], "friction": {"law": "coulomb_viscous", "coulomb": 1.0}}, "friction"),
+        (FOUR_BARS, {"q": [0.1], "friction": DRY}, "friction of law coulomb_viscous that sticks"),
+        (FOUR_BARS, {"q": [0.1], "friction": {"law": "lugre"}}, "friction of law lugre, which has a state"),
+        (FOUR_BARS, {"q": [0.1], "friction": {**DRY, "width": 0.1, "load": "reaction"}}, "friction of load reaction"),
+        (FOUR_BARS, {"q": [0.1], "friction": {**DRY, "width": 0.1, "joints": ["end_0"]}}, "friction of a motor or of"),
         (catalog.build("five_bar"), {"q": None, "form": "joint", "force": np.zeros(2)}, "a form of the equations"),
     ],
 )
 def test_a_request_without_such_a_motion_is_refused(robot: Robot, parts: dict[str, Any], text: str) -> None:
-    with pytest.raises(ValueError, match=f"integrator: got 'spanning_tree' with {text}; expected a robot under forces"):
+    with pytest.raises(ValueError, match=f"integrator: got 'spanning_tree' with {re.escape(text)}"):
         simulate(robot, step=0.01, steps=1, **{**DOWNWARD, **parts})
+
+
+@pytest.mark.parametrize("tolerance", [1e-7, 1e-10])
+def test_steps_that_an_error_allows_pass_the_folds(tolerance: float) -> None:
+    times = np.linspace(0.0, 2.0, 5)
+    exact: dict[str, Any] = {"method": "adaptive", "rtol": tolerance, "atol": 0.01 * tolerance}
+    found = ls.simulate(FOUR_BARS, ls.State(q=[0.0], qd=[1.0]), None, times, integrator="spanning_tree", **exact)
+    assert found.status == Status.OK
+    expected = pendulum(times, 0.0, 1.0)
+    assert np.abs(expected[-1]) > 1.5 * np.pi
+    np.testing.assert_allclose(found.q[:, 0], expected, atol=50.0 * tolerance)
+    with pytest.raises(ValueError, match="with a balance"):
+        ls.simulate(FOUR_BARS, ls.State(q=[0.0]), None, times, integrator="spanning_tree", balance=1e-6, **exact)
+
+
+FIVE_BAR = catalog.build("five_bar")
+HOME = np.array(FIVE_BAR.mechanism.platform.home.position, dtype=float)
+PUSHED = ls.robots.with_loads(
+    FIVE_BAR,
+    {
+        "push": ls.robots.WrenchLoad("platform", force=("20 * sin(60 * t)", 0.0, 5.0)),
+        "tool": ls.robots.ObjectLoad("platform", 2.0, at=(0.0, 0.0, 0.0), start=0.0213),
+        "spring": ls.robots.SpringLoad("proximal", 300.0, at=(0.1, 0.0, 0.2), to=(0.0, 0.0, 0.3), damping=2.0),
+        "hinge": ls.robots.JointSpringLoad("right.2", 5.0, damping=0.3, force="2 * q_1"),
+    },
+)
+SMOOTH = {"law": "coulomb_viscous", "coulomb": 0.5, "viscous": 0.2, "width": 0.05}
+SHAKEN = ls.Motion(
+    twist=lambda t: [0.3 * np.sin(5.0 * t), 0.2, 0.0, 0.0, 0.0, 0.1],
+    acceleration=lambda t: [1.5 * np.cos(5.0 * t), 0.0, 0.0, 1.0, 0.0, 0.5],
+)
+
+
+@pytest.mark.parametrize("what", ["loads over time", "smooth friction", "a base that moves", "a servo"])
+def test_where_nothing_is_singular_it_moves_as_in_task_space(what: str) -> None:
+    friction = SMOOTH if what == "smooth friction" else None
+    drive: Any = ls.Forces(actuator=[1.0, -2.0], friction=friction)
+    if what == "a servo":
+        way = {"position": np.tile(HOME + np.array([0.02, 0.0, 0.0]), (41, 1))}
+        drive = ls.servo(FIVE_BAR, "pd", reference=way, step=1e-3, kp=200.0, kd=5.0, delay=2e-3)
+    robot = PUSHED if what == "loads over time" else FIVE_BAR
+    around = ls.Environment(base=SHAKEN) if what == "a base that moves" else ls.Environment()
+    run: dict[str, Any] = {"environment": around, "step": 1e-3}
+    state, times = ls.State(position=HOME, twist=[0.0, 0.0, 0.0, 0.3, 0.0, 0.2]), [0.0, 0.02, 0.04]
+    plain = ls.simulate(robot, state, drive, times, **run)
+    tree = ls.simulate(robot, state, drive, times, integrator="spanning_tree", **run)
+    assert tree.status == plain.status == Status.OK
+    np.testing.assert_allclose(tree.position, plain.position, rtol=0.0, atol=1e-10)
+    np.testing.assert_allclose(tree.twist, plain.twist, rtol=0.0, atol=1e-8)
+    if friction:
+        np.testing.assert_allclose(tree.friction, plain.friction, rtol=1e-8)
+        np.testing.assert_allclose(tree.loss, plain.loss, atol=1e-9)
+        assert tree.loss[-1].min() > 1e-3
 
 
 def heights(branch: float, z: np.ndarray) -> np.ndarray:

@@ -1,0 +1,91 @@
+"""Friction of the joints of a spanning tree that follows from their velocity alone: smooth, under constant loads.
+
+Joints that stick have modes, and loads from reactions need multipliers that singular points leave open: both are
+refused.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.friction.groups import FrictionGroup
+from robots.friction.laws import LAWS
+from robots.limits import MOTOR
+from robots.model import Family, Robot
+from tasks.features.friction import coupled
+from tasks.features.friction.inputs import Friction, FrictionInput, friction_input, without_zero_width
+from tasks.features.friction.joints import of_groups
+from tasks.kernels.expression import Array
+from tasks.kernels.kernel import kernel, padded, rows
+from tasks.kernels.program import Program, trace
+
+Numbers = NDArray[np.float64]
+
+
+def obstacle(robot: Robot, friction: Friction) -> str | None:
+    """Return the property of friction that a spanning tree is not integrated with, if there is one.
+
+    Raises ParameterError for friction that does not fit the robot.
+    """
+    return next(_obstacles(robot, without_zero_width(friction_input(robot, friction, LAWS))), None)
+
+
+def _obstacles(robot: Robot, friction: FrictionInput) -> Iterator[str]:
+    limbs = [robot.mechanism.limbs[instance.limb] for instance in robot.mechanism.instances]
+    for group in friction.groups:
+        if group.sticks:
+            yield f"friction of law {group.law} that sticks (a width makes it smooth)"
+        if group.remembers:
+            yield f"friction of law {group.law}, which has a state"
+        if group.load in ("reaction", "gear"):
+            yield f"friction of load {group.load}"
+        if any(place.joint == MOTOR or place.joint >= len(limbs[place.limb].links) for place in group.places):
+            yield "friction of a motor or of a joint that closes a loop"
+
+
+@dataclass(frozen=True)
+class TreeFriction:
+    """Friction of some joints of a tree: their numbers among its joints, and the parameters of their laws."""
+
+    family: Family
+    groups: tuple[FrictionGroup, ...]
+    values: Numbers
+    joints: tuple[int, ...]
+
+    @classmethod
+    def of(cls, robot: Robot, friction: Friction, first: int) -> TreeFriction:
+        """Return the friction of a robot; `first`: number of the joints of the tree before those of the limbs."""
+        found, mechanism = without_zero_width(friction_input(robot, friction, LAWS)), robot.mechanism
+        sizes = [len(mechanism.limbs[instance.limb].links) for instance in mechanism.instances]
+        begins = np.cumsum([first, *sizes])
+        joints = [int(begins[place.limb]) + place.joint for group in found.groups for place in group.places]
+        return cls(robot.family, found.groups, found.values, tuple(joints))
+
+    def forces(self, rates: Numbers) -> Numbers:
+        """Return the friction (samples, joint with friction) against positive rates (samples, joint of the tree)."""
+        if not self.joints:
+            return np.zeros((len(rates), 0))
+        wide = rows(rates[:, list(self.joints)], (len(rates),))
+        program = friction_program(self.family, self.groups)
+        out = kernel(program)({"friction": self.values, "rates": wide[None]}, padded(len(rates)))
+        return np.ascontiguousarray(out["force"][0, :, : len(rates)].T)
+
+
+@functools.cache
+def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Program:
+    """Trace the friction of joints over their rates."""
+    kinds = coupled.joint_kinds(family)
+
+    def one_sample(friction: Array, rates: Array) -> dict[str, list[object]]:
+        joints = of_groups(groups, kinds, friction)
+        return {"force": [joint.force(rate, joint.load(None)) for joint, rate in zip(joints, rates, strict=True)]}
+
+    count = sum(len(group.places) for group in groups)
+    case = {"friction": (sum(len(group.parameters) for group in groups),)}
+    laws = "-".join(group.law for group in groups)
+    return trace(f"{family.name}.tree_friction.{laws}", one_sample, case=case, sample={"rates": (count,)})

@@ -4,8 +4,8 @@
     def at_time(robot: Robot, time: float) -> Robot: ...
 
 The annotation is the rule: `float` stands for a number, `Mapping[int, float]` for a mapping with such keys and values,
-the name of a class for its objects. An annotation without a rule admits everything. Values, such as bounds, are checked
-by the function itself.
+the name of a class for its objects. An annotation without a rule admits everything. Keywords that a `TypedDict` lists,
+as `**parts: Unpack[Parts]`, are checked in the same way. Values, such as bounds, are checked by the function itself.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import functools
 import inspect
 import math
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 
-from robots.parameters import ParameterError
+from robots.parameters import ParameterError, nearest
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 
@@ -103,6 +104,8 @@ def check_arguments(target: Target) -> Target:
         if isinstance(parameter.annotation, str) and parameter.kind not in variable
     }
 
+    keywords = _listed_keywords(target, signature)
+
     @functools.wraps(target)
     def checked(*places: object, **named: object) -> object:
         arguments: Mapping[str, object] = {}
@@ -111,9 +114,23 @@ def check_arguments(target: Target) -> Target:
         for name, value in arguments.items():
             if name in annotations:
                 check_argument(name, value, annotations[name])
+        for name in named.keys() - signature.parameters.keys() if keywords else ():
+            if name not in keywords:
+                raise TypeError(f"{name}: no argument has this name; {nearest(name, [*annotations, *keywords])}")
+            check_argument(name, named[name], keywords[name])
         return target(*places, **named)
 
     return checked  # type: ignore[return-value]  # of the same signature
+
+
+def _listed_keywords(target: Callable[..., Any], signature: inspect.Signature) -> Mapping[str, str]:
+    """Return the annotations of the keywords that a TypedDict lists for a function; none where no TypedDict does."""
+    for parameter in signature.parameters.values():
+        listed = re.fullmatch(r"Unpack\[(\w+)\]", str(parameter.annotation))
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD and listed:
+            hints = target.__globals__[listed[1]].__annotations__
+            return {name: getattr(hint, "__forward_arg__", "Any") for name, hint in hints.items()}
+    return {}
 
 
 def check_argument(name: str, value: object, annotation: str) -> None:

@@ -9,6 +9,7 @@ curves in it (both: `tasks.dynamics.paths.power`), and limits of jerk couple nei
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,6 +69,15 @@ class RobotOnPath:
         return None if (result.status != Status.OK).any() else result.velocity
 
 
+class PathKeywords(TypedDict, total=False):
+    """Waypoints of a path of `fastest_motion`, and gravity."""
+
+    position: ArrayLike | None
+    rotation: ArrayLike | None
+    q: ArrayLike | None
+    gravity: ArrayLike
+
+
 @check_arguments
 def fastest_motion(
     robot: Robot,
@@ -78,11 +88,8 @@ def fastest_motion(
     power: ArrayLike | None = None,
     jerk: ArrayLike | None = None,
     speed: float | None = None,
-    position: ArrayLike | None = None,
-    rotation: ArrayLike | None = None,
-    q: ArrayLike | None = None,
     points: int = 201,
-    gravity: ArrayLike = GRAVITY,
+    **short: Unpack[PathKeywords],
 ) -> FastestMotion:
     """Move along a path from rest to rest in the shortest time that actuators allow.
 
@@ -111,8 +118,8 @@ def fastest_motion(
     sizes = {"velocity": velocity, "acceleration": acceleration, "power": power, "jerk": jerk}
     limits = PathLimits.of(len(robot.mechanism.actuators), force=force, speed=speed, **sizes)
     limits = limits.supplied(robot.mechanism.motors)
-    path = RobotPath.through(robot, position, rotation, q)
-    return fastest_along(robot, path, limits, points, gravity)
+    path = RobotPath.through(robot, short.get("position"), short.get("rotation"), short.get("q"))
+    return fastest_along(robot, path, limits, points, short.get("gravity", GRAVITY))
 
 
 def fastest_along(

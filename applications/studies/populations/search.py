@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack, cast
 
 import numpy as np
 import xarray as xr
@@ -64,17 +64,39 @@ class Generation:
 class SearchOptions(NamedTuple):
     """A method by name, how many generations there are to be, of how many designs, and its seed."""
 
+    method: str = "nsga2"
+    generations: int = 20
+    population: int = 64
+    seed: int = 0
+
+
+class SearchKeywords(TypedDict, total=False):
+    """Options of a search by their names, and parts of the question in place of those of the sweep."""
+
     method: str
     generations: int
     population: int
     seed: int
+    objectives: Sequence[str]
+    where: Sequence[str]
+    cases: Sequence[str]
 
 
-def asked_question(
-    sweep: Sweep, objectives: Sequence[str] = (), where: Sequence[str] = (), cases: Sequence[str] = ()
-) -> StudyQuestion:
+QUESTION = ("objectives", "where", "cases")
+"""Options that are parts of the question."""
+
+
+def search_options(options: SearchKeywords) -> SearchOptions:
+    """Return the options of a search without the parts of the question."""
+    named = {name: value for name, value in options.items() if name not in QUESTION}
+    return SearchOptions(**cast(Any, named))
+
+
+def asked_question(sweep: Sweep, options: SearchKeywords) -> StudyQuestion:
     """The question of the sweep with the given parts replaced. Raises InputError without objectives."""
-    question = sweep.question.with_options(objectives, where, cases)
+    question = sweep.question.with_options(
+        options.get("objectives", ()), options.get("where", ()), options.get("cases", ())
+    )
     if not question.objectives:
         hint = "Give --objective, or add a section study with objectives to the sweep."
         raise refuse("objective", "none", "one or more, such as peak_force", hint)
@@ -235,23 +257,18 @@ def search(
     sweep: Sweep,
     store: LocationLike,
     *,
-    method: str = "nsga2",
-    generations: int = 20,
-    population: int = 64,
-    seed: int = 0,
-    objectives: Sequence[str] = (),
-    where: Sequence[str] = (),
-    cases: Sequence[str] = (),
     cluster: ClusterLike = None,
     listeners: Sequence[Listener] = (),
     on_generation: Callable[[Generation], None] = lambda generation: None,
+    **options: Unpack[SearchKeywords],
 ) -> SearchOutcome:
     """Search the designs of a sweep for the best by its objectives; a store of the same search is resumed.
 
     The section `design` says what a design may be (`DesignSpace`), the section `study` objectives, conditions and
-    operating cases, unless they are given. Methods are `nsga2`, `nsga3`, `tpe` and `random`. Each generation is
-    computed on the cluster as a run would be, and appended to the store. Raises InputError, and StoreError for a store
-    of something else; see `run` for the cluster and what else is raised.
+    operating cases, unless `objectives`, `where` and `cases` are given. Other options: `method` (nsga2, nsga3, tpe or
+    random), `generations` (20), `population` (64 designs each), `seed` (0). Each generation is computed on the cluster
+    as a run would be, and appended to the store. Raises InputError, and StoreError for a store of something else; see
+    `run` for the cluster and what else is raised.
 
         >>> text = '''
         ... limbsweep: 1
@@ -270,10 +287,10 @@ def search(
     """
     sweep = Sweep.checked(sweep)
     cluster = None if cluster is None else as_cluster(cluster)
-    question = asked_question(sweep, objectives, where, cases)
+    question = asked_question(sweep, options)
     space = DesignSpace.to_search(sweep, question.cases)
     place = GenerationStore.at(sweep, space, question, store)
-    state = SearchState.of(space, (place,), SearchOptions(method, generations, population, seed), on_generation)
+    state = SearchState.of(space, (place,), search_options(options), on_generation)
     state.run(cluster, listeners)
     costs, feasible, best = state.front()
     return SearchOutcome(place.results().isel(design=slice(0, len(costs))), costs, feasible, best, state.progress)
@@ -335,16 +352,10 @@ def search_families(
     sweeps: Sequence[Sweep],
     folder: str | os.PathLike[str],
     *,
-    method: str = "nsga2",
-    generations: int = 20,
-    population: int = 64,
-    seed: int = 0,
-    objectives: Sequence[str] = (),
-    where: Sequence[str] = (),
-    cases: Sequence[str] = (),
     cluster: ClusterLike = None,
     listeners: Sequence[Listener] = (),
     on_generation: Callable[[Generation], None] = lambda generation: None,
+    **options: Unpack[SearchKeywords],
 ) -> FamilyOutcome:
     """Search the designs of several robots for the best of all; stores of the same search are resumed.
 
@@ -369,7 +380,7 @@ def search_families(
     """
     checked = [Sweep.checked(sweep) for sweep in sweeps]
     cluster = None if cluster is None else as_cluster(cluster)
-    question = asked_question(checked[0], objectives, where, cases) if checked else None
+    question = asked_question(checked[0], options) if checked else None
     space = FamilySpace.of(checked, question)
     assert question is not None  # without sweeps there is no space
     stores = [
@@ -381,8 +392,13 @@ def search_families(
         )
         for sweep, space_of in zip(checked, space.spaces.values(), strict=True)
     ]
-    state = SearchState.of(space, stores, SearchOptions(method, generations, population, seed), on_generation)
+    state = SearchState.of(space, stores, search_options(options), on_generation)
     state.run(cluster, listeners)
+    return _family_outcome(state, stores)
+
+
+def _family_outcome(state: SearchState, stores: Sequence[GenerationStore]) -> FamilyOutcome:
+    """Return the result of a search over several robots, which is done."""
     costs, feasible, best = state.front()
     robots, numbers = _places(state)
     violations = np.concatenate(state.violations)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -79,6 +79,15 @@ class Workspace:
     elsewhere: Array | None
 
 
+class RestKeywords(TypedDict, total=False):
+    """A robot at rest: its parameters by name, and sections of a sweep file."""
+
+    parameters: Mapping[str, float] | None
+    gravity: Sequence[float] | None
+    limits: Mapping[str, Any] | None
+    criteria: Mapping[str, Any] | None
+
+
 @check_arguments
 def workspace(
     robot: Sweep | RobotLike,
@@ -92,10 +101,7 @@ def workspace(
     within: ArrayLike | None = None,
     levels: int | None = None,
     tolerance: float = 1e-6,
-    parameters: Mapping[str, float] | None = None,
-    gravity: Sequence[float] | None = None,
-    limits: Mapping[str, Any] | None = None,
-    criteria: Mapping[str, Any] | None = None,
+    **rest: Unpack[RestKeywords],
 ) -> Workspace:
     """Compute the workspace of a robot with a platform at rest, and the largest ball, box or cylinder inside.
 
@@ -107,8 +113,8 @@ def workspace(
     place is looked for, from several starts, on the side of the reference pose: the straight way from there to every
     point of the shape stays in the region, to a cell of it. within (2, 3) [m]: the box that counts, by default one
     around all that limbs reach. levels: how often cells on the boundary are halved. tolerance: of the size, relative.
-    `robot` may be a sweep, with its limits, criteria and gravity and its first design; else these are dicts as in a
-    sweep file. Raises InputError.
+    `robot` may be a sweep, with its limits, criteria and gravity and its first design; else `limits`, `criteria` and
+    `gravity` are those sections of a sweep file. `parameters` of the robot by name. Raises InputError.
 
         >>> space = ls.study.workspace("five_bar", where=["condition <= 4"])
         >>> space.settled, bool(0.3 < space.size < 0.4), bool(0.0 < space.share < 1.0)
@@ -118,23 +124,10 @@ def workspace(
         raise refuse("shape", shown(shape), f"one of {', '.join(KINDS)}")
     if not 1e-12 <= tolerance <= 0.1:
         raise refuse("tolerance", repr(tolerance), "from 1e-12 to 0.1")
-    parsed = conditions(where)
-    names = tuple(dict.fromkeys(name for expression in parsed for name in expression.names))
-    sections = {"gravity": gravity, "limits": limits, "criteria": criteria}
-    poses = RestPoses.of(_sweep(robot, names, sections), parsed, parameters)
-    poses = replace(poses, rotations=_rotations(poses, rotation))
-    free = poses.axes
-    if poses.block.family.reference.is_chain or not free:
-        raise refuse("robot", poses.block.robot, "a robot with a platform that moves along an axis")
-    form = _shape(shape, free, proportions, axis)
-
-    home = poses.home[free]
-    room = _Room(poses, free, np.full(len(free), -np.inf), np.full(len(free), np.inf))
-    room.low, room.high = _box(room, home, within)
-    depth = LEVELS[len(free) - 1] if levels is None else levels
-    if not 0 <= depth <= LEVELS[len(free) - 1] + 1:
-        raise refuse("levels", repr(levels), f"0 to {LEVELS[len(free) - 1] + 1}")
-    tree = refined(room, room.low, room.high, FIRST[len(free) - 1], depth)
+    poses = _at_rest(robot, where, rotation, rest)
+    form = _shape(shape, poses.axes, proportions, axis)
+    room, tree = _region(poses, within, levels)
+    home = poses.home[poses.axes]
     inner = tree.with_home(home)
     edges, beyond = boundary(room, tree, tree.finest[inner[tuple(tree.finest.T)]], BOUNDARY_HALVINGS)
     place = _start(room, centre)
@@ -142,12 +135,11 @@ def workspace(
     search = _ShapeSearch(room, form, tree, inner, beyond, home)
     best = best or search.best(tolerance)
     larger = search.larger(best.size) if place is None else None
-    volume, reached = (float(part.sum()) * tree.cell for part in (tree.share, tree.reached))
-    mixed = float(((tree.share > 0.0) & (tree.share < 1.0)).sum()) * tree.cell
+    volume, reached, mixed = _volumes(tree)
     return Workspace(
         size=best.size,
         centre=room.full(best.centre[None])[0],
-        dimensions=_dimensions(shape, best.size, form, free, axis),
+        dimensions=_dimensions(shape, best.size, form, room.free, axis),
         contacts=room.full(best.contacts),
         settled=best.settled,
         volume=volume,
@@ -157,6 +149,40 @@ def workspace(
         boundary=room.full(edges),
         elsewhere=None if larger is None else room.full(larger[None])[0],
     )
+
+
+def _at_rest(
+    robot: Sweep | RobotLike, where: Sequence[str], rotation: ArrayLike | None, rest: RestKeywords
+) -> RestPoses:
+    """Return the robot at rest in its orientations, under conditions.
+
+    Raises InputError for one without a platform that moves.
+    """
+    parsed = conditions(where)
+    names = tuple(dict.fromkeys(name for expression in parsed for name in expression.names))
+    sections = {name: section for name, section in rest.items() if name != "parameters"}
+    poses = RestPoses.of(_sweep(robot, names, sections), parsed, rest.get("parameters"))
+    if poses.block.family.reference.is_chain or not poses.axes:
+        raise refuse("robot", poses.block.robot, "a robot with a platform that moves along an axis")
+    return replace(poses, rotations=_rotations(poses, rotation))
+
+
+def _region(poses: RestPoses, within: ArrayLike | None, levels: int | None) -> tuple[_Room, CellTree]:
+    """Return the box that counts, and its cells, refined where the boundary is. Raises InputError."""
+    free = poses.axes
+    room = _Room(poses, free, np.full(len(free), -np.inf), np.full(len(free), np.inf))
+    room.low, room.high = _box(room, poses.home[free], within)
+    depth = LEVELS[len(free) - 1] if levels is None else levels
+    if not 0 <= depth <= LEVELS[len(free) - 1] + 1:
+        raise refuse("levels", repr(levels), f"0 to {LEVELS[len(free) - 1] + 1}")
+    return room, refined(room, room.low, room.high, FIRST[len(free) - 1], depth)
+
+
+def _volumes(tree: CellTree) -> tuple[float, float, float]:
+    """Return the volumes in which conditions hold, that limbs reach, and of the cells on the boundary."""
+    mixed = (tree.share > 0.0) & (tree.share < 1.0)
+    volume, reached, boundary_cells = (float(part.sum()) * tree.cell for part in (tree.share, tree.reached, mixed))
+    return volume, reached, boundary_cells
 
 
 @dataclass

@@ -389,6 +389,18 @@ _ROWS = (
 
 QUANTITIES: dict[str, Quantity] = {row.name: row for row in _ROWS}
 
+DIFFERENTIABLE = tuple(
+    row.name
+    for row in _ROWS
+    if row.kind == "metric"
+    and row.reduction
+    and row.dtype == "float64"
+    and row.stage in ("actuation", "assembly", "reactions")
+    and "workspace" not in row.needs
+    and row.name != "friction_residual"
+)
+"""Metrics with exact derivatives, of given motions."""
+
 GAINS, STATE = "gains", "state"
 """Dims of a simulation that others lack: of the gains of its controller, and of where it starts; where these vary."""
 

@@ -34,6 +34,7 @@ class Status(IntEnum):
     FRICTION_SEVERAL_SOLUTIONS = 17
     TURNS_UNKNOWN = 18
     ACTUATOR_LIMIT = 19
+    KINK = 20
 
 
 ADVICE: dict[Status, str] = {
@@ -66,6 +67,8 @@ ADVICE: dict[Status, str] = {
     "the straight way from the reference pose; put it at a joint that is driven, or the reference pose nearer",
     Status.ACTUATOR_LIMIT: "no motion along the path keeps the limits of the actuators here; raise the limits, or move "
     "the path to where less is needed",
+    Status.KINK: "the metric has a kink here, where its derivatives from both sides differ; ask for `sides: true`, or "
+    "for a metric that is a mean, such as rms_force",
 }
 """Advice for the user about each status."""
 
@@ -74,12 +77,16 @@ OF_FRICTION = (Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS)
 """Status codes that occur only in simulations and with friction that depends on reactions of passive joints."""
 
 
-def flags(*, simulated: bool = False, settling: bool = False, counted: bool = False) -> dict[str, int]:
+def flags(
+    *, simulated: bool = False, settling: bool = False, counted: bool = False, derived: bool = False
+) -> dict[str, int]:
     """Return the names and codes, for the attributes of a stored status.
 
-    `settling`: friction depends on reactions; `counted`: springs or limits see positions of joints.
+    `settling`: friction depends on reactions; `counted`: springs or limits see positions of joints; `derived`:
+    derivatives of metrics have a status.
     """
     beyond = {Status.ACTUATOR_LIMIT} | ({Status.DIVERGED} if not simulated else set())  # of fastest motions alone
     beyond |= {Status.TURNS_UNKNOWN} if not counted else set()
+    beyond |= {Status.KINK} if not derived else set()
     beyond |= {*OF_FRICTION} if not (simulated or settling) else set()
     return {status.name: int(status) for status in Status if status not in beyond}

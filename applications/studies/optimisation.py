@@ -30,8 +30,7 @@ from robots.arguments import check_arguments
 from robots.expressions.expression import ParsedExpression
 from robots.expressions.rates import NumberWithRates, with_rates
 from robots.parameters import LARGEST
-from robots.quantities import QUANTITIES, names
-from tasks.blocks.gradients import DIFFERENTIABLE
+from robots.quantities import DIFFERENTIABLE, QUANTITIES, names
 
 WINDOWS = 12
 """Parts of the time that have a row each."""

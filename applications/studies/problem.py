@@ -191,6 +191,7 @@ class DesignProblem:
             metrics=(),
             own=(),
             extra=(),
+            derivatives=None,
             measurement=None,
         )
 
@@ -418,7 +419,8 @@ class DesignProblem:
 
 def _of_case(rates: MetricRates, case: int) -> MetricRates:
     """The rates of one of the cases, which take the place of designs."""
-    return MetricRates(rates.values[case : case + 1], rates.rates[:, case : case + 1])
+    part = slice(case, case + 1)
+    return MetricRates(rates.values[part], rates.rates[:, part], rates.sizes[:, part])
 
 
 def _joined(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:

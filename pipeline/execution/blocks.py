@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from pipeline.plan.derivatives import design_directions, friction_directions
 from pipeline.plan.model import Plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metric import PreparedMetric
+from robots.derivatives import derivative
 from robots.quantities import GAINS, STATE
 from storage.schema import SPLIT
-from tasks.blocks.block import Block, BlockMetric, BlockSimulation
+from tasks.blocks.block import Block, BlockDerivatives, BlockMetric, BlockSimulation
 from tasks.blocks.measured import Measurement
 
 
@@ -22,7 +26,7 @@ def block_of(plan: Plan, index: int) -> Block:
     of_sections = [content.block_inputs(bounds) for content in sweep.sections.values()]
     stored, metrics = plan.owned(index)
     extra = tuple(name for name in plan.extra if name not in stored)
-    own = {metric.name for metric in sweep.user_metrics}
+    own = {metric.name for metric in sweep.user_metrics} | {*sweep.derivatives.names}
     return Block(
         index=index,
         robot=sweep.robot,
@@ -38,6 +42,7 @@ def block_of(plan: Plan, index: int) -> Block:
         metrics=tuple(name for name in metrics if name not in own),
         own=tuple(_user_metric(plan, metric) for metric in sweep.user_metrics),
         extra=extra,
+        derivatives=_derivatives(sweep, metrics, bounds),
         measurement=_measurement(sweep, bounds),
         description=sweep.description,
         simulation=_simulation(sweep, bounds),
@@ -53,6 +58,19 @@ def _simulation(sweep: Sweep, bounds: Mapping[str, slice]) -> BlockSimulation | 
     gains, state = (bounds.get(dim, slice(None)) for dim in (GAINS, STATE))
     tables = axes.gain_table(gains), axes.state_table(state)
     return BlockSimulation(axes.simulation, *tables, tuple(axes.state_parameters), tuple(axes.sizes))
+
+
+def _derivatives(sweep: Sweep, stored: Sequence[str], bounds: Mapping[str, slice]) -> BlockDerivatives | None:
+    """Return the derivatives among the variables that a block stores, and how its numbers move with parameters."""
+    requested = sweep.derivatives
+    metrics = tuple(metric for metric in requested.metrics if derivative(metric) in stored)
+    if not metrics:
+        return None
+    design, sets, count = bounds["design"], bounds["friction"], len(sweep.family.parameters)
+    moved = design_directions(sweep, design.start, design.stop)
+    gravity = moved[..., count:] if moved.shape[-1] == count + 3 else np.zeros((1, moved.shape[1], 3))
+    friction = friction_directions(sweep, sets.start, sets.stop)
+    return BlockDerivatives(metrics, moved[..., :count], friction, gravity, requested.sides)
 
 
 def _measurement(sweep: Sweep, bounds: Mapping[str, slice]) -> Measurement | None:

@@ -14,8 +14,8 @@ import numpy as np
 
 from pipeline.documents.files import FileSource
 from pipeline.sweep.side_files import MemoryFiles
+from robots.friction.groups import kinds as joint_kinds
 from robots.joint_kinds import JOINT_KINDS
-from robots.limits import MOTOR
 from robots.parameters import EITHER
 from robots.quantities import QUANTITIES
 from robots.types import JointKind
@@ -104,7 +104,7 @@ def joint_units(dataset: Dataset, sweep: Sweep | None) -> Iterator[tuple[str, st
     mechanism = sweep.family.reference
     for name, coordinate in dataset.coords.items():
         if EITHER in (unit := str(coordinate.attrs.get("units", ""))):
-            kinds = {kind for group in _groups(sweep, str(name)) for kind in _kinds(mechanism, group)}
+            kinds = {kind for group in _groups(sweep, str(name)) for kind in joint_kinds(mechanism, group)}
             units = {_of_kind(unit, kind) for kind in kinds}
             yield str(name), units.pop() if len(units) == 1 else unit
     for name, variable in dataset.data_vars.items():
@@ -116,19 +116,8 @@ def joint_units(dataset: Dataset, sweep: Sweep | None) -> Iterator[tuple[str, st
 def _groups(sweep: Sweep, name: str) -> Iterator[FrictionGroup]:
     """Yield the friction groups that have a parameter of this name in the axes."""
     for group in sweep.friction.groups:
-        prefix = f"{group.name}_" if group.name else ""
-        if name in {f"{prefix}{parameter}" for parameter in group.parameters}:
+        if name in group.labels:
             yield group
-
-
-def _kinds(mechanism: Mechanism, group: FrictionGroup) -> Iterator[JointKind]:
-    """Kinds of the joints and drives of a friction group."""
-    for place in group.places:
-        limb = mechanism.limbs[mechanism.instances[place.limb].limb]
-        if place.joint == MOTOR:
-            yield mechanism.actuator_kinds[place.actuator]
-        else:
-            yield limb.joint_kinds[place.joint].name
 
 
 def _kinds_along(mechanism: Mechanism, variable: DataArray) -> list[set[JointKind]]:

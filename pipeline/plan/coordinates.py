@@ -12,6 +12,7 @@ from pipeline.sweep.dataset_split import part_name
 from pipeline.sweep.gravity import gravity_parameters
 from pipeline.sweep.trajectories.swept import COORDINATE
 from robots.criteria.selection import deviation_names
+from robots.derivatives import PARAMETER, SIDE, SIDES
 from robots.quantities import FREEDOMS, GAINS, PLACED, STATE
 
 
@@ -50,6 +51,7 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
     for dim, labels in named.items():
         if dim in plan.layout.sizes:
             yield dim, dim, list(labels), "", dim.replace("_", " ")
+    yield from _derivatives(plan)
     if any("limb" in plan.layout.variable(name).dims for name in plan.layout.variables):
         yield "limb", "limb", list(plan.limbs), "", "limb"
         text = "joint of a limb: of its tree, at the platform, then the cut joints of its loops"
@@ -66,3 +68,11 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
             "",
             "link of a limb",
         )
+
+
+def _derivatives(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
+    """Coordinates of the dims of derivatives, where there are any."""
+    labels = {PARAMETER: plan.sweep.derivatives.parameters, SIDE: SIDES}
+    texts = {PARAMETER: "parameter that a derivative is taken by", SIDE: "side of the point, along its parameter"}
+    for dim in (dim for dim in labels if dim in plan.layout.sizes):
+        yield dim, dim, list(labels[dim]), "", texts[dim]

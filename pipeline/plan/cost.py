@@ -41,6 +41,10 @@ STORED = 2e-9
 """Seconds of one byte that is compressed and stored."""
 PATH = 0.2
 """Seconds of the fastest motion along a path of one design, with limits of power or jerk."""
+DIRECTION = 3.0
+"""Operations of the derivatives along a direction, in those of the values."""
+DIRECTION_GLUE = 1.2e-6
+"""Seconds of a direction of a sample outside kernels."""
 TASK = 1e-3
 """Seconds of a task in scheduler and worker, whatever is in it."""
 SCHEDULED = 0.5e-3
@@ -65,6 +69,8 @@ class Work:
     reacts: bool
     paths: int = field(default=0, kw_only=True)
     """Designs times trajectories whose fastest motions are looked for."""
+    directions: int = field(default=0, kw_only=True)
+    """Directions that metrics are differentiated along."""
 
     @property
     def is_counted(self) -> bool:
@@ -82,7 +88,14 @@ class Work:
         known, count = COUNTED.get(self.robot, PER_JOINT), 1 if self.is_counted else self.joints
         operations = count * (known.reactions if self.reacts else known.dynamics)
         sample = operations * OPERATION + GLUE + self.friction_sets * self.actuators * FRICTION_SECONDS
-        return self.samples * sample + self.stored * STORED + self.paths * PATH
+        return self.samples * sample + self.stored * STORED + self.paths * PATH + self.differentiating
+
+    @property
+    def differentiating(self) -> float:
+        """Seconds of one core that derivatives take."""
+        known, count = COUNTED.get(self.robot, PER_JOINT), 1 if self.is_counted else self.joints
+        operations = count * (known.reactions if self.reacts else known.dynamics)
+        return self.samples * self.directions * (DIRECTION * operations * OPERATION + DIRECTION_GLUE)
 
     @property
     def limb_threads(self) -> float:

@@ -22,7 +22,7 @@ from tasks.mechanics.recursion import MOVING
 from tasks.stages import stages
 from tasks.stages.metrics import margins
 from tasks.stages.request import Request
-from tasks.stages.stages import STRIP
+from tasks.stages.stages import DERIVED_STRIP, STRIP
 
 DOUBLE = 8
 OVERHEAD = 1 << 20
@@ -182,6 +182,13 @@ class Memory:
         if self.reacts and not at_once:
             steps.append(shared + loads + stored + tasks * (mounts + designs * width * self.reactions))
         return OVERHEAD + max(steps)
+
+    @property
+    def derived(self) -> int:
+        """Bytes of all values of the samples that are differentiated at a time, and of their rates."""
+        instances = len(self.request.structure.mechanism.instances)
+        reacting = self.reactions * instances + sum(self.loads)
+        return 2 * DERIVED_STRIP * (self.limbs + self.strip + reacting) if self.sweep.derivatives.metrics else 0
 
 
 def numbers(shapes: Shapes) -> int:

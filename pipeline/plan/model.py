@@ -197,7 +197,8 @@ class Plan:
         reacting = sum(
             DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in self.memory.request.reactions
         )
-        return self.memory.peak(lengths, stored, min(stored, reacting), layout.writing_bytes(0), by_limb=by_limb)
+        peak = self.memory.peak(lengths, stored, min(stored, reacting), layout.writing_bytes(0), by_limb=by_limb)
+        return peak + self.memory.derived
 
     @cached_property
     def extra(self) -> tuple[str, ...]:
@@ -229,6 +230,7 @@ class Plan:
             tasks=self.blocks * self.tasks_per_block,
             reacts=self.memory.reacts,
             paths=self._paths,
+            directions=self._directions,
         )
 
     @property
@@ -236,6 +238,12 @@ class Plan:
         """Designs times trajectories whose fastest motions are looked for."""
         asked = {*names("path")} & {*self.sweep.metrics}
         return self.layout.sizes["design"] * self.layout.sizes["trajectory"] if asked else 0
+
+    @property
+    def _directions(self) -> int:
+        """Directions that metrics are differentiated along: both ways of each parameter."""
+        requested = self.sweep.derivatives
+        return 2 * len(requested.parameters) if {*requested.metrics} & {*self.sweep.metrics} else 0
 
     @property
     def stored(self) -> int:
@@ -268,6 +276,7 @@ class Plan:
             ("blocks", f"{self.blocks:,} of {cut}"),
             ("tasks", f"{self.blocks * self.tasks_per_block:,} ({tasks})"),
             ("variables", ", ".join(self.layout.variables)),
+            *self._derivative_rows(),
             ("stored", f"{size(self.stored)} before compression, {self.layout.files:,} files"),
             (
                 "memory",
@@ -275,6 +284,20 @@ class Plan:
             ),
             ("time", self.work.text),
         ]
+
+    def _derivative_rows(self) -> list[tuple[str, str]]:
+        """Return the row about derivatives, where there are any."""
+        if not self._directions:
+            return []
+        requested = self.sweep.derivatives
+        metrics, parameters = counted(len(requested.metrics), "metric"), counted(len(requested.parameters), "parameter")
+        share = self.work.differentiating / self.work.computing
+        return [("derivatives", f"{metrics} by {parameters}, from both sides: {share:.0%} of the computing time")]
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def require_files(made: Plan) -> None:

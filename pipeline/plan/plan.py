@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pipeline.plan.cost import COUNTED, OPERATION, PER_JOINT, STORED, Work
+from pipeline.plan.derivatives import derivative_rows
 from pipeline.plan.memory import (
     DOUBLE,
     OVERHEAD,
@@ -350,7 +351,7 @@ def plan(sweep: Sweep) -> Plan:
     if sweep.simulation is not None:
         return plan_simulations(sweep)
     mechanism = sweep.family.assemble(sweep.parameters)
-    user_metrics = tuple(metric.variable for metric in sweep.user_metrics)
+    user_metrics = (*derivative_rows(sweep), *(metric.variable for metric in sweep.user_metrics))
     variables = (*stored_quantities(sweep), *(row.name for row in user_metrics))
     computed = (*variables, *extra_series(sweep))
     steady = steady_quantities(sweep, computed)
@@ -358,8 +359,9 @@ def plan(sweep: Sweep) -> Plan:
     rows = tuple(known[name] for name in computed)
     selection = sweep.selection
     stored = [replace(row, dims=selected_dims(row.dims)) if row.name in selection.series else row for row in rows]
-    whole = sweep.sizes | mechanism_sizes(mechanism) | SPACE
-    sizes = sweep.sizes | _sizes(mechanism, stored)
+    derived = sweep.derivatives.sizes if derivative_rows(sweep) else {}
+    whole = sweep.sizes | mechanism_sizes(mechanism) | SPACE | derived
+    sizes = sweep.sizes | _sizes(mechanism, stored) | derived
     used = {dim for row in stored for dim in row.dims}
     sizes |= {name: len(selection.of(dim)) for dim, name in PLACED.items() if name in used}
     per_set, shared = (pair_bytes(whole, rows, steady, per_set=by_set) for by_set in (True, False))

@@ -19,7 +19,7 @@ from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import Folder, StoredFiles
-from pipeline.sweep.stored import SWEEP_FINGERPRINT, stored_sweep
+from pipeline.sweep.stored import SWEEP_FINGERPRINT, functions_of, stored_sweep
 from storage.completion import finish
 from storage.encoding.checksums import Hashing, checksum
 from storage.encoding.documents import MAX_BYTES, METADATA, parse_json
@@ -89,8 +89,10 @@ def check_derived(place: Location, folder: str | Path, *, every: bool) -> Iterat
     try:
         planned = plan_at(stored_sweep(place, folder, plain=True), place)
         described = contents(planned)
-        attributes = derived_attributes(described["attributes"], manifest)
-        files = _files(_with_own(planned.layout, manifest.layout), described, attributes)
+        of_functions = bool(functions_of(manifest.layout, planned.sweep))
+        attributes = derived_attributes(described["attributes"], manifest, of_functions=of_functions)
+        layout = _with_own(planned.layout, manifest.layout) if of_functions else planned.layout
+        files = _files(layout, described, attributes)
     except (InputError, StoreError):
         return
     if every:
@@ -99,7 +101,7 @@ def check_derived(place: Location, folder: str | Path, *, every: bool) -> Iterat
         if key not in manifest.files and every:
             yield StoreDamage("metadata", place.at(key), f"without a checksum in {MANIFEST}")
         elif every or "/c." in key:
-            yield from _not_derived(place, files, key, is_part=bool(manifest.layout.own))
+            yield from _not_derived(place, files, key, is_part=of_functions)
 
 
 def _not_derived(place: Location, files: Files, key: str, *, is_part: bool) -> Iterator[StoreDamage]:
@@ -126,18 +128,19 @@ def _all_attributes(manifest: Manifest) -> dict[str, Any]:
     return {**manifest.attributes, "sweep": manifest.sweep, "fingerprint": manifest.fingerprint}
 
 
-def derived_attributes(fresh: Mapping[str, Any], manifest: Manifest) -> dict[str, Any]:
-    """Return the attributes of a store: the `fresh` ones of its plan, and of its manifest those on trust."""
+def derived_attributes(fresh: Mapping[str, Any], manifest: Manifest, *, of_functions: bool = False) -> dict[str, Any]:
+    """Return the attributes of a store: the `fresh` ones of its plan, and of its manifest those on trust.
+
+    of_functions: the store has metrics of a user's own.
+    """
     stored = _all_attributes(manifest)
-    trusted = (*ON_TRUST, *OF_FUNCTIONS) if manifest.layout.own else ON_TRUST
+    trusted = (*ON_TRUST, *OF_FUNCTIONS) if of_functions else ON_TRUST
     taken = {key: stored[key] for key in trusted if key in stored}
     return {key: taken.get(key, value) for key, value in fresh.items()} | taken
 
 
 def _with_own(planned: Layout, stored: Layout) -> Layout:
     """Return the layout of a plan with the metrics of a user's own that a store has: those are on trust."""
-    if not stored.own:
-        return planned
     sizes = {**stored.sizes, **planned.sizes}
     return replace(planned, sizes=sizes, variables=stored.variables, own=stored.own)
 

@@ -29,6 +29,7 @@ from pipeline.sweep.trajectories.description import describe_trajectory
 from pipeline.sweep.user_metric import PreparedMetric
 from robots.criteria.parts import CriteriaParameters
 from robots.criteria.selection import SeriesSelection
+from robots.derivatives import RequestedDerivatives
 from robots.formats.description import Description, family_of
 from robots.limits import ActuatorSharing, Limits
 from robots.measurement import Sensors
@@ -83,6 +84,8 @@ class Sweep(HasSections):
     """Simulation of the cases; None where forces follow from motions."""
     selection = SectionValue[SeriesSelection]()
     """Joints, links and freedoms of which some outputs are stored."""
+    derivatives = SectionValue[RequestedDerivatives]()
+    """Derivatives of metrics by parameters."""
     tolerances = SectionValue[Mapping[str, float]]()
     """Standard deviations of parameters, by name; those that are drawn are part of `design`."""
     measurement = SectionValue[Sensors | None]()

@@ -25,7 +25,7 @@ from pipeline.sweep.needs import check_quantities
 from pipeline.sweep.question.reader import swept_beside_designs
 from pipeline.sweep.reading import SweepReading
 from pipeline.sweep.robot import check_labels, inline, read_description, read_designs
-from pipeline.sweep.sections import CoreFile, TimeSection
+from pipeline.sweep.sections import CoreFile, DerivativeOutput, TimeSection
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.simulated.reader import SimulationContent
 from pipeline.sweep.sweep_file import SECTIONS, model_of
@@ -40,7 +40,7 @@ from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspac
 from robots.limits import EVEN_SHARING
 from robots.model import Mechanism
 from robots.parameters import nearest
-from robots.quantities import QUANTITIES
+from robots.quantities import DIFFERENTIABLE, QUANTITIES
 from robots.trajectories.trajectory import Trajectory
 
 MAX_TIMES = 10**7
@@ -73,11 +73,20 @@ def _begin(document: Document, source: FileSource) -> SweepReading:
     _require_format(report)
     file, problems = validate_keys(model_of(document), document)
     report.take(problems)
+    file = _with_metrics(file)
     description, robot = read_description(report, file, source.root)
     reading = SweepReading(report, file, SideFiles(source), robot, description)
     for section in SECTIONS:
         reading.description = section.extend(reading) or reading.description
     return reading
+
+
+def _with_metrics(file: CoreFile) -> CoreFile:
+    """Add the metrics whose derivatives are outputs, which are stored beside these."""
+    derivatives = (entry for entry in getattr(file, "outputs", ()) if isinstance(entry, DerivativeOutput))
+    wanted = dict.fromkeys(name for entry in derivatives for name in entry.metrics if name in DIFFERENTIABLE)
+    missing = tuple(name for name in wanted if name not in file.metrics)
+    return file.model_copy(update={"metrics": (*file.metrics, *missing)}) if missing else file
 
 
 def _read_core(reading: SweepReading) -> None:
@@ -126,7 +135,7 @@ def _sweep(reading: SweepReading, part: Swept, text: str) -> Sweep:
         grid=grid,
         gravity=(x, y, z),
         precision=file.precision,
-        outputs=tuple(map(str, file.outputs)),
+        outputs=tuple(str(name) for name in file.outputs if not isinstance(name, DerivativeOutput)),
         metrics=file.metrics,
         sections=reading.contents | {FrictionContent.key: FrictionContent(part.friction)},
         sources=reading.files.contents,
@@ -204,6 +213,8 @@ def _check_outputs(report: Report, file: CoreFile) -> None:
     ):
         known = [variable.name for variable in QUANTITIES.values() if variable.kind in kinds]
         for index, name in enumerate(names):
+            if isinstance(name, DerivativeOutput):
+                continue
             if name not in known:
                 report((section, index), name, f"one of the {section}", _other_list(name, section, known))
             elif name in names[:index]:

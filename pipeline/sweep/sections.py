@@ -197,19 +197,49 @@ class SelectedOutput(str):
         return result
 
 
+class DerivativeOutput(str):
+    """Derivatives of `metrics` by `parameters`, with the values of both sides of each point or without."""
+
+    __slots__ = ("metrics", "parameters", "sides")
+    metrics: tuple[str, ...]
+    parameters: tuple[str, ...]
+    sides: bool
+
+    @classmethod
+    def of(cls, entry: dict[str, object]) -> DerivativeOutput | None:
+        """Return the derivatives of an entry of a file; None where it is none."""
+        metrics, parameters, sides = _texts(entry.get("derivative")), _texts(entry.get("of")), entry.get("sides", False)
+        if not metrics or not parameters or not isinstance(sides, bool) or {*entry} - {"derivative", "of", "sides"}:
+            return None
+        result = cls("derivative")
+        result.metrics, result.parameters, result.sides = metrics, parameters, sides
+        return result
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """Return a text or a list of texts as texts; none where it is something else."""
+    entries = value if isinstance(value, list) else [value]
+    return tuple(entries) if all(isinstance(text, str) and text for text in entries) else ()
+
+
 def _output_entry(value: object) -> str:
     if isinstance(value, str) and value:
         return value
+    if isinstance(value, dict) and "derivative" in value:
+        if (derivative := DerivativeOutput.of(value)) is not None:
+            return derivative
+        raise PydanticCustomError("derivative_entry", "a derivative of metrics by parameters")
     if isinstance(value, dict) and len(value) == 1:
         ((name, places),) = value.items()
-        texts = [places] if isinstance(places, str) else places
-        if isinstance(texts, list) and texts and all(isinstance(text, str) and text for text in texts):
-            return SelectedOutput.of(str(name), tuple(texts))
+        if texts := _texts(places):
+            return SelectedOutput.of(str(name), texts)
     raise PydanticCustomError("output_entry", "a name, or a name with joints or links")
 
 
-OutputEntry = Annotated[str, PlainValidator(_output_entry, json_schema_input_type=str | dict[str, str | list[str]])]
-"""The name of an output, or a mapping of one key, the name, to joints or links."""
+OutputEntry = Annotated[
+    str, PlainValidator(_output_entry, json_schema_input_type=str | dict[str, str | list[str] | bool])
+]
+"""The name of an output, a mapping of one key, the name, to joints or links, or a derivative of metrics."""
 
 
 class TimeSection(Section):
@@ -326,7 +356,8 @@ class CoreFile(Section):
     )
     outputs: tuple[OutputEntry, ...] = Field(
         default=(),
-        description="time series to store; `joint_reaction: [elbow]` is that of some joints, links or freedoms alone",
+        description="time series to store; `joint_reaction: [elbow]` is that of some joints, links or freedoms alone; "
+        "`derivative: peak_force` with `of: [upper_arm]` is that of a metric by parameters",
     )
     metrics: tuple[Text, ...] = Field(default=(), description="numbers for each trajectory to store")
     seed: Seed | None = Field(default=None, description="seed of all samples that have none of their own")

@@ -10,6 +10,7 @@ from pipeline.sweep.side_files import stored_files
 from pipeline.sweep.user_metric import PreparedMetric
 from storage.errors import StoreError
 from storage.later import later_text
+from storage.layout import Layout
 from storage.manifest import Manifest
 from storage.places.access import locate
 from storage.places.location import LocationLike
@@ -31,14 +32,15 @@ def stored_sweep(
     manifest = Manifest.load(place)
     if manifest.layout.later:
         raise StoreError(f"{place}: {later_text(manifest.layout)}")
-    if manifest.layout.own and not user_metrics and not plain:
-        names = ", ".join(variable.name for variable in manifest.layout.own)
+    sweep = Sweep.from_text(manifest.sweep, name=f"{place} (its stored sweep)", folder=stored_files(place, folder))
+    functions = functions_of(manifest.layout, sweep)
+    if functions and not user_metrics and not plain:
+        names = ", ".join(functions)
         raise StoreError(
             f"{place}: holds metrics of functions that it does not keep ({names}); expected these functions beside its "
             "sweep; call pipeline.run with the same metrics"
         )
-    sweep = Sweep.from_text(manifest.sweep, name=f"{place} (its stored sweep)", folder=stored_files(place, folder))
-    sweep = replace(sweep, user_metrics=user_metrics if manifest.layout.own else ())
+    sweep = replace(sweep, user_metrics=user_metrics if functions else ())
     expected = manifest.fingerprint
     if plain:
         expected = str(manifest.attributes.get(SWEEP_FINGERPRINT, expected))
@@ -48,3 +50,8 @@ def stored_sweep(
             f"names in {str(folder)!r} has changed, or this is another version of limbsweep than the one that wrote it"
         )
     return sweep
+
+
+def functions_of(layout: Layout, sweep: Sweep) -> tuple[str, ...]:
+    """Return the variables of a store that functions of a user's own computed, which its sweep does not have."""
+    return tuple(row.name for row in layout.own if row.name not in sweep.derivatives.names)

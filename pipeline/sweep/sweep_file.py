@@ -17,6 +17,7 @@ from pipeline.sweep.friction import FrictionContent
 from pipeline.sweep.limits import LimitsContent
 from pipeline.sweep.loads.reader import LoadsContent
 from pipeline.sweep.measurement import MeasurementContent, SplitContent
+from pipeline.sweep.outputs.derivatives import DerivativesContent
 from pipeline.sweep.outputs.selection import SelectionContent
 from pipeline.sweep.question.reader import QuestionContent
 from pipeline.sweep.reading import SectionContent
@@ -41,6 +42,7 @@ SECTIONS: tuple[type[SectionContent[Any, Any]], ...] = (
     QuestionContent,
     MeasurementContent,
     SplitContent,
+    DerivativesContent,
 )
 
 _KEYS: dict[str, Any] = {section.key: section.field for section in SECTIONS if section.field is not None}

@@ -106,6 +106,8 @@ def _wrong_name(sweep: Sweep, name: str, others: Sequence[str]) -> list[Problem]
         *sweep.sizes,
         *sweep.design.names,
         *sweep.friction.axis.names,
+        *sweep.derivatives.names,
+        *sweep.derivatives.sizes,
         "actuator",
         "limb",
         "joint",

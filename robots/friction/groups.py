@@ -6,7 +6,7 @@ Parameters of a group are those of its law, then those of its load. Plain data; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from robots.limits import MOTOR, JointPlace, matches, places
 from robots.model import Mechanism
 from robots.parameters import LARGEST, Parameter, ParameterError, nearest
 from robots.quantities import FRICTION, Quantity
+from robots.types import JointKind
 
 Value = TypeVar("Value")
 
@@ -63,6 +64,11 @@ class FrictionGroup:
             )
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of its parameters in the axes of a sweep: behind the name of the group, where it has one."""
+        return tuple(f"{self.name}_{name}" if self.name else name for name in self.parameters)
+
+    @property
     def remembers(self) -> bool:
         """Return whether the friction at an instant depends on the motion before it."""
         return LAWS[self.law].state > 0
@@ -81,6 +87,16 @@ class FrictionGroup:
         """Return the `values` of its parameters without those of its load."""
         of_load = {parameter.name for parameter in LOADS[self.load]}
         return {name: value for name, value in values.items() if name not in of_load}
+
+
+def kinds(mechanism: Mechanism, group: FrictionGroup) -> Iterator[JointKind]:
+    """Yield the kinds of the joints and drives of a friction group."""
+    for place in group.places:
+        limb = mechanism.limbs[mechanism.instances[place.limb].limb]
+        if place.joint == MOTOR:
+            yield mechanism.actuator_kinds[place.actuator]
+        else:
+            yield limb.joint_kinds[place.joint].name
 
 
 def settles(groups: Iterable[FrictionGroup]) -> bool:

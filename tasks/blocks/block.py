@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,6 +75,32 @@ class BlockSimulation:
 
 
 @dataclass(frozen=True)
+class BlockDerivatives:
+    """Metrics of a block whose derivatives are wanted, and how its numbers move with each parameter.
+
+    parameters (design or 1, of, parameter), friction (set or 1, of, numbers of all groups), gravity (design or 1, of,
+    3); `sides`: both one-sided derivatives are stored.
+    """
+
+    metrics: tuple[str, ...]
+    parameters: np.ndarray
+    friction: np.ndarray
+    gravity: np.ndarray
+    sides: bool = False
+
+    @property
+    def count(self) -> int:
+        """Number of parameters that derivatives are taken by."""
+        return int(self.parameters.shape[1])
+
+    def cut(self, designs: slice, sets: slice) -> BlockDerivatives:
+        """Return the derivatives of some designs and friction sets."""
+        parts = ((self.parameters, designs), (self.friction, sets), (self.gravity, designs))
+        parameters, friction, gravity = (rows if len(rows) == 1 else rows[part] for rows, part in parts)
+        return replace(self, parameters=parameters, friction=friction, gravity=gravity)
+
+
+@dataclass(frozen=True)
 class Block:
     """Everything that the tasks of one block need; small to send.
 
@@ -112,6 +138,8 @@ class Block:
     """Motion of the base in the world; None for a base at rest."""
     selection: SeriesSelection = EVERYTHING
     """Of which joints and links some series are stored."""
+    derivatives: BlockDerivatives | None = None
+    """Derivatives of metrics, see `tasks.blocks.derived_metrics`."""
     gravities: np.ndarray | None = None
     """Gravity of each design (design, 3) [m/s^2]; None where it is `gravity` for all."""
     sharing: ActuatorSharing = EVEN_SHARING

@@ -124,14 +124,18 @@ def _in_order(block: Block) -> Arrays:
 
 
 def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning, ...]]:
-    """Return the arrays that a block stores, from those that it has computed, with metrics of paths and of a user.
+    """Return the arrays that a block stores, from those that it has computed, with metrics of paths and derivatives.
 
-    Beside them what the metrics of a user could not do.
+    Those of a user's metrics are among them, and beside them what these could not do.
     """
     if {*names("path")} & {*block.metrics}:
         from tasks.blocks.cycles import cycle_metrics  # with all that moves along paths, which few sweeps need
 
         arrays = arrays | cycle_metrics(block)
+    if block.derivatives is not None:
+        from tasks.blocks.derived_metrics import derivative_arrays  # with differentiation, which few sweeps need
+
+        arrays = arrays | derivative_arrays(block, computed)
     return with_own(block, arrays)
 
 

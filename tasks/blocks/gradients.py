@@ -1,8 +1,8 @@
-"""Metrics of a block with their exact derivatives along directions in the space of design parameters.
+"""Metrics of a block with their exact derivatives along directions in the space of its parameters.
 
 The stages are those of a run, each by the pushforward of its program. A peak is differentiated at the sample where it
-occurs, which is exact wherever one sample alone has it. Motions of the platform do not depend on the design; friction
-parameters are held fixed. Not here: laws with a state. These are refused.
+occurs, which is exact wherever one sample alone has it; derivatives ahead of the point look at all samples that share
+it. Motions of the platform do not depend on parameters. Not here: laws with a state. These are refused.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.quantities import FRICTION, QUANTITIES, names, reduction
+from robots.quantities import DIFFERENTIABLE, FRICTION, QUANTITIES, reduction
 from robots.status import Status
 from robots.types import TWIST
 from tasks.blocks.block import Block
 from tasks.blocks.limb_results import motions
+from tasks.blocks.motions import TIMED
 from tasks.kernels.derivatives import pushforward
 from tasks.kernels.expression import Array
 from tasks.kernels.kernel import kernel, padded
@@ -33,64 +34,85 @@ TINY = 1e-200
 
 REACTION, WRENCH = "peak_reaction", "joint_reaction"
 
-DIFFERENTIABLE = (
-    *actuators.METRICS,
-    *(
-        name
-        for name in names("assembly", "metric")
-        if not {"workspace"} & {*QUANTITIES[name].needs} and name != "failed_samples"
-    ),
-    REACTION,
-    *actuators.ROBOT_METRICS,
-)
-"""Metrics that `metric_rates` knows."""
+AHEAD = "ahead"
+"""Kind of derivatives on the side that a direction leads to."""
+
+TIED = 1e-11
+"""Difference of two samples, relative to the peak, at which both have it: rounding of what Newton steps leave."""
+
+PART = 512
+"""Samples of a motion that are differentiated at a time."""
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Directions in the space of the parameters of a block, in their units.
+
+    parameters: (direction, parameter), or those of each design (design, direction, parameter); friction: (set or 1,
+    direction, numbers of all groups) and gravity (design or 1, direction, 3), held fixed where absent.
+    """
+
+    parameters: Array
+    friction: Array | None = None
+    gravity: Array | None = None
 
 
 @dataclass(frozen=True)
 class MetricRates:
-    """A metric and how it changes: values (design, ..., window), rates (direction, design, ..., window).
+    """A metric and how it changes: values (design, ..., window), rates and sizes (direction, design, ..., window).
+
+    sizes: what rates would be if those of all samples were as large as the largest, or had one sign in a sum: their
+    rounding goes with it.
 
     Between, the dims of the metric: friction set and trajectory, or trajectory alone; then actuator, if it has one.
     """
 
     values: np.ndarray
     rates: np.ndarray
+    sizes: np.ndarray
 
 
-def metric_rates(block: Block, directions: Array, windows: int = 1) -> dict[str, MetricRates]:
-    """Return the metrics of a block and their derivatives along `directions` in units of parameters.
-
-    directions: (direction, parameter), or those of each design (design, direction, parameter).
+def metric_rates(
+    block: Block, directions: Array | Directions, windows: int = 1, kind: str = "middle"
+) -> dict[str, MetricRates]:
+    """Return the metrics of a block and their derivatives along directions; an array: of parameters of the robot.
 
     A peak over time is given for each of `windows` equal parts of the samples, so that who optimises can see the peaks
-    behind the highest. Sums over time have one window. A case with a failed sample is NaN. Raises ValueError for
+    behind the highest. Sums over time have one window. A case with a failed sample is NaN. `kind` "ahead": the
+    derivative on the side that the direction leads to, see `tasks.kernels.derivatives.KINDS`. Raises ValueError for
     metrics and friction that are not differentiated.
     """
-    along = np.ascontiguousarray(directions, dtype=float)
-    if along.ndim == 2:
-        along = np.broadcast_to(along, (block.designs, *along.shape))
-    if along.ndim != 3 or along.shape[::2] != block.parameters.shape:
-        got, expected = np.shape(directions), f"(directions, {block.parameters.shape[1]})"
+    along = directions if isinstance(directions, Directions) else Directions(directions)
+    rows = np.ascontiguousarray(along.parameters, dtype=float)
+    if rows.ndim == 2:
+        rows = np.broadcast_to(rows, (block.designs, *rows.shape))
+    if rows.ndim != 3 or rows.shape[::2] != block.parameters.shape:
+        got, expected = np.shape(along.parameters), f"(directions, {block.parameters.shape[1]})"
         raise ValueError(f"directions: got an array of shape {got}; expected {expected}, one row for each")
     _check(block)
-    return _Chain(block, along, min(windows, len(block.times))).run()
+    return _Chain(block, replace(along, parameters=rows), min(windows, len(block.times)), kind).run()
 
 
 def _check(block: Block) -> None:
     for name in block.metrics:
-        if name not in DIFFERENTIABLE:
+        if name not in (*DIFFERENTIABLE, "worst_status"):
             raise ValueError(f"metric {name!r} is not differentiated; expected some of {', '.join(DIFFERENTIABLE)}")
     for group in block.groups:
         if group.remembers:
             raise ValueError(f"friction law {group.law!r} is not differentiated; expected a law without state")
 
 
+Reduced = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Values, rates, sizes of rates (case, component, window) of a metric reduced over time and not finished yet."""
+
+
 class _Chain:
     """One pass along a block's stages. Cases are designs times directions, designs slower."""
 
-    def __init__(self, block: Block, directions: np.ndarray, windows: int):
-        self.block, self.windows = block, windows
-        self.count, self.samples, width = directions.shape[1], len(block.times), padded(len(block.times))
+    def __init__(self, block: Block, directions: Directions, windows: int, kind: str):
+        rows = np.asarray(directions.parameters)
+        self.block, self.windows, self.kind = block, windows, kind
+        self.count, self.samples, width = rows.shape[1], len(block.times), padded(len(block.times))
         weights = np.zeros((1, 1, width))
         weights[0, 0, : self.samples] = actuators.trapezoid_weights(block.times)
         self.duration = float(weights.sum())
@@ -98,7 +120,10 @@ class _Chain:
         self.values[PARAMETERS] = np.repeat(block.parameters, self.count, axis=0)
         if len(self.values["gravity"]) > 1:
             self.values["gravity"] = np.repeat(self.values["gravity"], self.count, axis=0)
-        self.values[Rate(PARAMETERS)] = np.ascontiguousarray(directions.reshape(-1, directions.shape[-1]))
+        self.values[Rate(PARAMETERS)] = np.ascontiguousarray(rows.reshape(-1, rows.shape[-1]))
+        self.friction = directions.friction if directions.friction is not None and directions.friction.any() else None
+        if (along := directions.gravity) is not None and along.any():
+            self.values[Rate("gravity")] = np.broadcast_to(along, (block.designs, *along.shape[1:])).reshape(-1, 3)
         self.values |= self._mounts()
 
     def _mounts(self) -> Values:
@@ -106,7 +131,7 @@ class _Chain:
         cases = len(self.values[PARAMETERS])
         pad = ((0, padded(cases) - cases), (0, 0))
         rows = {key: np.pad(self.values[key], pad, mode="edge") for key in (PARAMETERS, Rate(PARAMETERS))}
-        run = kernel(pushforward(mount_program(self.block.family), (PARAMETERS,)))
+        run = kernel(pushforward(mount_program(self.block.family), (PARAMETERS,), self.kind))
         out = run({key: np.ascontiguousarray(value.T)[None] for key, value in rows.items()}, cases)
         return {key: np.ascontiguousarray(value[0, :, :cases].T) for key, value in out.items()}
 
@@ -118,39 +143,74 @@ class _Chain:
 
     def run(self) -> dict[str, MetricRates]:
         """Compute the metrics of the block with their derivatives."""
-        chain = list(stages(self.request))
-        last = next(k for k, stage in enumerate(chain) if stage.name == "assembly")
         root = motions(self.block)
-        rows = [list(self._by_set(chain[: last + 1], chain[last + 1 :], root.values(j))) for j in range(len(root))]
+        rows = [list(self._finished_sets(root.values(j))) for j in range(len(root))]
         return {name: self._gathered(name, rows) for name in self.block.metrics}
 
-    def _by_set(
-        self, before: Sequence[Stage], after: Sequence[Stage], root: Values
-    ) -> Iterator[dict[str, MetricRates]]:
+    @functools.cached_property
+    def _halves(self) -> tuple[list[Stage], list[Stage]]:
+        """The stages up to the assembly, and those that friction changes."""
+        chain = list(stages(self.request))
+        last = next(k for k, stage in enumerate(chain) if stage.name == "assembly")
+        return chain[: last + 1], chain[last + 1 :]
+
+    def _finished_sets(self, root: Values) -> Iterator[dict[str, MetricRates]]:
         """The metrics on a motion for each friction set; those that friction does not change with the first alone."""
-        values = self._run(before, {**self.values, **root})
+        parts = [list(self._by_set(values, samples)) for values, samples in self._parts({**self.values, **root})]
+        for by_part in zip(*parts, strict=True):
+            names = [name for name in self.block.metrics if name in by_part[0]]
+            yield {name: self._finished_rates(name, [part[name] for part in by_part]) for name in names}
+
+    def _parts(self, values: Values) -> Iterator[tuple[Values, int]]:
+        """Values in parts of the time, and the samples of each; all at once where windows are asked for."""
+        step = PART if self.windows == 1 else self.samples
+        for start in range(0, self.samples, step):
+            samples = min(step, self.samples - start)
+            part = slice(start, start + padded(samples))
+            cut = {k: np.ascontiguousarray(v[..., part]) if v.ndim == TIMED else v for k, v in values.items()}
+            yield cut, samples
+
+    def _by_set(self, values: Values, samples: int) -> Iterator[dict[str, Reduced]]:
+        """The metrics in a part of the time for each friction set, as `_finished_sets` has them."""
+        before, after = self._halves
+        values = self._run(before, values, samples)
         for number, friction in enumerate(self.block.friction):
             steps = after if number == 0 or any(self.request.passive) else [s for s in after if s.name == "actuation"]
-            final = self._run(steps, {**values, "friction": friction[None]})
-            yield {name: rates for name in self.block.metrics if (rates := self._rates(name, final)) is not None}
+            final = self._run(steps, {**values, FRICTION: friction[None], **self._friction_rates(number)}, samples)
+            by_name = ((name, self._reduced(name, final, samples)) for name in self.block.metrics)
+            yield {name: reduced for name, reduced in by_name if reduced is not None}
 
-    def _run(self, steps: Iterable[Stage], values: Values) -> Values:
+    def _friction_rates(self, number: int) -> Values:
+        """Return the rates of the numbers of a friction set, for all cases; none where they are held fixed."""
+        if self.friction is None:
+            return {}
+        along = self.friction[number if len(self.friction) > 1 else 0]
+        return {Rate(FRICTION): np.tile(along, (self.block.designs, 1))}
+
+    def _run(self, steps: Iterable[Stage], values: Values, samples: int) -> Values:
         for stage in steps:
-            values = values | stage.run_rates(kernel, values, self.samples)
+            values = values | stage.run_rates(kernel, values, samples, self.kind)
         return values
 
-    def _rates(self, name: str, values: Values) -> MetricRates | None:
-        """(case, component, window), both values and rates; None where reactions were not computed again."""
+    def _reduced(self, name: str, values: Values, samples: int) -> Reduced | None:
+        """Return a metric reduced over a part of the time; None where reactions were not computed again."""
         if name == REACTION:
-            return self._peak_reactions(values) if Indexed(WRENCH, 0) in values else None
-        found, rates = (values[key][..., : self.samples] for key in (name, Rate(name)))
+            return self._peak_reactions(values, samples) if Indexed(WRENCH, 0) in values else None
+        found, rates = (values[key][..., :samples] for key in (name, Rate(name)))
         if reduction(name) == "sum":
-            reduced = found.sum(axis=-1, keepdims=True), rates.sum(axis=-1, keepdims=True)
-        else:
-            reduced = _extremes(found, rates, reduction(name), self.windows)
+            return _summed(found, rates, np.abs(rates))
+        return self._extremes((found, rates, np.abs(rates)), reduction(name), self.windows)
+
+    def _finished_rates(self, name: str, parts: Sequence[Reduced]) -> MetricRates:
+        """Return values and rates (case, component, window) of a metric from those of all parts of the time."""
+        values, rates, sizes = reduced = _joined(parts)
+        if reduction(name) == "sum":
+            values, rates, sizes = _summed(*reduced)
+        elif len(parts) > 1:
+            values, rates, sizes = self._extremes(reduced, reduction(name), 1)
         with np.errstate(invalid="ignore"):
-            stepped = self._finished(name, reduced[0] + 1j * TINY * reduced[1])
-        return MetricRates(self._finished(name, reduced[0]), np.asarray(np.imag(stepped)) / TINY)
+            stepped = [np.imag(self._finished(name, values + 1j * TINY * x)) / TINY for x in (rates, sizes)]
+        return MetricRates(self._finished(name, values), stepped[0], np.abs(stepped[1]))
 
     def _finished(self, name: str, reduced: np.ndarray) -> np.ndarray:
         if name in actuators.METRICS:
@@ -159,37 +219,66 @@ class _Chain:
             return poses.METRICS[name].finish(reduced, self.samples, self.request.structure.freedoms)
         return reduced
 
-    def _peak_reactions(self, values: Values) -> MetricRates:
+    def _peak_reactions(self, values: Values, samples: int) -> Reduced:
         """Peaks of the forces in joints, (case, limb, joint, window); NaN for a failed sample, or where no joint is."""
-        limbs = [self._force_sizes(values, k) for k in range(len(self.request.passive))]
-        bad = np.where(values["status"][:, 0, : self.samples] != Status.OK, np.nan, 0.0)[:, None, None]
+        limbs = [self._force_sizes(values, k, samples) for k in range(len(self.request.passive))]
+        bad = np.where(values["status"][:, 0, :samples] != Status.OK, np.nan, 0.0)[:, None, None]
         sizes, rates = (_stacked([limb[kind] for limb in limbs]) + bad for kind in (0, 1))
-        return MetricRates(*_extremes(sizes, rates, "max", self.windows))
+        return self._extremes((sizes, rates, np.abs(rates)), "max", self.windows)
 
-    def _force_sizes(self, values: Values, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def _extremes(self, samples: Reduced, how: str, windows: int) -> Reduced:
+        """Return the largest or smallest value in each window, NaN if any is, and the rate where it occurs."""
+        sign = 1.0 if how == "max" else -1.0
+        values, rates, sizes = samples
+        found = []
+        for part in np.array_split(np.arange(values.shape[-1]), windows):
+            inner, slopes = sign * values[..., part], sign * rates[..., part]
+            best = np.argmax(inner, axis=-1)[..., None]
+            peak, slope = np.take_along_axis(inner, best, axis=-1), np.take_along_axis(slopes, best, axis=-1)
+            if self.kind == AHEAD:
+                tied = inner >= peak - TIED * np.abs(peak)
+                slope = np.where(tied, slopes, -np.inf).max(axis=-1, keepdims=True, initial=-np.inf)
+                slope = np.where(np.isnan(peak), np.nan, slope)
+            found.append((sign * peak, sign * slope, sizes[..., part].max(axis=-1, keepdims=True)))
+        return _joined(found)
+
+    def _force_sizes(self, values: Values, k: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the sizes of the forces in the joints of limb k (case, joint, sample), and their rates."""
-        force, rate = (self._forces(values[key]) for key in (Indexed(WRENCH, k), Rate(Indexed(WRENCH, k))))
+        keys = (Indexed(WRENCH, k), Rate(Indexed(WRENCH, k)))
+        force, rate = (self._forces(values[key], samples) for key in keys)
         size = np.sqrt((force * force).sum(axis=2))
         # a joint that carries nothing has a size with a kink: what it changes by is then not known, and zero is told
         return size, (force * rate).sum(axis=2) / np.where(size > 0.0, size, 1.0)
 
-    def _forces(self, wrenches: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _forces(self, wrenches: NDArray[np.float64], samples: int) -> NDArray[np.float64]:
         """Forces (case, joint, 3, sample) in rows of wrenches (case, component, padded time)."""
-        rows = wrenches[..., : self.samples]
-        return rows.reshape(len(rows), -1, len(TWIST), self.samples)[:, :, 3:]
+        rows = wrenches[..., :samples]
+        return rows.reshape(len(rows), -1, len(TWIST), samples)[:, :, 3:]
 
     def _gathered(self, name: str, rows: Sequence[Sequence[dict[str, MetricRates]]]) -> MetricRates:
         """From (case, component, window) of each trajectory and set to the dims of `MetricRates`."""
         by_set = FRICTION in self.block.dims(name)
         parts = []
-        for kind in ("values", "rates"):
+        for kind in ("values", "rates", "sizes"):
             stacked = np.stack([[getattr(row[name], kind) for row in sets[: None if by_set else 1]] for sets in rows])
             stacked = np.moveaxis(stacked, (2, 1), (0, 1))  # from trajectory, set, case to case, set, trajectory
             stacked = stacked if by_set else stacked[:, 0]
             if not {"actuator", "joint"} & {*QUANTITIES[name].dims}:
                 stacked = stacked[:, :, 0]
             parts.append(stacked.reshape(self.block.designs, self.count, *stacked.shape[1:]))
-        return MetricRates(parts[0][:, 0], np.moveaxis(parts[1], 1, 0))
+        return MetricRates(parts[0][:, 0], *(np.moveaxis(part, 1, 0) for part in parts[1:]))
+
+
+def _summed(*arrays: np.ndarray) -> Reduced:
+    """Return the sums of values, rates and sizes along the last axis, which stays."""
+    values, rates, sizes = (array.sum(axis=-1, keepdims=True) for array in arrays)
+    return values, rates, sizes
+
+
+def _joined(parts: Sequence[Reduced]) -> Reduced:
+    """Return values, rates and sizes of all windows of some parts."""
+    values, rates, sizes = (np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))
+    return values, rates, sizes
 
 
 def _stacked(limbs: Sequence[np.ndarray]) -> np.ndarray:
@@ -197,13 +286,3 @@ def _stacked(limbs: Sequence[np.ndarray]) -> np.ndarray:
     most = max(limb.shape[1] for limb in limbs)
     whole = [np.pad(limb, ((0, 0), (0, most - limb.shape[1]), (0, 0)), constant_values=np.nan) for limb in limbs]
     return np.stack(whole, axis=1)
-
-
-def _extremes(values: np.ndarray, rates: np.ndarray, how: str, windows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the largest or smallest value in each window, NaN if any is, and the rate where it occurs."""
-    at = np.argmax if how == "max" else np.argmin
-    found = []
-    for part in np.array_split(np.arange(values.shape[-1]), windows):
-        best = at(values[..., part], axis=-1)[..., None]
-        found.append([np.take_along_axis(array[..., part], best, axis=-1) for array in (values, rates)])
-    return tuple(np.concatenate(each, axis=-1) for each in zip(*found, strict=True))  # type: ignore[return-value]

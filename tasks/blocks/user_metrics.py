@@ -132,7 +132,7 @@ def _named(names: Sequence[str], values: np.ndarray) -> dict[str, float]:
 
 def _friction_names(block: Block) -> list[str]:
     """Names of a friction set's numbers, as in the dataset: behind the name of their group, where it has one."""
-    return [f"{group.name}_{name}" if group.name else name for group in block.groups for name in group.parameters]
+    return [name for group in block.groups for name in group.labels]
 
 
 @functools.lru_cache(maxsize=32)

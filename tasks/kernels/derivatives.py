@@ -57,15 +57,59 @@ def _size_with_kink(node: Expression, x: Expression, dx: Scalar) -> Scalar:
 _WITH_KINKS: dict[str, Callable[..., Scalar]] = {"sqrt": _root_with_kink, "abs": _size_with_kink}
 
 
-def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], *, kinks: bool = False) -> list[Scalar]:
+def _size_ahead(node: Expression, x: Expression, dx: Scalar) -> Scalar:
+    """Return the slope of a size ahead of the point: at zero it grows, whichever way the number goes."""
+    lift = node.graph.lift
+    return select(_less_ahead(x, lift(0.0), dx, 0.0), lift(-dx), lift(dx))
+
+
+def _less_ahead(x: Expression, y: Expression, dx: Scalar, dy: Scalar) -> Expression:
+    """Return whether x < y just ahead: where they are equal, their rates decide."""
+    return (x < y) | (_equal(x, y) & (x.graph.lift(dx) < dy))
+
+
+def _equal(x: Expression, y: Expression) -> Expression:
+    return x.graph.node("eq", (x, y))
+
+
+def _unless_still(rule: Callable[..., Expression]) -> Callable[..., Expression]:
+    """Return a rule of a comparison that leaves it as it is where neither side changes."""
+    return lambda node, x, y, dx, dy: node if _all_zero((dx, dy)) else rule(x, y, dx, dy)
+
+
+_AHEAD: dict[str, Callable[..., Scalar]] = {
+    "abs": _size_ahead,
+    "sqrt": _root_with_kink,
+    "select": lambda node, mask, x, y, ahead, dx, dy: select(ahead, x.graph.lift(dx), y.graph.lift(dy)),
+    "lt": _unless_still(_less_ahead),
+    "le": _unless_still(lambda x, y, dx, dy: (x < y) | (_equal(x, y) & (x.graph.lift(dx) <= dy))),
+    "eq": _unless_still(lambda x, y, dx, dy: _equal(x, y) & _equal(x.graph.lift(dx), x.graph.lift(dy))),
+    "and": lambda node, x, y, ahead, other: ahead & other,
+    "or": lambda node, x, y, ahead, other: ahead | other,
+    "not": lambda node, x, ahead: ~ahead,
+}
+"""Rules of the derivative on the side that the direction leads to: in place of the rate of a mask stands the mask as it
+is just ahead. Source: Griewank, On stable piecewise linearization, Optim. Methods Softw. 28 (2013), section 2."""
+
+KINDS: Mapping[str, tuple[Mapping[str, Callable[..., Scalar]], frozenset[str]]] = {
+    "smooth": (_RULES, STEPS),
+    "middle": (_RULES | _WITH_KINKS, STEPS),
+    "ahead": (_RULES | _AHEAD, STEPS - MASKS),
+}
+"""Rules, and operations whose arguments do not count, of each kind of derivative at a kink: NaN or one of two slopes at
+a root or size of zero; zero there; or the slope on the side that the direction leads to, at comparisons as well."""
+
+
+def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], kind: str = "smooth") -> list[Scalar]:
     """Derivatives of traced `values` where the nodes in `seeds` change at the given rates and inputs do not.
 
-    With `kinks`, a root and a size of zero, which have none, have the derivative zero instead of NaN or one of two.
+    kind: a key of KINDS, which says what counts at a kink.
 
     Nodes behind a seed are not looked at. That is how a loop is differentiated: the state after it must be among the
     seeds. Raises ValueError where it is not.
     """
     rates: dict[int, Scalar] = {node.number: rate for node, rate in seeds.items()}
+    rules, steps = KINDS[kind]
 
     def change(root: Expression) -> Scalar:
         stack = [root]
@@ -74,26 +118,34 @@ def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], *, kin
             if node.number in rates:
                 stack.pop()
                 continue
-            if node.op in STEPS:
+            if node.op in steps:
                 rates[node.number] = 0.0  # whatever is behind it
                 continue
-            waiting = [arg for arg in node.args if arg.number not in rates]
-            if waiting:
+            if waiting := _waiting(node, rates):
                 stack.extend(waiting)
                 continue
-            rates[node.number] = _one(node, [rates[arg.number] for arg in node.args], kinks)
+            rates[node.number] = _one(node, [rates.get(arg.number, 0.0) for arg in node.args], rules)
             stack.pop()
         return rates[root.number]
 
     return [change(value) if isinstance(value, Expression) else 0.0 for value in values]
 
 
-def _one(node: Expression, changes: Sequence[Scalar], kinks: bool) -> Scalar:
+def _waiting(node: Expression, rates: Mapping[int, Scalar]) -> list[Expression]:
+    """Return the arguments whose rates are to be found first; of a choice without rates not the mask."""
+    waiting = [arg for arg in node.args if arg.number not in rates]
+    if node.op != "select" or not waiting:
+        return waiting
+    branches = [arg for arg in node.args[1:] if arg.number not in rates]
+    still = not branches and _all_zero([rates[arg.number] for arg in node.args[1:]])
+    return branches or ([] if still else waiting)
+
+
+def _one(node: Expression, changes: Sequence[Scalar], rules: Mapping[str, Callable[..., Scalar]]) -> Scalar:
     if node.op in (STATE, RESULT):
         raise ValueError(f"tangent: got a value that depends on the loop behind {node!r}; expected its rate as a seed")
-    if _all_zero(changes):
+    if node.op not in MASKS and _all_zero(changes[1:] if node.op == "select" else changes):
         return 0.0
-    rules = _RULES | _WITH_KINKS if kinks else _RULES
     return rules[node.op](node, *node.args, *changes)
 
 
@@ -107,23 +159,25 @@ SETTLED = Dual(1e-14, 1e-6)
 """Change of these rates in a round, relative to their size, at which they have."""
 TINY = 1e-300
 
-_known: dict[tuple[int, tuple[Key, ...]], tuple[Program, Program]] = {}
+_known: dict[tuple[int, tuple[Key, ...], str], tuple[Program, Program]] = {}
 _lock = threading.Lock()
 
 
-def pushforward(program: Program, varying: Sequence[Key]) -> Program:
+def pushforward(program: Program, varying: Sequence[Key], kind: str = "middle") -> Program:
     """Return the pushforward of a program, made on the first call in this process; see `differentiated`."""
     with _lock:
-        key = id(program), tuple(varying)
+        key = id(program), tuple(varying), kind
         if key not in _known:
-            _known[key] = program, differentiated(program, varying)  # the program too, so that its id stays its own
+            made = differentiated(program, varying, kind)
+            _known[key] = program, made  # the program too, so that its id stays its own
         return _known[key][1]
 
 
-def differentiated(program: Program, varying: Sequence[Key]) -> Program:
+def differentiated(program: Program, varying: Sequence[Key], kind: str = "middle") -> Program:
     """Return the program with an input `Rate(key)` for each `varying` input, and an output `Rate(key)` for each output.
 
-    What `program` reduces over samples is here given for each sample. Raises ValueError for an input that it lacks.
+    kind: a key of KINDS, which says what counts at a kink. What `program` reduces over samples is here given for each
+    sample. Raises ValueError for an input that it lacks.
     """
     if unknown := [name for name in varying if name not in program.inputs]:
         raise ValueError(
@@ -131,8 +185,8 @@ def differentiated(program: Program, varying: Sequence[Key]) -> Program:
         )
     case, sample = dict(program.case), dict(program.sample)
     for name in varying:
-        kind = case if name in case else sample
-        kind[Rate(name)] = kind[name]
+        inputs_of = case if name in case else sample
+        inputs_of[Rate(name)] = inputs_of[name]
 
     def one_sample(inputs: Mapping[Key, Array]) -> dict[Key, Array]:
         replay = _Rates(program, inputs)
@@ -147,7 +201,7 @@ def differentiated(program: Program, varying: Sequence[Key]) -> Program:
         for name, (shape, nodes) in program.outputs.items():
             values = [replay.values[node] for node in nodes]
             outputs[name] = shaped(values, shape)
-            outputs[Rate(name)] = shaped(tangent(values, seeds, kinks=True), shape)
+            outputs[Rate(name)] = shaped(tangent(values, seeds, kind), shape)
         return outputs
 
     return trace_keyed(f"{program.name}.pushforward", one_sample, case=case, sample=sample)
@@ -181,7 +235,7 @@ class _Rates(Replay):
         stepped = self.step_rates(index, results, seeds)
         if loop.skip is None:
             return stepped
-        before = tangent([self.values[i] for i in loop.initial], seeds, kinks=True)
+        before = tangent([self.values[i] for i in loop.initial], seeds, "middle")
         mask, lift = self.values[loop.skip], self.graph.lift
         return [select(mask, lift(old), lift(new)) for old, new in zip(before, stepped, strict=True)]
 
@@ -189,7 +243,7 @@ class _Rates(Replay):
         """Return the rates of the results of a loop: those of one more step that starts at them."""
         following = self.body(index, results)
         loop = self.program.loops[index]
-        rates = tangent(following, {**seeds, **dict.fromkeys(results, 0.0)}, kinks=True)
+        rates = tangent(following, {**seeds, **dict.fromkeys(results, 0.0)}, "middle")
         return rates if loop.newton else self._contracted(following, results, seeds, rates)
 
     def _contracted(
@@ -204,7 +258,7 @@ class _Rates(Replay):
 
         def step(state: Sequence[Expression]) -> tuple[list[Scalar], Expression]:
             own_rates = dict(zip(results, state, strict=True))
-            through = tangent(following, {**dict.fromkeys(seeds, 0.0), **own_rates}, kinks=True)
+            through = tangent(following, {**dict.fromkeys(seeds, 0.0), **own_rates}, "middle")
             after = [rate + change for rate, change in zip(lifted, through, strict=True)]
             moving = size_of([new - old for new, old in zip(after, state, strict=True)])
             # a rate that is no number will not get better

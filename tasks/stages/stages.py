@@ -44,6 +44,9 @@ REQUESTS = 256
 STRIP = 1 << 15
 """Samples of a block that stages work through at a time: their intermediate results stay in the cache."""
 
+DERIVED_STRIP = 1 << 13
+"""Samples times directions that are differentiated at a time: all values are kept, beside their rates."""
+
 
 class Rows(NamedTuple):
     """Outputs for all cases and samples, in `out` if given; `filled`: without the constant ones."""
@@ -97,11 +100,14 @@ class Stage:
         results = kernel(self.program)(self.inputs(values), samples, out, filled=filled)
         return {self.gives(name): array for name, array in results.items()}
 
-    def run_rates(self, kernel: Kernels, values: Arrays, samples: int) -> Values:
-        """Compute the values of the stage and their rates, where `values` have rates as well, by Rate of their key."""
+    def run_rates(self, kernel: Kernels, values: Arrays, samples: int, kind: str = "middle") -> Values:
+        """Compute the values of the stage and their rates, where `values` have rates as well, by Rate of their key.
+
+        kind: a key of `tasks.kernels.derivatives.KINDS`, which says what counts at a kink.
+        """
         inputs = [name for name in self.program.inputs if not isinstance(name, Rate)]
         rates = {name: rate for name in inputs if (rate := self._rate(name, values)) is not None}
-        program = pushforward(self.program, tuple(rates))
+        program = pushforward(self.program, tuple(rates), kind)
         arrays = self.inputs(values) | {Rate(name): rate for name, rate in rates.items()}
         results = kernel(program)(arrays, samples)
         return {self._gives_rate(name): array for name, array in results.items()}

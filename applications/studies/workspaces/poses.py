@@ -59,7 +59,14 @@ class RestPoses:
         In the orientation of the reference pose. Raises InputError.
         """
         block = replace(
-            block_of(plan(sweep), 0), series=(), own=(), extra=(), measurement=None, base=None, trajectories=()
+            block_of(plan(sweep), 0),
+            series=(),
+            own=(),
+            extra=(),
+            derivatives=None,
+            measurement=None,
+            base=None,
+            trajectories=(),
         )
         row, names = block.parameters[:1].copy(), [p.name for p in block.family.parameters]
         for name, value in (parameters or {}).items():

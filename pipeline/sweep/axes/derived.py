@@ -145,3 +145,10 @@ def in_chunks(axis: Axis) -> Iterator[dict[str, Array]]:
     """Compute all sets of an axis, a chunk at a time."""
     for start in range(0, axis.size, CHUNK):
         yield axis.values(start, min(start + CHUNK, axis.size))
+
+
+def rules_of(axis: Axis) -> Iterator[tuple[str, ParsedExpression]]:
+    """Yield the rules of derived parameters of an axis, those first that others are made from."""
+    if isinstance(axis, DependentAxis):
+        yield from rules_of(axis.base)
+        yield from axis.rules if isinstance(axis, Derived) else ()

@@ -1,0 +1,168 @@
+"""Derivatives of the metrics of a block by parameters, with a status each: the one-sided derivatives of both sides.
+
+Where both agree, that is the derivative. Where they do not, another sample becomes the peak, or a size passes zero: the
+metric has a kink, and no derivative. Those by parameters of designs are held to the metric itself a small step away,
+which also tells a jump: a joint with dry friction is at rest to rounding, so that no sign of its force is certain.
+Designs are taken a few at a time, so that memory does not grow with the block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from robots.derivatives import SIDES, derivative, derivative_status
+from robots.devices import CPU
+from robots.quantities import FRICTION, QUANTITIES
+from robots.status import Status
+from tasks.blocks.block import Block, BlockDerivatives
+from tasks.blocks.gradients import AHEAD, PART, Directions, MetricRates, metric_rates
+from tasks.blocks.pool import Arrays
+from tasks.stages.stages import DERIVED_STRIP
+
+CASE = ("design", FRICTION, "trajectory")
+
+AGREE = 1e-9
+"""Difference of both sides, relative to the largest rate along the motion, up to which they are one derivative."""
+
+ROOTED = ("rms_force", "rms_power", "rms_current", "rms_velocity", "peak_reaction", "thermal_margin")
+"""Metrics that are the root of a sum of squares, whose derivative at zero is not known."""
+
+WORST = "worst_status"
+
+MISSING = -1
+"""Status of a derivative of something that the robot does not have, such as a fourth joint of a limb of three."""
+
+
+STEP = 1e-6
+"""Step over which derivatives are held to their metric, relative to the parameters that move; absolute at zero."""
+
+HELD = 1e-3
+"""Largest difference, relative to the largest rate along the motion, between a derivative and that over the step."""
+
+CURVATURE = 1e-8
+"""Change of a metric over the step, relative to it, that may be rounding or curvature."""
+
+Compute = Callable[[Block], Arrays]
+"""Function that computes the metrics of a block, in the dims of the dataset."""
+
+
+def derivative_arrays(block: Block, compute: Compute) -> Arrays:
+    """Compute the derivatives that a block stores, and their statuses, in the dims of the dataset."""
+    requested = block.derivatives
+    if requested is None or not requested.metrics:
+        return {}
+    plain = replace(block, metrics=(*requested.metrics, WORST), series=(), extra=(), own=(), derivatives=None)
+    plain = replace(plain, measurement=None, single=False, device=CPU)
+    strips = [_strip(plain, requested, designs, compute) for designs in _designs(block, requested)]
+    return {name: np.concatenate([strip[name] for strip in strips]) for name in strips[0]}
+
+
+def _designs(block: Block, requested: BlockDerivatives) -> Iterator[slice]:
+    """Yield designs that are differentiated at a time."""
+    step = max(1, DERIVED_STRIP // (2 * requested.count * min(len(block.times), PART)))
+    for start in range(0, block.designs, step):
+        yield slice(start, min(start + step, block.designs))
+
+
+def _strip(block: Block, requested: BlockDerivatives, designs: slice, compute: Compute) -> Arrays:
+    """Return derivatives and statuses of some designs."""
+    gravities = None if block.gravities is None else block.gravities[designs]
+    part = replace(block, parameters=block.parameters[designs], gravities=gravities)
+    directions = _both_sides(requested, part.designs, designs)
+    both = metric_rates(part, directions, kind=AHEAD)
+    steps, moved = _moved(part, directions, compute)
+    result: Arrays = {}
+    for name in requested.metrics:
+        off = _off(both[name], moved[name], steps)
+        slopes, statuses = _judged(name, both[name], off, _worst(part, name, both[WORST]))
+        stored = slopes if requested.sides else slopes.mean(axis=-1)
+        kink = statuses == Status.KINK
+        result[derivative(name)] = np.ascontiguousarray(stored if requested.sides else np.where(kink, np.nan, stored))
+        shape = result[derivative(name)].shape
+        codes = np.broadcast_to(statuses[..., None], shape) if requested.sides else statuses
+        result[derivative_status(name)] = np.ascontiguousarray(codes, dtype=np.int8)
+    return result
+
+
+def _both_sides(requested: BlockDerivatives, count: int, designs: slice) -> Directions:
+    """Return the directions of all parameters, to larger values and then to smaller ones."""
+
+    def of(rows: np.ndarray, part: slice) -> np.ndarray:
+        chosen = rows if len(rows) == 1 else rows[part]
+        return np.concatenate([chosen, -chosen], axis=1)
+
+    parameters = np.broadcast_to(
+        of(requested.parameters, designs), (count, 2 * requested.count, requested.parameters.shape[2])
+    )
+    return Directions(parameters, of(requested.friction, slice(None)), of(requested.gravity, designs))
+
+
+def _moved(block: Block, directions: Directions, compute: Compute) -> tuple[np.ndarray, Arrays]:
+    """Return steps along the directions (design, direction), and metrics (direction, design, ...) at their ends.
+
+    Along numbers of friction and gravity the step is zero.
+    """
+    rows, along = block.parameters, np.asarray(directions.parameters)
+    count = along.shape[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sizes = np.abs(rows[:, None] / along)
+    least = np.where(np.isfinite(sizes) & (sizes > 0.0), sizes, np.inf).min(axis=2)
+    steps = STEP * np.where(np.isfinite(least), least, 1.0) * along.any(axis=2)
+    ends = (rows[:, None] + steps[..., None] * along).reshape(-1, rows.shape[1])
+    gravities = None if block.gravities is None else np.repeat(block.gravities, count, axis=0)
+    ends_metrics = compute(replace(block, parameters=ends, gravities=gravities))
+    return steps, {
+        name: np.moveaxis(x.reshape(len(rows), count, *x.shape[1:]), 1, 0) for name, x in ends_metrics.items()
+    }
+
+
+def _off(both: MetricRates, moved: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """Return where a metric a step ahead is not where its derivative leads to (direction, design, ...)."""
+    values, rates, sizes = (x[..., 0] for x in (both.values, both.rates, both.sizes))
+    step = steps.T.reshape(*steps.T.shape, *(1 for _ in rates.shape[2:]))
+    with np.errstate(invalid="ignore"):
+        change = np.abs(moved - values - step * rates)
+        return (step > 0.0) & (change > HELD * step * sizes + CURVATURE * np.abs(values))
+
+
+def _judged(name: str, both: MetricRates, off: np.ndarray, worst: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return slopes (design, ..., parameter, side) of a metric, and statuses (design, ..., parameter).
+
+    off: where a slope does not hold, see `_off`; worst: statuses of its cases, as `_worst` has them.
+    """
+    values, rates = both.values[..., 0], both.rates[..., 0]
+    count = len(rates) // 2
+    above, below = np.moveaxis(rates[:count], 0, -1), -np.moveaxis(rates[count:], 0, -1)
+    slopes = np.stack([below, above], axis=-1)
+    assert slopes.shape[-1] == len(SIDES)
+    statuses = np.zeros(above.shape, dtype=np.int8)
+    with np.errstate(invalid="ignore"):
+        sizes = both.sizes[..., 0]
+        scale = np.moveaxis(np.maximum(sizes[:count], sizes[count:]), 0, -1)
+        kink = np.abs(above - below) > AGREE * scale
+        if name in ROOTED:
+            root = values == (1.0 if name == "thermal_margin" else 0.0)
+            kink |= root[..., None]
+            slopes[root] = np.nan
+    uncertain = np.stack([np.moveaxis(off[count:], 0, -1), np.moveaxis(off[:count], 0, -1)], axis=-1)
+    slopes[uncertain] = np.nan
+    kink |= uncertain.any(axis=-1)
+    statuses[kink] = Status.KINK
+    lost = ~np.isfinite(slopes).all(axis=-1) & ~kink
+    reasons = np.where(worst != Status.OK, worst, np.where(np.isnan(values), MISSING, Status.NONFINITE))
+    statuses = np.where(lost, reasons[..., None], statuses)
+    slopes[lost] = np.nan
+    return slopes, statuses
+
+
+def _worst(block: Block, name: str, worst: MetricRates) -> np.ndarray:
+    """Return the worst status of the cases of a metric, with axes of length one for its other dims."""
+    statuses, inner = worst.values[..., 0], QUANTITIES[name].dims
+    if FRICTION in block.dims(WORST) and FRICTION not in block.dims(name):
+        statuses = statuses.max(axis=1)
+    elif FRICTION in block.dims(name) and FRICTION not in block.dims(WORST):
+        statuses = statuses[:, None]
+    return statuses.reshape(*statuses.shape, *(1 for dim in inner if dim not in CASE))

@@ -1,0 +1,165 @@
+"""Derivatives of metrics as outputs: differences along axes, kinks, bits however blocks are cut, and refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray
+
+from pipeline import append, run, verify
+from pipeline.errors import InputError
+from pipeline.execution.conventions import structure
+from pipeline.plan.plan import plan
+from pipeline.sweep.model import Sweep
+from robots.derivatives import RequestedDerivatives
+from robots.status import Status
+from tests.pipeline.runs import SMALL, SYNCHRONOUS, content_hash, cut_finely, sweep
+
+TINY = SMALL.replace("[0.22, 0.25, 0.28, 0.31]", "[0.25]").replace("[0.14, 0.15, 0.16]", "[0.15]")
+TINY = TINY.replace("stop: 0.8", "stop: 0.2").replace("[0.0, 0.05, 0.1]", "[0.05]")
+TINY = TINY.replace("radius: 0.1, period: 0.5", "radius: 0.1, period: 0.5, phase: 0.3")  # no velocity is zero
+"""One design and friction set on two trajectories of 11 times."""
+WANTED = ("peak_force", "rms_force", "condition")
+BY = "outputs: [{derivative: [peak_force, rms_force, condition], of: [upper_arm, viscous, gravity_z]}]\n"
+STEPS, WEIGHTS = np.array([-2, -1, 1, 2]), np.array([1, -8, 8, -1]) / 12
+"""The first derivative to fourth order."""
+
+
+def compute(text: str) -> xarray.Dataset:
+    return run(Sweep.from_text(text), cluster=SYNCHRONOUS).load()
+
+
+def along(text: str, old: str, new: str, value: float, step: float) -> dict[str, np.ndarray]:
+    """Differences of metrics where `new`, with a number in it, takes the place of `old`."""
+    assert old in text
+    parts = [compute(text.replace(old, new.format(float(value + k * step)))) for k in STEPS]
+    return {name: np.tensordot(WEIGHTS, [part[name] for part in parts], axes=1) / step for name in WANTED}
+
+
+def test_derivatives_are_those_along_the_axes() -> None:
+    plain = f"{TINY}gravity: [0, 0, -9.81]\nmetrics: [{', '.join(WANTED)}]\n"
+    made = compute(plain + BY)
+    expected = [
+        along(plain, "upper_arm: {values: [0.25]}", "upper_arm: {{values: [{!r}]}}", 0.25, 1e-4),
+        along(plain, "viscous: {values: [0.05]}", "viscous: {{values: [{!r}]}}", 0.05, 1e-3),
+        along(plain, "gravity: [0, 0, -9.81]", "gravity: [0, 0, {!r}]", -9.81, 1e-3),
+    ]
+    for k, by_name in enumerate(expected):
+        for name, slopes in by_name.items():
+            got = made[f"{name}_derivative"].isel(parameter=k).values
+            np.testing.assert_allclose(got, slopes, rtol=1e-8, atol=1e-9)
+            assert (made[f"{name}_derivative_status"] == Status.OK).all()
+    assert list(made["parameter"].values) == ["upper_arm", "viscous", "gravity_z"]
+    assert made["condition_derivative"].dims == ("design", "trajectory", "parameter")
+    assert made["peak_force_derivative"].attrs["component_units"] == "N m/m, N m/(N m s/rad), N m/(m/s^2)"
+
+
+def test_a_derived_parameter_moves_with_those_that_it_follows_from() -> None:
+    text = TINY.replace("friction:", "  derive: {rod_length: 4 * upper_arm}\nfriction:", 1)
+    text += f"metrics: [{', '.join(WANTED)}]\n"
+    made = compute(text + BY)
+    slopes = along(text, "upper_arm: {values: [0.25]}", "upper_arm: {{values: [{!r}]}}", 0.25, 1e-4)
+    for name, expected in slopes.items():
+        np.testing.assert_allclose(made[f"{name}_derivative"].isel(parameter=0), expected, rtol=1e-6)
+
+
+def test_a_kink_has_no_derivative_but_two_sides() -> None:
+    """Without viscous friction all samples share the peak of friction; with some the fastest one has it."""
+    text = TINY.replace("viscous: {values: [0.05]}", "viscous: {values: [0.0, 0.05]}")
+    entry = "outputs: [{{derivative: peak_friction, of: [viscous]{}}}]\n"
+    plain, both = (compute(text + entry.format(more)) for more in ("", ", sides: true"))
+    status = plain["peak_friction_derivative_status"]
+    assert (status.isel(friction=0) == Status.KINK).all()
+    assert (status.isel(friction=1) == Status.OK).all()
+    assert np.isnan(plain["peak_friction_derivative"].isel(friction=0)).all()
+    assert "KINK" in status.attrs["flag_meanings"]
+    sides = both["peak_friction_derivative"].isel(parameter=0)
+    assert list(sides["side"].values) == ["below", "above"]
+    speeds = abs(compute(f"{text}outputs: [actuator_velocity]\n")["actuator_velocity"])
+    # a coulomb force of no velocity is none, so that the slowest sample that moves counts
+    np.testing.assert_allclose(sides.isel(friction=0, side=1), speeds.max("time"), rtol=1e-9)
+    np.testing.assert_allclose(sides.isel(friction=0, side=0), speeds.where(speeds > 0.0).min("time"), rtol=1e-9)
+    np.testing.assert_allclose(sides.isel(friction=1, side=0), sides.isel(friction=1, side=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("granularity", ["limb", "block"])
+def test_bits_do_not_depend_on_blocks(granularity: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    text = TINY.replace("values: [0.25]", "values: [0.22, 0.25, 0.28]") + BY
+    whole = content_hash(compute(text))
+    cut_finely(monkeypatch, small=11)
+    store = tmp_path / "s.zarr"
+    assert plan(sweep(text)).blocks > 1
+    assert content_hash(run(sweep(text), store, SYNCHRONOUS, granularity=granularity)) == whole
+    assert verify(store, recompute=1.0, cluster=SYNCHRONOUS).is_sound
+
+
+def test_designs_and_functions_are_added_to_a_store_with_derivatives(tmp_path: Path) -> None:
+    store, text = tmp_path / "s.zarr", TINY + BY
+    longer = text.replace("values: [0.25]", "values: [0.25, 0.28]")
+    run(sweep(text), store, SYNCHRONOUS)
+    assert content_hash(append(store, sweep(longer), SYNCHRONOUS)) == content_hash(compute(longer))
+    made = run(sweep(text), cluster=SYNCHRONOUS, metrics={"mine": lambda time: float(time[-1])})
+    assert set(structure(made.attrs, "own_metrics")) == {"mine"}
+    with pytest.raises(InputError, match=r"metrics peak_force_derivative: got a name of the dataset"):
+        run(sweep(text), cluster=SYNCHRONOUS, metrics={"peak_force_derivative": lambda time: 1.0})
+
+
+def test_a_case_that_fails_has_its_status() -> None:
+    made = compute(TINY.replace("amplitude: [0.1, 0.15, 0.05]", "amplitude: [3.0, 0.15, 0.05]") + BY)
+    for name in WANTED:
+        status = made[f"{name}_derivative_status"]
+        assert (status.isel(trajectory=0) == made["worst_status"].isel(trajectory=0)).all()
+        assert (status.isel(trajectory=0) != Status.OK).all()
+        assert (status.isel(trajectory=1) == Status.OK).all()
+        assert np.isnan(made[f"{name}_derivative"].isel(trajectory=0)).all()
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("derivative: peak_forc, of: [upper_arm]", r"outputs\[0\].derivative: got 'peak_forc'.*'peak_force'"),
+        ("derivative: cycle_time, of: [upper_arm]", r"got 'cycle_time'; expected a metric with exact derivatives"),
+        ("derivative: peak_force, of: [uper_arm]", r"outputs\[0\].of\[0\]: got 'uper_arm'.*'upper_arm'"),
+        ("derivative: peak_force, of: [3]", r"outputs\[0\]: got .* expected derivative with a metric"),
+        ("derivative: peak_force", r"outputs\[0\]: got .* expected derivative with a metric"),
+        ("derivative: peak_force, of: upper_arm, sides: 3", r"expected derivative with a metric .*sides: true"),
+        (
+            "derivative: peak_force, of: [coulomb, coulomb]",
+            r"of\[1\]: got coulomb again; expected every parameter once",
+        ),
+        ("derivative: peak_current, of: [upper_arm]", r"got 'peak_current'; expected a variable that this robot has"),
+        ("derivative: least_stiffness, of: [upper_arm]", r"section criteria"),
+        ("derivative: energy, of: [viscous]}, {derivative: rms_force, of: [coulomb]", r"outputs\[1\]: got other param"),
+        ("derivative: energy, of: [viscous]}, {derivative: energy, of: [viscous]", r"the derivative of energy again"),
+    ],
+)
+def test_mistakes_are_told(entry: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Sweep.from_text(f"{TINY}outputs: [{{{entry}}}]\n")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"friction:\n": "  derive: {rod_length: 4 * upper_arm}\nfriction:\n"},
+            r"got rod_length, which derive computes",
+        ),
+        ({"law: coulomb_viscous": "law: lugre"}, r"friction law lugre, which has a state"),
+        ({"time:": "simulation: {controller: {kind: pd}}\ntime:"}, r"got a derivative of simulations"),
+        ({"time:": "base: {kind: circle, radius: 0.1, period: 1.0}\ntime:"}, r"gravity_x beside a base that moves"),
+    ],
+)
+def test_derivatives_that_there_are_not(changes: dict[str, str], message: str) -> None:
+    entry = "outputs: [{derivative: peak_force, of: [rod_length, gravity_x]}]\n"
+    with pytest.raises(InputError, match=message):
+        sweep(TINY + entry, **changes)
+
+
+def test_a_plan_tells_the_cost() -> None:
+    rows = dict(plan(sweep(TINY + BY)).rows())
+    assert rows["derivatives"].startswith("3 metrics by 3 parameters, from both sides: ")
+    assert sweep(TINY + BY).derivatives == RequestedDerivatives(WANTED, ("upper_arm", "viscous", "gravity_z"))

@@ -1,22 +1,28 @@
-"""Trees and closed chains as files of other formats: URDF, SDF, and models of MuJoCo.
+"""Robots as files of other formats: URDF, SDF, and models of MuJoCo.
 
 Frames of links are those of the model, so that no number changes but for rotations, which become angles or
-quaternions. What a format cannot say is refused: platforms, drives of several joints, springs and forces; in URDF and
-MuJoCo also screws, and closures of other kinds than theirs. Read back, the robot moves alike.
+quaternions. A platform is a body on three slides and three hinges that nothing drives, which its limbs meet as closures
+of loops. What a format cannot say is refused: drives of several joints, springs and forces; in URDF and MuJoCo also
+screws, and closures of other kinds than theirs; MuJoCo has hinges that close loops as two balls on their axis, and
+bodies without mass as further joints of the next one. Read back, the robot moves alike.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from robots.formats.poses import HERE, Pose, compose, pose_of
+from robots.coupled import ALONG, NAME, over_coordinates
+from robots.formats.mobility import freedoms_at_home
+from robots.formats.poses import HERE, Pose, compose, frame_of, inverse, pose_of, rows, vector
 from robots.formats.ratings import Rating
 from robots.formats.urdf_file import UNLIMITED
+from robots.geometry import joined
 from robots.model import Closure, Frame, Inertia, Limb, Link, Mechanism
 from robots.types import BASE, Number
 
@@ -24,26 +30,27 @@ ROOT = "base_link"
 SMALLEST = 1e-15
 """Moment of inertia [kg m^2] above which MuJoCo takes a body."""
 
+SPAN = 0.1
+"""Distance [m] of the two balls that stand for a hinge in a model of MuJoCo."""
+
 _ENTRIES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 _TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 
 
 def text(mechanism: Mechanism, name: str, ratings: Collection[Rating], ending: str) -> str:
     """Return a chain as a file with an ending of `WRITERS`. Raises ValueError for what the format cannot say."""
-    limb = _chain(mechanism)
-    place = pose_of(mechanism.instances[0].base)
+    chain = mechanism if mechanism.is_chain else _at_platform(name, mechanism)
+    limb = _renamed(_chain(chain))
+    place = pose_of(chain.instances[0].base)
     lines = WRITERS[ending](limb, name, place, {rating.joint: rating for rating in ratings})
     return "\n".join(lines) + "\n"
 
 
 def _chain(mechanism: Mechanism) -> Limb:
-    """Return the one limb of a chain. Raises ValueError for other robots."""
-    if not mechanism.is_chain or len(mechanism.limbs) > 1:
-        raise ValueError("a platform on limbs; expected a tree or a closed chain, which other formats can say")
+    """Return the one limb of a chain. Raises ValueError for what no other format says."""
     (limb,) = mechanism.limbs
     missing = {
         "drives that move several joints": limb.drives,
-        "coordinates of a platform": limb.coordinates,
         "a posture that resolves joints": limb.posture,
         "forces or springs": limb.forces or limb.springs,
     }
@@ -51,6 +58,59 @@ def _chain(mechanism: Mechanism) -> Limb:
         if present:
             raise ValueError(f"{content}; expected what other formats can say")
     return limb
+
+
+def _at_platform(name: str, mechanism: Mechanism) -> Mechanism:
+    """Return a robot with a platform as a closed chain; a platform that the limbs let turn freely does not turn."""
+    chain = over_coordinates(name, mechanism)
+    if freedoms_at_home(mechanism) == len(mechanism.platform.mobility):
+        return chain
+    (limb,) = chain.limbs
+    moving = {f"{NAME}_{ALONG[freedom]}" for freedom in mechanism.platform.mobility}
+    still = [joint for joint in limb.coordinates if joint not in moving]
+    limb = replace(limb, coordinates=(), independent=())
+    for joint in reversed(still):
+        limb = _without_joint(limb, limb.index(joint))
+    return replace(chain, limbs=(limb,))
+
+
+def _without_joint(limb: Limb, index: int) -> Limb:
+    """Return a limb without a joint that does not move; its body is one with the body before it."""
+    link = limb.links[index]
+
+    def body(number: int) -> int:
+        return link.parent if number == index else number - int(number > index)
+
+    def frame(number: int, inner: Frame) -> Frame:
+        return frame_of(compose(pose_of(link.placement), pose_of(inner))) if number == index else inner
+
+    links = [
+        replace(each, parent=body(each.parent), placement=frame(each.parent, each.placement)) for each in limb.links
+    ]
+    moved = _moved_inertia(link.inertia, pose_of(link.placement))
+    if link.parent != BASE:
+        outer = links[link.parent]
+        links[link.parent] = replace(outer, inertia=joined(outer.inertia, moved) if outer.inertia.mass else moved)
+    del links[index]
+    loops = tuple(
+        replace(cut, a=body(cut.a), b=body(cut.b), frame_a=frame(cut.a, cut.frame_a), frame_b=frame(cut.b, cut.frame_b))
+        for cut in limb.loops
+    )
+    return replace(limb, links=tuple(links), loops=loops)
+
+
+def _moved_inertia(inertia: Inertia, pose: Pose) -> Inertia:
+    """Return an inertia whose frame is at a pose, in the frame around it."""
+    turn, tensor = pose[0], np.array(inertia.tensor, dtype=float)
+    centre = compose(pose, (np.eye(3), np.array(inertia.centre, dtype=float)))[1]
+    return Inertia(inertia.mass, vector(centre), rows(turn @ tensor @ turn.T))
+
+
+def _renamed(limb: Limb) -> Limb:
+    """Return a limb none of whose bodies has the name of a joint, since SDF has one name for each frame."""
+    joints = {link.joint for link in limb.links}
+    links = (replace(link, body=f"{link.body}_body") if link.body in joints else link for link in limb.links)
+    return replace(limb, links=tuple(links))
 
 
 def _tag(tag: str, content: Collection[str] = (), **attributes: Any) -> str:
@@ -188,7 +248,7 @@ def _mjcf(limb: Limb, name: str, base: Pose, ratings: Mapping[str, Rating]) -> I
     )
     yield "</worldbody>"
     bodies = {BASE: "world"} | {k: link.body for k, link in enumerate(limb.links)}
-    equalities = [_equality(cut, bodies, base) for cut in limb.loops]
+    equalities = [line for cut in limb.loops for line in _equalities(cut, bodies, base)]
     for entry in limb.couplings:
         law = (0.0, float(entry.ratio), 0.0, 0.0, 0.0)
         equalities.append(_tag("joint", joint1=entry.joint, joint2=entry.of, polycoef=law))
@@ -200,40 +260,69 @@ def _mjcf(limb: Limb, name: str, base: Pose, ratings: Mapping[str, Rating]) -> I
 
 
 def _body(limb: Limb, index: int, base: Pose, ratings: Mapping[str, Rating]) -> Iterator[str]:
-    """Yield the elements of a body and of the bodies on it."""
-    link = limb.links[index]
-    if link.pitch is not None:
-        raise ValueError(f"joint {link.joint} is a screw; expected joints that MuJoCo has")
-    turn, position = _placed(link, base)
+    """Yield the elements of a body and of the bodies on it; of bodies without mass, joints of the next one."""
+    run = [index]
+    while (after := _only_child(limb, run[-1])) is not None:
+        run.append(after)
+    links = [limb.links[k] for k in run]
+    link, poses = links[-1], [HERE]
+    for outer in links[:0:-1]:
+        poses.insert(0, compose(pose_of(outer.placement), poses[0]))
+    turn, position = compose(_placed(links[0], base), poses[0])
     at = {"name": link.body, "pos": position, "quat": _quaternion(turn)}
     yield _tag("body", **at).removesuffix("/>") + ">"
-    rating, kind = ratings.get(link.joint, Rating(link.joint)), "hinge" if link.kind == "revolute" else "slide"
-    more: dict[str, Number] = {"armature": link.armature} if float(link.armature) else {}
-    more |= {"damping": rating.viscous} if rating.viscous else {}
-    more |= {"frictionloss": rating.coulomb} if rating.coulomb else {}
-    limits: dict[str, Any] = {} if rating.low is None or rating.high is None else {"range": (rating.low, rating.high)}
-    forces: dict[str, Any] = {"actuatorfrcrange": (-rating.force, rating.force)} if rating.force else {}
-    yield _tag("joint", name=link.joint, type=kind, axis=link.axis, **more, **limits, **forces)
+    for each, below in zip(links, poses, strict=True):
+        yield _mjcf_joint(each, inverse(below), ratings)
     tensor = np.array(link.inertia.tensor, dtype=float)
     if not float(link.inertia.mass) > 0.0 or not np.linalg.eigvalsh(tensor)[0] > SMALLEST:
         raise ValueError(f"body {link.body} has no mass or a moment of zero; expected more, which MuJoCo asks for")
     moments = [tensor[place] for place in _ENTRIES]
     yield _tag("inertial", pos=link.inertia.centre, mass=link.inertia.mass, fullinertia=moments)
     for k, child in enumerate(limb.links):
-        if child.parent == index:
+        if child.parent == run[-1]:
             yield from _body(limb, k, HERE, ratings)
     yield "</body>"
 
 
-def _equality(cut: Closure, bodies: Mapping[int, str], base: Pose) -> str:
-    """Return a closure as a weld, or a ball between two points."""
-    kinds = {"spherical": "connect", "fixed": "weld"}
-    if cut.kind not in kinds:
-        raise ValueError(f"a {cut.kind} joint closes a loop; expected a ball or a weld, which MuJoCo has")
+def _only_child(limb: Limb, index: int) -> int | None:
+    """Return the one body on a body without mass that nothing else is joined to; None for other bodies."""
+    if _has_inertia(limb.links[index].inertia) or any(index in (cut.a, cut.b) for cut in limb.loops):
+        return None
+    children = [k for k, link in enumerate(limb.links) if link.parent == index]
+    return children[0] if len(children) == 1 else None
+
+
+def _mjcf_joint(link: Link, at: Pose, ratings: Mapping[str, Rating]) -> str:
+    """Return a joint whose frame is at a pose in its body."""
+    if link.pitch is not None:
+        raise ValueError(f"joint {link.joint} is a screw; expected joints that MuJoCo has")
+    rating, kind = ratings.get(link.joint, Rating(link.joint)), "hinge" if link.kind == "revolute" else "slide"
+    more: dict[str, Number] = {"armature": link.armature} if float(link.armature) else {}
+    more |= {"damping": rating.viscous} if rating.viscous else {}
+    more |= {"frictionloss": rating.coulomb} if rating.coulomb else {}
+    limits: dict[str, Any] = {} if rating.low is None or rating.high is None else {"range": (rating.low, rating.high)}
+    forces: dict[str, Any] = {"actuatorfrcrange": (-rating.force, rating.force)} if rating.force else {}
+    axis, place = at[0] @ np.array(link.axis, dtype=float), {"pos": at[1]} if np.any(at[1]) else {}
+    return _tag("joint", name=link.joint, type=kind, **place, axis=axis, **more, **limits, **forces)
+
+
+def _equalities(cut: Closure, bodies: Mapping[int, str], base: Pose) -> Iterator[str]:
+    """Yield a closure as a weld, or as balls between points: one of a ball, two on the axis of a hinge."""
+    if cut.kind == "fixed":
+        yield _weld(cut, bodies, base)
+        return
+    if cut.kind not in ("spherical", "revolute"):
+        raise ValueError(f"a {cut.kind} joint closes a loop; expected a ball, a hinge or a weld, which MuJoCo has")
+    turn, at = _side(cut.a, cut.frame_a, base)
+    ends = {"body1": bodies[cut.a], "body2": bodies[cut.b]}
+    yield _tag("connect", name=cut.joint, anchor=at, **ends)
+    if cut.kind == "revolute":
+        yield _tag("connect", name=f"{cut.joint}_axis", anchor=at + SPAN * turn[:, 2], **ends)
+
+
+def _weld(cut: Closure, bodies: Mapping[int, str], base: Pose) -> str:
     (turn_a, at_a), (turn_b, at_b) = _side(cut.a, cut.frame_a, base), _side(cut.b, cut.frame_b, base)
     ends = {"body1": bodies[cut.a], "body2": bodies[cut.b]}
-    if cut.kind == "spherical":
-        return _tag("connect", name=cut.joint, anchor=at_a, **ends)
     turn = turn_a @ turn_b.T
     pose = (*(at_a - turn @ at_b), *_quaternion(turn))
     return _tag("weld", name=cut.joint, anchor=at_b, relpose=pose, **ends)
@@ -256,7 +345,8 @@ def _sdf(limb: Limb, name: str, base: Pose, ratings: Mapping[str, Rating]) -> It
     followers = {entry.joint: entry for entry in limb.couplings}
     for link in limb.links:
         yield _tag("link", [_sdf_pose(HERE, link.joint), _sdf_inertial(link.inertia)], name=link.body)
-        axis = [_sdf_text("xyz", link.axis), *_sdf_rating(ratings.get(link.joint, Rating(link.joint)))]
+        idle = bool(limb.loops) and link.joint not in limb.actuated
+        axis = [_sdf_text("xyz", link.axis), *_sdf_rating(ratings.get(link.joint, Rating(link.joint)), idle)]
         if link.joint in followers:
             entry = followers[link.joint]
             law = [
@@ -295,8 +385,10 @@ def _sdf_inertial(inertia: Inertia) -> str:
     return _tag("inertial", [pose, _sdf_text("mass", inertia.mass), _tag("inertia", moments)])
 
 
-def _sdf_rating(rating: Rating) -> list[str]:
-    limits = {"lower": rating.low, "upper": rating.high, "effort": rating.force, "velocity": rating.velocity}
+def _sdf_rating(rating: Rating, idle: bool) -> list[str]:
+    """Return limits and friction; an `idle` joint, which nothing drives, has an effort of zero."""
+    force = 0.0 if idle else rating.force
+    limits = {"lower": rating.low, "upper": rating.high, "effort": force, "velocity": rating.velocity}
     friction = {"damping": rating.viscous, "friction": rating.coulomb}
     groups = (("limit", limits), ("dynamics", friction))
     said = [(tag, [_sdf_text(key, x) for key, x in row.items() if x is not None]) for tag, row in groups]

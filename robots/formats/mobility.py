@@ -69,6 +69,11 @@ def check_home(mechanism: Mechanism) -> Iterator[FormatFinding]:
         yield from _check_beside(mechanism, home, declared)
 
 
+def freedoms_at_home(mechanism: Mechanism) -> int:
+    """Return the count of motions that the limbs leave a platform at its reference pose, declared or not."""
+    return _rank(_motions(_constraints(mechanism, _placed_at_home(mechanism))[0]))
+
+
 def _told_freedoms(free: Array) -> str:
     """Return the count of free motions (motions, 6), with the names of components that each move alone."""
     count, alone = _rank(free), [name for k, name in enumerate(TWIST) if _allows(free, k)]

@@ -91,8 +91,16 @@ class _Growth:
             self.reading.refuse(self.model, "", "no joint that moves", "at least one", hint)
         name = plain_name(self.model.attributes.get("name", "robot"))
         couplings = tuple(self._couplings())
-        tree = Tree(name, (), {}, (), "imported from SDF", couplings, loops=tuple(self.loops))
+        driven = self._driven() if self.loops else None
+        tree = Tree(name, (), {}, (), "imported from SDF", couplings, loops=tuple(self.loops), driven=driven)
         return finished(tree, self.growing, self.reading.problems, self.reading.warnings, inertias)
+
+    def _driven(self) -> tuple[str, ...] | None:
+        """Return the joints whose effort is not limited to zero; None where none is."""
+        idle = {_plain(joint.name) for joint in self.reading.joints if joint.idle}
+        followers = {_plain(joint.name) for joint in self.reading.joints if joint.mimic is not None}
+        joints = [link.joint for link in self.growing.links]
+        return tuple(name for name in joints if name not in idle | followers) or None if idle & {*joints} else None
 
     def _couplings(self) -> Iterator[Coupling]:
         """Couplings: joints that follow other joints."""

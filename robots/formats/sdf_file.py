@@ -63,6 +63,8 @@ class SdfJoint:
     pitch: float | None = None
     armature: float = 0.0
     mimic: SdfMimic | None = None
+    idle: bool = False
+    """Its effort is limited to zero: nothing drives it."""
 
 
 @dataclass
@@ -365,7 +367,15 @@ def read_joint(reading: SdfModel, at: Element, scope: str) -> SdfJoint | None:
         _pitch(reading, at, place),
         armature,
         mimic,
+        _is_idle(reading, at, place),
     )
+
+
+def _is_idle(reading: SdfModel, at: Element, place: str) -> bool:
+    """Return whether the effort of a joint is limited to zero."""
+    axis = at.first("axis")
+    limit = axis.first("limit") if axis is not None else None
+    return limit is not None and reading.number(limit, "effort", place, -1.0) == 0.0
 
 
 def _armature(reading: SdfModel, at: Element, kind: str, place: str) -> float:

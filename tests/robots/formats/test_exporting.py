@@ -9,13 +9,14 @@ import pytest
 from click.testing import CliRunner
 
 from applications.commands.cli import cli
+from benchmarks import regions
 from pipeline.errors import InputError
 from pipeline.robot_files.importing import import_robot, load, write
 from robots import catalog
 from robots.formats import exporting
 from robots.formats.poses import of_angles, of_quaternion
 from robots.model import Robot
-from tasks import inverse_dynamics
+from tasks import inverse_dynamics, inverse_kinematics
 from tests.robots.formats.test_strangers import ARM, GRIPPER
 
 SAID = [
@@ -90,10 +91,55 @@ def test_a_closed_chain_with_a_ball_and_a_rotor(ending: str, tmp_path: Path) -> 
     assert float(robot.mechanism.limbs[0].links[0].armature) == pytest.approx(0.04)
     write(robot, again)
     made = Robot.of(import_robot(again, parameters=False).description.family, {})
-    if ending == ".sdf":  # which does not say what is driven
-        assert len(made.mechanism.freedoms) == 1
-    else:
-        same(robot, made)
+    same(robot, made)
+
+
+FEW = [("five_bar", ".sdf"), ("coupled_3rps", ".urdf"), ("coupled_3rps", ".xml")]
+MORE = [
+    (name, ending)
+    for name in (
+        "five_bar",
+        "gough_stewart",
+        "coupled_3rps",
+        "delta_3rr2rrr",
+        "agile_eye",
+        "planar_3rrr",
+        "tricept",
+        "hexa",
+    )
+    for ending in exporting.WRITERS
+    if (name, ending) not in [*FEW, ("five_bar", ".xml")]
+]
+
+
+@pytest.mark.parametrize(("name", "ending"), [*FEW, *(pytest.param(*row, marks=pytest.mark.slow) for row in MORE)])
+def test_a_robot_with_a_platform_is_read_back_as_a_chain(name: str, ending: str, tmp_path: Path) -> None:
+    """At motions of the platform, given as those of the joints that the chain asks for: the same forces."""
+    if ending == ".xml":
+        pytest.importorskip("mujoco")
+    robot, path = catalog.build(name), tmp_path / f"robot{ending}"
+    write(robot, path)
+    made = import_robot(path, parameters=False)
+    chain = Robot.of(made.description.family, {})
+    assert made.warnings == ()
+    assert sorted(chain.mechanism.actuators) == sorted(robot.mechanism.actuators)
+    states = regions.states(robot, 6)
+    ours, joints = inverse_dynamics(robot, **states), inverse_kinematics(robot, **states)
+    instances = robot.mechanism.instances
+    prefixes = [""] if robot.mechanism.is_chain else [f"{instance.name}." for instance in instances]
+    places = {
+        f"{prefix}{link.joint}": (k, n)
+        for k, (prefix, instance) in enumerate(zip(prefixes, instances, strict=True))
+        for n, link in enumerate(robot.mechanism.limbs[instance.limb].links)
+    }
+    rows = np.array([places[freedom] for freedom in chain.mechanism.freedoms]).T
+    q, qd, qdd = (values[:, rows[0], rows[1]] for values in joints[:3])
+    theirs = inverse_dynamics(chain, q=q, qd=qd, qdd=qdd)
+    assert not ours.status.any()
+    assert not theirs.status.any()
+    order = [chain.mechanism.actuators.index(actuator) for actuator in robot.mechanism.actuators]
+    size = np.abs(ours.force).max()
+    np.testing.assert_allclose(theirs.force[:, order], ours.force, rtol=0, atol=1e-11 * size)
 
 
 @pytest.mark.parametrize("ending", [".urdf", ".sdf"])
@@ -112,10 +158,9 @@ def test_limits_friction_and_couplings_are_read_back(ending: str, text: str, tmp
 @pytest.mark.parametrize(
     ("name", "ending", "message"),
     [
-        ("delta_3rr2rrr", ".urdf", "a platform on limbs; expected a tree or a closed chain"),
         ("irb6", ".sdf", "drives that move several joints"),
-        ("tricept", ".urdf", "coordinates of a platform"),
-        ("three_loop_leg", ".xml", "a revolute joint closes a loop; expected a ball or a weld"),
+        ("schoenflies_4ruu", ".xml", "a universal joint closes a loop; expected a ball, a hinge or a weld"),
+        ("linear_delta", ".urdf", "a universal joint closes a loop; expected one of revolute"),
         ("planar_3r", ".xml", "body link_1 has no mass or a moment of zero"),
     ],
 )

@@ -116,6 +116,22 @@ def test_axes_of_the_model_turn_with_the_model() -> None:
     assert inverse_dynamics(robot(turned), q=[0.3], gravity=down).force == pytest.approx(upright, rel=1e-12)
 
 
+def test_joints_without_effort_drive_nothing_where_there_are_loops(tmp_path: Path) -> None:
+    loops = (
+        link("rod", "0.4 0.3 0.4 0 0 0"),
+        joint("pin", "fore", "rod", "1 0 0"),
+        joint("last", "rod", "foot", "1 0 0"),
+    )
+    parts = [part.replace("0 0.6 0.8", "1 0 0") for part in (*ARM, *loops)]
+    tree = sdf.read_tree(file(*parts))
+    assert tree.driven is None
+    idle = "<limit><effort>0</effort></limit></axis>"
+    stated = [
+        part.replace("</axis>", idle) if 'name="elbow"' in part or 'name="pin"' in part else part for part in parts
+    ]
+    assert sdf.read_tree(file(*stated)).driven == ("shoulder",)
+
+
 def test_a_joint_may_have_the_name_of_its_link() -> None:
     named = [part.replace('name="shoulder"', 'name="upper"').replace('name="elbow"', 'name="fore"') for part in ARM]
     expected, found = (inverse_dynamics(robot(file(*parts)), q=[0.2, 0.4]).force for parts in (ARM, named))

@@ -34,6 +34,9 @@ SHARD_LIMIT = 1 << 30
 MAX_FILES = 2 * 10**6
 """Files of a store; a plan is refused above half as many."""
 
+COORDINATE_CHUNK = 1 << 16
+"""Values in a file of a coordinate along a dim that can grow: the same before and after, so both can be read."""
+
 METADATA_FILES = 5
 """Files of a store beside arrays and coordinates: group metadata, manifest, ledger, log and lock."""
 

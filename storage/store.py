@@ -34,7 +34,7 @@ from storage.files import Files
 from storage.growth import manifest_in_force, settled
 from storage.inside import require_outside
 from storage.later import warn_of_later
-from storage.layout import Layout
+from storage.layout import COORDINATE_CHUNK, Layout
 from storage.ledger import Ledger
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = ["StoreError", "StoreWriter", "create", "metadata", "open_results", "same_values"]
-
-COORDINATE_CHUNK = 1 << 16
-"""Elements of a chunk of a coordinate along a dim that can grow: the same before and after, so both can be read."""
 
 LOADED = 1 << 20
 """Values of the longest coordinate that opening a store brings into memory."""

@@ -9,7 +9,6 @@ import functools
 import math
 import uuid
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,13 +18,11 @@ from ruamel.yaml.comments import CommentedMap
 
 from applications.identification.estimation.excitation import CRITERIA
 from applications.identification.excite_job import ExcitationOptions, ExciteJob, SearchResult
-from pipeline.cluster.arguments import ClusterLike, as_cluster
-from pipeline.cluster.connection import connect
+from pipeline.cluster.arguments import ClusterLike
 from pipeline.documents.outputs import write_text
 from pipeline.execution.executor import reason, results
-from pipeline.execution.executors import make_executor
 from pipeline.execution.graph import job_graph
-from pipeline.plan.plan import plan
+from pipeline.execution.job_executor import job_executor
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.rewriting import flowing, rewritten
 from pipeline.sweep.trajectories.random_fourier import KIND, Entry, entries
@@ -120,7 +117,7 @@ def excite(sweep: Sweep, options: ExcitationOptions = DEFAULT, *, cluster: Clust
     run = uuid.uuid4().hex[:8]
     text = rewritten(sweep.text, functools.partial(_keep, names=entries_of_sweep), "Only what is sought.")
     jobs = (ExciteJob(text, name, k, options) for name, entry in entries_of_sweep.items() for k in range(entry.count))
-    with connect(as_cluster(cluster)) as client, closing(make_executor(client, plan(sweep), "block")) as executor:
+    with job_executor(cluster, sweep) as executor:
         for result in results((job_graph(job, f"excite-{run}", job.name, job.number) for job in jobs), executor):
             _, name, number = result.key
             if isinstance(result.value, BaseException):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -19,13 +18,11 @@ import numpy as np
 from applications.identification.estimation.methods import METHODS
 from applications.identification.identify_job import IdentifyJob, robot_of
 from applications.identification.recordings import SOURCES, MotionSource, refuse_unmodelled, require
-from pipeline.cluster.arguments import ClusterLike, as_cluster
-from pipeline.cluster.connection import connect
+from pipeline.cluster.arguments import ClusterLike
 from pipeline.documents.outputs import CellWriter, output
 from pipeline.execution.executor import reason, results
-from pipeline.execution.executors import make_executor
 from pipeline.execution.graph import job_graph
-from pipeline.plan.plan import plan
+from pipeline.execution.job_executor import job_executor
 from pipeline.sweep.stored import stored_sweep
 from robots.arguments import check_arguments
 from robots.parameters import nearest
@@ -167,7 +164,7 @@ def identify(
     jobs = (IdentifyJob(str(place), sweep.text, d, f, *options) for d in selection for f in range(sweep.friction.size))
     ended = 0 if sweep.simulation is None else open_results(place)["failed_samples"].isel(design=list(selection)) > 0
     identified, run = Identified({}, {}, int(np.sum(ended))), uuid.uuid4().hex[:8]
-    with connect(as_cluster(cluster)) as client, closing(make_executor(client, plan(sweep), "block")) as executor:
+    with job_executor(cluster, sweep) as executor:
         for result in results((job_graph(job, f"identify-{run}", *job.case) for job in jobs), executor):
             case = (int(result.key[1]), int(result.key[2]))
             if isinstance(result.value, BaseException):

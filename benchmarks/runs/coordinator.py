@@ -9,6 +9,7 @@ that each of them computes for a block can be told; where cores are few the ligh
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import subprocess
 import sys
@@ -33,7 +34,7 @@ from pipeline.execution.executor import Executor, InProcessExecutor, KeyedGraph,
 from pipeline.execution.executors import ClusterExecutor
 from pipeline.execution.graph import Granularity
 from pipeline.execution.loop import RunLoop
-from pipeline.execution.policy import Window
+from pipeline.execution.policy import Window, worker_table
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
@@ -108,7 +109,10 @@ def _drive(made: Plan, client: Any, granularity: Granularity) -> float:
         parallel = len(made.limbs) + 1 if granularity == "limb" else 1
         with Ledger.open(path, made.blocks) as ledger:
             executor: Executor = (
-                ClusterExecutor(client, Window(client, parallel, made.block_memory, made.base_memory))
+                ClusterExecutor(
+                    client,
+                    Window(functools.partial(worker_table, client), parallel, made.block_memory, made.base_memory),
+                )
                 if client
                 else _Instant(made.blocks)
             )

@@ -1,23 +1,20 @@
 """Plan and create the store of a run: dims, coordinates, units, and attributes with its provenance.
 
-Provenance attributes are the same on every machine except the time. From them follows the rule that one set of versions
-computes a result, on all workers. The true inertial parameters of every design are coordinates of a dataset: the values
-that an identification should find.
+Provenance attributes are the same on every machine except the time. The true inertial parameters of every design are
+coordinates of a dataset: the values that an identification should find.
 """
 
 from __future__ import annotations
 
 import datetime
-import platform
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from importlib import metadata
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.errors import LIMIT, InputError, Problem
-from pipeline.plan.coordinates import coordinates
+from pipeline.execution.versions import versions
+from pipeline.plan.coordinates import chunks, coordinates
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import MOST_BLOCKS
 from pipeline.plan.plan import plan as plan_sweep
@@ -35,19 +32,10 @@ from storage.places.location import Location
 from storage.schema import Coordinate, units, volume_units
 from storage.sources import table
 from storage.store import create
-from tasks.dynamics.regressor import shared_columns, standard_parameters
+from tasks.dynamics.regressor import Column, shared_columns, standard_parameters
 
 if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep
-
-
-COMPUTES = ("numpy", "scipy", "llvmlite", "zarr", "numcodecs", "xarray", "dask", "distributed")
-"""Packages whose version may matter to a result or its file."""
-
-
-def versions() -> dict[str, str]:
-    """Versions of limbsweep, Python and the packages that compute and store."""
-    return {"python": platform.python_version(), **{name: _version(name) for name in ("limbsweep", *COMPUTES)}}
 
 
 def attributes(sweep: Sweep) -> dict[str, Any]:
@@ -77,82 +65,6 @@ def _user_metrics(sweep: Sweep) -> dict[str, Any]:
     return {"own_metrics": functions, SWEEP_FINGERPRINT: replace(sweep, user_metrics=()).fingerprint}
 
 
-def require_same_versions(cluster: str, workers: Mapping[str, Any]) -> None:
-    """Check that every worker has the `versions` of this process; `workers` has its answer, or an error, by address.
-
-    Raises InputError about `cluster` with a line for each version that differs and the workers that have it, then all
-    as a table.
-    """
-    if differences := _differences(workers):
-        raise VersionError(cluster, differences)
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A package with another version: its name, the version found, and the workers that have it."""
-
-    package: str
-    here: str
-    there: str
-    workers: tuple[str, ...]
-
-
-class VersionError(InputError):
-    """Workers that would compute with other versions."""
-
-    def __init__(self, cluster: str, differences: Sequence[Difference]) -> None:
-        self.differences = tuple(differences)
-        super().__init__(_problem(cluster, difference) for difference in differences)
-
-    def __str__(self) -> str:
-        """The lines of the problems, and the table where there are several."""
-        if len(self.differences) == 1:
-            return super().__str__()
-        rows = [("package", "here", "there", "workers")]
-        rows += [(row.package, row.here, row.there, _some(row.workers)) for row in self.differences[:LIMIT]]
-        widths = [max(len(row[i]) for row in rows) for i in range(3)]
-        table = ("  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0), strict=True)) for row in rows)
-        return "\n".join((super().__str__(), *table))
-
-
-def _problem(cluster: str, difference: Difference) -> Problem:
-    word = "worker" if len(difference.workers) == 1 else "workers"
-    absent = difference.there.startswith("without")
-    expected = "limbsweep to be installed there" if absent else f"{difference.package} {difference.here} as here"
-    hint = "Install the same versions on all machines; constraints.txt has a tested set."
-    hint += " A checkout and an installed wheel do not work together." if absent else ""
-    return Problem(
-        cluster, 0, 0, f"{word} {_some(difference.workers)}", f"{difference.package} {difference.there}", expected, hint
-    )
-
-
-def _differences(workers: Mapping[str, Any]) -> list[Difference]:
-    here = versions()
-    places: dict[tuple[str, str], list[str]] = {}
-    for address, answer in workers.items():
-        if isinstance(answer, BaseException):
-            text = f"without an answer ({type(answer).__name__}: {answer})"
-            places.setdefault(("limbsweep", text), []).append(address)
-            continue
-        for name, expected in here.items():
-            if (got := answer.get(name, "not installed")) != expected:
-                places.setdefault((name, got), []).append(address)
-    return [Difference(name, here[name], there, tuple(addresses)) for (name, there), addresses in places.items()]
-
-
-def _some(workers: Sequence[str]) -> str:
-    """Addresses of workers, two at most."""
-    more = len(workers) - 2
-    return ", ".join(workers[:2]) + (f" and {more} more" if more > 0 else "")
-
-
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
 PIECE = 1024
 """Designs whose parameters are made at once."""
 
@@ -162,9 +74,9 @@ def true_parameters(sweep: Sweep) -> Iterator[Coordinate]:
 
     Nothing for a sweep that is no dataset, with neither measurement nor split.
     """
-    if sweep.measurement is None and sweep.split is None:
+    columns, rows = true_columns(sweep), []
+    if not columns:
         return
-    columns, rows = shared_columns(sweep.family)[0], []
     for start in range(0, sweep.design.size, PIECE):
         stop = min(start + PIECE, sweep.design.size)
         table = sweep.designs(start, stop)
@@ -176,6 +88,11 @@ def true_parameters(sweep: Sweep) -> Iterator[Coordinate]:
         name = TRUTH + "".join(letter if letter.isalnum() else "_" for letter in column.name)
         text = f"true {column.parameter} of {column.owner}, about the origin of its frame"
         yield Coordinate(name, "design", parameter.tolist(), column.unit, text)
+
+
+def true_columns(sweep: Sweep) -> tuple[Column, ...]:
+    """Parameters of bodies and drives whose true values a dataset has; none for another sweep."""
+    return () if sweep.measurement is None and sweep.split is None else shared_columns(sweep.family)[0]
 
 
 def plan_at(sweep: Sweep, place: Location) -> Plan:
@@ -200,7 +117,9 @@ def is_finished(plan: Plan, place: Location) -> bool:
 
 def stored_size(plan: Plan) -> tuple[int, int]:
     """Bytes before compression and files of the whole store."""
-    return sum(plan.layout.bytes(name) for name in plan.layout.variables), plan.layout.files
+    truth = true_columns(plan.sweep)
+    files = plan.files + len(truth) * (1 + chunks("design", plan.sweep.design.size))
+    return sum(plan.layout.bytes(name) for name in plan.layout.variables), files
 
 
 def create_store(plan: Plan, place: Location) -> None:
@@ -213,7 +132,10 @@ def contents(plan: Plan) -> dict[str, Any]:
     """Return the description of a store of a plan: coordinates, attributes, units, codes of the status, sources."""
     spellings = variable_units(plan.mechanism)
     return {
-        "coordinates": [*(Coordinate(*row) for row in coordinates(plan)), *true_parameters(plan.sweep)],
+        "coordinates": [
+            *(Coordinate(*row) for row in coordinates(plan.sweep, plan.layout, plan.mechanism)),
+            *true_parameters(plan.sweep),
+        ],
         "attributes": attributes(plan.sweep) | _uniqueness(plan),
         "units": {name: unit for name, unit in spellings.items() if name in plan.layout.variables},
         "flags": flags(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.cluster.settings import RESOURCE
 from pipeline.errors import InputError, Problem
+from pipeline.execution.policy import worker_table
 from pipeline.plan.model import Plan
 from robots.devices import CPU, GPU, Device
 
@@ -52,7 +53,7 @@ def _card_problem() -> str:
 
 
 def _cluster_problem(client: Client) -> str:
-    workers = client.scheduler_info(n_workers=-1)["workers"]
+    workers = worker_table(client)
     able = [address for address, worker in workers.items() if worker.get("resources", {}).get(RESOURCE)]
     if not able:
         return f"No worker has the resource {RESOURCE}; start workers with --resources '{RESOURCE}=4'"

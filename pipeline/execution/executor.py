@@ -6,7 +6,9 @@ decided in `pipeline.execution.policy`.
 
 from __future__ import annotations
 
+import itertools
 import time
+import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -14,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pipeline.errors import ClusterLostError, TaskError
-from pipeline.execution.policy import Failure, MemoryRestart, PausedWorker, PauseStep
+from pipeline.execution.policy import Failure, MemoryRestart, PausedWorker, PauseStep, WorkerTable
+from pipeline.monitor.log import Event
 
 Key = tuple[Any, ...]
 """Key of a task: its name with that of the run, then the block that it belongs to."""
@@ -47,12 +50,32 @@ def translated_losses() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
+class Withdrawn:
+    """A task that will not come back, through no fault of its block: the reason in words."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
 class Result:
-    """Outcome of a submitted task: value or exception, and seconds since submission."""
+    """Outcome of a submitted task: value, exception or Withdrawn, and seconds since submission."""
 
     key: Key
     value: Any
     seconds: float
+
+
+class Members(Protocol):
+    """Workers that may compute, followed while a run lasts."""
+
+    def rows(self) -> WorkerTable:
+        """Report of the scheduler on each of them."""
+
+    def addresses(self) -> list[str]:
+        """Addresses of the workers."""
+
+    def news(self) -> list[Event]:
+        """Workers that came, went or were refused since this was asked last."""
 
 
 class Executor(Protocol):
@@ -63,8 +86,15 @@ class Executor(Protocol):
         """Number of further graphs that can be submitted now."""
 
     @property
-    def least_limit(self) -> int:
-        """Memory limit of the smallest worker as of the last look at paused ones [bytes]; 0 where none has one."""
+    def is_ready(self) -> bool:
+        """Return whether anybody is there who computes."""
+
+    @property
+    def least_room(self) -> int | None:
+        """Bytes for blocks on the smallest worker as of the last look at paused ones; None where none has a limit."""
+
+    def news(self) -> list[Event]:
+        """Workers that came, went or were refused since this was asked last. Raises ClusterLostError."""
 
     @property
     def keys(self) -> Iterable[Key]:
@@ -135,9 +165,18 @@ class InProcessExecutor:
         return 0 if self._waiting else 1
 
     @property
-    def least_limit(self) -> int:
+    def is_ready(self) -> bool:
+        """This process is always there."""
+        return True
+
+    @property
+    def least_room(self) -> int | None:
         """There are no workers."""
-        return 0
+        return None
+
+    def news(self) -> list[Event]:
+        """There are no workers."""
+        return []
 
     @property
     def keys(self) -> list[Key]:
@@ -203,13 +242,27 @@ def results(graphs: Iterable[KeyedGraph], executor: Executor, seconds: float = 1
 
     `seconds` is how long one look for a result takes at most. Raises ClusterLostError.
     """
-    waiting, in_flight = iter(graphs), 0
+    waiting, ready, in_flight = iter(graphs), deque[KeyedGraph](), dict[Key, KeyedGraph]()
     while True:
-        while executor.room and (graph := next(waiting, None)) is not None:
+        ready.extend(itertools.islice(waiting, 0 if ready else 1))
+        while ready and executor.room:
+            graph = ready.popleft()
             executor.submit(graph)
-            in_flight += 1
-        if not in_flight:
+            in_flight[graph[1]] = graph
+            ready.extend(itertools.islice(waiting, 0 if ready else 1))
+        if not in_flight and not ready:
             return
-        if (result := executor.next(seconds)) is not None:
-            in_flight -= 1
+        executor.news()  # follows who comes and goes
+        result = executor.next(seconds)
+        if result is not None and isinstance(result.value, Withdrawn):
+            ready.append(_renamed(*in_flight.pop(result.key)))
+        elif result is not None:
+            del in_flight[result.key]
             yield result
+
+
+def _renamed(graph: TaskGraph, last: Key) -> KeyedGraph:
+    """The graph with other names: a worker may still compute what was withdrawn, and would go on with that."""
+    run = uuid.uuid4().hex[:8]
+    keys = {key: (f"{key[0]}-{run}", *key[1:]) for key in graph}
+    return {keys[key]: task.substitute(keys, key=keys[key]) for key, task in graph.items()}, keys[last]

@@ -15,6 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dask.base import annotate, get_annotations
+
 from pipeline.errors import ClusterLostError, TaskError
 from pipeline.execution.device import resources
 from pipeline.execution.executor import (
@@ -23,21 +25,26 @@ from pipeline.execution.executor import (
     InProcessExecutor,
     Key,
     KeyedGraph,
+    Members,
     Result,
+    Withdrawn,
     translated_losses,
 )
 from pipeline.execution.graph import MORE_TO_DO, Granularity, Writer, guarded_task, job_graph, whole_block, written
 from pipeline.execution.policy import (
+    FULL,
     LIMB_THREADS,
     MemoryRestart,
     PausedWorker,
     PauseStep,
     Window,
+    WorkerTable,
     batch,
     worker_table,
     workers_of,
 )
 from pipeline.execution.user_warnings import ReceiptWithWarnings
+from pipeline.monitor.log import Event, WorkersLeft
 from pipeline.plan.model import Plan
 from robots.devices import GPU
 from storage.errors import StoreError
@@ -103,6 +110,9 @@ RESTART_SECONDS = 30.0
 HEARTBEAT_SECONDS = 15.0
 """Since the last heartbeat of a worker, after which no backup is sent to it."""
 
+RESTARTED, CONNECTION_LOST = "scheduler-restart", "scheduler-connection-lost"
+"""Reasons of Dask for cancelled futures."""
+
 MEMORY_EVENTS = "worker-restart-memory"
 """Topic of the scheduler under which nannies say that they end a worker for its memory."""
 
@@ -110,10 +120,17 @@ MEMORY_EVENTS = "worker-restart-memory"
 class ClusterExecutor:
     """Graphs on a cluster, as many at once as `window` says at the time; blocks of one task in a `batch` of so many."""
 
-    def __init__(self, client: Client, window: Callable[[], int], batch: Callable[[], int] = lambda: 1) -> None:
+    def __init__(
+        self,
+        client: Client,
+        window: Callable[[], int],
+        batch: Callable[[], int] = lambda: 1,
+        members: Members | None = None,
+    ) -> None:
+        """`members`: workers that are given blocks, and no others; absent: all that there are."""
         from distributed import as_completed
 
-        self.client, self.window, self.batch = client, window, batch
+        self.client, self.window, self.batch, self.members = client, window, batch, members
         self.resources: Mapping[str, float] | None = None
         """Resources of a worker that each task takes."""
         self.together = 1
@@ -132,8 +149,10 @@ class ClusterExecutor:
         self._pending = as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self._stuck: set[Key] = set()
         """Keys of futures on workers that are paused and idle, as of the last look."""
-        self.least_limit = 0
-        """Memory limit of the smallest worker as of the last look [bytes]; 0 where none has one."""
+        self.least_room: int | None = None
+        """Bytes for blocks on the smallest worker as of the last look; None where none has a limit."""
+        self._places: dict[Key, frozenset[str]] = {}
+        """Workers that may compute each task in flight, where not all may."""
         self._restarts_until: float | None = None
         """When the last restart was that has been told, by the clock of the scheduler."""
 
@@ -144,7 +163,43 @@ class ClusterExecutor:
         What lies on a worker that is paused and idle takes no place: others would have nothing to do.
         """
         with translated_losses():
-            return max(0, self.window() - len(self._tasks - self._stuck)) * self.batch()
+            return max(0, self.window() - len(self._tasks - self._stuck)) * self.batch() if self.is_ready else 0
+
+    @property
+    def is_ready(self) -> bool:
+        """Return whether there is a worker that may compute."""
+        return self.members is None or bool(self.members.addresses())
+
+    def news(self) -> list[Event]:
+        """Events of workers since this was asked last; tasks whose workers have all gone are withdrawn."""
+        if self.members is None:
+            return []
+        news = self.members.news()
+        if any(isinstance(event, WorkersLeft) for event in news):
+            here = set(self.members.addresses())
+            for key in [key for key, places in self._places.items() if places.isdisjoint(here)]:
+                self._withdraw(key)
+        return news
+
+    def _withdraw(self, key: Key) -> None:
+        """Take back a task that no worker can compute any more."""
+        blocks = [block for block in self._batches.pop(key, [key]) if block in self._in_flight]
+        self._settle(key)
+        for future in {self._in_flight[block][0] for block in blocks}:
+            with translated_losses():
+                self.client.cancel([future], force=True)
+        for block in blocks:
+            self._in_flight.pop(block)
+            self._ready.append(Result(block, Withdrawn("the workers that it was given to have gone"), 0.0))
+
+    def _settle(self, key: Key) -> None:
+        """Forget a task that is not in flight any more."""
+        self._tasks.discard(key)
+        self._places.pop(key, None)
+
+    def _table(self) -> WorkerTable:
+        """Report of the scheduler on the workers that may compute."""
+        return worker_table(self.client) if self.members is None else self.members.rows()
 
     @property
     def keys(self) -> list[Key]:
@@ -172,7 +227,7 @@ class ClusterExecutor:
         """Send a graph to workers that show signs of life and do not work on a key, if there are any."""
         with translated_losses():
             processing = self.client.processing()
-            workers = worker_table(self.client)
+            workers = self._table()
         heartbeats = {address: float(worker["last_seen"]) for address, worker in workers.items()}
         latest = max(heartbeats.values(), default=0.0)
         alive = {address for address, at in heartbeats.items() if latest - at < HEARTBEAT_SECONDS}
@@ -185,12 +240,15 @@ class ClusterExecutor:
     def _send(self, graphs: Sequence[KeyedGraph], workers: list[str] | None) -> None:
         merged = {name: task for graph, _ in graphs for name, task in graph.items()}
         keys = [key for _, key in graphs]
-        with translated_losses():
-            futures = self.client.get(
-                merged, keys, workers=workers, allow_other_workers=bool(workers), resources=self.resources, sync=False
-            )
+        if workers is None and self.members is not None:
+            workers = self.members.addresses()
+        taken = {**(get_annotations().get("resources") or {}), **(self.resources or {})}
+        with translated_losses(), annotate(allow_other_workers=False):
+            futures = self.client.get(merged, keys, workers=workers, resources=taken or None, sync=False)
         now = time.perf_counter()
         self._tasks |= set(keys)
+        if workers is not None:
+            self._places |= dict.fromkeys(keys, frozenset(workers))
         self.futures += len(keys)
         for key, future in zip(keys, futures, strict=True):
             self._in_flight |= dict.fromkeys(self._batches.get(key, [key]), (future, now))
@@ -203,7 +261,7 @@ class ClusterExecutor:
         while not self._ready and self._wait(deadline):
             future, value = next(self._pending)
             key: Any = future.key
-            self._tasks.discard(key)
+            self._settle(key)
             keys = [key for key in self._batches.pop(key, [key]) if self._in_flight.get(key, (None,))[0] is future]
             if keys:
                 self._ready.extend(self._receive(keys, future, value))
@@ -224,7 +282,7 @@ class ClusterExecutor:
         """The results of a task: one, or those of all blocks of a batch."""
         starts = [self._in_flight.pop(key)[1] for key in keys]
         if future.status in ("cancelled", "lost"):
-            raise ClusterLostError(LOST["CancelledError"])
+            value = self._withdrawn(value)
         # Of an error `as_completed` gives the kind, the exception and its traceback.
         value = value[1] if future.status == "error" and isinstance(value, tuple) else value
         future.release()
@@ -232,9 +290,18 @@ class ClusterExecutor:
         for key, start, own in zip(keys, starts, values, strict=True):
             yield Result(key, own, time.perf_counter() - start)
 
+    def _withdrawn(self, error: object) -> Withdrawn:
+        """Return the cause of a cancellation by others. Raises ClusterLostError where the scheduler has gone."""
+        cause = str(getattr(error, "reason", ""))
+        if self.client.status != "running" or cause == CONNECTION_LOST:
+            raise ClusterLostError(LOST["CancelledError"])
+        with translated_losses():
+            worker_table(self.client)
+        return Withdrawn("client.restart()" if cause == RESTARTED else "client.cancel() by another")
+
     def age(self, key: Key) -> float:
-        """Seconds since a key was submitted."""
-        return time.perf_counter() - self._in_flight[key][1]
+        """Seconds since a key was submitted; zero for one whose result is ready."""
+        return time.perf_counter() - self._in_flight[key][1] if key in self._in_flight else 0.0
 
     def abandon(self, keys: Iterable[Key]) -> None:
         """Restart the workers that work on these keys: nothing else ends a thread that does not return.
@@ -242,9 +309,10 @@ class ClusterExecutor:
         Workers without a nanny would end and not come back; they are left alone.
         """
         abandoned = {key: self._in_flight.pop(key)[0] for key in list(keys)}
-        self._tasks -= {future.key for future in abandoned.values()}
+        for future in abandoned.values():
+            self._settle(future.key)
         with translated_losses():
-            known = worker_table(self.client)
+            known = self._table()
             started = {address for address, worker in known.items() if worker.get("nanny")}
             processing = self.client.processing().items()
             busy = [worker for worker, tasks in processing if worker in started and _works_on(tasks, abandoned)]
@@ -256,7 +324,8 @@ class ClusterExecutor:
         """Cancel those of these keys that lie on workers that are paused and idle."""
         stuck = [key for key in keys if key in self._stuck and key in self._in_flight]
         futures = [self._in_flight.pop(key)[0] for key in stuck]
-        self._tasks -= set(stuck)
+        for key in stuck:
+            self._settle(key)
         with translated_losses():
             self.client.cancel(futures, force=True)
         return stuck
@@ -264,10 +333,11 @@ class ClusterExecutor:
     def paused(self) -> tuple[list[PausedWorker], int]:
         """Workers that are paused and compute nothing, and the number of the others."""
         with translated_losses():
-            workers = worker_table(self.client)
+            workers = self._table()
             paused = [_paused(address, worker) for address, worker in workers.items() if _is_idle_pause(worker)]
             processing = self.client.processing([worker.address for worker in paused]) if paused else {}
-        self.least_limit = min((worker.limit for worker in workers_of(workers) if worker.limit), default=0)
+        limited = [worker for worker in workers_of(workers) if worker.limit]
+        self.least_room = min((int(FULL * worker.limit) - worker.base for worker in limited), default=None)
         tasks = {_block(task) for keys in processing.values() for task in keys if isinstance(task, tuple)}
         self._stuck = {key for key in self._tasks if _block(key) in tasks}
         return paused, len(workers) - len(paused)
@@ -294,7 +364,7 @@ class ClusterExecutor:
     def describe(self) -> str:
         """Workers, their tasks, and the use of their memory."""
         with translated_losses():
-            workers = worker_table(self.client)
+            workers = self._table()
             tasks = sum(map(len, self.client.processing().values()))
         paused = sum(worker.get("status") == "paused" for worker in workers.values())
         full = max((worker.used / worker.limit for worker in workers_of(workers) if worker.limit), default=0.0)
@@ -326,44 +396,46 @@ def make_executor(
     seconds: float | None = None,
     blocks: int | None = None,
     together: int = 1,
+    members: Members | None = None,
 ) -> Executor:
     """The executor of a plan's blocks: on a cluster, or in this process where there is none.
 
     `seconds` is what a block takes on one core (absent: what the plan expects), `blocks` how many are to be computed
-    (absent: all), `together` how many a task computes at least.
+    (absent: all), `together` how many a task computes at least; `members` the workers that may compute (absent: all).
     """
     if client is None:
         return InProcessExecutor()
+    table = functools.partial(worker_table, client) if members is None else members.rows
     if granularity == "limb":
-        executor = ClusterExecutor(client, Window(client, LIMB_THREADS, plan.block_memory, plan.base_memory))
+        executor = ClusterExecutor(
+            client, Window(table, LIMB_THREADS, plan.block_memory, plan.base_memory), members=members
+        )
         executor.resources = resources(plan)
         return executor
-    window = Window(client, 1.0, together * plan.task_memory, plan.base_memory)
-    executor, length = ClusterExecutor(client, window), seconds or plan.work.computing / plan.blocks
+    window = Window(table, 1.0, together * plan.task_memory, plan.base_memory)
+    executor = ClusterExecutor(client, window, members=members)
+    length = seconds or plan.work.computing / plan.blocks
     executor.resources = resources(plan)
     count, executor.together = plan.blocks if blocks is None else blocks, together
     executor.batch = lambda: together * -(-batch(window.threads, length, count - executor.submitted) // together)
     return executor
 
 
-def choose_granularity(plan: Plan, client: Client | None) -> Granularity:
+def choose_granularity(plan: Plan, threads: int | None) -> Granularity:
     """Choose tasks for limbs, unless a cluster has so many threads that its scheduler could not keep them busy.
+
+    `threads`: those of all workers; None without a cluster.
 
     Nor for peaks of reactions alone: limbs would hand on all that these are made of, and take twice to three times as
     long as one task does that has it in its cache.
     """
     if not plan.by_limb or plan.device == GPU:  # between tasks arrays would go to the card and back
         return "block"
-    if client is None:
+    if threads is None:
         return "limb"
     if plan.memory.request.peaks_alone:
         return "block"
-    return "limb" if threads_of(client) <= plan.work.limb_threads else "block"
-
-
-def threads_of(client: Client) -> int:
-    """Threads of all workers that a cluster has now."""
-    return sum(worker.threads for worker in workers_of(worker_table(client)))
+    return "limb" if threads <= plan.work.limb_threads else "block"
 
 
 def _is_idle_pause(worker: Mapping[str, Any]) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import pickle
 import sys
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
@@ -32,6 +33,7 @@ from pipeline.execution.executor import Key, KeyedGraph, TaskGraph
 from pipeline.execution.policy import FULL, Timeouts
 from pipeline.execution.processes.isolation import Isolation, ReceiptWithFailures, first_case, in_parts, require_fit
 from pipeline.execution.user_warnings import ReceiptWithWarnings, with_warnings
+from pipeline.execution.versions import identity
 from pipeline.plan.model import Plan
 from robots.devices import CPU
 from storage.encoding.shards import crc32c
@@ -127,10 +129,19 @@ def isolated_graph(plan: Plan, index: int, writer: Writer, run: str, timeouts: T
     return {key: Task(key, _isolated, block_of(plan, index), writer, settings)}, key
 
 
-def canary_graph(plan: Plan, index: int, worker: int, run: str) -> KeyedGraph:
-    """The graph of the first case of a block, nothing stored; its result is a checksum of every variable."""
-    key = (f"canary-{run}", worker)
-    return {key: Task(key, _canary, block_of(plan, index))}, key
+def examined_case(plan: Plan) -> bytes:
+    """The first case of a plan, pickled: a worker of another version may not be able to read it, and has to say so."""
+    return pickle.dumps(replace(first_case(block_of(plan, 0)), own=(), device=CPU))
+
+
+def examination_graph(payload: bytes, number: int, run: str) -> KeyedGraph:
+    """The graph of the check of a worker, nothing stored; its result is that of `examined`.
+
+    The task holds nothing of ours: a worker of Dask ends when it reads a task whose function it cannot import.
+    """
+    key = (f"check-{run}", number)
+    call = f"__import__('importlib').import_module({__name__!r}).{examined.__name__}(payload)"
+    return {key: Task(key, eval, call, {"payload": payload})}, key
 
 
 def guarded_task(body: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
@@ -272,10 +283,19 @@ def _isolated(block: Block, writer: Writer, settings: Isolation) -> ReceiptWithF
 
 
 @guarded_task
-def _canary(block: Block) -> dict[str, int]:
-    return {
-        name: crc32c(array) for name, array in compute.whole(replace(first_case(block), own=(), device=CPU)).items()
-    }
+def examined(payload: bytes) -> dict[str, Any]:
+    """Versions and source of this process, bytes that it holds, and a checksum of every variable of a case.
+
+    `bits` is the text of an error where the case cannot be computed: that is the run's to deal with.
+    """
+    from pipeline.execution.processes.worker import held_memory  # with all of Dask's workers
+
+    held = held_memory()
+    try:
+        bits: object = {name: crc32c(array) for name, array in compute.whole(pickle.loads(payload)).items()}
+    except Exception as error:
+        bits = str(TaskError.of(error))
+    return {"identity": identity(), "memory": held, "bits": bits}
 
 
 class Runnable(Protocol[Value_co]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 import time
 import warnings
@@ -100,7 +101,8 @@ class RunHandle:
         self._shown: list[Display] = []
         """Cells of a notebook that show it."""
         self._drawn = 0.0
-        threading.Thread(target=self._work, args=(action,), name="limbsweep-run", daemon=True).start()
+        work = contextvars.copy_context().run  # with the annotations of Dask that are in force here
+        threading.Thread(target=work, args=(self._work, action), name="limbsweep-run", daemon=True).start()
 
     def _work(self, action: Callable[[Listener, Callable[[], bool]], Dataset]) -> None:
         try:

@@ -13,11 +13,10 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from pipeline.errors import RunCancelledError, RunStoppedError
-from pipeline.execution.executor import Executor, Key, KeyedGraph, Result, failure
+from pipeline.execution.executor import Executor, Key, KeyedGraph, Result, Withdrawn, failure
 from pipeline.execution.graph import Granularity, block_graph, isolated_graph
 from pipeline.execution.policy import (
     DEFAULTS,
-    FULL,
     Agenda,
     Attempt,
     Failure,
@@ -33,6 +32,7 @@ from pipeline.monitor.log import (
     BlockDone,
     BlockFailed,
     BlockRetried,
+    BlocksRecalled,
     CaseFailed,
     Listener,
     MetricFailed,
@@ -83,6 +83,10 @@ class RunLoop:
         self._backed_up: dict[int, list[float]] = {}
         """Times at which blocks were given to another worker as well, by block."""
         self._run = uuid.uuid4().hex[:8]
+        self._recalled: dict[str, list[int]] = {}
+        """Blocks to send again, by the reason, as of the last results."""
+        self._renamed: set[int] = set()
+        """Blocks whose tasks get other keys than at first, because Dask may hold what it was told of those."""
         self._checked = time.monotonic()
 
     @property
@@ -97,10 +101,10 @@ class RunLoop:
         somebody asked for it; ClusterLostError.
         """
         with closing(self.executor):
-            self._look_after_paused()
+            self._look_after_workers()
             while True:
                 self.submit()
-                if not self._open:
+                if not self._open and self.agenda.is_empty:
                     return
                 self._handle_results()
                 if time.monotonic() - self._checked >= TICK:
@@ -109,7 +113,8 @@ class RunLoop:
     def submit(self) -> None:
         """Submit the next attempts, as many as there is room for; one at least, if nothing but late copies is left."""
         graphs = []
-        for _ in range(max(self.executor.room, 0 if self._open else 1)):
+        is_forced = not self._open and self.executor.is_ready
+        for _ in range(max(self.executor.room, int(is_forced))):
             if (attempt := self.agenda.next()) is None:
                 break
             graphs.append(self.graph(attempt))
@@ -119,7 +124,7 @@ class RunLoop:
 
     def graph(self, attempt: Attempt) -> KeyedGraph:
         """The graph of an attempt; keys of a second one differ, so that Dask never takes one for the other."""
-        first = attempt.step == "compute" and attempt.number == 1
+        first = attempt.step == "compute" and attempt.number == 1 and attempt.block not in self._renamed
         run = self._run if first else uuid.uuid4().hex[:8]
         if attempt.step == "isolate":
             return isolated_graph(self.plan, attempt.block, self.writer, run, self.timeouts)
@@ -131,6 +136,9 @@ class RunLoop:
         while result is not None:
             self._handle_result(result)
             result = self.executor.next(0.0) if self._in_flight else None
+        for reason, blocks in self._recalled.items():
+            self.notify(BlocksRecalled(len(blocks), reason))
+        self._recalled.clear()
 
     def _handle_result(self, result: Result) -> None:
         attempt = self._in_flight.pop(result.key)
@@ -142,6 +150,8 @@ class RunLoop:
                 self._handle_receipt(attempt, receipt, result.seconds, failures)
             case ReceiptWithWarnings(receipt, warnings):
                 self._handle_receipt(attempt, receipt, result.seconds, self._metric_failures(attempt.block, warnings))
+            case Withdrawn(reason):
+                self._recall(attempt, reason)
             case StoreError() as error:
                 raise StoreError(f"{error}\nthe run stopped at block {attempt.block}; run it again to go on") from error
             case BaseException() as error:
@@ -198,6 +208,15 @@ class RunLoop:
                 f"{self.agenda.given_up} blocks were given up and none was done; the last: {cause.reason}"
             )
 
+    def _recall(self, attempt: Attempt, reason: str) -> None:
+        """Send a block again whose task will not come back, unless another attempt at it is in flight."""
+        if attempt.block not in self._open or any(attempt.block == rival.block for rival in self._in_flight.values()):
+            return
+        self._open.discard(attempt.block)
+        self._renamed.add(attempt.block)
+        self.agenda.again(attempt)
+        self._recalled.setdefault(reason, []).append(attempt.block)
+
     def _check(self) -> None:
         """Look for requests to cancel, workers without memory, time limits, slow blocks and silence."""
         self._checked = time.monotonic()
@@ -206,7 +225,7 @@ class RunLoop:
         self._memory.add(self.executor.memory_restarts())
         if reason := self._memory.stop(sorted(self._open), self.plan.block_memory):
             raise RunStoppedError(reason)
-        self._look_after_paused()
+        self._look_after_workers()
         self._abandon_overdue()
         self._back_up_slow()
         silence = self._watchdog.silence
@@ -234,8 +253,13 @@ class RunLoop:
         limit = self.timeouts.seconds(attempt.step)
         return self._pace.limit(limit) if attempt.step == "compute" else limit
 
-    def _look_after_paused(self) -> None:
-        """Help workers that are paused and idle, and give their blocks to others. Raises RunStoppedError."""
+    def _look_after_workers(self) -> None:
+        """Tell who came and went, help workers that are paused and idle, and give their blocks to others.
+
+        Raises RunStoppedError.
+        """
+        for event in self.executor.news():
+            self.notify(event)
         paused, others = self.executor.paused()
         for worker, step in self._pauses.due(paused):
             self.notify(WorkerPaused(worker.address, worker.used, worker.limit, step))
@@ -247,8 +271,8 @@ class RunLoop:
 
     def _fit(self) -> None:
         """Compute further blocks in parts where a worker has joined that has less room than those before."""
-        room = int(FULL * self.executor.least_limit) - self.plan.base_memory
-        if self.executor.least_limit and room < self.plan.room:
+        room = self.executor.least_room
+        if room is not None and room < self.plan.room:
             self.plan = fitted(self.plan, room) or replace(self.plan, room=room)
 
     def _back_up_slow(self) -> None:

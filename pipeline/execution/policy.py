@@ -20,6 +20,7 @@ for these data now and then, because workers come and go.
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections import deque
@@ -109,6 +110,17 @@ class Agenda:
             return self._again.popleft()
         block = next(self._blocks, None)
         return None if block is None else Attempt(block)
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether no attempt is left to make."""
+        if not self._again:
+            self._again.extend(map(Attempt, itertools.islice(self._blocks, 1)))
+        return not self._again
+
+    def again(self, attempt: Attempt) -> None:
+        """Add an attempt that was cut short and did not fail."""
+        self._again.append(attempt)
 
     def succeeded(self) -> None:
         """Counts a block that is done."""
@@ -388,23 +400,31 @@ def batch(threads: int, seconds: float, left: int) -> int:
     return max(1, math.ceil(full / SHORTEST), min(full, left // (threads * LAST_ROUNDS))) if threads else 1
 
 
-def worker_table(client: Client) -> Mapping[str, Mapping[str, Any]]:
-    """Return the report of a scheduler on each worker, by address. Raises ClusterLostError where it has gone."""
-    information = client.scheduler_info(n_workers=-1)
+WorkerTable = Mapping[str, Mapping[str, Any]]
+"""Report of a scheduler on each worker, by address."""
+
+
+def worker_table(client: Client) -> WorkerTable:
+    """Return the report of a scheduler on each worker, by address. Raises ClusterLostError where it has gone.
+
+    The scheduler is asked itself: the method of the client may give what the client has fetched for its own use
+    meanwhile, which has no workers.
+    """
+    information = client.sync(client.scheduler.identity, n_workers=-1) if client.scheduler else {}
     if "workers" not in information:
         raise ClusterLostError("the scheduler has gone")
     return dict(information["workers"])
 
 
-def workers_of(table: Mapping[str, Mapping[str, Any]], base: int = 0) -> list[Worker]:
-    """Return the workers of a table, each of which takes `base` bytes beside its blocks."""
+def workers_of(table: WorkerTable, base: int = 0) -> list[Worker]:
+    """Return the workers of a table, each of which takes `base` bytes beside its blocks if the table has no number."""
     return [
         Worker(
             worker["nthreads"],
             int(worker.get("memory_limit") or 0),
             int(worker.get("metrics", {}).get("memory") or 0),
             worker.get("status", "running") == "running",
-            base,
+            int(worker.get("base", base)),
         )
         for worker in table.values()
     ]
@@ -415,14 +435,14 @@ class Window:
 
     def __init__(
         self,
-        client: Client,
+        table: Callable[[], WorkerTable],
         parallel: float = 1.0,
         memory: int = 0,
         base: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`memory`: bytes of a block; `base`: those of a worker beside its blocks."""
-        self.client, self.parallel, self.memory, self.base = client, parallel, memory, base
+        """`table`: the workers; `memory`: bytes of a block; `base`: those of a worker beside its blocks."""
+        self.table, self.parallel, self.memory, self.base = table, parallel, memory, base
         self._clock = clock
         self._asked = float("-inf")
         self._size = 1
@@ -441,7 +461,7 @@ class Window:
 
     def _refresh(self) -> None:
         if self._clock() - self._asked >= REFRESH_SECONDS:
-            workers = workers_of(worker_table(self.client), self.base)
+            workers = workers_of(self.table(), self.base)
             self._size = window_size(workers, self.parallel, self.memory)
             self._threads = sum(worker.threads for worker in workers)
             self._asked = self._clock()

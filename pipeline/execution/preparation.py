@@ -1,17 +1,12 @@
-"""Checks before the first block (versions, memory and bits of workers, space for the store), and runs without a store.
-
-Wrong settings can stay unnoticed for hours: other versions give other bits, a block that does not fit kills worker
-after worker, a full disk stops the last block. Each check raises InputError with the finding and the remedy.
+"""Check of the space for a store before the first block, and runs without a store.
 
 Results without a store are computed in this process, or are arrays of Dask, computed on demand.
 """
 
 from __future__ import annotations
 
-import math
 import time
-import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -19,18 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.cluster.arguments import cores
-from pipeline.errors import ClusterLostError, InputError, Problem, RunCancelledError, size
+from pipeline.errors import InputError, Problem, RunCancelledError, size
 from pipeline.execution.blocks import block_of
-from pipeline.execution.contents import contents, require_same_versions, versions
+from pipeline.execution.contents import contents
 from pipeline.execution.conventions import with_conventions
-from pipeline.execution.executor import LOST
-from pipeline.execution.graph import canary_graph, lazy_arrays
-from pipeline.execution.policy import FULL, Worker, worker_table, workers_of
+from pipeline.execution.graph import lazy_arrays
 from pipeline.execution.shared_blocks import together
 from pipeline.monitor.log import BlockDone, Finished, Listener, Started, broadcast
-from pipeline.plan.memory import BASE_MEMORY
 from pipeline.plan.model import Plan
-from pipeline.plan.plan import fitted, least_memory
 from pipeline.plan.plan import plan as plan_sweep
 from storage.places.access import locate
 from storage.places.location import LocationLike
@@ -39,7 +30,6 @@ from tasks.blocks.compute import whole_blocks
 
 if TYPE_CHECKING:
     from dask.array import Array
-    from distributed import Client, Future
     from xarray import Dataset
 
     from pipeline.sweep.model import Sweep
@@ -49,131 +39,6 @@ COMPRESSION = 2.0
 """The most that compression is counted on when the space for a store is judged."""
 
 SPARE_FILES = 64
-SPARE = 1.02
-"""Share of memory that a refusal adds to the need: the memory of a worker before its first block varies."""
-
-CANARY_SECONDS = 300.0
-CANARY_LOOK_SECONDS = 2.0
-"""Time after which is looked whether the worker of a canary is there still."""
-
-CANARIES = 2
-
-
-def preflight(client: Client, plan: Plan, cluster: str) -> Plan:
-    """See that the workers of a cluster can compute a plan, all with the same result. Raises InputError.
-
-    Returns the plan, which computes blocks in parts where the memory of workers asks for that.
-    """
-    require_same_versions(cluster, client.run(versions, on_error="return"))
-    plan = admitted(client, plan, cluster)
-    workers = worker_table(client)
-    chosen = canaries({address: str(worker.get("host", "")) for address, worker in workers.items()})
-    if len(chosen) > 1 and len(results := dict(_canary_results(client, plan, chosen))) > 1:
-        require_same_bits(cluster, results)
-    return plan
-
-
-def admitted(client: Client, plan: Plan, cluster: str) -> Plan:
-    """The plan as it fits into the memory of all workers. Raises InputError where they have no room for one case.
-
-    Counted is what each worker holds beside blocks: modules, and whatever others keep there.
-    """
-    from pipeline.execution.processes.worker import held_memory  # with all of Dask's workers
-
-    table = worker_table(client)
-    workers = dict(zip(table, workers_of(table), strict=True))
-    resident = client.run(held_memory, on_error="return")
-    code = plan.base_memory - BASE_MEMORY
-    bases = {
-        address: code + (memory if isinstance(memory := resident.get(address), int) else BASE_MEMORY)
-        for address in workers
-    }
-    rooms = [int(FULL * worker.limit) - bases[address] for address, worker in workers.items() if worker.limit]
-    if not rooms:
-        return plan
-    if (fitting := fitted(plan, min(rooms))) is not None:
-        return fitting
-    least = least_memory(plan)
-    require_memory(cluster, workers, {address: base + least for address, base in bases.items()})
-    return plan
-
-
-def require_memory(cluster: str, workers: Mapping[str, Worker], memory: Mapping[str, int]) -> None:
-    """See that every worker has room for so many bytes, those beside its block included. Raises InputError."""
-    hint = "Give workers more memory, or ask for fewer outputs or shorter trajectories."
-    small = [(address, memory[address]) for address, worker in workers.items() if worker.limit]
-    small = [(address, need) for address, need in small if FULL * workers[address].limit < need]
-    if small:
-        raise InputError(
-            Problem(
-                cluster,
-                0,
-                0,
-                f"worker {address}",
-                f"a memory limit of {size(workers[address].limit)}",
-                f"at least {size(math.ceil(SPARE * need / FULL))}, with which one case does not make Dask pause it",
-                hint,
-            )
-            for address, need in small
-        )
-
-
-def canaries(hosts: Mapping[str, str]) -> list[str]:
-    """Workers that are to compute the same: on different hosts where there are several, by address."""
-    first = {host: address for address, host in sorted(hosts.items(), reverse=True)}
-    others = sorted(set(hosts) - set(first.values()))
-    return [*sorted(first.values()), *others][:CANARIES]
-
-
-def _canary_results(client: Client, plan: Plan, workers: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Yield checksums of the first case of the first block, computed on each of these workers that does not end."""
-    run, futures = uuid.uuid4().hex[:8], {}
-    for number, address in enumerate(workers):
-        graph, key = canary_graph(plan, 0, number, run)
-        futures[address] = client.get(graph, key, workers=[address], allow_other_workers=False, sync=False)
-    for address, future in futures.items():
-        if (result := _canary_result(client, address, future)) is not None:
-            yield address, result
-        future.release()
-
-
-def _canary_result(client: Client, address: str, future: Future) -> Any:
-    """Return the checksums of a worker, or the words of its error; None if it has gone, and nobody else may do it.
-
-    Raises ClusterLostError.
-    """
-    deadline = time.monotonic() + CANARY_SECONDS
-    while True:
-        try:
-            return future.result(timeout=CANARY_LOOK_SECONDS)
-        except Exception as error:  # A case that cannot be computed is the run's to deal with.
-            if type(error).__name__ in LOST:
-                raise ClusterLostError(LOST[type(error).__name__]) from error
-            if future.status != "pending" or time.monotonic() > deadline:
-                return f"{type(error).__name__}: {error}"
-            if address not in worker_table(client):
-                return None
-
-
-def require_same_bits(cluster: str, results: Mapping[str, Any]) -> None:
-    """See that workers agree on the same case, variable by variable. Raises InputError that names two that do not."""
-    first, *others = results
-    reference = results[first]
-    for address in others:
-        if results[address] == reference:
-            continue
-        got = f"other results than {first} {_differing(reference, results[address])}"
-        hint = "Compare the two machines: one of them computes wrongly, or has other packages than it says."
-        raise InputError([Problem(cluster, 0, 0, f"worker {address}", got, "the same bits for the same block", hint)])
-
-
-def _differing(reference: object, result: object) -> str:
-    """In which variables two results differ; where one of them is an error, that error."""
-    if not isinstance(result, Mapping):
-        return f"({result})"
-    if not isinstance(reference, Mapping):
-        return f"({reference})"
-    return "in " + ", ".join(name for name in reference if reference[name] != result.get(name))
 
 
 def require_space(store: LocationLike, stored: int, files: int) -> None:

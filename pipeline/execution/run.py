@@ -20,6 +20,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
+from dask.base import annotate
+
 from pipeline.cluster.arguments import (
     ClusterLike,
     Connectable,
@@ -32,16 +34,17 @@ from pipeline.cluster.arguments import (
 from pipeline.cluster.connection import connect, scalers
 from pipeline.cluster.file import ClusterConfig, device_of
 from pipeline.errors import ClusterLostError, InputError, Problem, RunCancelledError, RunStoppedError
+from pipeline.execution.admission import Membership, admit
 from pipeline.execution.contents import create_store, is_finished, plan_at, stored_size
 from pipeline.execution.conventions import with_conventions
 from pipeline.execution.device import on_device
 from pipeline.execution.executor import translated_losses
-from pipeline.execution.executors import choose_granularity, make_executor, threads_of
+from pipeline.execution.executors import choose_granularity, make_executor
 from pipeline.execution.graph import Granularity
 from pipeline.execution.handle import PendingRun, RunHandle
 from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy import DEFAULTS, Timeouts
-from pipeline.execution.preparation import computed, lazy, preflight, require_space
+from pipeline.execution.preparation import computed, lazy, require_space
 from pipeline.execution.processes.signals import orderly_end
 from pipeline.execution.shared_blocks import SharedBlocks, together
 from pipeline.monitor.log import ClusterRestarted, Finished, Listener, RunLog, Started, Stopped, broadcast, clear_cancel
@@ -289,8 +292,10 @@ def _gathered(plan: Plan, cluster: UserCluster) -> Dataset:
     """The results of a plan on workers that share no disk with this machine."""
     with connect(cluster) as client:
         assert client is not None, "a user's cluster has a client"
-        preflight(client, plan, cluster.source)
-        return lazy(plan.sweep).load(scheduler=client)
+        members = admit(client, plan, cluster.source)
+        assert members is not None, "a client has workers"
+        with annotate(workers=members.addresses()):
+            return lazy(plan.sweep).load(scheduler=client)
 
 
 def near(plan: Plan) -> ClusterConfig:
@@ -338,7 +343,7 @@ class _Run:
     def _on_cluster(self, lost: str | None) -> None:
         """Every stage of a run on one cluster; `lost` says why that before it was lost, if one was."""
         with connect(self.cluster) as client:
-            plan = self._checked(client)
+            plan, members = self._checked(client)
             create_store(plan, self.place)
             with (
                 coordinator_lock(self.place),
@@ -351,22 +356,21 @@ class _Run:
                 notify = broadcast((log, *scalers(client), *self.listeners))
                 if lost:
                     notify(ClusterRestarted(lost))
-                replace(self, plan=plan)._compute(ledger, client, notify)
+                replace(self, plan=plan)._compute(ledger, client, members, notify)
                 self._finish(ledger)
 
-    def _checked(self, client: Client | None) -> Plan:
-        """See that workers and disk can do it; the plan as it fits into the workers. Raises InputError."""
+    def _checked(self, client: Client | None) -> tuple[Plan, Membership | None]:
+        """See that workers and disk can do it; the plan as it fits into the workers, and these. Raises InputError."""
         plan = self.plan
         with self._losses(client):
             plan = on_device(plan, device_of(self.cluster), self.cluster.source, client)
-        if client is not None:
-            with self._losses(client):
-                plan = preflight(client, plan, self.cluster.source)
-                if not self.cluster.runs_already:
-                    _prepare(client)
+            members = admit(client, plan, self.cluster.source, broadcast(self.listeners))
+            if client is not None and not self.cluster.runs_already:
+                _prepare(client)
+        plan = plan if members is None else members.plan
         if not self.place.exists():
             require_space(self.place, *stored_size(plan))
-        return plan
+        return plan, members
 
     @contextmanager
     def _losses(self, client: Client | None) -> Iterator[None]:
@@ -379,15 +383,17 @@ class _Run:
                 _close(client)
             raise
 
-    def _compute(self, ledger: Ledger, client: Client | None, notify: Listener) -> None:
+    def _compute(self, ledger: Ledger, client: Client | None, members: Membership | None, notify: Listener) -> None:
         """Compute every block without a receipt, and say how that begins and ends."""
         start = time.perf_counter()
         plan, shared = self.plan, SharedBlocks(self.plan)
         with self._losses(client):
-            if client is not None and self.granularity != "limb" and not plan.is_parted:
-                shared = together(plan, threads_of(client))
-            granularity = "block" if shared.count > 1 else self.granularity or choose_granularity(plan, client)
-            executor = make_executor(client, plan, granularity, None, plan.blocks - ledger.count, shared.count)
+            threads = None if members is None else members.threads
+            if threads is not None and self.granularity != "limb" and not plan.is_parted:
+                shared = together(plan, threads)
+            granularity = "block" if shared.count > 1 else self.granularity or choose_granularity(plan, threads)
+            left = plan.blocks - ledger.count
+            executor = make_executor(client, plan, granularity, None, left, shared.count, members)
         writer = StoreWriter(self.place)
         blocks = shared.order(ledger.remaining())
         loop = RunLoop(plan, writer, ledger, executor, notify, granularity, self.timeouts, self.stop, blocks)

@@ -145,6 +145,39 @@ class WorkerPaused:
 
 
 @dataclass(frozen=True)
+class WorkersJoined:
+    """Workers were admitted: how many, their threads, the first of them by address."""
+
+    workers: int
+    threads: int
+    names: str
+
+
+@dataclass(frozen=True)
+class WorkerRefused:
+    """A worker gets no blocks: its address, and the reason with what to do."""
+
+    worker: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class WorkersLeft:
+    """Workers have gone: how many, the first of them by address."""
+
+    workers: int
+    names: str
+
+
+@dataclass(frozen=True)
+class BlocksRecalled:
+    """Blocks in flight will not come back and are sent again: how many, and the reason in words."""
+
+    blocks: int
+    reason: str
+
+
+@dataclass(frozen=True)
 class ClusterRestarted:
     """The run's own cluster was lost and has been made anew: the reason in words."""
 
@@ -179,6 +212,10 @@ Event = (
     | BlockFailed
     | Waiting
     | WorkerPaused
+    | WorkersJoined
+    | WorkerRefused
+    | WorkersLeft
+    | BlocksRecalled
     | ClusterRestarted
     | Finished
     | Stopped
@@ -223,6 +260,11 @@ KINDS: dict[str, type[Any]] = {
         MetricFailed,
         BlockFailed,
         Waiting,
+        WorkerPaused,
+        WorkersJoined,
+        WorkerRefused,
+        WorkersLeft,
+        BlocksRecalled,
         ClusterRestarted,
         Finished,
         Stopped,

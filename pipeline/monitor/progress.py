@@ -18,6 +18,7 @@ from pipeline.monitor.log import (
     BlockFailed,
     BlockRetried,
     BlocksDone,
+    BlocksRecalled,
     CaseFailed,
     ClusterRestarted,
     Event,
@@ -28,6 +29,9 @@ from pipeline.monitor.log import (
     Stopped,
     Waiting,
     WorkerPaused,
+    WorkerRefused,
+    WorkersJoined,
+    WorkersLeft,
 )
 
 if TYPE_CHECKING:
@@ -98,6 +102,11 @@ def count(number: float) -> str:
     return f"{number:.3g}"
 
 
+def counted(number: int, thing: str) -> str:
+    """Return a number of things, in words."""
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")
+
+
 def clock(seconds: float) -> str:
     """A time span as h:mm:ss."""
     minutes, rest = divmod(round(seconds), 60)
@@ -150,6 +159,14 @@ def note(event: Event) -> str | None:
             return f"nothing came back for {clock(seconds)}: {what}"
         case WorkerPaused(worker, used, limit, step):
             return f"worker {worker} is paused, its memory is full ({size(used)} of {size(limit)}): {PAUSED[step]}"
+        case WorkersJoined(workers, threads, names):
+            return f"{counted(workers, 'worker')} admitted with {counted(threads, 'thread')}: {names}"
+        case WorkerRefused(worker, reason):
+            return f"worker {worker} is refused and gets no blocks: {reason}"
+        case WorkersLeft(workers, names):
+            return f"{counted(workers, 'worker')} left: {names}"
+        case BlocksRecalled(blocks, reason):
+            return f"{counted(blocks, 'block')} sent again: {reason}"
         case ClusterRestarted(reason):
             return f"the cluster was lost ({reason}) and has been started again"
         case Stopped(reason):

@@ -1,4 +1,4 @@
-"""Coordinates of the dataset of a plan."""
+"""Coordinates of the dataset of a plan, and the number of files that they take with all else of a store."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from pipeline.plan.model import Plan
 from pipeline.sweep.axes.columns import LABEL, PartColumn, columns
 from pipeline.sweep.dataset_split import part_name
 from pipeline.sweep.gravity import gravity_parameters
+from pipeline.sweep.model import Sweep
 from pipeline.sweep.trajectories.swept import COORDINATE
 from robots.criteria.selection import deviation_names
 from robots.derivatives import PARAMETER, SIDE, SIDES
+from robots.model import Mechanism
 from robots.quantities import FREEDOMS, GAINS, PLACED, STATE
+from storage.layout import COORDINATE_CHUNK, Layout
+from storage.schema import LABELS, SPLIT
 
 
-def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
+def coordinates(sweep: Sweep, layout: Layout, mechanism: Mechanism) -> Iterator[tuple[str, str, Any, str, str]]:
     """Coordinates of the dataset: name, dim, values, units, long name."""
-    sweep, mechanism = plan.sweep, plan.mechanism
     swept = (*gravity_parameters(sweep.gravity).values(), *sweep.family.parameters)
     units = {p.name: (p.unit, p.text) for p in swept}
     for name, values in columns(sweep.design).items():
@@ -49,18 +51,18 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
     named = {"actuator_column": mechanism.actuators} | dict.fromkeys(FREEDOMS, mechanism.freedoms)
     named |= dict.fromkeys(("deviation", "deviation_column"), deviation_names(mechanism))
     for dim, labels in named.items():
-        if dim in plan.layout.sizes:
+        if dim in layout.sizes:
             yield dim, dim, list(labels), "", dim.replace("_", " ")
-    yield from _derivatives(plan)
-    if any("limb" in plan.layout.variable(name).dims for name in plan.layout.variables):
-        yield "limb", "limb", list(plan.limbs), "", "limb"
+    yield from _derivatives(sweep, layout)
+    if any("limb" in layout.variable(name).dims for name in layout.variables):
+        yield "limb", "limb", [each.name for each in mechanism.instances], "", "limb"
         text = "joint of a limb: of its tree, at the platform, then the cut joints of its loops"
         yield "joint", "joint", list(max(mechanism.limbs, key=lambda limb: len(limb.joints)).joints), "", text
     for dim, name in PLACED.items():
-        if name in plan.layout.sizes:
+        if name in layout.sizes:
             text = f"{dim.replace('_', ' ')} that was asked for"
             yield name, name, [label for label, _ in sweep.selection.of(dim)], "", text
-    if "link" in plan.layout.sizes:
+    if "link" in layout.sizes:
         yield (
             "link",
             "link",
@@ -70,9 +72,24 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
         )
 
 
-def _derivatives(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
+def _derivatives(sweep: Sweep, layout: Layout) -> Iterator[tuple[str, str, Any, str, str]]:
     """Coordinates of the dims of derivatives, where there are any."""
-    labels = {PARAMETER: plan.sweep.derivatives.parameters, SIDE: SIDES}
+    labels = {PARAMETER: sweep.derivatives.parameters, SIDE: SIDES}
     texts = {PARAMETER: "parameter that a derivative is taken by", SIDE: "side of the point, along its parameter"}
-    for dim in (dim for dim in labels if dim in plan.layout.sizes):
+    for dim in (dim for dim in labels if dim in layout.sizes):
         yield dim, dim, list(labels[dim]), "", texts[dim]
+
+
+def file_count(sweep: Sweep, layout: Layout, mechanism: Mechanism) -> int:
+    """Number of files of the finished store in a folder, but for those of true parameters of a dataset."""
+    files, names = layout.files + len(sweep.sources), set()
+    for name, dim, values, *_ in coordinates(sweep, layout, mechanism):
+        names.add(name)
+        files += 1 + chunks(dim, len(values))
+    present = {dim for name in layout.variables for dim in layout.variable(name).dims}
+    return files + 2 * len((present & LABELS.keys()) - names)
+
+
+def chunks(dim: str, length: int) -> int:
+    """Number of files with the values of a coordinate: several along axes that may grow."""
+    return max(1, math.ceil(length / COORDINATE_CHUNK)) if dim in SPLIT else 1

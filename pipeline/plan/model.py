@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pipeline.documents.writing import table
 from pipeline.errors import InputError, Problem, size
+from pipeline.plan.coordinates import file_count
 from pipeline.plan.cost import Work
 from pipeline.plan.memory import (
     BASE_MEMORY,
@@ -262,6 +263,16 @@ class Plan:
         """Return the HTML table that notebooks show."""
         return table(f"plan of a sweep of {self.sweep.robot}", self.rows())
 
+    @property
+    def files(self) -> int:
+        """Files of the store in a folder, but for those of true parameters of a dataset."""
+        return file_count(self.sweep, self.layout, self.mechanism)
+
+    @property
+    def _true(self) -> str:
+        is_dataset = self.sweep.measurement is not None or self.sweep.split is not None
+        return " and those of true parameters" if is_dataset else ""
+
     def rows(self) -> list[tuple[str, str]]:
         """Return the rows that `limbsweep check` prints."""
         sizes, block, limbs = self.layout.sizes, self.layout.block, len(self.limbs)
@@ -277,7 +288,7 @@ class Plan:
             ("tasks", f"{self.blocks * self.tasks_per_block:,} ({tasks})"),
             ("variables", ", ".join(self.layout.variables)),
             *self._derivative_rows(),
-            ("stored", f"{size(self.stored)} before compression, {self.layout.files:,} files"),
+            ("stored", f"{size(self.stored)} before compression, {self.files:,} files{self._true}"),
             (
                 "memory",
                 f"at most {size(self.block_memory)} for each block in flight; {size(self.worker_memory)} a worker",

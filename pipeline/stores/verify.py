@@ -15,6 +15,7 @@ from pipeline.cluster.connection import connect
 from pipeline.cluster.file import device_of
 from pipeline.documents.writing import table
 from pipeline.errors import ClusterLostError, RunStoppedError, size
+from pipeline.execution.admission import admit
 from pipeline.execution.contents import plan_at
 from pipeline.execution.device import on_device
 from pipeline.execution.executors import make_executor
@@ -160,7 +161,8 @@ def _recompute(
         config = as_cluster(cluster)
         with connect(config) as client:
             plan = on_device(plan, device_of(config), config.source, client)
-            executor, hashing = make_executor(client, plan), Manifest.load(place).hashing
+            members, hashing = admit(client, plan, config.source), Manifest.load(place).hashing
+            executor = make_executor(client, plan if members is None else members.plan, members=members)
             differences = sorted(differing(plan, receipts_of(place, chosen), executor, hashing))
     except ClusterLostError as error:
         raise RunStoppedError(f"{error}; nothing was computed again to the end") from error

@@ -15,11 +15,11 @@ from storage import open_results
 from storage.coordinates import chunk_keys, read_chunks
 from storage.errors import StoreError
 from storage.integrity import check_files
-from storage.layout import Layout
+from storage.layout import COORDINATE_CHUNK, Layout
 from storage.manifest import MANIFEST, Manifest
 from storage.places.local import LocalFolder
 from storage.schema import Coordinate
-from storage.store import COORDINATE_CHUNK, create
+from storage.store import create
 from tests.storage.cases import ATTRIBUTES, FEW, digest, fill
 from tests.storage.formats import turn_into
 

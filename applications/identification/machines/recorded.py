@@ -23,7 +23,7 @@ from applications.identification.machines.description import parse_description
 from applications.identification.machines.identify import MachineIdentification
 from pipeline.documents.files import digest
 from pipeline.documents.tables.columns import RECORDED
-from pipeline.execution.contents import versions
+from pipeline.execution.versions import versions
 from storage.errors import StoreError
 from storage.places.location import LocationLike
 from storage.store import create_arrays, has_arrays, open_arrays

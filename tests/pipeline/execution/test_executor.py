@@ -5,22 +5,24 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import dask
 import pytest
 from dask._task_spec import Task
-from distributed import LocalCluster
+from distributed import Future, LocalCluster
 
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.errors import ClusterLostError, RunStoppedError, TaskError
 from pipeline.execution import policy
-from pipeline.execution.executor import Executor, InProcessExecutor, KeyedGraph, failure
+from pipeline.execution.executor import Executor, InProcessExecutor, KeyedGraph, Withdrawn, failure, results
 from pipeline.execution.executors import ClusterExecutor, _works_on, choose_granularity
-from pipeline.execution.policy import Failure, Window
+from pipeline.execution.policy import Failure, Window, worker_table
 from pipeline.execution.run import run
-from pipeline.monitor.log import Event, WorkerPaused
+from pipeline.monitor.log import Event, WorkerPaused, WorkersLeft
 from pipeline.plan.plan import plan
 from tests.pipeline.runs import FEW, sweep
 
@@ -81,7 +83,7 @@ def test_in_this_process_one_graph_waits_at_a_time() -> None:
 
 
 def test_results_of_a_cluster_and_errors_as_values(client: Any) -> None:
-    with closing(ClusterExecutor(client, Window(client))) as executor:
+    with closing(ClusterExecutor(client, Window(partial(worker_table, client)))) as executor:
         assert values(executor, 20) == EXPECTED
 
 
@@ -139,6 +141,43 @@ def test_a_thread_that_does_not_return_is_ended_with_its_worker(client: Any) -> 
         assert result.value == 31 * 31, "the other one is computed again"
         assert set(client.scheduler_info()["workers"]) != before
         assert executor.next(0.1) is None
+
+
+def test_what_somebody_else_cancels_is_withdrawn_and_sent_again(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = ("square-run", 50), ("square-run", 51)
+    with closing(ClusterExecutor(client, lambda: 2)) as executor:
+        executor.submit(work(50, 3600.0))
+        client.cancel([Future(first, client)], force=True)
+        result = executor.next(60.0)
+        assert result is not None
+        assert result.value == Withdrawn("client.cancel() by another")
+        told: list[Any] = []
+
+        def cancelled_once() -> list[Event]:
+            if executor.keys and not told:
+                told.append(client.cancel([Future(second, client)], force=True))
+            return []
+
+        monkeypatch.setattr(executor, "news", cancelled_once)
+        (answer,) = results([work(51, 1.0)], executor)
+        assert (answer.key[1:], answer.value, len(told)) == ((51,), 2601, 1)
+    client.restart()  # ends the thread that works on the first
+
+
+def test_a_task_whose_workers_have_all_gone_is_withdrawn(client: Any) -> None:
+    here = list(worker_table(client))
+    members: Any = SimpleNamespace(news=lambda: [WorkersLeft(1, "a")], addresses=lambda: here)
+    with closing(ClusterExecutor(client, lambda: 2, members=members)) as executor:
+        executor.submit(work(60, 3600.0))
+        assert executor.news() == [WorkersLeft(1, "a")]
+        assert executor.next(0.1) is None
+        members.addresses = lambda: ["tcp://another:1"]
+        executor.news()
+        result = executor.next(0.1)
+        assert result is not None
+        assert isinstance(result.value, Withdrawn)
+        assert executor.keys == []
+    client.restart()  # ends the thread
 
 
 def test_keys_of_one_block_belong_together() -> None:
@@ -220,16 +259,10 @@ def test_a_batch_that_is_abandoned_is_computed_nowhere(client: Any) -> None:
 
 
 def test_a_large_cluster_gets_one_task_a_block_or_less() -> None:
-    class Large:
-        def scheduler_info(self, n_workers: int) -> dict[str, Any]:
-            worker = {"nthreads": 10, "memory_limit": 0, "metrics": {}}
-            return {"workers": {str(number): worker for number in range(100)}}
-
     long = plan(sweep(FEW, **{"{values: [0.22, 0.25, 0.28, 0.31]}": "{start: 0.22, stop: 0.31, num: 10000000}"}))
-    large: Any = Large()
     assert long.work.limb_threads < 1000
-    assert choose_granularity(long, large) == "block"
-    assert choose_granularity(plan(sweep(FEW)), large) == "limb"
+    assert choose_granularity(long, 1000) == "block"
+    assert choose_granularity(plan(sweep(FEW)), 1000) == "limb"
     assert choose_granularity(long, None) == "limb"
     rows = dict(long.rows())
     assert f"on more than {long.work.limb_threads:,.0f} threads one task a block" in rows["tasks"]

@@ -14,9 +14,9 @@ from pipeline.errors import TaskError
 from pipeline.execution.contents import create_store
 from pipeline.execution.executor import InProcessExecutor, KeyedGraph, Result
 from pipeline.execution.loop import RunLoop
-from pipeline.execution.policy import FACTOR, FULL, KNOWN, LEAST_SECONDS, Pace
+from pipeline.execution.policy import FACTOR, KNOWN, LEAST_SECONDS, Pace
 from pipeline.monitor.log import BlockDone, BlockRetried, Event
-from pipeline.plan.memory import BASE_MEMORY, CODE_MEMORY, COMPILER_MEMORY, OVERHEAD
+from pipeline.plan.memory import OVERHEAD
 from pipeline.plan.plan import plan
 from storage.errors import StoreError
 from storage.ledger import Ledger
@@ -152,7 +152,7 @@ def test_slow_is_told_from_what_is_usual() -> None:
 
 def test_blocks_are_one_task_each_where_a_worker_has_joined_without_room_for_two(drive: Any) -> None:
     class Small(Held):
-        least_limit = int((BASE_MEMORY + COMPILER_MEMORY + 3 * CODE_MEMORY + 1.5 * OVERHEAD) / FULL)
+        least_room = int(1.5 * OVERHEAD)
         tasks: ClassVar[set[int]] = set()
 
         def submit(self, *graphs: KeyedGraph) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from pipeline.errors import InputError
-from pipeline.execution.contents import COMPUTES, attributes, require_same_versions, versions
+from pipeline.execution.contents import attributes
+from pipeline.execution.versions import COMPUTES, SOURCE, VersionError, differences, identity, versions
 from tests.pipeline.runs import FEW, sweep
 
 
@@ -40,22 +41,29 @@ def test_attributes_hold_the_sweep_and_nothing_of_the_machine() -> None:
 
 
 def test_equal_versions_pass() -> None:
-    require_same_versions("c.yaml", {})
-    require_same_versions("c.yaml", {"tcp://a:1": versions(), "tcp://b:1": versions()})
+    assert differences({}) == []
+    assert differences({"tcp://a:1": identity(), "tcp://b:1": identity()}) == []
+
+
+def test_two_commits_of_one_version_differ_by_their_source() -> None:
+    error = VersionError("c.yaml", differences({"tcp://a:1": identity() | {SOURCE: "0123"}}))
+    assert f"worker tcp://a:1: got source of limbsweep 0123; expected source of limbsweep {identity()[SOURCE]}" in str(
+        error
+    )
+    assert "install the same commit" in str(error)
 
 
 def test_workers_with_other_versions_are_refused_with_a_line_for_each() -> None:
     workers = {
-        "tcp://a:1": versions() | {"numpy": "1.0", "zarr": "2.0"},
-        "tcp://b:1": versions(),
+        "tcp://a:1": identity() | {"numpy": "1.0", "zarr": "2.0"},
+        "tcp://b:1": identity(),
         "tcp://c:1": ModuleNotFoundError("No module named 'pipeline'"),
-        "tcp://d:1": {name: each for name, each in versions().items() if name != "scipy"},
-        "tcp://e:1": versions() | {"zarr": "2.0"},
-        "tcp://f:1": versions() | {"zarr": "2.0"},
+        "tcp://d:1": {name: each for name, each in identity().items() if name != "scipy"},
+        "tcp://e:1": identity() | {"zarr": "2.0"},
+        "tcp://f:1": identity() | {"zarr": "2.0"},
     }
-    with pytest.raises(InputError) as caught:
-        require_same_versions("c.yaml", workers)
-    numpy, absent, scipy, zarr, *table = str(caught.value).splitlines()
+    error: InputError = VersionError("c.yaml", differences(workers))
+    numpy, absent, scipy, zarr, *table = str(error).splitlines()
     here = versions()
     advice = "Install the same versions on all machines; constraints.txt has a tested set."
     assert numpy == f"c.yaml worker tcp://a:1: got numpy 1.0; expected numpy {here['numpy']} as here. {advice}"

@@ -6,6 +6,7 @@ import time
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -187,8 +188,13 @@ def test_regions_of_blocks_have_the_sizes_of_the_plan(monkeypatch: pytest.Monkey
     assert sum(made.samples_of(index) for index in range(made.blocks)) == 2 * made.samples
 
 
+def _coordinates(text: str) -> Any:
+    made = plan(sweep(text))
+    return coordinates(made.sweep, made.layout, made.mechanism)
+
+
 def test_coordinates_carry_swept_values_and_names() -> None:
-    rows = {name: (dim, list(values), units) for name, dim, values, units, _ in coordinates(plan(sweep(EVERYTHING)))}
+    rows = {name: (dim, list(values), units) for name, dim, values, units, _ in _coordinates(EVERYTHING)}
     assert rows["upper_arm"] == ("design", [x for x in (0.22, 0.25, 0.28, 0.31) for _ in range(3)], "m")
     assert rows["viscous"] == ("friction", [0.0, 0.05, 0.1], "N m s/rad or N s/m")
     assert rows["trajectory"][1] == ["slow", "fast"]
@@ -196,7 +202,7 @@ def test_coordinates_carry_swept_values_and_names() -> None:
     assert rows["actuator"][1] == ["limb1.1", "limb2.1", "limb3.1"]
     assert rows["limb"][1] == ["limb1", "limb2", "limb3"]
     assert rows["joint"][1] == ["1", "2", "3", "4", "5", "6", "7"]
-    assert "limb" not in {name for name, *_ in coordinates(plan(sweep(FEW)))}
+    assert "limb" not in {name for name, *_ in _coordinates(FEW)}
 
 
 def test_planning_imports_neither_dask_nor_zarr_nor_a_compiler() -> None:

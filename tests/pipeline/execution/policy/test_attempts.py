@@ -139,21 +139,20 @@ def test_workers_as_a_scheduler_tells_of_them() -> None:
 
 
 class Counted:
-    """A client that counts how often it is asked, and whose cluster grows."""
+    """A table of workers that counts how often it is asked for, and grows."""
 
     def __init__(self) -> None:
         self.asked = 0
 
-    def scheduler_info(self, n_workers: int) -> dict[str, object]:
-        assert n_workers == -1
+    def __call__(self) -> dict[str, dict[str, int]]:
         self.asked += 1
-        return {"workers": {str(number): {"nthreads": 2} for number in range(self.asked)}}
+        return {str(number): {"nthreads": 2} for number in range(self.asked)}
 
 
 def test_a_window_asks_now_and_then() -> None:
-    client, now = Counted(), Clock()
-    window = Window(client, clock=now)  # type: ignore[arg-type]
+    table, now = Counted(), Clock()
+    window = Window(table, clock=now)
     assert [window() for _ in range(5)] == [2 + SPARE_BLOCKS] * 5
     now.now += 5.0
     assert [window() for _ in range(5)] == [4 + SPARE_BLOCKS + 1] * 5
-    assert client.asked == 2
+    assert table.asked == 2

@@ -1,0 +1,319 @@
+"""Admission of workers to a run, when it begins and whenever one joins: only admitted workers are given blocks.
+
+Each worker computes one case and tells its versions, the fingerprint of its source, the bits of the case, and the
+memory that it holds. A worker that differs, or has no room for one case, is refused in one line; a worker that ends
+while it is checked has gone and is not wrong. If two workers disagree about the bits, this process computes the case
+too and decides. Workers without the resources that the run asks for (annotations of Dask) are left alone.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import dask.config
+from dask.base import get_annotations
+
+from pipeline.cluster.checks import seconds
+from pipeline.errors import ClusterLostError, InputError, Problem, RunStoppedError, size
+from pipeline.execution.device import resources
+from pipeline.execution.executor import translated_losses
+from pipeline.execution.graph import examination_graph, examined, examined_case
+from pipeline.execution.policy import FULL, WorkerTable, worker_table
+from pipeline.execution.versions import VersionError, differences, identity, version_problem
+from pipeline.monitor.log import Event, Listener, Waiting, WorkerRefused, WorkersJoined, WorkersLeft
+from pipeline.plan.memory import BASE_MEMORY
+from pipeline.plan.model import Plan
+from pipeline.plan.plan import fitted, least_memory
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+SPARE = 1.02
+"""Share of memory that a refusal adds to the need: the memory of a worker before its first block varies."""
+
+CHECK_SECONDS = 300.0
+"""Longest wait for the first worker that answers."""
+
+GRACE_SECONDS = 10.0
+"""Wait for the other workers once one is admitted; they join later."""
+
+LOOK_SECONDS = 1.0
+TOLD_SECONDS = 10.0
+LONGEST_ALONE = 5400.0
+"""Longest time without a worker, where Dask has no limit for that."""
+
+URGENT = 1000
+"""Priority of a check: it does not wait behind blocks."""
+
+NAMED = 3
+"""Workers that an event names."""
+
+MEMORY_ADVICE = "Give workers more memory, or ask for fewer outputs or shorter trajectories."
+BITS_ADVICE = "Compare the two machines: one of them computes wrongly, or has other packages than it says."
+
+Answer = Mapping[str, Any] | BaseException
+"""Answer of a worker to its check: `identity`, `memory` and `bits`; or the error of the check."""
+
+
+class Membership:
+    """Workers of a cluster that may compute a plan, followed while the run lasts. `cluster`: its name in messages."""
+
+    def __init__(self, client: Client, plan: Plan, cluster: str, clock: Callable[[], float] = time.monotonic) -> None:
+        from distributed import as_completed
+
+        self.client, self.plan, self.cluster, self._clock = client, plan, cluster, clock
+        annotations = get_annotations()
+        self._resources = {**(annotations.get("resources") or {}), **(resources(plan) or {})}
+        self._places = None if annotations.get("allow_other_workers") else annotations.get("workers")
+        self._run, self._payload, self._count = uuid.uuid4().hex[:8], examined_case(plan), 0
+        self._answers = as_completed(loop=client.loop, with_results=True, raise_errors=False)
+        self._checks: dict[str, Future] = {}
+        """Checks that are under way, by address."""
+        self._table: WorkerTable = {}
+        """Workers that are there and have the resources, as of the last look."""
+        self._present = 0
+        self._bases: dict[str, int] = {}
+        """Bytes that each admitted worker holds beside blocks."""
+        self._refused: dict[str, tuple[Answer, Problem]] = {}
+        self._bits: object | None = None
+        """The bits that count: those of the first worker, those of this machine where two workers disagree."""
+        self._here: object | None = None
+        self._has_begun = False
+        self._news: list[Event] = []
+        self._looked = -math.inf
+        self._alone = self._reported = clock()
+
+    def rows(self) -> WorkerTable:
+        """Report of the scheduler on each admitted worker, with `base`, the bytes that it holds beside blocks."""
+        self.look()
+        return {address: {**self._table[address], "base": base} for address, base in self._bases.items()}
+
+    def addresses(self) -> list[str]:
+        """Addresses of the admitted workers, as of a moment ago."""
+        self.look()
+        return list(self._bases)
+
+    @property
+    def threads(self) -> int:
+        """Threads of the admitted workers."""
+        return sum(int(row["nthreads"]) for row in self.rows().values())
+
+    def news(self) -> list[Event]:
+        """Events since they were asked for last. Raises ClusterLostError."""
+        self.look()
+        self._miss_workers()
+        events, self._news = self._news, []
+        return events
+
+    def look(self, *, now: bool = False) -> None:
+        """Follow who comes and goes, once a second or `now`. Raises ClusterLostError."""
+        if not now and self._clock() - self._looked < LOOK_SECONDS:
+            return
+        self._looked = self._clock()
+        with translated_losses():
+            table = worker_table(self.client)
+            self._present = len(table)
+            self._table = {address: row for address, row in table.items() if self._is_suited(address, row)}
+            self._forget_those_who_left()
+            seen = self._bases.keys() | self._refused.keys() | self._checks.keys()
+            for address in [address for address in self._table if address not in seen]:
+                self._check(address)
+            self._take_answers()
+
+    def _miss_workers(self) -> None:
+        """Tell within seconds that nobody may compute. Raises ClusterLostError where that lasts too long."""
+        now = self._clock()
+        if self._bases:
+            self._alone = self._reported = now
+            return
+        limit = seconds(dask.config.get("distributed.scheduler.no-workers-timeout", None)) or LONGEST_ALONE
+        if now - self._alone > limit and not self._checks:
+            raise ClusterLostError("there are no workers")
+        if now - self._reported > TOLD_SECONDS:
+            self._reported = now
+            refused = f"{len(self._refused)} refused, {len(self._checks)} being checked"
+            unsuited = f"{self._present - len(self._table)} without what dask.annotate asks for"
+            self._news.append(Waiting(now - self._alone, f"no worker may compute: {refused}, {unsuited}"))
+
+    def begin(self, notify: Listener) -> Plan:
+        """Wait for the first workers; the plan as it fits into them. Raises InputError where none can compute it.
+
+        A cluster that has no workers yet is none of them: they are checked when they come.
+        """
+        start, reported = self._clock(), 0.0
+        while self._is_open(self._clock() - start):
+            waited = self._clock() - start
+            if waited - reported >= TOLD_SECONDS:
+                reported = waited
+                notify(Waiting(waited, f"{named(self._checks)} have not answered the check of workers"))
+            time.sleep(0.02)
+        if not self._bases and self._present:
+            raise self._refusal()
+        self._has_begun, self._alone = True, self._clock()
+        self._reported = self._alone
+        return self.fit(self.plan)
+
+    def fit(self, plan: Plan) -> Plan:
+        """The plan with blocks in parts where the admitted workers have no room for whole ones."""
+        rooms = [room for address, base in self._bases.items() if (room := self._room(address, base)) is not None]
+        return (fitted(plan, min(rooms)) or plan) if rooms else plan
+
+    def _is_open(self, waited: float) -> bool:
+        """Look, and return whether the start of a run has to wait for answers."""
+        self.look(now=True)
+        return bool(self._checks) and waited < (GRACE_SECONDS if self._bases else CHECK_SECONDS)
+
+    def _is_suited(self, address: str, row: Mapping[str, Any]) -> bool:
+        have, names = row.get("resources") or {}, {address, row.get("host"), row.get("name")}
+        is_named = not isinstance(self._places, list) or not names.isdisjoint(self._places)
+        return is_named and all(have.get(name, 0) >= amount for name, amount in self._resources.items())
+
+    def _room(self, address: str, base: int) -> int | None:
+        """Bytes of a worker for blocks; None where nothing limits it."""
+        limit = int(self._table[address].get("memory_limit") or 0)
+        return int(FULL * limit) - base if limit else None
+
+    def _forget_those_who_left(self) -> None:
+        gone = [address for address in self._bases if address not in self._table]
+        for address in gone:
+            del self._bases[address]
+        if gone:
+            self._news.append(WorkersLeft(len(gone), named(gone)))
+        for address in [address for address in self._checks if address not in self._table]:
+            self.client.cancel([self._checks.pop(address)], force=True)
+        self._refused = {address: answer for address, answer in self._refused.items() if address in self._table}
+
+    def _check(self, address: str) -> None:
+        self._count += 1
+        graph, key = examination_graph(self._payload, self._count, self._run)
+        future = self.client.get(
+            graph, key, workers=[address], allow_other_workers=False, priority=URGENT, sync=False, retries=0
+        )
+        self._checks[address] = future
+        self._answers.add(future)
+
+    def _take_answers(self) -> None:
+        joined: list[str] = []
+        while self._answers.has_ready():
+            future, value = next(self._answers)
+            address = next((name for name, check in self._checks.items() if check is future), None)
+            if address is None:
+                continue  # it has left meanwhile
+            del self._checks[address]
+            if future.status not in ("finished", "error"):
+                continue  # somebody cancelled all tasks: it is checked again
+            answer: Answer = value[1] if future.status == "error" else value
+            if problem := self._problem(address, answer):
+                self._refuse(address, answer, problem)
+            elif not isinstance(answer, BaseException):
+                self._bases[address] = self._base(answer)
+                joined.append(address)
+        if joined:
+            threads = sum(int(self._table[address]["nthreads"]) for address in joined)
+            self._news.append(WorkersJoined(len(joined), threads, named(joined)))
+
+    def _base(self, answer: Mapping[str, Any]) -> int:
+        return int(answer["memory"]) + self.plan.base_memory - BASE_MEMORY
+
+    def _problem(self, address: str, answer: Answer) -> Problem | None:
+        """Return the fault of a worker, if any. Raises RunStoppedError where an admitted one computes wrongly."""
+        tells = answer if isinstance(answer, BaseException) else answer["identity"]
+        if unequal := differences({address: tells}):
+            return version_problem(self.cluster, unequal[0])
+        assert not isinstance(answer, BaseException), "an error is a difference"
+        return self._memory_problem(address, answer) or self._bits_problem(address, answer["bits"])
+
+    def _memory_problem(self, address: str, answer: Mapping[str, Any]) -> Problem | None:
+        need, room = least_memory(self.plan), self._room(address, self._base(answer))
+        if room is None or room >= need:
+            return None
+        limit, need = int(self._table[address]["memory_limit"]), self._base(answer) + need
+        rule = f"at least {size(math.ceil(SPARE * need / FULL))}, with which one case does not make Dask pause it"
+        got = f"a memory limit of {size(limit)}"
+        return Problem(self.cluster, 0, 0, f"worker {address}", got, rule, MEMORY_ADVICE)
+
+    def _bits_problem(self, address: str, bits: object) -> Problem | None:
+        if self._bits is None or bits == self._bits:
+            self._bits = bits
+            return None
+        if self._here is None:
+            self._here = examined(self._payload)["bits"]
+        if self._bits != self._here:
+            self._expel(self._bits)
+            self._bits = self._here
+        if bits == self._here:
+            return None
+        return self._disagreement(address, bits)
+
+    def _expel(self, bits: object) -> None:
+        """Refuse the admitted workers, whose bits are wrong. Raises RunStoppedError where they have computed blocks."""
+        if self._has_begun and self._bases:
+            raise RunStoppedError(
+                f"workers {named(self._bases)} get other results than this machine {differing(self._here, bits)}; "
+                "find out which computes wrongly, and compute what is stored again: limbsweep verify --recompute"
+            )
+        for address in list(self._bases):
+            del self._bases[address]
+            self._refuse(
+                address, {"identity": identity(), "memory": 0, "bits": bits}, self._disagreement(address, bits)
+            )
+
+    def _disagreement(self, address: str, bits: object) -> Problem:
+        got = f"other results than this machine {differing(self._here, bits)}"
+        return Problem(self.cluster, 0, 0, f"worker {address}", got, "the same bits for the same block", BITS_ADVICE)
+
+    def _refuse(self, address: str, answer: Answer, problem: Problem) -> None:
+        self._refused[address] = answer, problem
+        self._news.append(WorkerRefused(address, str(problem)))
+
+    def _refusal(self) -> InputError:
+        """The error of a cluster whose workers cannot compute the plan."""
+        if not self._table:
+            return self._unsuited()
+        if not self._refused:
+            got = f"no answer within {CHECK_SECONDS:g} s from {named(self._checks)}"
+            hint = "They are busy, paused or stopped: look at limbsweep cluster, or start others."
+            return InputError([Problem(self.cluster, 0, 0, "", got, "a worker that answers", hint)])
+        identities = {
+            address: answer if isinstance(answer, BaseException) else answer["identity"]
+            for address, (answer, _) in self._refused.items()
+        }
+        if unequal := differences(identities):
+            return VersionError(self.cluster, unequal)
+        return InputError(problem for _, problem in self._refused.values())
+
+    def _unsuited(self) -> InputError:
+        demands = [f"{name}={amount:g}" for name, amount in self._resources.items()]
+        demands += [f"the name {place}" for place in self._places or ()]
+        hint = f"Start workers with --resources '{' '.join(demands)}', or leave dask.annotate out."
+        got = f"{self._present} workers, none with {', '.join(demands)}"
+        return InputError([Problem(self.cluster, 0, 0, "", got, "a worker that may take the blocks", hint)])
+
+
+def named(addresses: Iterable[str]) -> str:
+    """Return the first addresses, and the number of the others."""
+    names = list(addresses)
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def differing(reference: object, result: object) -> str:
+    """Return the variables in which two results differ, in words; where one of them is an error, that error."""
+    if not isinstance(result, Mapping):
+        return f"({result})"
+    if not isinstance(reference, Mapping):
+        return f"({reference})"
+    return "in " + ", ".join(name for name in reference if reference[name] != result.get(name))
+
+
+def admit(client: Client | None, plan: Plan, cluster: str, notify: Listener = lambda event: None) -> Membership | None:
+    """Workers of a cluster that may compute a plan; None without a cluster. Raises InputError, ClusterLostError."""
+    if client is None:
+        return None
+    members = Membership(client, plan, cluster)
+    members.plan = members.begin(notify)
+    return members

@@ -40,6 +40,7 @@ from pipeline.cluster.safety import steering
 from pipeline.cluster.script_guard import require_guard
 from pipeline.cluster.settings import SETTINGS, flat, from_environment, nanny_variables, safe_children
 from pipeline.cluster.worker_folders import KEY, own_folder
+from pipeline.errors import InputError, size
 from pipeline.monitor.log import BlockDone, BlockFailed, Event, Finished, Started, Stopped
 from robots.extras import how_to_install
 
@@ -130,7 +131,9 @@ def preview(config: ClusterConfig) -> str:
 
 def _started_by(config: ClusterConfig) -> str:
     with settings_in_force(config):
-        if config.kind.family in ("process", "running"):
+        if config.kind.family == "running":
+            return f"{config.kind.text}: {_found_there(config)}\n"
+        if config.kind.family == "process":
             return f"{config.kind.text}{', blocks on graphics cards' if config.cluster.device == 'gpu' else ''}\n"
         arguments = ARGUMENTS[config.kind.family](config, security_of_settings())
         if config.kind.family == "jobqueue":
@@ -142,6 +145,19 @@ def _started_by(config: ClusterConfig) -> str:
             return _resource(arguments)
         arguments.pop("security", None)
         return json.dumps(arguments, indent=2) + "\n"
+
+
+def _found_there(config: ClusterConfig) -> str:
+    """Return whether the scheduler of a configuration answers, and its workers, in words."""
+    place = config.cluster.address or config.cluster.scheduler_file
+    try:
+        with _running(config) as client:
+            workers = client.sync(client.scheduler.identity, n_workers=-1)["workers"].values()
+            scheduler = client.scheduler.address
+    except InputError as error:
+        return f"nothing answers at {place}. {' '.join(problem.hint for problem in error.problems)}"
+    threads, memory = (sum(worker[key] or 0 for worker in workers) for key in ("nthreads", "memory_limit"))
+    return f"{scheduler} answers, with {len(workers)} workers, {threads} threads and {size(memory)} of memory"
 
 
 def _require(config: ClusterConfig, *, programs: bool = True) -> None:
@@ -352,4 +368,6 @@ def _resource(arguments: dict[str, Any]) -> str:
         scheduler_service_type=dask.config.get("kubernetes.scheduler-service-type"),
         **{name: arguments[name] for name in ("n_workers", "env", "idle_timeout")},
     )
+    if (namespace := dask.config.get("kubernetes.namespace", None)) is not None:
+        resource["metadata"]["namespace"] = namespace
     return json.dumps(resource, indent=2) + "\n"

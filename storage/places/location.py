@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -191,7 +192,34 @@ def refusals(name: object) -> Iterator[None]:
     except TooLargeError as error:
         raise StoreError(f"{error.filename}: {error.strerror}; use no store that others have made so") from error
     except OSError as error:
-        raise StoreError(
-            f"{error.filename or name}: {error.strerror or str(error) or type(error).__name__}; "
-            "check free space and permissions, or choose another store"
-        ) from error
+        reason = error.strerror or str(error) or type(error).__name__
+        raise StoreError(f"{error.filename or name}: {reason}; {_advice(error)}") from error
+
+
+ADVICE = {
+    r"NoSuchBucket|bucket does not exist": "make the bucket first, or choose another store",
+    r"EndpointConnection|[Cc]ould not connect|Cannot connect|ConnectTimeout|ReadTimeout|getaddrinfo|Name or service": (
+        "check the address of the service (AWS_ENDPOINT_URL, or the configuration of fsspec) and the network, here and "
+        "on all workers"
+    ),
+    r"NoCredentials|[Uu]nable to locate credentials|DefaultCredentials": (
+        "give credentials where the tools of the service look for them (variables such as AWS_ACCESS_KEY_ID, a profile, "
+        "a role), here and on all workers"
+    ),
+    r"[Ee]xpired": "renew the credentials, here and on all workers, then run it again to go on",
+    r"InvalidAccessKeyId|SignatureDoesNotMatch|AccessDenied|Access Denied|Forbidden|InvalidToken": (
+        "check the credentials, here and on all workers, and that they may list, read, write and delete there"
+    ),
+    r"SlowDown|reduce your request rate|ServiceUnavailable": "wait a while, then run it again to go on",
+}
+"""What to do about an error of a service, by a pattern of its text."""
+
+
+def _advice(error: BaseException | None) -> str:
+    """Return what to do about an error of the operating system, or of a service, which may be its cause."""
+    while error is not None:
+        text = f"{type(error).__name__}: {error}"
+        if advice := next((advice for pattern, advice in ADVICE.items() if re.search(pattern, text)), None):
+            return advice
+        error = error.__cause__ or error.__context__
+    return "check free space and permissions, or choose another store"

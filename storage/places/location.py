@@ -203,8 +203,8 @@ ADVICE = {
         "on all workers"
     ),
     r"NoCredentials|[Uu]nable to locate credentials|DefaultCredentials": (
-        "give credentials where the tools of the service look for them (variables such as AWS_ACCESS_KEY_ID, a profile, "
-        "a role), here and on all workers"
+        "give credentials where the tools of the service look for them (such as AWS_ACCESS_KEY_ID, a profile, a role), "
+        "here and on all workers"
     ),
     r"[Ee]xpired": "renew the credentials, here and on all workers, then run it again to go on",
     r"InvalidAccessKeyId|SignatureDoesNotMatch|AccessDenied|Access Denied|Forbidden|InvalidToken": (

@@ -10,23 +10,25 @@ that their bounds add up; that is the optimum of the linear programme of all int
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
 
 from robots.arguments import check_arguments
 from robots.criteria.elasticity import Elasticity
 from robots.criteria.parts import Capsules, Clearances, CriteriaParameters, Errors
 from robots.model import Mechanism, Robot
+from robots.springs import Spring
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.inputs import check_parts
 from tasks.dynamics.inverse import Dynamics
-from tasks.dynamics.records import STANDING, TIMELESS, MotionKeywords, Moving, State, long_form
+from tasks.dynamics.records import STANDING, TIMELESS, Environment, MotionKeywords, Moving, State, long_form
 from tasks.features import capsules as capsule_terms
 from tasks.features import criteria
 from tasks.features.capsules import GROUND, PLATFORM, Owned, RobotCapsules, capsules_told
@@ -70,9 +72,11 @@ def cartesian_stiffness(
 
     elasticity: of actuators, joints and links; where actuators alone are elastic, compliance counts along the freedoms,
     otherwise along all directions that limbs hold, overconstrained ones included. Pose as of a `limbsweep.Motion`.
-    Deflections are small, loads do not stiffen, bodies have no weight. NaN where the robot cannot be solved, and where
+    Deflections are small, bodies have no weight. Springs of the robot's loads hold its platform too: where it has some,
+    the tangent of all its loads counts, with elastic actuators alone. NaN where the robot cannot be solved, and where
     it has no stiffness: a limb that is rigid under a part of what it carries, or a platform that nothing holds; these
-    samples have the status CONSTRAINT_SINGULAR. Raises ValueError for a chain. Source: `tasks.features.compliance`.
+    samples have the status CONSTRAINT_SINGULAR. Raises ValueError for a chain, and for springs of loads beside elastic
+    joints or links. Source: `tasks.features.compliance`.
 
         >>> robot = ls.robots.build("delta_3rr2rrr")
         >>> drives = ls.robots.Elasticity.of(robot.mechanism, actuators={"all": 2e4})
@@ -81,7 +85,7 @@ def cartesian_stiffness(
     """
     check_parts(robot, "elasticity", elasticity, Elasticity)
     pose = long_form(motion, STANDING, short, TIMELESS)[0].moving
-    solved = SolvedPose(robot, CriteriaParameters(elasticity), "least_stiffness", pose)
+    solved = SolvedPose(robot, CriteriaParameters(elasticity), "least_stiffness", pose, springs=True)
     shifts = [place for place in solved.places if place >= 3]
     softness = np.linalg.eigvalsh(solved.compliance[:, np.array(shifts)[:, None], shifts])
     with np.errstate(divide="ignore"):
@@ -100,7 +104,9 @@ def cartesian_stiffness(
 class SolvedPose:
     """Limbs solved for criteria, and the compliance (samples, 6, 6) that their stiffnesses have together."""
 
-    def __init__(self, robot: Robot, parameters: CriteriaParameters, metric: str, pose: Moving):
+    def __init__(
+        self, robot: Robot, parameters: CriteriaParameters, metric: str, pose: Moving, *, springs: bool = False
+    ):
         if robot.mechanism.is_chain:
             raise ValueError(f"robot: got {robot.name}, which has no platform; expected a parallel robot")
         self.dynamics = Dynamics(robot, pose, (metric,), criteria=parameters)
@@ -110,6 +116,8 @@ class SolvedPose:
         self.dynamics.run((*(limb(request, k) for k in self.limbs), platform(bare), assembly(bare)))
         self.places = [TWIST.index(name) for name in request.feature(Criteria).directions(request)]
         self.total, count = self.sum("stiffness"), len(self.places)
+        if springs and has_springs(robot.mechanism):
+            self.total = self.total + tangent_of_loads(robot, pose, self.places).reshape(-1, count, count)
         status, total = self.dynamics.status, self.total
         good = (status == Status.OK) & np.isfinite(total).all(axis=(1, 2))
         good &= (np.diagonal(total, axis1=1, axis2=2) > 0.0).all(axis=1)
@@ -137,6 +145,49 @@ class SolvedPose:
         """Values (samples, ...) as callers get them, (*batch, ...), NaN where there is no compliance."""
         values[~self.good] = np.nan
         return values.reshape((*self.dynamics.batch, *values.shape[1:]))
+
+
+def has_springs(mechanism: Mechanism) -> bool:
+    """Return whether loads of a robot have springs, on bodies or in joints."""
+    elements = [*mechanism.platform.forces, *(element for limb_ in mechanism.limbs for element in limb_.forces)]
+    return any(isinstance(element, Spring) for element in elements) or any(limb_.springs for limb_ in mechanism.limbs)
+
+
+MOVED = 1e-5
+"""Displacement of the platform for differences of loads [rad, or in its distance from the base]."""
+
+
+def tangent_of_loads(robot: Robot, pose: Moving, places: Sequence[int]) -> np.ndarray:
+    """Compute the stiffness that the loads of a robot give its platform (*batch, direction, direction).
+
+    By central differences of the forces that hold it without weight; the symmetric part, as turns do not commute.
+    Raises ValueError for directions along which the platform is not free.
+    """
+    freedoms = [TWIST.index(name) for name in robot.mechanism.freedoms]
+    if [*places] != sorted(freedoms):
+        raise ValueError(
+            "elasticity: got it of joints or links of a robot with springs; expected that of actuators alone, as "
+            "springs act on bodies that move with the platform"
+        )
+    home = robot.mechanism.platform.home
+    position = np.asarray(pose.get("position", home.position), dtype=float)
+    rotation = np.asarray(pose.get("rotation", home.rotation), dtype=float)
+    size = float(np.linalg.norm(np.array(home.position, dtype=float))) or 1.0
+    columns = []
+    for place in places:
+        step = np.zeros(6)
+        step[place] = MOVED * (1.0 if place < 3 else size)
+
+        def held(sign: float, step: np.ndarray = step) -> np.ndarray:
+            moved = {"position": position + sign * step[3:]}
+            if min(places) < 3:
+                moved["rotation"] = Rotation.from_rotvec(sign * step[:3]).as_matrix() @ rotation
+            still = equations_of_motion(robot, State(**moved), Environment(gravity=(0.0, 0.0, 0.0)))
+            return np.asarray(still.gravity)[..., [freedoms.index(index) for index in places]]
+
+        columns.append((held(1.0) - held(-1.0)) / (2.0 * step[place]))
+    matrix = np.stack(columns, axis=-1)
+    return 0.5 * (matrix + np.swapaxes(matrix, -1, -2))
 
 
 class PoseError(NamedTuple):

@@ -142,7 +142,7 @@ class _TreeRun:
         now, status = self._start()
         servo, lost = self.cases.servo, np.zeros(self._count)
         running = servo and servo.loop(self.cases.state.shape[1], clock.step, self.cases.gravity, clock.start)
-        kept = [(clock.start, now, status.copy())]
+        moments = [(clock.start, now, status.copy())]
         for k in range(1, clock.steps + 1):
             force = running and running.force(self.system.instant.seen(self._wide(now)))
             for piece in self.cases.pushes.breaks.pieces(clock.start + (k - 1) * clock.step, clock.step):
@@ -155,23 +155,23 @@ class _TreeRun:
                 status = np.where((status == Status.OK) & ~good, float(Status.INTEGRATION_FAILED), status)
             status = np.where((status == Status.OK) & (lost >= STAYS), float(Status.SINGULAR), status)
             if k % clock.every == 0:
-                kept.append((clock.start + k * clock.step, now, status.copy()))
+                moments.append((clock.start + k * clock.step, now, status.copy()))
             if (status != Status.OK).all():
                 later = [j for j in range(k + 1, clock.steps + 1) if j % clock.every == 0]
-                kept += [(clock.start + j * clock.step, now, status) for j in later]
+                moments += [(clock.start + j * clock.step, now, status) for j in later]
                 break
-        return self._collected(kept)
+        return self._collected(moments)
 
     def adaptive_motion(self, clock: AdaptiveSteps) -> TreeSeries:
         """Return the motion of one case in steps that its error allows."""
         now, status = self._start()
-        kept = [(float(clock.instants[0]), now, status)]
+        moments = [(float(clock.instants[0]), now, status)]
         if status[0] == Status.OK:
-            kept += self._adaptive(now, clock)
-        last = kept[-1]
+            moments += self._adaptive(now, clock)
+        last = moments[-1]
         ended = last[2] if last[2][0] != Status.OK else np.array([float(Status.INTEGRATION_FAILED)])
-        kept += [(float(time), last[1], ended) for time in clock.instants[len(kept) :]]
-        return self._collected(kept)
+        moments += [(float(time), last[1], ended) for time in clock.instants[len(moments) :]]
+        return self._collected(moments)
 
     def _adaptive(self, now: TreeState, clock: AdaptiveSteps) -> Iterator[tuple[float, TreeState, Numbers]]:
         """Yield the case at all later times, up to where it comes to its end."""
@@ -211,14 +211,14 @@ class _TreeRun:
     def _start_parts(self) -> TreeState:
         return self._start()[0]
 
-    def _collected(self, kept: list[tuple[float, TreeState, Numbers]]) -> TreeSeries:
+    def _collected(self, moments: list[tuple[float, TreeState, Numbers]]) -> TreeSeries:
         def stacked(part: int) -> Numbers:
-            return np.stack([np.where(status[:, None] == Status.OK, now[part], np.nan) for _, now, status in kept])
+            return np.stack([np.where(status[:, None] == Status.OK, now[part], np.nan) for _, now, status in moments])
 
-        times, count, joints = np.array([time for time, _, _ in kept]), self._count, len(self.friction.joints)
+        times, count, joints = np.array([time for time, _, _ in moments]), self._count, len(self.friction.joints)
         rates = stacked(1)
-        braking = self.friction.forces(rates.reshape(-1, rates.shape[-1])).reshape(len(kept), count, joints)
-        status = kept[-1][2].astype(np.int8)
+        braking = self.friction.forces(rates.reshape(-1, rates.shape[-1])).reshape(len(moments), count, joints)
+        status = moments[-1][2].astype(np.int8)
         return TreeSeries(times, stacked(0), rates, stacked(2), status, braking, stacked(3))
 
     def _equations(self, now: TreeState, acting: Numbers) -> dict[str, Numbers]:

@@ -60,11 +60,11 @@ class TreeFriction:
     @classmethod
     def of(cls, robot: Robot, friction: Friction, first: int) -> TreeFriction:
         """Return the friction of a robot; `first`: number of the joints of the tree before those of the limbs."""
-        found, mechanism = without_zero_width(friction_input(robot, friction, LAWS)), robot.mechanism
+        friction_groups, mechanism = without_zero_width(friction_input(robot, friction, LAWS)), robot.mechanism
         sizes = [len(mechanism.limbs[instance.limb].links) for instance in mechanism.instances]
         begins = np.cumsum([first, *sizes])
-        joints = [int(begins[place.limb]) + place.joint for group in found.groups for place in group.places]
-        return cls(robot.family, found.groups, found.values, tuple(joints))
+        joints = [int(begins[place.limb]) + place.joint for group in friction_groups.groups for place in group.places]
+        return cls(robot.family, friction_groups.groups, friction_groups.values, tuple(joints))
 
     def forces(self, rates: Numbers) -> Numbers:
         """Return the friction (samples, joint with friction) against positive rates (samples, joint of the tree)."""

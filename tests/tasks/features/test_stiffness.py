@@ -231,6 +231,30 @@ def test_sections_that_are_refused(make: Any, text: str) -> None:
         make()
 
 
+def test_a_spring_of_a_load_holds_the_platform_by_its_closed_form() -> None:
+    """A spring that is stretched holds along itself with its stiffness, across with its pull over its length."""
+    robot, stiffness, rest, anchor = robots.build("gough_stewart"), 5000.0, 0.2, np.array([0.3, 0.1, -0.4])
+    held = robots.with_loads(robot, {"s": robots.SpringLoad("platform", stiffness, to=tuple(anchor), rest_length=rest)})
+    drives, pose = Elasticity.of(robot.mechanism, actuators={"all": 1e5}), poses(robot)
+    found = [cartesian_stiffness(each, drives, **pose) for each in (robot, held)]
+    assert (found[1].status == Status.OK).all()
+    for k, position in enumerate(pose["position"]):
+        line = anchor - position
+        length, along = float(np.linalg.norm(line)), line / np.linalg.norm(line)
+        across = (length - rest) / length * (np.eye(3) - np.outer(along, along))
+        expected = stiffness * (np.outer(along, along) + across)
+        np.testing.assert_allclose((found[1].stiffness - found[0].stiffness)[k, 3:, 3:], expected, atol=1e-5)
+    low, high = (natural_frequencies(each, drives, **pose).frequencies for each in (robot, held))
+    assert (high[:, 0] > low[:, 0]).all()
+
+
+def test_springs_of_loads_beside_elastic_links_are_refused() -> None:
+    robot = robots.with_loads(robots.build("five_bar"), {"j": robots.JointSpringLoad("2", 50.0)})
+    soft = Elasticity.of(robot.mechanism, actuators={"all": 1e5}, links={"all": tube(0.02)[0]})
+    with pytest.raises(ValueError, match="expected that of actuators alone"):
+        cartesian_stiffness(robot, soft, position=robot.mechanism.platform.home.position)
+
+
 def test_a_chain_has_no_platform() -> None:
     robot = robots.build("irb6")
     with pytest.raises(ValueError, match="which has no platform; expected a parallel robot"):

@@ -39,7 +39,7 @@ def one_at_a_time(
         curves = screening.of_store(ds, target, start)
     else:
         problem = _problem(store, conditions.cases, friction=_has_friction(ds, target))
-        curves = screening.effects(problem, target, _design(ds, start, problem), parts)
+        curves = screening.effects(problem, target, problem.stored_design(ds, start), parts)
     rows: TableRows = list(curves.rows())
     show(rows, len(rows), None)
     if file is not None:
@@ -111,7 +111,7 @@ def optimise(
     ds = opened(store, cases)
     question = question_of(ds, (text,) if text else (), conditions, cases)
     target, problem = read_objectives(question.objectives)[0], _problem(store, question.cases)
-    starts_of_search = [_design(ds, int(k), problem) for k in _order(ds, target)[:starts]]
+    starts_of_search = [problem.stored_design(ds, int(k)) for k in _order(ds, target, question.where)[:starts]]
     if strange := [name for name in constant if name not in problem.names]:
         raise refuse(f"fix.{strange[0]}", "no such parameter", f"one of {', '.join(problem.names)}")
     stay = tuple(dict.fromkeys((*constant, *problem.rows_of_tables)))  # a motor stays, as it was at the start
@@ -154,10 +154,11 @@ def _columns(problem: DesignProblem, found: Sequence[Mapping[str, float]]) -> tu
     return heads, [list(row) for row in zip(*columns, strict=True)]
 
 
-def _order(ds: xr.Dataset, target: Objective) -> np.ndarray:
-    """Order all designs (design,): the best feasible one first, those that are not feasible last."""
+def _order(ds: xr.Dataset, target: Objective, where: Sequence[str] = ()) -> np.ndarray:
+    """Order all designs (design,): the best one first, those that break a condition after it, those that fail last."""
     order_costs = np.where(feasible(ds), costs(ds, [target])[:, 0], np.inf)
-    return np.argsort(np.nan_to_num(order_costs, nan=np.inf, posinf=np.inf), kind="stable")
+    order_costs = np.nan_to_num(order_costs, nan=np.inf, posinf=np.inf)
+    return np.lexsort([order_costs, ~feasible(ds, where) & np.isfinite(order_costs), ~np.isfinite(order_costs)])
 
 
 def _place(ds: xr.Dataset, number: int) -> int:
@@ -188,14 +189,3 @@ def _value(text: str) -> tuple[str, float]:
         return name.strip(), float(number)
     except ValueError:
         raise refuse("case", repr(text), "a name, =, and a number", "Such as payload_mass=3.") from None
-
-
-def _design(ds: xr.Dataset, number: int, problem: DesignProblem) -> dict[str, float]:
-    """The factors of a problem of a design of the store, with friction as in its first set. Raises InputError."""
-    if number >= ds.sizes["design"]:
-        raise refuse("base", str(number), f"a design from 0 to {ds.sizes['design'] - 1}")
-    row = ds.isel(design=[number])
-    columns = {name: np.array([value]) for name, value in problem.first_parameters.items()}
-    columns |= {str(name): x.values for name, x in row.coords.items() if x.dims == ("design",)}
-    points = problem.space.coordinates(columns)
-    return {name: float(points[name][0]) for name in problem.names}

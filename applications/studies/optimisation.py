@@ -90,12 +90,12 @@ def optimise(
     low, high = (np.array([pair[side] for pair in problem.bounds.values()]) for side in (0, 1))
     if ((begins < low) | (begins > high)).any():
         raise refuse("starts", "a design out of bounds", "designs within the bounds of the problem")
-    searches = [_LocalSearch(problem, target, conditions, begin, windows) for begin in begins]
+    searches = [LocalSearch(problem, target, conditions, begin, windows) for begin in begins]
     if threads == 1:
         optima = [search.run() for search in searches]
     else:
         with ThreadPoolExecutor(threads) as pool:  # kernels let other threads run
-            optima = list(pool.map(_LocalSearch.run, searches))
+            optima = list(pool.map(LocalSearch.run, searches))
     return sorted(optima, key=lambda optimum: (not optimum.feasible, target.sign * optimum.value))
 
 
@@ -122,12 +122,12 @@ def _other_cases(problem: DesignProblem) -> bool:
 
 def value_with_rates(problem: DesignProblem, wanted: Objective, design: Array) -> tuple[float, Array]:
     """Return an objective at a design (factor,), over its cases as it says, and its derivatives (factor,)."""
-    search = _LocalSearch(problem, wanted, (), np.asarray(design, dtype=float), 1)
+    search = LocalSearch(problem, wanted, (), np.asarray(design, dtype=float), 1)
     return search.value(search.scaled(search.begin), in_range=False)
 
 
 @dataclass
-class _LocalSearch:
+class LocalSearch:
     """One start. Variables are the parameters on [0, 1] and, for a worst, t in units of the start's worst."""
 
     problem: DesignProblem
@@ -151,18 +151,11 @@ class _LocalSearch:
         """Search for the best design; the result is the best one met, not the last."""
         clock = time.perf_counter()
         x = self.scaled(self.begin)
-        start = self.value(x)[0]
-        if not np.isfinite(start):
-            raise refuse("starts", f"a design without {self.wanted.text}", "designs whose samples are OK")
-        self.scale = abs(start) or 1.0
-        self.epigraph = self.leading is not None or (self.cases > 1 and len(self.groups) < self.cases)
-        self.bounds_t = len(self.groups) if self.epigraph else 0  # variables t
-        by_case = self.sign * self._per_case(x).value
-        first = np.append(x, [by_case[cases].max() / self.scale for cases in self.groups] if self.epigraph else [])
+        first, start = self.prepare(x), self.value(x)[0]
         bounds: list[tuple[float | None, float | None]] = [(0.0, 1.0)] * len(x) + [(None, None)] * self.bounds_t
         solution = minimize(
-            self._goal, first, jac=self._goal_rate, method="SLSQP", bounds=bounds,
-            constraints={"type": "ineq", "fun": self._spare, "jac": self._spare_rate},
+            self.goal, first, jac=self.goal_rate, method="SLSQP", bounds=bounds,
+            constraints={"type": "ineq", "fun": self.spare, "jac": self.spare_rate},
             options={"maxiter": ROUNDS, "ftol": 1e-9},
         )  # fmt: skip
         assert self.best is not None
@@ -172,6 +165,17 @@ class _LocalSearch:
         return LocalOptimum(
             named, self.sign * value, start, not broken, len(self.known), seconds, str(solution.message)
         )
+
+    def prepare(self, x: Array) -> Array:
+        """Return the variables at a start, and keep its scale. Raises InputError for one whose samples fail."""
+        start = self.value(x)[0]
+        if not np.isfinite(start):
+            raise refuse("starts", f"a design without {self.wanted.text}", "designs whose samples are OK")
+        self.scale = abs(start) or 1.0
+        self.epigraph = self.leading is not None or (self.cases > 1 and len(self.groups) < self.cases)
+        self.bounds_t = len(self.groups) if self.epigraph else 0  # variables t
+        by_case = self.sign * self._per_case(x).value
+        return np.append(x, [by_case[cases].max() / self.scale for cases in self.groups] if self.epigraph else [])
 
     def scaled(self, design: Array) -> Array:
         """Return a design in units of the ranges of its factors."""
@@ -196,7 +200,7 @@ class _LocalSearch:
     def _remember(self, x: Array) -> None:
         design = self._design(x)
         value, holds = self.sign * self.value(x)[0], bool(self.problem.admissible(design).all())
-        holds = holds and bool((self._margins(x).value >= -SLACK)[: len(self.conditions)].all())
+        holds = holds and bool((self.margins(x).value >= -SLACK)[: len(self.conditions)].all())
         better = self.best is None or (not holds, value) < self.best[:2]
         if np.isfinite(value) and better:
             self.best = not holds, value, design
@@ -238,7 +242,7 @@ class _LocalSearch:
         rates = each.rates[:, worst].mean(axis=1)
         return float(each.value[worst].mean()), rates * (self.high - self.low) if in_range else rates
 
-    def _margins(self, x: Array) -> NumberWithRates:
+    def margins(self, x: Array) -> NumberWithRates:
         """Margins of all conditions under each case (condition case,): of the question, of designs, of bounds."""
         values, directions = self._values(x), len(self.low)
         conditions = (*self.conditions, *self.problem.space.conditions)
@@ -254,7 +258,7 @@ class _LocalSearch:
             np.concatenate([p.value for p in parts]), np.concatenate([p.rates for p in parts], axis=1)
         )
 
-    def _rows(self, x: Array) -> tuple[Array, Array]:
+    def rows(self, x: Array) -> tuple[Array, Array]:
         """Rows that are not to exceed t, case by case, in units of the start's worst; of a failed design far above."""
         each = with_rates(self.wanted.expression, self._values(x, self.leading))
         shape = np.broadcast_shapes((self.cases, 1), np.shape(each.value))
@@ -279,31 +283,35 @@ class _LocalSearch:
             group[cases] = number
         return np.asarray(np.eye(self.bounds_t)[np.repeat(group, self.rows_at_start // self.cases)])
 
-    def _goal(self, z: Array) -> float:
+    def goal(self, z: Array) -> float:
+        """Return the objective at some variables, in units of the start's."""
         if self.epigraph:
             return float(z[len(self.low) :].mean())
         value = self.sign * self.value(z)[0] / self.scale
         return value if np.isfinite(value) else FAILED
 
-    def _goal_rate(self, z: Array) -> Array:
+    def goal_rate(self, z: Array) -> Array:
+        """Return the derivatives of the objective by the variables."""
         if self.epigraph:
             return np.append(np.zeros(len(self.low)), np.full(self.bounds_t, 1.0 / self.bounds_t))
         rate = self.sign * self.value(z)[1] / self.scale
         return rate if np.isfinite(rate).all() else np.zeros(len(z))
 
-    def _spare(self, z: Array) -> Array:
-        margins = self._margins(z).value - SLACK
+    def spare(self, z: Array) -> Array:
+        """Return what is to be at least 0: t less each row, then margins of conditions."""
+        margins = self.margins(z).value - SLACK
         margins = np.where(np.isfinite(margins), margins, -FAILED)
         if not self.epigraph:
             return margins
-        return np.concatenate([self._slots @ z[len(self.low) :] - self._rows(z)[0], margins])
+        return np.concatenate([self._slots @ z[len(self.low) :] - self.rows(z)[0], margins])
 
-    def _spare_rate(self, z: Array) -> Array:
-        margins = np.nan_to_num(self._margins(z).rates.T * (self.high - self.low), posinf=0.0, neginf=0.0)
+    def spare_rate(self, z: Array) -> Array:
+        """Return the derivatives of `spare` by the variables (row, variable)."""
+        margins = np.nan_to_num(self.margins(z).rates.T * (self.high - self.low), posinf=0.0, neginf=0.0)
         lower = np.concatenate([margins, np.zeros((len(margins), self.bounds_t))], axis=1)
         if not self.epigraph:
             return lower
-        upper = np.concatenate([-self._rows(z)[1], self._slots], axis=1)
+        upper = np.concatenate([-self.rows(z)[1], self._slots], axis=1)
         return np.concatenate([upper, lower])
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from xarray import Dataset
 
 from applications.studies.columns import JOINTS, Array, Mask, Objective, base_of, joints_there, reduced, refuse
 from applications.studies.points import Choice
@@ -357,6 +358,20 @@ class DesignProblem:
         return {
             name: float(rows[name][0]) if name in self._tables else self.first_parameters[name] for name in self.names
         }
+
+    def stored_design(self, ds: Dataset, number: int) -> dict[str, float]:
+        """The factors of a design of a dataset, with friction as in its first set. Raises InputError."""
+        if number >= ds.sizes["design"]:
+            raise refuse("base", str(number), f"a design from 0 to {ds.sizes['design'] - 1}")
+        row = ds.isel(design=[number])
+        columns = {name: np.array([value]) for name, value in self.first_parameters.items()}
+        columns |= {str(name): x.values for name, x in row.coords.items() if x.dims == ("design",)}
+        points = self.space.coordinates(columns)
+        return {name: float(points[name][0]) for name in self.names}
+
+    def default_design(self) -> Array:
+        """The factors (factor,) at the defaults of the robot; NaN for one that has none."""
+        return np.array([self._parameters[name].default if name in self._parameters else np.nan for name in self.names])
 
     def objective(self, designs: Array, wanted: Objective) -> Array:
         """An objective (design,) over columns, parameters that vary, and cases. Raises InputError for other names."""

@@ -20,6 +20,7 @@ from applications.report.data import overview
 from applications.report.data import series as motion
 from applications.report.data import series as quantities
 from applications.report.data import workspace as maps
+from applications.report.data.advice import Advice
 from applications.report.data.answer import answer_words, key_numbers, question_words, verdict
 from applications.report.data.results import Results
 from applications.report.data.runs import ComparedRuns
@@ -34,6 +35,7 @@ from applications.report.page.markup import (
     details,
     drawing,
     figure,
+    markup_table,
     paragraph,
     script_json,
     select,
@@ -184,9 +186,28 @@ def _words(results: Results) -> str:
         paragraph(question_words(results), "question")
         + paragraph(answer_words(results), "which answer", "design-title", live=True)
         + paragraph(words, "verdict" if good else "warning", "verdict")
+        + _advice(Advice(results))
         + f'<dl class="tiles">{tiles}</dl>'
         + (chooser if is_compared(results) else "")
     )
+
+
+def _advice(advice: Advice) -> str:
+    """Return the advice about the chosen design: comparison, certainty, limits, next steps."""
+    rows, limits = advice.limits(), ""
+    if rows:
+        limits = markup_table(
+            [tuple(map(escape, row)) for row in rows], ("limit", "to spare", "1 % more gains"), "stack"
+        )
+    steps = "".join(f"<li>{escape(step)}</li>" for step in advice.next_step())
+    entries = {
+        "How much better?": f"<p>{escape(advice.better())}</p>",
+        "How sure?": f"<p>{escape(advice.sure())}</p>",
+        "What limits it?": limits or "<p>No condition was given, and no range ends near it.</p>",
+        "What next?": f"<ul>{steps}</ul>",
+    }
+    parts = (f"<dt>{head}</dt><dd>{body}</dd>" for head, body in entries.items())
+    return f'<dl id="advice">{"".join(parts)}</dl>'
 
 
 def _data(results: Results) -> dict[str, Any]:

@@ -16,6 +16,7 @@ function designs(bytes) {
   function tell(place) {
     answer.textContent = place === table.chosen ? first
       : `Design ${table.number(place)}: ${table.telling(place)}.`;
+    if (byId("advice")) byId("advice").hidden = place !== table.chosen; // it is about the answer
     for (const tile of data.tiles) {
       const column = table.byName.get(tile.column), box = document.querySelector(`.tile[data-column="${CSS.escape(tile.column)}"]`);
       if (!column || !box) continue;

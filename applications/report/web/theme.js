@@ -45,4 +45,20 @@ const seen = new IntersectionObserver((entries) => {
     }
   }
 }, { rootMargin: "-20% 0px -70% 0px" });
-for (const section of document.querySelectorAll("section.part")) seen.observe(section);
+const sections = [...document.querySelectorAll("section.part")];
+for (const section of sections) seen.observe(section);
+
+// On a narrow screen the parts after the second open when their title, or the link to them, is pressed.
+const FIRST_PARTS = 2;
+for (const section of innerWidth < 620 ? sections.slice(FIRST_PARTS) : []) {
+  const title = section.querySelector("h2"), press = element("button", title.textContent, { type: "button", class: "unfold", "aria-expanded": "false" });
+  const fold = (folded) => {
+    section.classList.toggle("folded", folded);
+    press.setAttribute("aria-expanded", String(!folded));
+    if (!folded) dispatchEvent(new Event("resize")); // drawings take their size now
+  };
+  title.replaceChildren(press);
+  press.addEventListener("click", () => fold(!section.classList.contains("folded")));
+  links.find((link) => link.hash === `#${section.id}`)?.addEventListener("click", () => fold(false));
+  fold(true);
+}

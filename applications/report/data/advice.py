@@ -1,0 +1,209 @@
+"""Answers to four questions about the chosen design: how much better, how sure, what limits it, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from applications.report.data.answer import key_numbers
+from applications.report.data.designs import DesignColumn
+from applications.report.data.display import display_unit, rounded
+from applications.report.data.results import Results
+from applications.studies.columns import Objective, objective
+from applications.studies.outlook import OFF, RELAXED, STEP, Outlook, outlook
+from applications.studies.problem import DesignProblem
+from pipeline.errors import InputError
+
+EDGE = 0.02
+"""Distance from the end of a swept range, as a share of it, up to which a design counts as at the edge."""
+MOST_SAMPLES = 200_000
+"""Samples of a design, over all its cases and trajectories, up to which derivatives are computed for a page."""
+MOST_LIMITS = 4
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Answers about the chosen design of results, from stored designs and, where there are any, exact derivatives."""
+
+    results: Results
+
+    @property
+    def column(self) -> DesignColumn | None:
+        """The number that decides."""
+        return self.results.designs.first
+
+    @cached_property
+    def _target(self) -> Objective | None:
+        question = self.results.question
+        if question.objectives:
+            return objective(question.objectives[0])
+        return objective(self.column.name) if self.column is not None else None
+
+    @cached_property
+    def _problem(self) -> tuple[DesignProblem | None, str]:
+        """The sweep as functions of its factors, rows of tables as in the design, or why there is none."""
+        sweep, target = self.results.sweep, self._target
+        if sweep is None or target is None:
+            return None, self.results.why_no_sweep or "no metric decides"
+        if sweep.simulation is not None:
+            return None, "a simulation has no exact derivatives"
+        try:
+            problem = DesignProblem.of(sweep, cases=self.results.question.cases)
+            samples = sweep.grid.samples * len(sweep.trajectories) * sweep.sizes["friction"] * problem.case_count
+            if samples > MOST_SAMPLES:
+                return None, f"a design has {samples:,} samples"
+            rows = {name: self._stored(problem)[name] for name in problem.rows_of_tables}
+            return (problem.at(rows) if rows else problem), ""
+        except InputError as error:
+            return None, str(error.problems[0].got)
+
+    def _stored(self, problem: DesignProblem) -> dict[str, float]:
+        return problem.stored_design(self.results.by_case, self.results.place)
+
+    @cached_property
+    def prospect(self) -> tuple[Outlook | None, str]:
+        """The outlook from the design, or why there is none."""
+        (problem, why), target = self._problem, self._target
+        if problem is None or target is None:
+            return None, why
+        if not self.results.designs.meets[self.results.place]:
+            return None, "the design breaks a condition"
+        try:
+            point = np.array([*self._stored(problem).values()])
+            return outlook(problem, target, self.results.question.where, point), ""
+        except InputError as error:
+            first = error.problems[0]
+            return None, f"{first.got}"
+
+    def better(self) -> str:
+        """Compare the design with the next, the middle of all, and the robot's defaults."""
+        column, place, table = self.column, self.results.place, self.results.designs
+        if column is None or not np.isfinite(column.values[place]):
+            return ""
+        mine = float(column.values[place])
+        rivals = np.flatnonzero(table.meets & (np.arange(table.count) != place))
+        if not len(rivals):
+            return "No other design meets all conditions."
+        order = rivals[np.argsort(column.sign * column.values[rivals], kind="stable")]
+        next_one, middle = int(order[0]), float(np.median(column.values[rivals]))
+        number = self.results.name_of(self.results.hardest(next_one))
+        parts = [f"{_compared(column, mine, float(column.values[next_one]))} the next, design {number}"]
+        parts.append(f"{_compared(column, mine, middle)} the middle of those that meet all conditions")
+        if (usual := self._usual()) is not None:
+            parts.append(f"{_compared(column, mine, usual)} the robot with its default parameters")
+        shown = ", ".join([*parts[:-1], f"and {parts[-1]}"] if len(parts) > 1 else parts)
+        return f"{_capital(column.words)} {column.text_at(place)}: {shown}."
+
+    def _usual(self) -> float | None:
+        """The objective of the robot's defaults, which a design of today may have; None where it fails."""
+        (problem, _), target = self._problem, self._target
+        if problem is None or target is None or self.results.designs.numbers.shape[1] < problem.case_count:
+            return None
+        point = problem.default_design()
+        value = float(problem.objective(point, target)[0]) if np.isfinite(point).all() else np.nan
+        return value if np.isfinite(value) else None
+
+    def sure(self) -> str:
+        """Describe the certainty: deviations of parameters, ends of swept ranges, variance that is not explained."""
+        column, prospect = self.column, self.prospect[0]
+        parts = []
+        if column is not None and prospect is not None and prospect.value:
+            rise = abs(prospect.off - prospect.value) / abs(prospect.value)
+            worse = f"{column.words} is at most {percent(rise)} worse, to first order"
+            parts.append(f"If every parameter is off by {percent(OFF)}, {worse}")
+        parts += [f"{text} is at the edge of its swept range" for text in self._edges()]
+        shares = self.results.runs.explained
+        if shares and shares[0][1].unexplained > 0.0:
+            parts.append(
+                f"a polynomial of the parameters leaves {percent(shares[0][1].unexplained)} of the variance open"
+            )
+        return _sentences(parts) or "Nothing is known beside the stored numbers."
+
+    def _edges(self) -> Iterator[str]:
+        for column, low, high in self._spans():
+            value, unit = float(column.values[self.results.place]), column.shown_in
+            if min(value - low, high - value) <= EDGE * (high - low):
+                yield f"{column.words} {unit.text(value)} ({unit.number(low)} to {unit.text(high)})"
+
+    def _spans(self) -> Iterator[tuple[DesignColumn, float, float]]:
+        """Give the varied parameters with the ends of their ranges; those of two values alone have no inside."""
+        for column in self.results.designs.choices:
+            values = np.unique(column.values[np.isfinite(column.values)])
+            if not column.texts and len(values) > 2:
+                yield column, float(values[0]), float(values[-1])
+
+    def limits(self) -> list[tuple[str, str, str]]:
+        """Rows of the limits of the design, tightest first: limit, share that is left, gain of 1 % more of it."""
+        prospect, column = self.prospect[0], self.column
+        if prospect is None or column is None:
+            spare = [(number, number.spare(self.results.place)) for number in key_numbers(self.results)]
+            held = sorted(((share, number.column.words) for number, share in spare if share is not None))
+            return [(words, percent(share), "not known") for share, words in held]
+        rows = []
+        for limit in prospect.limits[:MOST_LIMITS]:
+            gain = column.shown_in.text(limit.gain) if limit.gain else "nothing"
+            text = self._end(limit.text, limit.factor) if limit.factor else limit.text.replace("_", " ")
+            rows.append((text, percent(limit.spare), gain))
+        return rows
+
+    def _end(self, text: str, factor: str) -> str:
+        problem = self._problem[0]
+        assert problem is not None
+        value = problem.bounds[factor][0 if text.startswith("least") else 1]
+        unit = next((c.units for c in self.results.designs.columns if c.name == factor), "")
+        return f"{text.replace('_', ' ')} {display_unit(unit, value).text(value)}"
+
+    def next_step(self) -> list[str]:
+        """Return the next steps as sentences, the most promising first."""
+        (prospect, why), column = self.prospect, self.column
+        steps = []
+        if column is None:
+            return steps
+        if not self.results.designs.meets.any():
+            return ["No design meets all conditions: loosen the one that most break (see Failures), or widen ranges."]
+        if prospect is not None:
+            gain = column.sign * (prospect.value - prospect.best)
+            if gain > 1e-4 * abs(prospect.value):
+                value = column.shown_in.text(prospect.best)
+                steps.append(
+                    f"Improve it by derivatives: {column.words} of about {value} is within {percent(STEP)} of each "
+                    "range (limbsweep study optimise)."
+                )
+            for limit in prospect.limits:
+                if limit.factor and limit.gain > 0.0 and limit.spare <= EDGE:
+                    steps.append(
+                        f"Sweep {limit.factor.replace('_', ' ')} beyond its {limit.text.split()[0]} value: "
+                        f"{percent(RELAXED)} of the range gains {column.shown_in.text(limit.gain)}."
+                    )
+            if not steps:
+                steps.append(
+                    "Nothing near this design is better, to first order; look elsewhere by limbsweep study search."
+                )
+        else:
+            steps = [f"Sweep beyond the edge: {text}." for text in self._edges()]
+            steps.append(f"Derivatives are not known here: {why}. Add designs about this one by study rank --refine.")
+        return steps
+
+
+def _compared(column: DesignColumn, mine: float, other: float) -> str:
+    """Compare two values of a column in words."""
+    if not np.isfinite(other) or other == 0.0:
+        return "not comparable with"
+    share = abs(mine - other) / abs(other)
+    return f"{percent(share)} {'below' if mine < other else 'above'}" if share >= 5e-5 else "as"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, rounded, in which no line is broken."""
+    return f"{rounded(100.0 * share, 2)}\N{NO-BREAK SPACE}%"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _sentences(parts: list[str]) -> str:
+    return " ".join(f"{_capital(part)}." for part in parts)

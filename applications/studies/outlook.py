@@ -1,0 +1,155 @@
+"""Outlook from a design of a study: its limits, the gain of relaxing each, and how far it is from better designs.
+
+All to first order, by exact derivatives at the design. The worst rows of a metric (actuators, trajectories, parts of
+the time) are tangents, and so are the conditions; the least objective within a step along each range is a linear
+programme, whose dual values are the gains. Curvature within the step is not seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import OptimizeResult, linprog
+
+from applications.studies.columns import Array, Objective, condition
+from applications.studies.optimisation import WINDOWS, LocalSearch, check_derivatives
+from applications.studies.problem import DesignProblem
+
+STEP = 0.1
+"""Largest change of a factor, as a share of its range."""
+RELAXED = 0.01
+"""Share of its bound by which a condition is relaxed, and of its range by which a range is widened."""
+OFF = 0.01
+"""Share of each value by which a design may be off."""
+NOTHING = 1e-9
+"""Gain, as a share of the objective, below which there is none."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A condition, or an end of a swept range: share of it that is left, and the gain of relaxing it by RELAXED.
+
+    `factor` is the name of a factor whose range ends here, else empty; `gain` has the unit of the objective.
+    """
+
+    text: str
+    spare: float
+    gain: float
+    factor: str = ""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """First-order outlook: value of the objective, least value within STEP, most value if all factors are OFF.
+
+    limits: tightest first. design: the factors of the least value, by name.
+    """
+
+    value: float
+    best: float
+    off: float
+    limits: tuple[Limit, ...]
+    design: dict[str, float]
+
+
+def parts_of(conditions: Sequence[str]) -> tuple[str, ...]:
+    """Take conditions joined by `and` apart; one with `or` or `not` stays whole."""
+    parts: list[str] = []
+    for text in conditions:
+        split = [text] if re.search(r"\b(or|not)\b|[()]", text) else re.split(r"\band\b", text)
+        parts += [part.strip() for part in split]
+    return tuple(parts)
+
+
+def outlook(problem: DesignProblem, target: Objective, where: Sequence[str], design: Array) -> Outlook:
+    """Return the outlook from a design (factor,) that meets the conditions. Raises InputError without derivatives."""
+    texts = parts_of(where)
+    conditions = tuple(condition(text) for text in texts)
+    check_derivatives(problem, target, conditions)
+    search = LocalSearch(problem, target, conditions, np.asarray(design, dtype=float), WINDOWS)
+    x = search.scaled(search.begin)
+    first = search.prepare(x)
+    tangents = _Tangents.of(search, first, len(x))
+    low, high = np.maximum(-STEP, -x), np.minimum(STEP, 1.0 - x)
+    bounds = [*zip(np.minimum(low, 0.0), np.maximum(high, 0.0), strict=True), *[(None, None)] * search.bounds_t]
+    solution = linprog(tangents.cost, A_ub=tangents.rows, b_ub=tangents.bounds, bounds=bounds, method="highs")
+    value = search.value(x)[0]
+    unit = search.sign * search.scale
+    off = value + unit * tangents.off(OFF * np.abs(search.begin) / (search.high - search.low))
+    if solution.status != 0:  # the design breaks a condition
+        return Outlook(value, value, off, (), {})
+    limits = [*_conditions(search, texts, solution), *_ends(search, x, solution)]
+    limits.sort(key=lambda limit: limit.spare)
+    better = search.begin + (search.high - search.low) * solution.x[: len(x)]
+    named = dict(zip(problem.names, better.tolist(), strict=True))
+    return Outlook(value, unit * tangents.value(solution.x), off, tuple(limits), named)
+
+
+@dataclass(frozen=True)
+class _Tangents:
+    """The linear programme: least `cost` . z where `rows` . z <= `bounds`, z the steps of factors and what they bound.
+
+    values (row,) and slopes (row, factor) of the objective, in units of its start.
+    """
+
+    cost: Array
+    rows: Array
+    bounds: Array
+    values: Array
+    slopes: Array
+    is_worst: bool
+
+    @classmethod
+    def of(cls, search: LocalSearch, first: Array, factors: int) -> _Tangents:
+        """Return the tangents at the first point of a search."""
+        spare, slope = search.spare(first), search.spare_rate(first)
+        if search.epigraph:
+            values, slopes = search.rows(first)
+            bound = spare.copy()
+            bound[: len(values)] = -values  # t is free: tangents are about d = 0
+        else:
+            rate = np.asarray(search.goal_rate(first))
+            values, slopes, bound = np.array([search.goal(first)]), rate[None, :factors], spare
+        cost = np.asarray(search.goal_rate(first), dtype=float)
+        return cls(cost, -slope, bound, values, slopes, search.epigraph)
+
+    def value(self, z: Array) -> float:
+        """Return the objective at a solution."""
+        return float(self.cost @ z) + (0.0 if self.is_worst else float(self.values[0]))
+
+    def off(self, sizes: Array) -> float:
+        """Return the largest rise of the objective for changes up to some sizes (factor,)."""
+        return float((self.values + np.abs(self.slopes) @ sizes).max() - self.values.max())
+
+
+def _conditions(search: LocalSearch, texts: Sequence[str], solution: OptimizeResult) -> list[Limit]:
+    """Return the conditions of the question, then those on designs, each by its tightest case."""
+    names = (*texts, *(rule.text for rule in search.problem.space.conditions))
+    margins = search.margins(search.scaled(search.begin)).value
+    duals = -np.asarray(solution.ineqlin.marginals)[len(solution.ineqlin.marginals) - len(margins) :]
+    limits = []
+    for k, text in enumerate(names):
+        cases = slice(k * search.cases, (k + 1) * search.cases)
+        margin = float(margins[cases].min())
+        spare = 2.0 * margin / (1.0 + margin if "<" in text else 1.0 - margin)
+        limits.append(Limit(text, spare, _gain(search, float(duals[cases].sum()) * RELAXED / 2.0)))
+    return limits
+
+
+def _ends(search: LocalSearch, x: Array, solution: OptimizeResult) -> list[Limit]:
+    """Return the ends of ranges that are within a step."""
+    limits = []
+    for k, name in enumerate(search.problem.names):
+        for end, dual, room in (("least", solution.lower, x[k]), ("largest", solution.upper, 1.0 - x[k])):
+            if room < STEP:
+                gain = _gain(search, abs(float(dual.marginals[k])) * RELAXED)
+                limits.append(Limit(f"{end} {name}", max(float(room), 0.0), gain, name))
+    return limits
+
+
+def _gain(search: LocalSearch, share: float) -> float:
+    """Return a gain in the unit of the objective, 0 for rounding."""
+    return share * search.scale if share > NOTHING else 0.0

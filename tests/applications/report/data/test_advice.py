@@ -1,0 +1,83 @@
+"""Advice about the chosen design, against optima that are found with relaxed limits and by other designs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from applications.report.data.advice import Advice
+from applications.report.data.results import Results, results_of
+from applications.studies.columns import objective
+from applications.studies.optimisation import optimise
+from applications.studies.outlook import RELAXED, outlook, parts_of
+from applications.studies.problem import DesignProblem
+from pipeline.cluster.connection import ClusterConfig
+from pipeline.execution.run import run
+from pipeline.sweep.model import Sweep
+
+TEXT = """\
+limbsweep: 1
+robot: delta_rl5_1450
+design:
+  grid: {payload_mass: [0.0, 3.0]}
+  sample:
+    method: sobol
+    count: 64
+    seed: 1
+    parameters: {upper_arm: {low: 0.3, high: 0.45}, gear_ratio: {low: 40, high: 60}}
+trajectories:
+  pick: {kind: quintic, start: [-0.15, 0, 0], end: [0.15, 0, 0.05], duration: 0.3}
+time: {stop: 0.3, step: 0.05}
+metrics: [peak_force, peak_velocity, condition]
+study:
+  objectives: [min peak_force]
+  where: condition < 2.6 and peak_velocity < 8
+  cases: payload_mass
+"""
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return results_of(run(Sweep.from_text(TEXT), cluster=ClusterConfig.of("synchronous")))
+
+
+def test_gains_are_those_of_optima_with_relaxed_limits(results: Results) -> None:
+    problem = DesignProblem.of(results.sweep, cases=results.question.cases)
+    target, start = (
+        objective("min peak_force"),
+        np.array([*problem.stored_design(results.by_case, results.place).values()]),
+    )
+    best = optimise(problem, target, start, results.question.where)[0]
+    at_best = outlook(problem, target, results.question.where, np.array([*best.design.values()]))
+    assert at_best.best == pytest.approx(best.value, rel=2e-3)  # nothing is better nearby
+    checked = 0
+    for limit in at_best.limits:
+        where, bounds = list(parts_of(results.question.where)), dict(problem.bounds)
+        if limit.factor:
+            low, high = bounds[limit.factor]
+            room = RELAXED * (high - low)
+            bounds[limit.factor] = (low - room, high) if limit.text.startswith("least") else (low, high + room)
+        else:
+            name, bound = limit.text.split(" < ")
+            where[where.index(limit.text)] = f"{name} < {float(bound) * (1.0 + RELAXED)}"
+        relaxed = optimise(replace(problem, bounds=bounds), target, np.array([*best.design.values()]), where)[0]
+        assert best.value - relaxed.value == pytest.approx(limit.gain, rel=0.15, abs=2e-3 * best.value * RELAXED)
+        checked += limit.gain > 0.0
+    assert checked
+
+
+def test_words_name_the_next_design_the_defaults_and_the_edge(results: Results) -> None:
+    advice, table = Advice(results), results.designs
+    force = np.where(table.meets, table.column("peak_force").values, np.inf)
+    order = np.argsort(force)
+    assert f"the next, design {table.numbers[order[1], 0]}" in advice.better()
+    usual = Sweep.from_text(TEXT[: TEXT.index("  sample:")] + TEXT[TEXT.index("trajectories:") :])
+    peak = float(run(usual, cluster=ClusterConfig.of("synchronous"))["peak_force"].max())
+    share = 100.0 * (peak - force[order[0]]) / peak
+    below = advice.better().split(" and ")[-1]
+    assert float(below.split("\N{NO-BREAK SPACE}")[0]) == pytest.approx(abs(share), rel=0.06)
+    assert ("below" in below) == (share > 0.0)
+    assert [row[0] for row in advice.limits()]
+    assert advice.next_step()

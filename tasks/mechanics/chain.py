@@ -28,9 +28,9 @@ from tasks.mechanics.continuation.steps import Ways, routes
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
 from tasks.mechanics.kinematics import unpacked as from_numbers
 from tasks.mechanics.limb_choice import LimbChoice
-from tasks.mechanics.loops import Embedding, Tips, is_flat, size_of
+from tasks.mechanics.loops import Embedding, Tips, is_flat, loop_limit, size_of
 from tasks.mechanics.solved import Mounted, Solved, sprung_joints
-from tasks.mechanics.tolerances import CLOSED, CONVERGED, FOLLOWED, LOOP_SINGULAR, WINDING, length_of
+from tasks.mechanics.tolerances import CLOSED, CONVERGED, FOLLOWED, WINDING, length_of
 from tasks.mechanics.turns import Turns, counted_joints, dependent_joints
 
 ITERATIONS = 80
@@ -127,7 +127,7 @@ def solve(chain: Chain, q: Array, rates: Array, accelerations: Array) -> Solved:
     states, home_branch = _positions(chain, start, chain.of_independent(q))
     solved = with_states(chain, states, q, rates, accelerations)
     assert isinstance(solved.tips, FreeTips)
-    status = _status(solved.tips, start, home_branch)
+    status = _status(solved.tips, start, loop_limit(rates), home_branch)
     if solved.turns is not None and {*solved.turns.counted} & {*sprung_joints(chain.limb)}:
         status = where(status > 0.5, status, where(solved.turns.known, status, float(Status.TURNS_UNKNOWN)))
     return replace(solved, status=status)
@@ -158,7 +158,7 @@ def at_angles(chain: Chain, angles: Array, rates: Array) -> Solved:
     states = [state_at(link, angle) for link, angle in zip(chain.limb.links, angles, strict=True)]
     start, tips = chain.tips([HOME] * len(chain.limb.links)), chain.tips(states)
     tree = tips.embedding.matrix @ chain.of_independent(rates)
-    status, positions = _branch_status(tips, start), dict(enumerate(angles))
+    status, positions = _branch_status(tips, start, loop_limit(rates)), dict(enumerate(angles))
     return Solved(tips, states, tree, tips.embedding.drift(tree), status, positions)
 
 
@@ -245,23 +245,23 @@ def within_turn(link: Link, value: Scalar) -> Scalar:
     return value - np.rint(turns) * (2.0 * math.pi)
 
 
-def _branch_status(tips: FreeTips, start: FreeTips, home_branch: Mask = True) -> Scalar:
+def _branch_status(tips: FreeTips, start: FreeTips, flat: Scalar, home_branch: Mask = True) -> Scalar:
     """Return the status of the loops: OK, rank lost, or on another branch than the reference configuration.
 
-    `home_branch` says whether they are on its branch, where this is known; otherwise only the signs of determinants
-    decide.
+    They have lost rank up to the dependence `flat` of their columns. `home_branch` says whether they are on its branch,
+    where this is known; otherwise only the signs of determinants decide.
     """
     status: Scalar = where(home_branch, float(Status.OK), float(Status.WRONG_BRANCH))
     for cluster, first in zip(tips.embedding.clusters, start.embedding.clusters, strict=True):
         now, before = cluster.bordered, first.bordered
         if now is None or before is None:
             part = cluster.dependent_matrix, cluster.inverse
-            status = _part_status(status, part, first.dependent_matrix, Status.SINGULAR)
+            status = _part_status(status, part, first.dependent_matrix, Status.SINGULAR, flat)
             continue
         *inner, schur = zip(now.parts, now.part_inverses, strict=True)
-        status = _part_status(status, schur, before.schur, Status.CONSTRAINT_SINGULAR)
+        status = _part_status(status, schur, before.schur, Status.CONSTRAINT_SINGULAR, flat)
         for part, at_start in zip(inner, before.inner, strict=True):
-            status = _part_status(status, part, at_start, Status.SINGULAR)
+            status = _part_status(status, part, at_start, Status.SINGULAR, flat)
     turns = [i for i in map(tips.limb.index, tips.limb.coordinates) if tips.limb.links[i].joint_kind.turns]
     for middle in turns[1:2]:
         # of three turns, the first and the last have one axis where the one between them is a right angle
@@ -269,16 +269,16 @@ def _branch_status(tips: FreeTips, start: FreeTips, home_branch: Mask = True) ->
     return status
 
 
-def _part_status(status: Scalar, part: tuple[Array, Array], first: Array, singular: Status) -> Scalar:
+def _part_status(status: Scalar, part: tuple[Array, Array], first: Array, singular: Status, flat: Scalar) -> Scalar:
     """The status where a matrix of loops has another sign than at the reference configuration, or has lost rank.
 
-    part: the matrix and its inverse.
+    part: the matrix and its inverse; flat: dependence of its columns up to which it has lost rank.
     """
     status = where(size_of(part[0]) * size_of(first) < 0.0, float(Status.WRONG_BRANCH), status)
-    return where(is_flat(*part, LOOP_SINGULAR), float(singular), status)
+    return where(is_flat(*part, flat), float(singular), status)
 
 
-def _status(tips: FreeTips, start: FreeTips, home_branch: Mask) -> Scalar:
-    closed, status = CLOSED * loop_size(start), _branch_status(tips, start, home_branch)
+def _status(tips: FreeTips, start: FreeTips, flat: Scalar, home_branch: Mask) -> Scalar:
+    closed, status = CLOSED * loop_size(start), _branch_status(tips, start, flat, home_branch)
     status = where(total(tips.embedding.dropped()) <= closed, status, float(Status.LOOP_OPEN))
     return where(total(tips.residuals()) <= closed, status, float(Status.NOT_REACHABLE))

@@ -22,13 +22,12 @@ from tasks.mechanics.kinematics import (
     state_at,
     stepped,
 )
-from tasks.mechanics.loops import Tips, is_flat, loops_kept, near_home, regular
+from tasks.mechanics.loops import Tips, is_flat, loop_limit, loops_kept, near_home, regular
 from tasks.mechanics.solved import Mounted, Solved, sprung_joints
 from tasks.mechanics.tolerances import (
     CLOSED,
     CONVERGED,
     FOLLOWED,
-    LOOP_SINGULAR,
     NEARLY_SINGULAR,
     SINGULAR,
     WINDING,
@@ -47,7 +46,7 @@ def solve(mounted: Mounted, home: Pose, platform: Pose, motion: SpatialMotion) -
     start = mounted.tips([HOME] * len(mounted.limb.links), home)
     states, home_branch = _positions(mounted, start, home, platform)
     solved = with_states(mounted, states, platform, motion)
-    status: Scalar = _status(solved.tips, start, home_branch)
+    status: Scalar = _status(solved.tips, start, loop_limit([*motion.omega, *motion.v]), home_branch)
     for joint in sprung_joints(mounted.limb):
         if mounted.limb.links[joint].joint_kind.periodic:
             # a motion that goes on to the next turn comes by here
@@ -70,7 +69,8 @@ def at_angles(mounted: Mounted, angles: Array, home: Pose, platform: Pose, motio
     tips, moving = mounted.tips(states, platform), mounted.inward(motion)
     rates = tips.rates(moving)
     torn = total(tips.residuals()) > TORN * _size(start)
-    status = where(torn, float(Status.LOOP_OPEN), _branch_status(tips, start))
+    flat = loop_limit([*motion.omega, *motion.v])
+    status = where(torn, float(Status.LOOP_OPEN), _branch_status(tips, start, flat))
     return Solved(tips, states, rates, tips.accelerations(rates, moving), status, dict(enumerate(angles)))
 
 
@@ -116,16 +116,17 @@ def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tup
     return followed(LimbProblem(limb, start, size, FOLLOWED * size, way), at, states, converged, certain)
 
 
-def _branch_status(tips: Tips, start: Tips, home_branch: Mask | None = None) -> Scalar:
+def _branch_status(tips: Tips, start: Tips, flat_loop: Scalar, home_branch: Mask | None = None) -> Scalar:
     """Return the status of the limb: OK, rank lost, or on another branch than the reference pose.
 
-    `home_branch` says whether the limb is on its branch, where this is known; otherwise a sign decides.
+    Loops are singular up to the dependence `flat_loop` of their columns. `home_branch` says whether the limb is on its
+    branch, where this is known; otherwise a sign decides.
     """
     determinant = tips.determinant
     flat = is_flat(tips.compound, tips.inverse, SINGULAR)
     for cluster, first in zip(tips.embedding.clusters, start.embedding.clusters, strict=True):
         box = squared_box(first.dependent_matrix)
-        flat = either(flat, is_flat(cluster.dependent_matrix, cluster.inverse, LOOP_SINGULAR, box))
+        flat = either(flat, is_flat(cluster.dependent_matrix, cluster.inverse, flat_loop, box))
     status: Scalar = where(flat, float(Status.SINGULAR), float(Status.OK))
     if home_branch is None:
         home_branch = opposite(determinant * start.determinant < 0.0)
@@ -134,8 +135,8 @@ def _branch_status(tips: Tips, start: Tips, home_branch: Mask | None = None) -> 
     return status
 
 
-def _status(tips: Tips, start: Tips, home_branch: Mask) -> Scalar:
-    closed, status = CLOSED * _size(start), _branch_status(tips, start, home_branch)
+def _status(tips: Tips, start: Tips, flat_loop: Scalar, home_branch: Mask) -> Scalar:
+    closed, status = CLOSED * _size(start), _branch_status(tips, start, flat_loop, home_branch)
     unclosed: Scalar = float(Status.NOT_REACHABLE)
     if len(tips.dropped_matrix):
         # kept rows that are singular close without the others, which tells nothing of reach or branch

@@ -30,12 +30,13 @@ from tasks.mathematics.algebra import (
     pseudo_inverse,
     sqrt,
     squared_box,
+    total,
     volume,
     where,
 )
 from tasks.mechanics.kinematics import Joined, JointState, Pose, SpatialMotion, columns, motions, path, poses, row_count
 from tasks.mechanics.limb_choice import ClusterBlocks, ClusterChoice, LimbChoice, LoopChoice
-from tasks.mechanics.tolerances import SINGULAR
+from tasks.mechanics.tolerances import LOOP_SINGULAR, LOOP_SINGULAR_AT_REST, SINGULAR
 
 
 def others(closure: Closure, rows: Sequence[int]) -> tuple[int, ...]:
@@ -189,6 +190,11 @@ def is_flat(matrix: Array, back: Array, least: Scalar, box: Scalar | None = None
     for column, row in zip(matrix.T, back, strict=True):
         spread = spread + sum(x * x for x in column) * sum(x * x for x in row)
     return opposite(spread * (least * least) < 1.0)  # NaN is flat
+
+
+def loop_limit(rates: Scalars) -> Scalar:
+    """Return the dependence of a loop's columns up to which it is singular, for the rates that move it."""
+    return where(total(rates) > 0.0, LOOP_SINGULAR, LOOP_SINGULAR_AT_REST)
 
 
 FEW = 4

@@ -20,10 +20,10 @@ SINGULAR = Dual(2e-4, 1e-2)
 Rounding moves joints by its size over this number, and the number by as much: forces lose all but six digits here, at
 some 1e-8 of the length of a limb before its reach ends. `python -m benchmarks.motion singular` measures it.
 """
-LOOP_SINGULAR = Dual(1e-3, 1e-2)
+LOOP_SINGULAR, LOOP_SINGULAR_AT_REST = Dual(2.5e-3, 1e-2), Dual(6e-5, 1e-2)
 """The same of the dependent joints of loops, which may lie flat with rates and accelerations that stay small.
 
-Each of these loses as many digits again.
+Rates lose as many digits again, and so do accelerations by the drift of rates, which there is none of at rest.
 """
 
 

@@ -32,7 +32,7 @@ from tasks.mechanics.continuation.steps import (
 )
 from tasks.mechanics.kinematics import HOME, JointState, state_at, unpacked
 from tasks.mechanics.loops import Embedding, RegularBlock, is_flat, size_of
-from tasks.mechanics.tolerances import LOOP_SINGULAR, NEARLY_SINGULAR
+from tasks.mechanics.tolerances import LOOP_SINGULAR_AT_REST, NEARLY_SINGULAR
 
 ROUNDS = 400  # of one route
 ROUNDS_ASIDE = 2000  # of one that turns aside
@@ -236,7 +236,8 @@ class LoopProblem:
 
     def regular(self, embedding: Embedding) -> Mask:
         """Return whether loops are so far from a singularity that joints follow from small residuals."""
-        return every([opposite(is_flat(block.matrix, block.inverse, LOOP_SINGULAR)) for block in blocks(embedding)])
+        flat = (is_flat(block.matrix, block.inverse, LOOP_SINGULAR_AT_REST) for block in blocks(embedding))
+        return every([opposite(mask) for mask in flat])
 
 
 def followed(

@@ -65,3 +65,14 @@ def test_parallelograms_that_lie_almost_flat(name: str) -> None:
     assert status == Status.OK
     assert max(errors(lines, states, force)) < ESTIMATE
     assert lines.forces(lines.at(ray, end + 1e-6))[1] != Status.OK
+
+
+def test_a_loop_at_rest_comes_nearer_to_flat_than_one_that_moves() -> None:
+    """Drift loses digits of its own: at rest there is none, and poses are not given up for it."""
+    lines = Lines.random(catalog.build("palletiser"), 1)
+    states = lines.at(np.array([0]), lines.ends() + 1e-4)
+    rest = {**states, "qd": np.zeros_like(states["qd"]), "qdd": np.zeros_like(states["qdd"])}
+    assert lines.forces(states)[1] == Status.SINGULAR
+    force, status = lines.forces(rest)
+    assert status == Status.OK
+    assert max(errors(lines, rest, force)) < ESTIMATE

@@ -2,3 +2,14 @@
 
 `limbsweep bench` runs the table of `benchmarks.cases`. Nothing else may import this package.
 """
+
+from __future__ import annotations
+
+import os
+
+COMPILE = "LIMBSWEEP_COMPILE"
+
+IS_CHOSEN = COMPILE in os.environ
+"""True if the user has chosen the code that is made; otherwise kernels that are timed have the best from the start."""
+
+os.environ.setdefault(COMPILE, "best")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from benchmarks import COMPILE, IS_CHOSEN
+
 COMMAND = (sys.executable, "-c", "from applications.commands.cli import main; main()")
 """The program `limbsweep` of this checkout."""
 
@@ -15,4 +17,5 @@ def environment(**variables: str) -> dict[str, str]:
     Installed packages have theirs. A machine for tests may forbid Python to write any; there each process would compile
     every module of a checkout again, and the benchmark would time that.
     """
-    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | variables
+    ours = {"PYTHONDONTWRITEBYTECODE"} | (set() if IS_CHOSEN else {COMPILE})
+    return {name: value for name, value in os.environ.items() if name not in ours} | variables

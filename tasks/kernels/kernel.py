@@ -33,6 +33,16 @@ MANY = 16
 """Cases of a single group of samples that are worth machine code of their own, where two are done at a time."""
 
 
+FEW = 1 << 18
+"""Samples that a kernel does with quick code, all calls together; a call with more has better code at once.
+
+For these, quick code loses a tenth of the time that better code takes to make, whatever the length of the program.
+"""
+
+SHORT = 256
+"""Nodes of a program up to which better code is quick enough to make."""
+
+
 def has_compiler() -> bool:
     """Return whether programs are compiled here rather than interpreted."""
     return llvm is not None
@@ -64,6 +74,9 @@ class Call(NamedTuple):
 class Kernel:
     """A program that is compiled on first use; calls release the GIL and may run in many threads.
 
+    The first samples have code that is made quickly, further ones better code with the same bits (FEW). Calls that are
+    made again and again, as in sequences and strips, have that from the first one on.
+
     With `single`, samples are computed in single precision: half the time, and seven digits at best. Arrays are of
     doubles nevertheless, and what depends on the case alone is computed in double precision. Machine code is kept on
     the disk for other processes, see `tasks.kernels.stored`, unless `keep` is false.
@@ -77,17 +90,24 @@ class Kernel:
         self.seconds_to_compile = 0.0
         self._lock = threading.Lock()
         self._machines: dict[bool, Any] = {}
+        self._samples_done = 0
 
-    def _machine(self, wide: bool) -> Any:
-        """Return the function for many groups of samples of a case, or for one at a time; often they are the same."""
+    def _machine(self, wide: bool, samples: int = FEW + 1) -> Any:
+        """Return the function for many groups of samples of a case, or for one at a time; often they are the same.
+
+        samples: of the call that it is for, all cases together; by default many.
+        """
         wide = wide and self._widens
         with self._lock:
-            if wide not in self._machines:
+            self._samples_done += samples
+            few = self._samples_done <= FEW and len(self.program.nodes) > SHORT
+            made = self._machines.get(wide)
+            if made is None or not (made.is_best or few):
                 start = time.perf_counter()
-                made = llvm.compile_program(self.program, single=self.single, wide=wide, keep=self.keep)
+                made = llvm.compile_program(self.program, single=self.single, wide=wide, keep=self.keep, few=few)
                 self.seconds_to_compile += time.perf_counter() - start
                 self._machines[wide] = made
-            return self._machines[wide]
+            return made
 
     @functools.cached_property
     def _widens(self) -> bool:
@@ -154,18 +174,18 @@ class Kernel:
         cases = self._cases(inputs)
         out = self._allocate(cases, samples, once=True) if out is None else out
         if self.compiled:
-            self.call(inputs, samples, out, filled=filled).make()
+            self.call(inputs, samples, out, filled=filled, rounds=1).make()
         else:
             self._arguments(inputs, out, cases, padded(samples))
             for name, value in interpret(self.program, inputs, padded(samples), valid=samples).items():
                 out[name][...] = value
         return out
 
-    def call(self, inputs: Arrays, samples: int, out: Arrays, *, filled: bool = False) -> Call:
-        """Return the same call, not made; only of what is compiled."""
+    def call(self, inputs: Arrays, samples: int, out: Arrays, *, filled: bool = False, rounds: int = FEW) -> Call:
+        """Return the same call, not made; only of what is compiled. `rounds`: how often it is made."""
         cases, groups = self._cases(inputs), padded(samples) // LANES
         pointers, strides = self._arguments(inputs, out, cases, padded(samples))
-        machine = self._machine(groups > 1 or cases < MANY)
+        machine = self._machine(groups > 1 or cases < MANY, rounds * cases * padded(samples))
         return Call(machine, (cases, groups, samples, int(filled)), pointers, strides)
 
     def _cases(self, inputs: Arrays) -> int:
@@ -202,17 +222,14 @@ _kernels: dict[tuple[int, bool], tuple[Program, Kernel]] = {}
 _lock = threading.Lock()
 
 
-def kernel(program: Program, *, single: bool = False, wide: bool = True) -> Kernel:
-    """Return the kernel of a program in double or single precision, compiled on the first call in this process.
-
-    `wide`: for calls with many samples of each case, see `Kernel.prepare`.
-    """
+def kernel(program: Program, *, single: bool = False) -> Kernel:
+    """Return the kernel of a program in double or single precision, compiled on the first call in this process."""
     key = id(program), single
     with _lock:
         if key not in _kernels:
             _kernels[key] = program, Kernel(program, single=single)
         _, record = _kernels[key]
-    return record.prepare(wide=wide)
+    return record
 
 
 def compiled() -> dict[str, float]:

@@ -240,7 +240,7 @@ class ProgramSequence:
         results = {key: outputs.get(key) or self.local(len(row)) for key, (_, row) in program.outputs.items()}
         sizes = {key: size(shape) for key, shape in program.sample.items()}
         sizes |= {key: len(nodes) for key, (_, nodes) in program.outputs.items()}
-        self._programs.append(kernel(program, wide=False))
+        self._programs.append(kernel(program))
         self._counts.append(len(sizes))
         for key, rows in sizes.items():
             slot = results[key] if key in results else inputs[key]
@@ -429,7 +429,7 @@ class BoundKernel:
         """Outputs (1, size, padded samples) for sample inputs, as `Kernel` gives them."""
         if self._prepared is None:
             return kernel(self.program)({**self.case, **inputs}, samples)
-        run = kernel(split(self.program)[1], wide=False)
+        run = kernel(split(self.program)[1])
         out = run.allocate(1, samples, once=True)
         grouped = {PREPARED: self._prepared, **{key: _grouped(values) for key, values in inputs.items()}}
         run(grouped, LANES, {key: _grouped(values) for key, values in out.items()})
@@ -474,11 +474,11 @@ FEWEST = 3
 
 
 class Notes:
-    """Stands where kernels do, and notes how they would be called. Keeps their arrays alive."""
+    """Stands where kernels do, and notes how they would be called, for so many strips. Keeps their arrays alive."""
 
-    def __init__(self, kernel: Callable[[Program], Kernel]) -> None:
+    def __init__(self, kernel: Callable[[Program], Kernel], count: int) -> None:
         self.calls: list[Call] = []
-        self._kernel = kernel
+        self._kernel, self._count = kernel, count
         self._alive: list[tuple[Arrays, Arrays]] = []
 
     def __call__(self, program: Program) -> Callable[..., Arrays]:
@@ -486,7 +486,7 @@ class Notes:
         return functools.partial(self._note, self._kernel(program))
 
     def _note(self, kernel: Kernel, inputs: Arrays, samples: int, out: Arrays, *, filled: bool = False) -> Arrays:
-        self.calls.append(kernel.call(inputs, samples, out, filled=filled))
+        self.calls.append(kernel.call(inputs, samples, out, filled=filled, rounds=self._count))
         self._alive.append((inputs, out))
         return out
 
@@ -505,7 +505,7 @@ def prepared(strip: Strip, kernel: Callable[[Program], Kernel], count: int) -> C
 
     Raises RuntimeError where an array is neither the same for all strips nor moves on evenly.
     """
-    seen = [Notes(kernel) for _ in range(FEWEST)]
+    seen = [Notes(kernel, count) for _ in range(FEWEST)]
     for notes, k in zip(seen, (0, 1, count - 1), strict=True):
         strip(notes, k)
     first, second, last = (_pointers(notes) for notes in seen)

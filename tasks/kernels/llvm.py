@@ -18,10 +18,10 @@ from tasks.kernels.program import Program
 OPTIMISATION = 2
 """Level of optimisation of LLVM."""
 COMPILE = "LIMBSWEEP_COMPILE"
-"""Variable of the environment: `best`, as if it were absent, or `quick` for code that is made in a seventh of the time.
+"""Variable of the environment: `best`, or `quick` for code that is made in a seventh of the time.
 
 Quick code is several times slower, twice as long, and computes the same bits: only the choice of registers and of
-instructions depends on it. It is for tests, most of which compute a few samples.
+instructions depends on it. Without the variable, a kernel has it for its first samples, see `tasks.kernels.kernel.FEW`.
 """
 LEVELS = {"best": OPTIMISATION, "quick": 0}
 SHORT = 40_000
@@ -51,6 +51,8 @@ class Machine:
 
     call: Any
     address: int
+    is_best: bool = True
+    """False if better code can be made, for more samples."""
 
 
 def widens(program: Program) -> bool:
@@ -63,9 +65,11 @@ def widens(program: Program) -> bool:
     return iterates and len(program.nodes) <= WIDEST and REGISTERS in llvm.get_host_cpu_features().flatten().split(",")
 
 
-def compile_program(program: Program, *, single: bool = False, wide: bool = False, keep: bool = True) -> Machine:
-    """Machine code of a program for this processor, samples in double or in single precision."""
-    return compile_text(source(program, single=single, wide=wide), _SIGNATURE, keep=keep)
+def compile_program(
+    program: Program, *, single: bool = False, wide: bool = False, keep: bool = True, few: bool = False
+) -> Machine:  # fmt: skip
+    """Machine code of a program for this processor, samples in double or in single precision; `few`: of them."""
+    return compile_text(source(program, single=single, wide=wide), _SIGNATURE, keep=keep, few=few)
 
 
 CARD = ("nvptx64-nvidia-cuda", "sm_70", "+ptx81")
@@ -91,16 +95,18 @@ def text_for_cards(text: str) -> str:
     return result
 
 
-def level(text: str) -> int:
-    """Return the level of optimisation for a text, as the environment asks for. Raises ValueError."""
-    speed = os.environ.get(COMPILE) or "best"
+def level(text: str, *, few: bool = False) -> int:
+    """Return the level of optimisation for a text, as the environment asks for, or the samples. Raises ValueError."""
+    speed = os.environ.get(COMPILE) or ("quick" if few else "best")
     if speed not in LEVELS:
         raise ValueError(f"{COMPILE}: got {speed!r}; expected {' or '.join(LEVELS)}")
     return LEVELS[speed] if text.count("\n") <= SHORT else OPTIMISATION
 
 
-def compile_text(text: str, signature: Callable[[int], Any], *, keep: bool = True, name: str = "kernel") -> Machine:
-    """Machine code of a function of a text, for this processor.
+def compile_text(
+    text: str, signature: Callable[[int], Any], *, keep: bool = True, name: str = "kernel", few: bool = False
+) -> Machine:  # fmt: skip
+    """Machine code of a function of a text, for this processor; `few`: for so few samples that it should be quick.
 
     It is taken from the disk where another process has kept it, and kept there otherwise, unless `keep` is false.
     """
@@ -109,10 +115,14 @@ def compile_text(text: str, signature: Callable[[int], Any], *, keep: bool = Tru
     triple, cpu = llvm.get_default_triple(), llvm.get_host_cpu_name()
     features = llvm.get_host_cpu_features().flatten()
     versions = ".".join(map(str, llvm.llvm_version_info))
-    optimisation = level(text)
-    known = stored.key(text, triple, cpu, features, str(optimisation), versions, llvmlite.__version__)
+    best, optimisation, code = level(text), level(text, few=few), None
+    for known_level in dict.fromkeys((best, optimisation)) if keep else ():
+        known = stored.key(text, triple, cpu, features, str(known_level), versions, llvmlite.__version__)
+        code = stored.read(known)
+        if code is not None:
+            optimisation = known_level
+            break
     target = llvm.Target.from_triple(triple).create_target_machine(cpu, features, opt=optimisation, jit=True)
-    code = stored.read(known) if keep else None
     if code is None:
         code = bytes(target.emit_object(llvm.parse_assembly(text)))
         if keep:
@@ -123,4 +133,4 @@ def compile_text(text: str, signature: Callable[[int], Any], *, keep: bool = Tru
     address = engine.get_function_address(name)
     call = signature(address)
     call.engine = engine
-    return Machine(call, address)
+    return Machine(call, address, is_best=optimisation == best)

@@ -253,7 +253,7 @@ def test_an_output_needs_a_place_for_every_case() -> None:
 
 def test_a_process_compiles_a_program_once() -> None:
     program = total_program()
-    first = cached(program)
+    first = cached(program).prepare()
     assert cached(program) is first
     assert first.seconds_to_compile > 0.0
     assert compiled()["total"] == first.seconds_to_compile
@@ -295,3 +295,20 @@ def test_constants_of_outputs_are_there_from_the_start_and_need_not_be_written_a
     assert (out["y"][:, constant] == 7.0).all()
     run(inputs, 24, out)
     np.testing.assert_array_equal(out["y"], expected["y"])
+
+
+def test_better_code_comes_with_more_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LIMBSWEEP_COMPILE", raising=False)
+    monkeypatch.setattr(kernel, "SHORT", 0)
+    run, inputs = Kernel(total_program(), keep=False), good_arrays()
+    cases = max(len(values) for values in inputs.values())
+    monkeypatch.setattr(kernel, "FEW", 2 * 8 * cases)
+    first = run(inputs, 8)
+    (quick,) = run._machines.values()
+    run(inputs, 8)
+    assert list(run._machines.values()) == [quick]
+    later = run(inputs, 8)
+    (better,) = run._machines.values()
+    assert (quick.is_best, better.is_best) == (False, True)
+    assert_same_bits(first, later)
+    assert Kernel(total_program(), keep=False).prepare()._machines[False].is_best

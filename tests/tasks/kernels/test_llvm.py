@@ -78,7 +78,10 @@ def test_quick_code_has_the_same_bits(recipe: Recipe) -> None:
 
 
 def test_only_short_texts_are_compiled_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert level("") == OPTIMISATION
+    monkeypatch.delenv(COMPILE)
+    assert (level(""), level("", few=True)) == (OPTIMISATION, 0)
+    monkeypatch.setenv(COMPILE, "best")
+    assert level("", few=True) == OPTIMISATION
     monkeypatch.setenv(COMPILE, "quick")
     assert level("") == 0
     assert level("\n" * (SHORT + 1)) == OPTIMISATION

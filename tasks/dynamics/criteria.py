@@ -484,17 +484,8 @@ def clearance_error(
     whole = Errors(dict.fromkeys(clearances.actuators, 1.0), dict.fromkeys(clearances.joints, (1.0,) * 6))
     pose = long_form(motion, STANDING, short, TIMELESS)[0].moving
     solved = SolvedPose(robot, CriteriaParameters(elasticity, errors=whole), "position_deviation", pose)
-    sources, soft = list(_play_sources(robot, clearances)), solved.compliance
-    stages = {k: limb(solved.dynamics.request, k) for k in solved.limbs}
-    maps = []
-    for source in sources:
-        part = alone_in_limb(whole, source.alone, robot.mechanism, source.limb)
-        solved.dynamics.values[Indexed("errors", source.limb)] = part
-        solved.dynamics.run([stages[source.limb]])
-        spread = solved.in_full(solved.sum("spread", [source.limb]))
-        product = np.where(solved.good[:, None, None], soft @ spread @ soft, 0.0)
-        values, vectors = np.linalg.eigh(product * source.bound**2)
-        maps.append(vectors[..., -source.size :] * np.sqrt(np.maximum(values[:, None, -source.size :], 0.0)))
+    sources = list(_play_sources(robot, clearances))
+    maps = _play_maps(robot, solved, whole, sources)
     worst = np.sum([np.linalg.norm(rows, axis=-1) for rows in maps], axis=0)
     direction = _farthest([rows[:, 3:] for rows in maps])
     parts = [np.linalg.norm(np.einsum("ni,nij->nj", direction, rows[:, 3:]), axis=-1) for rows in maps]
@@ -513,6 +504,22 @@ def clearance_error(
         draws=drawn.reshape(draws, *solved.dynamics.batch, 6),
         status=solved.dynamics.statuses(solved.status),
     )
+
+
+def _play_maps(robot: Robot, solved: SolvedPose, whole: Errors, sources: Sequence[_Source]) -> list[np.ndarray]:
+    """Return the errors of the pose (sample, 6, axis of the source) for the bound of each source."""
+    soft = solved.compliance
+    stages = {k: limb(solved.dynamics.request, k) for k in solved.limbs}
+    maps = []
+    for source in sources:
+        part = alone_in_limb(whole, source.alone, robot.mechanism, source.limb)
+        solved.dynamics.values[Indexed("errors", source.limb)] = part
+        solved.dynamics.run([stages[source.limb]])
+        spread = solved.in_full(solved.sum("spread", [source.limb]))
+        product = np.where(solved.good[:, None, None], soft @ spread @ soft, 0.0)
+        values, vectors = np.linalg.eigh(product * source.bound**2)
+        maps.append(vectors[..., -source.size :] * np.sqrt(np.maximum(values[:, None, -source.size :], 0.0)))
+    return maps
 
 
 def _play_sources(robot: Robot, clearances: Clearances) -> Iterator[_Source]:

@@ -159,22 +159,7 @@ def on_supply(
             "saturation"
         )
     mechanism, constant = robot.mechanism, torque_constants(robot)[:, None]
-    limits = {"voltage": voltage, "current": current, "max_force": max_force}
-    limits_of_motors = {name: _limit(name, value, len(constant)) for name, value in limits.items()}
-    resistance = _resistances(robot)[:, None]
-    if (of == "voltage" or np.isfinite(limits_of_motors["voltage"]).any()) and not (resistance > 0.0).all():
-        raise ValueError(
-            "voltage: got voltages of motors without a resistance; expected one above zero: a motor's winding decides "
-            "what current a voltage makes"
-        )
-    motors = FedMotors(
-        constant,
-        resistance,
-        limits_of_motors["max_force"],
-        limits_of_motors["current"],
-        limits_of_motors["voltage"],
-        np.array([of == "voltage"]),
-    )
+    motors = _fed_motors(robot, of, {"voltage": voltage, "current": current, "max_force": max_force})
     scale = constant[:, 0] if of == "current" else np.ones(len(constant))
     models: dict[int, ActuatorRates] = {}
 
@@ -199,6 +184,19 @@ def on_supply(
     if mechanism.is_chain:
         return lambda time, q, qd: fed(time, (q, qd))
     return lambda time, position, rotation, twist: fed(time, (position, rotation, twist))
+
+
+def _fed_motors(robot: Robot, of: Asked, limits: Mapping[str, ArrayLike]) -> FedMotors:
+    """Return the motors of a robot on a supply with limits. Raises ValueError for voltages without a resistance."""
+    constant, resistance = torque_constants(robot)[:, None], _resistances(robot)[:, None]
+    by_motor = {name: _limit(name, value, len(constant)) for name, value in limits.items()}
+    if (of == "voltage" or np.isfinite(by_motor["voltage"]).any()) and not (resistance > 0.0).all():
+        raise ValueError(
+            "voltage: got voltages of motors without a resistance; expected one above zero: a motor's winding decides "
+            "what current a voltage makes"
+        )
+    limits_of_motors = by_motor["max_force"], by_motor["current"], by_motor["voltage"]
+    return FedMotors(constant, resistance, *limits_of_motors, np.array([of == "voltage"]))
 
 
 def _wished(asked: Acting, time: ArrayLike, seen: Sequence[np.ndarray]) -> ArrayLike:

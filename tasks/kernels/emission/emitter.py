@@ -116,9 +116,27 @@ class _Emitter(FunctionText):
     # --- the function -----------------------------------------------------------------------------------------------
 
     def text(self) -> str:
+        """Return the module of the program."""
+        program = self.program
+        arrays = [*program.case, *program.sample, *program.outputs]
+        accumulators = self._entry(arrays)
+        row = self._begin_case(arrays, accumulators)
+        self._groups(row, accumulators)
+        self._end_case(row, accumulators)
+        arguments = "i64 %cases, i64 %groups, i64 %valid, i64 %known, ptr noalias %pointers, ptr noalias %strides"
+        kernel = self.function("kernel", f"define void @kernel({arguments}) #0 {{")
+        for k in self._rare:
+            slots = loop_slots(program, k, self.repeats) if k in self._long else None
+            kernel += writer.function(program, k, self.single, slots)
+        for number, stretch in enumerate(self.repeats.stretches):
+            kernel += function(program, stretch, number, self.single)
+        fill = [FILL] if self.filled else []
+        return "\n".join([*kernel, *fill, *declarations(), ATTRIBUTES])
+
+    def _entry(self, arrays: list[Key]) -> dict[tuple[Key, int], str]:
+        """Write what comes before all cases; return where reduced outputs are summed up, by name and row."""
         program = self.program
         reduced = [name for name in program.outputs if name in program.reductions]
-        arrays = [*program.case, *program.sample, *program.outputs]
         self.label("entry")
         self.load_pointers(arrays)
         accumulators = {
@@ -133,6 +151,10 @@ class _Emitter(FunctionText):
         self.line("%filled = icmp ne i64 %known, 0")
         self.line("%none = icmp sle i64 %cases, 0")
         self.line("br i1 %none, label %end, label %cases.body")
+        return accumulators
+
+    def _begin_case(self, arrays: list[Key], accumulators: dict[tuple[Key, int], str]) -> dict[Key, str]:
+        """Write the begin of a case: what depends on it alone; return its rows of the arrays."""
         self.label("cases.body")
         self.line("%case = phi i64 [ 0, %entry ], [ %case.next, %cases.next ]")
         row = self.rows(arrays)
@@ -141,9 +163,13 @@ class _Emitter(FunctionText):
         self._pending = self._series(row)
         self._spread()
         for (name, _), slot in accumulators.items():
-            start = constant(self.sums, IDENTITY[program.reductions[name]])
+            start = constant(self.sums, IDENTITY[self.program.reductions[name]])
             self.line(f"store {self.sums} {start}, ptr {slot}")
         self.line("%empty = icmp sle i64 %groups, 0")
+        return row
+
+    def _groups(self, row: dict[Key, str], accumulators: dict[tuple[Key, int], str]) -> None:
+        """Write the loop over groups of lanes."""
         before = self.block
         self.line("br i1 %empty, label %cases.done, label %groups.body")
         self.label("groups.body")
@@ -152,7 +178,7 @@ class _Emitter(FunctionText):
         self.offsets = self._offsets()
         self._sample_inputs(row)
         self.region(0)
-        for index in range(len(program.loops)):
+        for index in range(len(self.program.loops)):
             self._loop(index)
             self.region(2 * index + 2)
         for node in list(self._pending):
@@ -162,6 +188,9 @@ class _Emitter(FunctionText):
         self.line("%group.next = add i64 %group, 1")
         self.line("%more = icmp slt i64 %group.next, %rounds")
         self.line("br i1 %more, label %groups.body, label %cases.done")
+
+    def _end_case(self, row: dict[Key, str], accumulators: dict[tuple[Key, int], str]) -> None:
+        """Write the end of a case, and that of the function."""
         self.label("cases.done")
         self._finish(accumulators, row)
         self.line("br i1 %filled, label %cases.next, label %fill")
@@ -174,15 +203,6 @@ class _Emitter(FunctionText):
         self.line("br i1 %again, label %cases.body, label %end")
         self.label("end")
         self.line("ret void")
-        arguments = "i64 %cases, i64 %groups, i64 %valid, i64 %known, ptr noalias %pointers, ptr noalias %strides"
-        kernel = self.function("kernel", f"define void @kernel({arguments}) #0 {{")
-        for k in self._rare:
-            slots = loop_slots(program, k, self.repeats) if k in self._long else None
-            kernel += writer.function(program, k, self.single, slots)
-        for number, stretch in enumerate(self.repeats.stretches):
-            kernel += function(program, stretch, number, self.single)
-        fill = [FILL] if self.filled else []
-        return "\n".join([*kernel, *fill, *declarations(), ATTRIBUTES])
 
     def places(self) -> None:
         """Memory for slots, and for arguments and results of loops that are functions."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -313,6 +314,136 @@ ROUTE_ROUNDS = 1000  # of one route: a joint may turn over while the platform ha
 Follow = Callable[[Sequence[JointState], Pose | None], Tips]
 
 
+class _LimbTrial(NamedTuple):
+    """A step of a path that is tried: states of the joints there, the limb's tips, and the place on the way."""
+
+    path: Path
+    states: Sequence[JointState]
+    place: Scalar
+    tips: Tips
+    newton: Sequence[Scalar]
+    residual: Scalar
+
+
+@dataclass(frozen=True, eq=False)
+class _LimbSearch:
+    """Search for the branch of the reference pose: all starts of a problem, one after the other."""
+
+    problem: LimbProblem
+    at: Follow
+    solution: Sequence[JointState]
+    converged: Mask
+
+    @cached_property
+    def home(self) -> list[Scalar]:
+        """Numbers of the joints at the reference pose."""
+        limb = self.problem.limb
+        return packed(limb, [HOME] * len(limb.links))
+
+    @cached_property
+    def before(self) -> list[Scalar]:
+        """Numbers of the joints in the solution."""
+        return packed(self.problem.limb, self.solution)
+
+    @cached_property
+    def sizes(self) -> tuple[int, int, int]:
+        """Lengths of the parts of a path."""
+        return len(self.before), len(self.problem.limb.links), int(np.prod(self.problem.shape))
+
+    @cached_property
+    def direct(self) -> list[Start]:
+        """Starts without a way of the platform."""
+        return [start for start in STARTS if self.problem.seedable or start.beyond is None]
+
+    @cached_property
+    def starts(self) -> list[Start]:
+        """All starts, in the order in which they are tried."""
+        return [*self.direct, *(ROUTES if self.problem.way is not None else ())]
+
+    @property
+    def limit(self) -> int:
+        """Rounds of all starts."""
+        direct = len(self.direct)
+        return direct * (ROUNDS + 2) + (len(self.starts) - direct) * (ROUTE_ROUNDS + 2)
+
+    def beginning(self, number: Scalar) -> Path:
+        """Return the begin of the path of that number."""
+        place = self.problem.first_place(number, self.starts)
+        sizes = self.sizes
+        return Path(self.before, [0.0] * sizes[1], [0.0] * sizes[2], 1.0, 0.0, number, 2.0, 0.0, 0.0, place)
+
+    def advance(self, flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
+        """Return the path after one more step, and whether it has come to its end."""
+        problem, starts = self.problem, self.starts
+        path = Path.of(flat, self.sizes)
+        fresh = path.fresh > 0.5
+        trial = self._trial(path)
+        levelling = problem.levelling(path.start, starts)
+        turns = abs(path.rounds - levelling) < 0.5
+        start_gap = where(turns, problem.way_to_start(trial.tips, path.start, starts), path.left)
+        moving = abs(start_gap) > 0.0
+        accepted = either(fresh, problem.kept(path, trial.tips))
+        towards = chosen(path.rounds < levelling, list(problem.level(trial.tips)), list(trial.newton))
+        straight_start = next(k for k, start in enumerate(starts) if start.straight)
+        straight = every([path.start > straight_start - 0.5, path.start < straight_start + 0.5])
+        towards = chosen(straight, list(problem.straight(trial.tips, trial.states, self.solution)), towards)
+        ahead = problem.ahead(path, trial.tips, trial.states, start_gap, array(towards))
+        back = replace(path, share=path.share * 0.5, rounds=where(turns, path.rounds, path.rounds + 1.0))
+        shortest = path.share <= LEAST_SHARE
+        if problem.way is not None:
+            ahead, back, shortest = self._on_way(trial, ahead, back, shortest)
+        following = chosen(accepted, ahead.flat(), back.flat())
+        ended = every([opposite(fresh), opposite(accepted), shortest])
+        # NaN is no way on either
+        is_known = either(opposite(straight), self.converged)
+        arrived = every([opposite(moving), trial.place >= 1.0, trial.residual <= problem.closed])
+        facing = every(trial.tips.facing())
+        most = where(path.start > len(self.direct) - 0.5, ROUTE_ROUNDS, ROUNDS) if problem.way is not None else ROUNDS
+        goes_on = every(
+            [opposite(ended), path.rounds < most, trial.residual < np.inf, is_known, either(opposite(arrived), facing)]
+        )
+        following = chosen(goes_on, following, self.beginning(path.start + 1.0).flat())
+        closed = every([accepted, arrived, facing, regular(trial.tips)])
+        following = chosen(closed, self._done(trial), following)
+        return following, either(closed, Path.of(following, self.sizes).start > len(starts) - 0.5)
+
+    def _trial(self, path: Path) -> _LimbTrial:
+        """Return the step that a path tries."""
+        problem = self.problem
+        base = unpacked_states(problem.limb, chosen(path.fresh > 1.5, self.home, path.states))
+        states = stepped(problem.limb, base, [value * path.share for value in path.step])
+        place = path.place
+        if problem.way is not None:
+            place = where(path.going > 0.5, path.place + path.stride, path.place)
+            place = where(place > 1.0, 1.0, place)
+        tips = self.at(states, problem.pose(path.start, place, self.starts))
+        newton, residual = problem.newton_step(tips), total([*problem.gaps(tips), *tips.embedding.residuals()])
+        return _LimbTrial(path, states, place, tips, newton, residual)
+
+    def _on_way(self, trial: _LimbTrial, ahead: Path, back: Path, shortest: Mask) -> tuple[Path, Path, Mask]:
+        """Return the paths ahead and back, and whether a step is the shortest, where the platform goes along a way."""
+        path, going = trial.path, trial.path.going > 0.5
+        longer = where(going, path.stride * GROWTH, path.stride)
+        onward = where(every([trial.place < 1.0, trial.residual <= NEARLY_CLOSED * self.problem.size]), 1.0, 0.0)
+        stride = where(longer > STRIDE, STRIDE, longer)
+        ahead = replace(ahead, place=trial.place, stride=stride, going=onward)
+        back = replace(
+            back,
+            share=where(going, path.share, back.share),
+            stride=where(going, path.stride * 0.5, path.stride),
+        )
+        shortest = either(every([going, path.stride <= LEAST_STRIDE]), every([opposite(going), shortest]))
+        return ahead, back, shortest
+
+    def _done(self, trial: _LimbTrial) -> list[Scalar]:
+        """Return the path that has arrived: at the solution where it leads there."""
+        limb, before = self.problem.limb, self.before
+        found = packed(limb, stepped(limb, trial.states, trial.newton))
+        alike = every([self.converged, total([p - q for p, q in zip(found, before, strict=True)]) <= SAME])
+        begun = self.beginning(trial.path.start)
+        return replace(begun, states=chosen(alike, before, found), fresh=1.0, found=1.0).flat()
+
+
 def followed(
     problem: LimbProblem, at: Follow, solution: Sequence[JointState], converged: Mask, skip: Mask
 ) -> tuple[list[JointState], Mask]:
@@ -321,70 +452,7 @@ def followed(
     at: the limb's tips for joint states, its platform at a pose or where it is wanted; converged: whether the solution
     closes them. Samples to `skip` keep it, which is on the branch.
     """
-    limb = problem.limb
-    home, before = packed(limb, [HOME] * len(limb.links)), packed(limb, solution)
-    sizes = len(before), len(limb.links), int(np.prod(problem.shape))
-    starts = [start for start in STARTS if problem.seedable or start.beyond is None]
-    direct = len(starts)
-    starts += ROUTES if problem.way is not None else ()
-    straight_start = next(k for k, start in enumerate(starts) if start.straight)
-
-    def beginning(number: Scalar) -> Path:
-        place = problem.first_place(number, starts)
-        return Path(before, [0.0] * sizes[1], [0.0] * sizes[2], 1.0, 0.0, number, 2.0, 0.0, 0.0, place)
-
-    def advance(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
-        path = Path.of(flat, sizes)
-        fresh = path.fresh > 0.5
-        base = unpacked_states(limb, chosen(path.fresh > 1.5, home, path.states))
-        steps = [value * path.share for value in path.step]
-        states = stepped(limb, base, steps)
-        going, place = path.going > 0.5, path.place
-        if problem.way is not None:
-            place = where(going, path.place + path.stride, path.place)
-            place = where(place > 1.0, 1.0, place)
-        tips = at(states, problem.pose(path.start, place, starts))
-        newton, residual = problem.newton_step(tips), total([*problem.gaps(tips), *tips.embedding.residuals()])
-        levelling = problem.levelling(path.start, starts)
-        turns = abs(path.rounds - levelling) < 0.5
-        start_gap = where(turns, problem.way_to_start(tips, path.start, starts), path.left)
-        moving = abs(start_gap) > 0.0
-        accepted = either(fresh, problem.kept(path, tips))
-        towards = chosen(path.rounds < levelling, list(problem.level(tips)), list(newton))
-        straight = every([path.start > straight_start - 0.5, path.start < straight_start + 0.5])
-        towards = chosen(straight, list(problem.straight(tips, states, solution)), towards)
-        ahead = problem.ahead(path, tips, states, start_gap, array(towards))
-        back = replace(path, share=path.share * 0.5, rounds=where(turns, path.rounds, path.rounds + 1.0))
-        shortest = path.share <= LEAST_SHARE
-        if problem.way is not None:
-            longer = where(going, path.stride * GROWTH, path.stride)
-            onward = where(every([place < 1.0, residual <= NEARLY_CLOSED * problem.size]), 1.0, 0.0)
-            ahead = replace(ahead, place=place, stride=where(longer > STRIDE, STRIDE, longer), going=onward)
-            back = replace(
-                back,
-                share=where(going, path.share, back.share),
-                stride=where(going, path.stride * 0.5, path.stride),
-            )
-            shortest = either(every([going, path.stride <= LEAST_STRIDE]), every([opposite(going), shortest]))
-        following = chosen(accepted, ahead.flat(), back.flat())
-        ended = every([opposite(fresh), opposite(accepted), shortest])
-        # NaN is no way on either
-        is_known = either(opposite(straight), converged)
-        arrived = every([opposite(moving), place >= 1.0, residual <= problem.closed])
-        facing = every(tips.facing())
-        most = where(path.start > direct - 0.5, ROUTE_ROUNDS, ROUNDS) if problem.way is not None else ROUNDS
-        goes_on = every(
-            [opposite(ended), path.rounds < most, residual < np.inf, is_known, either(opposite(arrived), facing)]
-        )
-        following = chosen(goes_on, following, beginning(path.start + 1.0).flat())
-        closed = every([accepted, arrived, facing, regular(tips)])
-        found = packed(limb, stepped(limb, states, newton))
-        alike = every([converged, total([p - q for p, q in zip(found, before, strict=True)]) <= SAME])
-        done = replace(beginning(path.start), states=chosen(alike, before, found), fresh=1.0, found=1.0)
-        following = chosen(closed, done.flat(), following)
-        return following, either(closed, Path.of(following, sizes).start > len(starts) - 0.5)
-
-    limit = direct * (ROUNDS + 2) + (len(starts) - direct) * (ROUTE_ROUNDS + 2)
-    result = iterate(advance, beginning(0.0).flat(), limit, skip)
-    path = Path.of(result, sizes)
-    return unpacked_states(limb, list(path.states)), either(skip, path.found > 0.5)
+    search = _LimbSearch(problem, at, solution, converged)
+    result = iterate(search.advance, search.beginning(0.0).flat(), search.limit, skip)
+    path = Path.of(result, search.sizes)
+    return unpacked_states(problem.limb, list(path.states)), either(skip, path.found > 0.5)

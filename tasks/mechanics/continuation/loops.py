@@ -9,9 +9,10 @@ its ends. Source: as for limbs, see `tasks.mechanics.continuation.limbs`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -240,6 +241,140 @@ class LoopProblem:
         return every([opposite(mask) for mask in flat])
 
 
+class _LoopTrial(NamedTuple):
+    """A step along a way that is tried: states of the joints there, and the loops at them."""
+
+    path: LoopPath
+    positions: Mapping[int, Scalar]
+    place: Scalar
+    distance: Scalar
+    states: Sequence[JointState]
+    embedding: Embedding
+
+
+class _LoopVerdict(NamedTuple):
+    """Decisions about a trial, and the numbers of the path where it is accepted."""
+
+    regular: Mask
+    shortest: Mask
+    most: Scalar
+    ahead: list[Scalar]
+    opened: Mask = False
+    singular: Mask = False
+
+
+@dataclass(frozen=True, eq=False)
+class _LoopSearch:
+    """Search for the branch of the reference configuration: all ways of a problem, one after the other."""
+
+    problem: LoopProblem
+    solution: Sequence[JointState]
+    reached: Scalars
+    converged: Mask
+
+    @cached_property
+    def before(self) -> list[Scalar]:
+        """Numbers of the dependent joints in the solution."""
+        return self.problem.packed(self.solution)
+
+    @cached_property
+    def home(self) -> list[Scalar]:
+        """Numbers of the dependent joints at the reference configuration."""
+        return self.problem.packed([HOME] * len(self.solution))
+
+    @cached_property
+    def nowhere(self) -> list[Scalar]:
+        """Numbers of a way aside before it begins; none without such ways."""
+        problem = self.problem
+        return Aside.beginning(problem.aside_sizes).flat() if problem.ways.asides else []
+
+    @cached_property
+    def at_end(self) -> list[Scalar]:
+        """Numbers of the independent joints where they are wanted."""
+        return self.of_independent(self.reached)
+
+    @cached_property
+    def sizes(self) -> tuple[int, int, int, int, int]:
+        """Lengths of the parts of a path."""
+        entries = sum(block.matrix.size for block in blocks(self.problem.start))
+        return len(self.before), len(self.at_end), len(self.problem.dependent), entries, len(self.nowhere)
+
+    def of_independent(self, values: Scalars) -> list[Scalar]:
+        """Numbers of the independent joints at some positions."""
+        links, targets = self.problem.start.limb.links, self.problem.ways.targets
+        return [x for k, v in zip(targets, values, strict=True) for x in state_at(links[k], v).packed(links[k])]
+
+    def beginning(self, number: Scalar) -> LoopPath:
+        """Return the begin of the way of that number."""
+        ways = self.problem.ways
+        place = where(ways.of_kind(number, [ways.opened]), 1.0, 0.0) if ways.asides else 0.0
+        zeros = [0.0] * self.sizes[2], [0.0] * self.sizes[3]
+        return LoopPath(self.home, self.at_end, *zeros, self.nowhere, place, 0.0, 1.0, 1.0, number, 1.0, 0.0, 0.0)
+
+    def advance(self, flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
+        """Return the path after one more step, and whether it has come to its end."""
+        problem, ways = self.problem, self.problem.ways
+        path = LoopPath.of(flat, self.sizes)
+        fresh = path.fresh > 0.5
+        positions, place, step, distance = problem.trial(path)
+        states = problem.moved(problem.placed(path.states, positions), step)
+        embedding = problem.at(states)
+        residual = total(embedding.residuals())
+        trial = _LoopTrial(path, positions, place, distance, states, embedding)
+        found = self._judged(trial)
+        accepted = either(fresh, found.regular)
+        following = chosen(accepted, found.ahead, problem.blocked(path, found.singular).flat())
+        # NaN is no way on either
+        goes_on = every([either(accepted, opposite(found.shortest)), path.rounds < found.most, residual < np.inf])
+        following = chosen(goes_on, following, self.beginning(ways.after(path.route, self.converged)).flat())
+        done, closed = self._arrival(trial, accepted, residual)
+        if ways.asides:
+            again = self.beginning(float(ways.asides[0])).flat()
+            following = chosen(every([closed, found.opened]), again, following)
+            closed = every([closed, opposite(found.opened)])
+        following = chosen(closed, done, following)
+        return following, either(closed, LoopPath.of(following, self.sizes).route > len(ways.routes) - 0.5)
+
+    def _judged(self, trial: _LoopTrial) -> _LoopVerdict:
+        """Return what is known of a trial, on a way aside as well."""
+        problem, ways, path = self.problem, self.problem.ways, trial.path
+        regular = problem.kept(path, trial.embedding)
+        going = path.stride > 0.0
+        shortest = either(
+            every([going, path.stride * path.share <= LEAST_STRIDE]),
+            every([opposite(going), path.share <= LEAST_SHARE]),
+        )
+        most: Scalar = float(problem.rounds)
+        ahead = problem.ahead(path, trial.place, trial.states, trial.embedding).flat()
+        if not ways.asides:
+            return _LoopVerdict(regular, shortest, most, ahead)
+        aside, turns = Aside.of(path.aside, problem.aside_sizes), ways.of_kind(path.route, ways.asides)
+        volumes = [block.determinant for block in blocks(trial.embedding)]
+        at_home = [block.determinant for block in blocks(problem.start)]
+        singular = every([turns, aside.singular(volumes, at_home, trial.distance)])
+        regular = every([regular, opposite(singular), either(opposite(turns), aside.closable(volumes))])
+        waits = every([opposite(aside.moves), path.share <= LEAST_SHARE])
+        shortest = either(every([opposite(turns), shortest]), every([turns, either(aside.ended, waits)]))
+        most = where(turns, float(max(problem.rounds, ROUNDS_ASIDE)), most)
+        slid = problem.sliding(path, list(trial.positions.values()), trial.place, trial.states, trial.embedding)
+        ahead = chosen(turns, slid.flat(), ahead)
+        return _LoopVerdict(regular, shortest, most, ahead, ways.of_kind(path.route, [ways.opened]), singular)
+
+    def _arrival(self, trial: _LoopTrial, accepted: Mask, residual: Scalar) -> tuple[list[Scalar], Mask]:
+        """Return the path that has arrived at the end of its way, and whether this one has."""
+        problem, embedding, before = self.problem, trial.embedding, self.before
+        correction = [embedding.correction()[joint] for joint in problem.dependent]
+        found = problem.packed(problem.moved(trial.states, correction))
+        facing = [mask for loop in embedding.loops for mask in loop.joined.facing()]
+        arrival = [accepted, trial.place >= 1.0, residual <= problem.closed, problem.regular(embedding), *facing]
+        closed = every(arrival)
+        alike = every([self.converged, total([p - q for p, q in zip(found, before, strict=True)]) <= ALIKE])
+        # the plain way may have ended before its end
+        arrived = chosen(alike, self.at_end, self.of_independent(list(problem.ways.targets.values())))
+        begun = self.beginning(trial.path.route)
+        return replace(begun, states=chosen(alike, before, found), reached=arrived, found=1.0).flat(), closed
+
+
 def followed(
     problem: LoopProblem, solution: Sequence[JointState], reached: Scalars, converged: Mask, skip: Mask
 ) -> tuple[list[JointState], Mask]:
@@ -248,77 +383,12 @@ def followed(
     The `solution` where none are found, or where these are it; converged: whether it closes the loops. Samples to
     `skip` keep it, which is on the branch. reached: its positions of the independent joints, kept as they are.
     """
-    ways, count = problem.ways, len(problem.ways.routes)
-    links, before = problem.start.limb.links, problem.packed(solution)
-    home = problem.packed([HOME] * len(solution))
-    entries = sum(block.matrix.size for block in blocks(problem.start))
-    nowhere = Aside.beginning(problem.aside_sizes).flat() if ways.asides else []
-
-    def of_independent(values: Scalars) -> list[Scalar]:
-        """Numbers of the independent joints at some positions."""
-        return [x for k, v in zip(ways.targets, values, strict=True) for x in state_at(links[k], v).packed(links[k])]
-
-    at_end = of_independent(reached)
-    sizes = len(before), len(at_end), len(problem.dependent), entries, len(nowhere)
-
-    def beginning(number: Scalar) -> LoopPath:
-        place = where(ways.of_kind(number, [ways.opened]), 1.0, 0.0) if ways.asides else 0.0
-        zeros = [0.0] * sizes[2], [0.0] * sizes[3]
-        return LoopPath(home, at_end, *zeros, nowhere, place, 0.0, 1.0, 1.0, number, 1.0, 0.0, 0.0)
-
-    def advance(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
-        path = LoopPath.of(flat, sizes)
-        fresh = path.fresh > 0.5
-        positions, place, step, distance = problem.trial(path)
-        base = problem.placed(path.states, positions)
-        states = problem.moved(base, step)
-        embedding = problem.at(states)
-        residual = total(embedding.residuals())
-        regular = problem.kept(path, embedding)
-        going = path.stride > 0.0
-        shortest = either(
-            every([going, path.stride * path.share <= LEAST_STRIDE]),
-            every([opposite(going), path.share <= LEAST_SHARE]),
-        )
-        most: Scalar = float(problem.rounds)
-        ahead = problem.ahead(path, place, states, embedding).flat()
-        opened: Mask = False
-        singular: Mask = False
-        if ways.asides:
-            aside, turns = Aside.of(path.aside, problem.aside_sizes), ways.of_kind(path.route, ways.asides)
-            volumes = [block.determinant for block in blocks(embedding)]
-            at_home = [block.determinant for block in blocks(problem.start)]
-            singular = every([turns, aside.singular(volumes, at_home, distance)])
-            regular = every([regular, opposite(singular), either(opposite(turns), aside.closable(volumes))])
-            waits = every([opposite(aside.moves), path.share <= LEAST_SHARE])
-            shortest = either(every([opposite(turns), shortest]), every([turns, either(aside.ended, waits)]))
-            most = where(turns, float(max(problem.rounds, ROUNDS_ASIDE)), most)
-            slid = problem.sliding(path, list(positions.values()), place, states, embedding)
-            ahead = chosen(turns, slid.flat(), ahead)
-            opened = ways.of_kind(path.route, [ways.opened])
-        accepted = either(fresh, regular)
-        following = chosen(accepted, ahead, problem.blocked(path, singular).flat())
-        # NaN is no way on either
-        goes_on = every([either(accepted, opposite(shortest)), path.rounds < most, residual < np.inf])
-        following = chosen(goes_on, following, beginning(ways.after(path.route, converged)).flat())
-        found = problem.packed(problem.moved(states, [embedding.correction()[joint] for joint in problem.dependent]))
-        facing = [mask for loop in embedding.loops for mask in loop.joined.facing()]
-        arrival = [accepted, place >= 1.0, residual <= problem.closed, problem.regular(embedding), *facing]
-        closed = every(arrival)
-        alike = every([converged, total([p - q for p, q in zip(found, before, strict=True)]) <= ALIKE])
-        # the plain way may have ended before its end
-        arrived = chosen(alike, at_end, of_independent(list(ways.targets.values())))
-        done = replace(beginning(path.route), states=chosen(alike, before, found), reached=arrived, found=1.0)
-        if ways.asides:
-            following = chosen(every([closed, opened]), beginning(float(ways.asides[0])).flat(), following)
-            closed = every([closed, opposite(opened)])
-        following = chosen(closed, done.flat(), following)
-        return following, either(closed, LoopPath.of(following, sizes).route > count - 0.5)
-
-    limit = count * (problem.rounds + 2) + len(ways.asides) * ROUNDS_ASIDE
-    path = LoopPath.of(iterate(advance, beginning(0.0).flat(), limit, skip), sizes)
+    ways, links = problem.ways, problem.start.limb.links
+    search = _LoopSearch(problem, solution, reached, converged)
+    limit = len(ways.routes) * (problem.rounds + 2) + len(ways.asides) * ROUNDS_ASIDE
+    path = LoopPath.of(iterate(search.advance, search.beginning(0.0).flat(), limit, skip), search.sizes)
     on_branch = path.found > 0.5
-    numbers = chosen(on_branch, path.states, before)
+    numbers = chosen(on_branch, path.states, search.before)
     values, result = iter(numbers), list(solution)
     for joint in problem.dependent:
         result[joint] = unpacked(links[joint], values)

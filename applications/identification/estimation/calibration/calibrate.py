@@ -89,6 +89,10 @@ class Calibration:
         return self.geometry.calibrated(self.whole[: len(self.geometry.names)].tolist())
 
 
+Rows = tuple[Reading, np.ndarray, np.ndarray]
+"""Reading, residuals (rows,) and slopes (rows, value) of measurements at one geometry."""
+
+
 def calibrate(
     geometry: Geometry, poses: Poses, *, frame: bool = False, body: str | None = None, unused: Sequence[Poses] = ()
 ) -> Calibration:
@@ -107,31 +111,7 @@ def calibrate(
         raise ParameterError(
             f"{poses.name}: {len(residuals)} measured numbers for {len(kept)} values; expected more; give more poses"
         )
-    steps = 0
-    while steps < STEPS:
-        steps += 1
-        change, deviations = _step(slopes[:, kept], residuals)
-        share = 1.0
-        while True:
-            trial = values.copy()
-            trial[kept] += share * change
-            try:
-                rows = problem.rows(trial, poses, reading)
-            except ParameterError:
-                rows = None
-            if rows is not None and np.linalg.norm(rows[1]) <= np.linalg.norm(residuals) * (1.0 + 1e-9):
-                break
-            share *= 0.5
-            if share < 1e-4:
-                raise ParameterError(
-                    f"{poses.name}: no step makes residuals smaller; expected measurements of this robot, in its "
-                    "units; look at columns, units and the frame"
-                )
-        values, (reading, residuals, slopes) = trial, rows
-        if (np.abs(share * change) <= SETTLED * deviations + 1e-13 * problem.sizes[kept]).all():
-            break
-    else:
-        raise ParameterError(f"{poses.name}: the geometry did not settle within {STEPS} steps; give other poses")
+    steps, values, (reading, residuals, slopes) = _settled(problem, poses, kept, values, (reading, residuals, slopes))
     deviations = _step(slopes[:, kept], residuals)[1]
     weighted = float(np.sqrt(residuals @ residuals / (len(residuals) - len(kept))))
     indices, condition = _observability(slopes[:, kept] * problem.sizes[kept], len(poses.actuators))
@@ -155,6 +135,40 @@ def calibrate(
         steps=steps,
         untold=tuple(name for k, name in enumerate(problem.names) if not base.groups[:, k].any()),
     )
+
+
+def _settled(
+    problem: _Problem, poses: Poses, kept: list[int], values: np.ndarray, rows: Rows
+) -> tuple[int, np.ndarray, Rows]:
+    """Return the number of Gauss and Newton's steps, and values and rows at the end. Raises ParameterError."""
+    for steps in range(1, STEPS + 1):
+        reading, residuals, slopes = rows
+        change, deviations = _step(slopes[:, kept], residuals)
+        share = 1.0
+        while True:
+            trial = values.copy()
+            trial[kept] += share * change
+            there = _rows_at(problem, trial, poses, reading)
+            if there is not None and np.linalg.norm(there[1]) <= np.linalg.norm(residuals) * (1.0 + 1e-9):
+                break
+            share *= 0.5
+            if share < 1e-4:
+                raise ParameterError(
+                    f"{poses.name}: no step makes residuals smaller; expected measurements of this robot, in its "
+                    "units; look at columns, units and the frame"
+                )
+        values, rows = trial, there
+        if (np.abs(share * change) <= SETTLED * deviations + 1e-13 * problem.sizes[kept]).all():
+            return steps, values, rows
+    raise ParameterError(f"{poses.name}: the geometry did not settle within {STEPS} steps; give other poses")
+
+
+def _rows_at(problem: _Problem, values: np.ndarray, poses: Poses, reading: Reading) -> Rows | None:
+    """Return the rows of a geometry; None where the robot does not reach the poses."""
+    try:
+        return problem.rows(values, poses, reading)
+    except ParameterError:
+        return None
 
 
 def _in_units(base: BaseParameters, sizes: np.ndarray) -> BaseParameters:
@@ -209,9 +223,7 @@ class _Problem:
             result.append((place.limb, place.joint))
         return tuple(result)
 
-    def rows(
-        self, values: np.ndarray, poses: Poses, near: Reading | None = None
-    ) -> tuple[Reading, np.ndarray, np.ndarray]:
+    def rows(self, values: np.ndarray, poses: Poses, near: Reading | None = None) -> Rows:
         """Return the reading, residuals (rows,), slopes (rows, value). Raises ParameterError."""
         count = len(self.geometry.names)
         reader = Reader(self.geometry, self._sensors(poses), self.body)

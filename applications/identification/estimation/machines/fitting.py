@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import least_squares, minimize_scalar
@@ -134,6 +135,50 @@ def with_coupled_friction(machine: RecordedMachine, method: str = "weighted") ->
     )
 
 
+@dataclass(frozen=True)
+class _FitProblem:
+    """Rows of the recordings for training, and the way to estimate parameters from them."""
+
+    parts: Sequence[FitRows]
+    method: str
+    base: BaseParameters
+    instruments: Sequence[Run] | None
+
+    @cached_property
+    def _stacked(self) -> tuple[np.ndarray, np.ndarray]:
+        return statistics.stacked(self.parts)
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """Rows of all recordings (row, parameter)."""
+        return self._stacked[0]
+
+    @property
+    def forces(self) -> np.ndarray:
+        """Measured forces (row,)."""
+        return self._stacked[1]
+
+    def solved(self, selection: Sequence[int]) -> tuple[estimators.Estimate, list[FitRows]]:
+        """Return the estimate of some parameters, and the rows of these."""
+        columns, labels = [_columns(part, selection) for part in self.parts], statistics.actuators_of(self.parts)
+        if self.instruments is None:
+            return estimators.estimate(self.method, self.matrix[:, list(selection)], self.forces, labels), columns
+        return _instrumental(columns, [_columns(run.rows(self.base), selection) for run in self.instruments], labels)
+
+    def eliminated(self, kept: list[int]) -> tuple[list[int], estimators.Estimate, list[FitRows]]:
+        """Leave out parameters that the data do not tell, one after another; return the others with their estimate."""
+        found, rows = self.solved(kept)
+        while len(kept) > 1:
+            weighted, _ = _weighted(rows, found.values)
+            spread = statistics.deviations(weighted, found.values)
+            worst = int(np.argmax(spread / np.maximum(np.abs(found.values), np.finfo(float).tiny)))
+            if not _may_go(found.values[worst], spread[worst]):
+                break
+            kept = [k for place, k in enumerate(kept) if place != worst]
+            found, rows = self.solved(kept)
+        return kept, found, rows
+
+
 def fit_machine(
     machine: RecordedMachine,
     method: str = "weighted",
@@ -152,31 +197,13 @@ def fit_machine(
     if not training:
         raise ParameterError("recordings: got none for training; expected at least one with the role train")
     base, actuators = machine.base, len(machine.robot.mechanism.actuators)
-    parts = [run.rows(base) for run in training]
-    matrix, forces = statistics.stacked(parts)
-    labels = statistics.actuators_of(parts)
-    kept = statistics.independent_columns(matrix)
-    if len(forces) <= len(kept):
+    problem = _FitProblem([run.rows(base) for run in training], method, base, instruments)
+    kept = statistics.independent_columns(problem.matrix)
+    if len(problem.forces) <= len(kept):
         raise ParameterError(
-            f"recordings: {len(forces)} rows for {len(kept)} parameters; expected more; give longer recordings"
+            f"recordings: {len(problem.forces)} rows for {len(kept)} parameters; expected more; give longer recordings"
         )
-
-    def solved(selection: Sequence[int]) -> tuple[estimators.Estimate, list[FitRows]]:
-        columns = [_columns(part, selection) for part in parts]
-        if instruments is None:
-            return estimators.estimate(method, matrix[:, list(selection)], forces, labels), columns
-        return _instrumental(columns, [_columns(run.rows(base), selection) for run in instruments], labels)
-
-    found, rows = solved(kept)
-    while eliminate and len(kept) > 1:
-        weighted, _ = _weighted(rows, found.values)
-        spread = statistics.deviations(weighted, found.values)
-        worst = int(np.argmax(spread / np.maximum(np.abs(found.values), np.finfo(float).tiny)))
-        trial = [k for place, k in enumerate(kept) if place != worst]
-        if not _may_go(found.values[worst], spread[worst]):
-            break
-        kept = trial
-        found, rows = solved(kept)
+    kept, found, rows = problem.eliminated(kept) if eliminate else (kept, *problem.solved(kept))
     weighted, noise = _weighted(rows, found.values)
     stacked, _ = statistics.stacked(weighted)
     # deviations are those of the estimate, whose rows are weighted or not
@@ -193,13 +220,13 @@ def fit_machine(
         deviations=statistics.deviations(used, found.values),
         plain=found.deviations,
         condition=estimators.condition_number(stacked),
-        raw_condition=float(np.linalg.cond(matrix[:, kept])),
+        raw_condition=float(np.linalg.cond(problem.matrix[:, kept])),
         noise=noise,
         errors=errors,
         actuator_errors=by_actuator,
         whiteness=tuple(statistics.whiteness(residuals, k) for k in range(actuators)),
         independent=statistics.independent_rows(residuals),
-        rows=len(forces),
+        rows=len(problem.forces),
         lacks=(),
         method=method,
         weights=1.0 / noise,

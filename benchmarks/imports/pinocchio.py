@@ -27,11 +27,19 @@ def reads(path: Path) -> bool:
     return True
 
 
+def _has_products(path: Path) -> bool:
+    """Return whether inertias have all six entries: of others urdfdom leaves out everything but the mass."""
+    inertias = ElementTree.fromstring(path.read_bytes().strip(b"\0 \r\n\t")).iter("inertia")
+    return all({"ixy", "ixz", "iyz"} <= entry.keys() for entry in inertias)
+
+
 def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
     """Return the tree of a file; None where Pinocchio does not read it, or has other joints.
 
     Joints that mimic others move on their own there, as its own mimic needs joints in another order.
     """
+    if not _has_products(path):
+        return None
     try:
         free = (pin.JointModelFreeFlyer(),) if base == "floating" else ()
         model = pin.buildModelFromUrdf(str(path), *free)

@@ -28,7 +28,9 @@ from robots.types import BASE
 
 FREE, BALL, SLIDE, HINGE = range(4)
 KINDS = {SLIDE: "prismatic", HINGE: "revolute"}
-CONNECT, WELD, JOINT = range(3)
+CONNECT, WELD, JOINT, TENDON = range(4)
+OF_JOINT = 1
+"""Kind of what a tendon is fixed to: a joint, by a factor."""
 
 
 REFUSED: Mapping[str, str] = {
@@ -249,6 +251,14 @@ def _couplings(reading: _Reading) -> Iterator[Coupling]:
             reading.refuse("joint", name, got, "a linear equality", "Write the mechanism as a loop.")
         else:
             stated[names[first]] = (names[second], float(model.eq_data[k][1]))
+    for k in _equalities(reading, TENDON):
+        if (pair := _tied_joints(reading, k)) is None:
+            continue
+        first, second, ratio = pair if pair[0] not in stated else (pair[1], pair[0], 1.0 / pair[2])
+        if first in stated:
+            hint = "Take one of the equalities out."
+            reading.refuse("joint", first, "a joint that follows two others", "one equality of a joint", hint)
+        stated.setdefault(first, (second, ratio))
     for joint, (of, ratio) in stated.items():
         seen = [joint]
         while of in stated and of not in seen:
@@ -258,6 +268,24 @@ def _couplings(reading: _Reading) -> Iterator[Coupling]:
             reading.refuse("joint", joint, "a joint that follows itself", "another joint")
         else:
             yield Coupling(joint, of, ratio)
+
+
+def _tied_joints(reading: _Reading, number: int) -> tuple[str, str, float] | None:
+    """Return a joint, the joint that it follows, and the ratio, of tendons whose lengths are tied; None for others."""
+    model, names = reading.model, reading.joint_names
+    law, factors = model.eq_data[number], dict[int, float]()
+    for tendon, share in ((int(model.eq_obj1id[number]), 1.0), (int(model.eq_obj2id[number]), -float(law[1]))):
+        start = int(model.tendon_adr[tendon])
+        for k in range(start, start + int(model.tendon_num[tendon])) if tendon >= 0 else ():
+            if int(model.wrap_type[k]) != OF_JOINT or int(model.wrap_objid[k]) not in names:
+                return None
+            joint = int(model.wrap_objid[k])
+            factors[joint] = factors.get(joint, 0.0) + share * float(model.wrap_prm[k])
+    moving = {joint: factor for joint, factor in factors.items() if factor}
+    if len(moving) != 2 or law[0] or np.any(law[2:5]):
+        return None
+    (first, factor), (second, other) = moving.items()
+    return names[first], names[second], -other / factor
 
 
 def _loops(reading: _Reading) -> Iterator[ClosingJoint]:
@@ -301,6 +329,7 @@ def _effects(reading: _Reading) -> Iterator[effects.Found]:
 
     tendons = (model.tendon_stiffness, model.tendon_damping, model.tendon_frictionloss, model.tendon_armature)
     active = [k for k in range(model.neq) if model.eq_active0[k] and int(model.eq_type[k]) > JOINT]
+    active = [k for k in active if int(model.eq_type[k]) != TENDON or _tied_joints(reading, k) is None]
     counts = {
         "springs": count(int(model.njnt), model.jnt_stiffness),
         "tendons": count(int(model.ntendon), *tendons),

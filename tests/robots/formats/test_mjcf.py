@@ -156,3 +156,41 @@ def test_what_is_left_out_is_told(tmp_path: Path) -> None:
         ": got 1 springs of joints; expected nothing that a robot file cannot say. It is left out."
     ]
     assert made.description.ratings[0].low == -2.5
+
+
+TIED = '<joint joint1="close" joint2="bend" polycoef="0 -0.5 0 0 0"/>'
+
+
+@pytest.mark.parametrize(
+    ("tendons", "equality"),
+    [
+        (
+            '<fixed name="t"><joint joint="close" coef="2"/><joint joint="bend" coef="1"/></fixed>',
+            '<tendon tendon1="t"/>',
+        ),
+        (
+            '<fixed name="t"><joint joint="close" coef="1"/></fixed>'
+            '<fixed name="u"><joint joint="bend" coef="2"/></fixed>',
+            '<tendon tendon1="t" tendon2="u" polycoef="0 -0.25 0 0 0"/>',
+        ),
+    ],
+    ids=["one of fixed length", "two of one length"],
+)
+def test_tendons_that_tie_two_joints_are_a_coupling(tendons: str, equality: str, tmp_path: Path) -> None:
+    """As the equality of the joints, whose forces are those of MuJoCo."""
+    paths = tmp_path / "joints.xml", tmp_path / "tendons.xml"
+    paths[0].write_text(ARM)
+    tied = f"</equality><tendon>{tendons}</tendon>"
+    paths[1].write_text(ARM.replace(TIED, equality).replace("</equality>", tied))
+    one, two = (import_robot(path, parameters=False) for path in paths)
+    assert two.description == one.description
+    assert two.description.template.limbs[0].couplings
+
+
+def test_a_joint_that_tendons_tie_to_two_others_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tied.xml"
+    tendons = '<tendon><fixed name="t"><joint joint="close" coef="2"/><joint joint="bend" coef="1"/></fixed></tendon>'
+    more = '<tendon tendon1="t"/><joint joint1="bend" joint2="waist"/></equality>'
+    path.write_text(ARM.replace("</equality>", more + tendons))
+    with pytest.raises(InputError, match="a joint that follows two others"):
+        import_robot(path, parameters=False)

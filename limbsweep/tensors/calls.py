@@ -17,8 +17,9 @@ from limbsweep.labelled.calls import leaves_of, on_leaves
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.types import TWIST
-from tasks.dynamics.derivatives import Derivatives
+from tasks.dynamics.derivatives import EQUATIONS, Derivatives
 from tasks.dynamics.differentiate import differentiate
+from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.forward import forward_dynamics
 from tasks.dynamics.forward_kinematics import forward_kinematics
 from tasks.dynamics.inverse import actuator_positions, inverse_dynamics, inverse_kinematics, joint_reactions
@@ -26,13 +27,15 @@ from tasks.dynamics.inverse import actuator_positions, inverse_dynamics, inverse
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
-        actuator_positions, forward_dynamics, forward_kinematics, inverse_dynamics, inverse_kinematics, joint_reactions,
+        actuator_positions, equations_of_motion, forward_dynamics, forward_kinematics, inverse_dynamics,
+        inverse_kinematics, joint_reactions,
     )
 }  # fmt: skip
 """Functions that take tensors."""
 
 OUTPUTS: Mapping[str, tuple[str, ...]] = {
     "actuator_positions": ("position",),
+    "equations_of_motion": tuple(EQUATIONS),
     "forward_dynamics": ("acceleration",),
     "forward_kinematics": ("position", "rotation"),
     "inverse_dynamics": ("force", "velocity", "jacobian"),

@@ -27,6 +27,9 @@ CASE = ("design", FRICTION, "trajectory")
 AGREE = 1e-9
 """Difference of both sides, relative to the largest rate along the motion, up to which they are one derivative."""
 
+ROUNDING = 1e-11
+"""Change of a metric over the length of its parameter, relative to it, that is rounding: that of a constant, say."""
+
 ROOTED = ("rms_force", "rms_power", "rms_current", "rms_velocity", "peak_reaction", "thermal_margin")
 """Metrics that are the root of a sum of squares, whose derivative at zero is not known."""
 
@@ -76,8 +79,8 @@ def _strip(block: Block, requested: BlockDerivatives, designs: slice, compute: C
     steps, moved = _moved(part, directions, compute)
     result: Arrays = {}
     for name in requested.metrics:
-        off = _off(both[name], moved[name], steps)
-        slopes, statuses = _judged(name, both[name], off, _worst(part, name, both[WORST]))
+        off, floor = _off(both[name], moved[name], steps), _floor(both[name], steps)
+        slopes, statuses = _judged(name, both[name], (off, floor), _worst(part, name, both[WORST]))
         stored = slopes if requested.sides else slopes.mean(axis=-1)
         kink = statuses == Status.KINK
         result[derivative(name)] = np.ascontiguousarray(stored if requested.sides else np.where(kink, np.nan, stored))
@@ -128,12 +131,22 @@ def _off(both: MetricRates, moved: np.ndarray, steps: np.ndarray) -> np.ndarray:
         return (step > 0.0) & (change > HELD * step * sizes + CURVATURE * np.abs(values))
 
 
-def _judged(name: str, both: MetricRates, off: np.ndarray, worst: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _floor(both: MetricRates, steps: np.ndarray) -> np.ndarray:
+    """Return rates that are nothing but rounding (direction, design, ...); zero along numbers of friction."""
+    values = np.broadcast_to(both.values[..., 0], both.rates.shape[:-1])
+    lengths = steps.T.reshape(*steps.T.shape, *(1 for _ in values.shape[2:])) / STEP
+    return ROUNDING * np.abs(values) / np.where(lengths > 0.0, lengths, np.inf)
+
+
+def _judged(
+    name: str, both: MetricRates, bounds: tuple[np.ndarray, np.ndarray], worst: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return slopes (design, ..., parameter, side) of a metric, and statuses (design, ..., parameter).
 
-    off: where a slope does not hold, see `_off`; worst: statuses of its cases, as `_worst` has them.
+    bounds: where a slope does not hold, see `_off`, and its rounding, see `_floor`; worst: statuses of its cases, as
+    `_worst` has them.
     """
-    values, rates = both.values[..., 0], both.rates[..., 0]
+    values, rates, (off, floor) = both.values[..., 0], both.rates[..., 0], bounds
     count = len(rates) // 2
     above, below = np.moveaxis(rates[:count], 0, -1), -np.moveaxis(rates[count:], 0, -1)
     slopes = np.stack([below, above], axis=-1)
@@ -142,7 +155,7 @@ def _judged(name: str, both: MetricRates, off: np.ndarray, worst: np.ndarray) ->
     with np.errstate(invalid="ignore"):
         sizes = both.sizes[..., 0]
         scale = np.moveaxis(np.maximum(sizes[:count], sizes[count:]), 0, -1)
-        kink = np.abs(above - below) > AGREE * scale
+        kink = np.abs(above - below) > AGREE * scale + np.moveaxis(floor[:count], 0, -1)
         if name in ROOTED:
             root = values == (1.0 if name == "thermal_margin" else 0.0)
             kink |= root[..., None]

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from robots.arguments import real_numbers, shown
 from robots.model import Robot
 from robots.parameters import ParameterError, nearest
-from robots.quantities import names
+from robots.quantities import FREEDOMS, QUANTITIES, names
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.inputs import CORES, JOINTS, field_input, load_input, reaction_criteria
@@ -73,7 +73,9 @@ class Differentiated:
     outputs: Callable[[Dynamics], dict[str, ResultLayout]]
     status: Callable[[Tape, dict[str, Array]], Array]
     loaded: bool = True
-    """True if load, friction and gravity are inputs."""
+    """True if load and friction are inputs."""
+    weighed: bool = True
+    """True if gravity is an input."""
 
 
 def _limbs(dynamics: Dynamics) -> list[Stage]:
@@ -127,6 +129,30 @@ def _wrenches(dynamics: Dynamics) -> dict[str, ResultLayout]:
     return {"wrench": ResultLayout((len(counts), max(counts), len(TWIST)), parts)}
 
 
+EQUATIONS = {
+    "mass": "mass_matrix",
+    "coriolis": "coriolis_matrix",
+    "gravity": "gravity_force",
+    "jacobian": "inverse_jacobian",
+    "jacobian_rate": "inverse_jacobian_rate",
+    "kinetic_energy": "kinetic_energy",
+    "potential_energy": "potential_energy",
+}
+"""Results of `equations_of_motion` that are values of the assembly, by the names that these have."""
+
+
+def _equations(dynamics: Dynamics) -> dict[str, ResultLayout]:
+    mechanism = dynamics.robot.mechanism
+    lengths = {"actuator": len(mechanism.actuators)} | dict.fromkeys(FREEDOMS, len(mechanism.freedoms))
+    shapes = {
+        key: tuple(lengths[dim] for dim in QUANTITIES[name].dims if dim in lengths) for key, name in EQUATIONS.items()
+    }
+    return {
+        key: ResultLayout.rows_of(shape, {EQUATIONS[key]: int(np.prod(shape, dtype=int))})
+        for key, shape in shapes.items()
+    }
+
+
 def _row(tape: Tape, key: Key) -> Array:
     return tape.values[key][0, 0, : tape.samples]
 
@@ -150,13 +176,16 @@ def _of_wrenches(tape: Tape, outputs: dict[str, Array]) -> Array:
 
 FUNCTIONS: Mapping[str, Differentiated] = {
     "inverse_kinematics": Differentiated(
-        lambda friction: names("limb", "series"), _limbs, _joint_motion, _of_all_limbs, loaded=False
+        lambda friction: names("limb", "series"), _limbs, _joint_motion, _of_all_limbs, loaded=False, weighed=False
     ),
     "actuator_positions": Differentiated(
-        lambda friction: ("actuator_position",), _limbs, _positions, _of_all_limbs, loaded=False
+        lambda friction: ("actuator_position",), _limbs, _positions, _of_all_limbs, loaded=False, weighed=False
     ),
     "inverse_dynamics": Differentiated(
         lambda friction: ("actuator_force", "status") if friction.groups else (), _whole, _forces, _of_samples
+    ),
+    "equations_of_motion": Differentiated(
+        lambda friction: tuple(EQUATIONS.values()), _whole, _equations, _of_samples, loaded=False
     ),
     "joint_reactions": Differentiated(lambda friction: ("joint_reaction",), _whole, _wrenches, _of_wrenches),
 }
@@ -293,10 +322,10 @@ class StageDerivatives(Derivatives):
         if self.row.loaded:
             if load is not None:
                 table[LOAD] = Root.whole(LOAD, (6,), load.shape[:-1])
-            if self.dynamics.values[GRAVITY].ndim == 2:
-                table[GRAVITY] = Root.whole(GRAVITY, (3,))
             for number, label in enumerate(_friction_names(groups)):
                 table[label] = Root.whole(FRICTION, (), start=number)
+        if self.row.weighed and self.dynamics.values[GRAVITY].ndim == 2:
+            table[GRAVITY] = Root.whole(GRAVITY, (3,))
         order = [parameter.name for parameter in robot.family.parameters]
         for name, value in self.parameters.items():
             table[name] = Root.whole(PARAMETERS, (), value.shape, order.index(name))
@@ -401,7 +430,7 @@ def _opened(
         wide = common_batch({first: values.shape[: values.ndim - len(core)], "parameters": batch})
         moving[first] = np.broadcast_to(values, (*wide, *core))
     load = None if forces.load is None else np.asarray(forces.load, dtype=float)
-    acting = Influences(field_input(environment), load, forces.weights, groups, motion.time, forced=row.loaded)
+    acting = Influences(field_input(environment), load, forces.weights, groups, motion.time, forced=row.weighed)
     return Dynamics(robot, cast(Moving, moving), row.wanted(groups), acting, criteria=shared)
 
 

@@ -45,10 +45,10 @@ def differentiate(
 ) -> Derivatives:
     """Run a function on arrays so that its results can be differentiated, exactly.
 
-    function: inverse_dynamics, inverse_kinematics, actuator_positions, joint_reactions, forward_dynamics or
-    forward_kinematics of `limbsweep`; its arguments are as there. parameters: those of the robot that derivatives are
-    taken by, by name: numbers, or arrays that are broadcast with the batch. Raises ValueError for other functions, and
-    what these raise.
+    function: inverse_dynamics, inverse_kinematics, actuator_positions, joint_reactions, equations_of_motion (matrices
+    in task space and energies), forward_dynamics or forward_kinematics of `limbsweep`; its arguments are as there.
+    parameters: those of the robot that derivatives are taken by, by name: numbers, or arrays that are broadcast with
+    the batch. Raises ValueError for other functions, and what these raise.
 
         >>> robot = ls.robots.build("delta_3rr2rrr")
         >>> at = ls.differentiate(ls.inverse_dynamics, robot, position=[0.0, 0.1, -0.9], parameters={"upper_arm": 0.28})
@@ -64,6 +64,8 @@ def differentiate(
         refuse_actuator(forces)
     if name in UNLOADED and forces is not NO_FORCES:
         raise ValueError(f"forces: got them for {name}, which does not depend on forces; leave them out")
+    if name == "equations_of_motion" and environment.base is not None:
+        raise ValueError("base: got a base that moves; expected one that stands where equations are differentiated")
     motion, environment = long_form(motion, environment, short, ("memory",))
     named = {**motion.present(), **forces.present(), **(parameters or {}), "actuator_position": actuator_position}
     if labelled := [key for key, value in named.items() if hasattr(value, "dims") and hasattr(value, "coords")]:

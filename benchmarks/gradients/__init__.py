@@ -1,0 +1,1 @@
+"""Cost of gradients, and derivatives of metrics against complex steps."""

@@ -74,8 +74,7 @@ class Call(NamedTuple):
 class Kernel:
     """A program that is compiled on first use; calls release the GIL and may run in many threads.
 
-    The first samples have code that is made quickly, further ones better code with the same bits (FEW). Calls that are
-    made again and again, as in sequences and strips, have that from the first one on.
+    The first samples have code that is made quickly, further ones better code with the same bits (FEW).
 
     With `single`, samples are computed in single precision: half the time, and seven digits at best. Arrays are of
     doubles nevertheless, and what depends on the case alone is computed in double precision. Machine code is kept on
@@ -113,10 +112,9 @@ class Kernel:
     def _widens(self) -> bool:
         return bool(llvm.widens(self.program))
 
-    @property
-    def address(self) -> int:
-        """Address of the machine code that takes one group of samples at a time."""
-        return int(self._machine(wide=False).address)
+    def code(self, samples: int) -> Any:
+        """Return the machine code that takes one group of samples at a time, for so many more samples."""
+        return self._machine(wide=False, samples=samples)
 
     def prepare(self, *, wide: bool = True) -> Kernel:
         """Compile now; `wide`: for calls with many samples of each case."""

@@ -257,7 +257,7 @@ class ProgramSequence:
         Raises ValueError for arrays that are not so, and for samples that are not whole groups, or not as many as fixed
         arrays have.
         """
-        placed = self._placed(arrays, samples)
+        placed = self._placed(arrays, samples, 1)
         with self._calling:
             placed.turn.run(samples // LANES, placed.pointers, placed.strides)
 
@@ -267,7 +267,7 @@ class ProgramSequence:
         arrays: wide ones, and series (steps, rows, samples). A step at whose end `stop`, a local array of one row, is
         not zero in a lane is not taken; what it has written is to be written again. Raises ValueError as a call does.
         """
-        placed = self._placed(arrays, samples)
+        placed = self._placed(arrays, samples, steps)
         moves = np.zeros(len(self._bases), dtype=np.int64)
         for slot, number in self._series.items():
             moves[number] = arrays[slot].strides[0]
@@ -278,7 +278,7 @@ class ProgramSequence:
                 steps = turn.run(steps, pointers, placed.strides, self._bases[stop.number])
         return steps
 
-    def _placed(self, arrays: Mapping[Slot, np.ndarray], samples: int) -> _Placed:
+    def _placed(self, arrays: Mapping[Slot, np.ndarray], samples: int, steps: int) -> _Placed:
         """Return the arrays of all calls in their places. Raises ValueError."""
         groups, remainder = divmod(samples, LANES)
         if remainder or self._groups - {groups}:
@@ -297,7 +297,10 @@ class ProgramSequence:
             bases[number], rows[number] = address(array), array.strides[-2] // NUMBER
         strides = np.zeros((len(slots), 2), dtype=np.int64)
         strides[:, 1] = rows[slots]
-        return _Placed(turn, slots, bases[slots] + firsts * strides[:, 1] * NUMBER, strides, self._moved(slots))
+        machines = tuple(run.code(samples * steps) for run in self._programs)
+        turn = replace(turn, functions=np.array([machine.address for machine in machines], dtype=np.int64))
+        pointers = bases[slots] + firsts * strides[:, 1] * NUMBER
+        return _Placed(turn, machines, slots, pointers, strides, self._moved(slots))
 
     def _moved(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the bytes from a group of lanes to the next, of each array of all calls."""
@@ -309,15 +312,19 @@ class ProgramSequence:
 
     def _tables(self) -> tuple[Round, NDArray[np.int64], NDArray[np.int64]]:
         slots, firsts = (np.array(column, dtype=np.int64) for column in (self._slots, self._firsts))
-        functions = [run.address for run in self._programs]
+        functions = [0] * len(self._programs)  # the code of a program may become better from call to call
         return Round.of(functions, (1, 1, LANES, 0), self._counts, self._moved(slots)), slots, firsts
 
 
 @dataclass(frozen=True)
 class _Placed:
-    """Arrays of all calls of a sequence in their places: which they are, where they begin, and how they go on."""
+    """Arrays of all calls of a sequence in their places: which they are, where they begin, and how they go on.
+
+    machines: machine code that is called, which lives as long as this.
+    """
 
     turn: Round
+    machines: tuple[Any, ...]
     slots: NDArray[np.int64]
     pointers: NDArray[np.int64]
     strides: NDArray[np.int64]

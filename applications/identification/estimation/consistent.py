@@ -150,7 +150,7 @@ def _solved(
         block = np.zeros((len(TRIANGLE), columns))
         for k in range(SIZE):
             row = np.eye(SIZE)[k] * sizes[start + k]
-            block[:, start + k] = _triangle(pseudo_inertia(row) - _least(row))
+            block[:, start + k] = triangle_vector(pseudo_inertia(row) - _least(row))
         # as large as the body, so that the tolerances of the solver are relative to it
         size = np.abs(block).max(axis=1, keepdims=True)
         length = np.sqrt(np.array([size[TRIANGLE.index((k, k))] for k in range(SIDE)])).ravel()
@@ -179,6 +179,8 @@ def _least(parameters: Array) -> np.ndarray:
     return np.asarray(np.diag([parameters[0] * THIN**2] * 3 + [0.0]))
 
 
-def _triangle(matrix: Array) -> np.ndarray:
-    """Return the upper triangle as a vector whose length is that of the matrix."""
-    return np.array([matrix[i, j] * (1.0 if i == j else np.sqrt(2.0)) for i, j in TRIANGLE])
+def triangle_vector(matrix: Array) -> np.ndarray:
+    """Return the upper triangle of a symmetric matrix, column by column, as a vector of the same length."""
+    side = len(matrix)
+    scaled = np.asarray(matrix) * np.where(np.eye(side), 1.0, np.sqrt(2.0))
+    return np.concatenate([scaled[: j + 1, j] for j in range(side)])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from applications.identification.estimation.machines.choices import Preparation
+from applications.identification.estimation.machines.choices import BodyPrior, Preparation
 from applications.identification.estimation.machines.machine import Payload, is_direct
 from applications.identification.estimation.machines.machine_model import MachineModel, PositionController
 from applications.identification.estimation.machines.preparation import Signals
@@ -57,6 +57,7 @@ class RecordingDescription:
     deviations: str
     eliminate: bool
     estimates_gains: bool
+    prior: BodyPrior
     payloads: tuple[Payload | None, ...]
     accept: tuple[str, ...]
     controller: PositionController | None

@@ -15,6 +15,7 @@ from applications.identification.estimation.machines.choices import (
     FADING,
     LARGEST,
     OUTPUT_ERROR,
+    BodyPrior,
     Preparation,
 )
 from applications.identification.estimation.machines.fitting import METHODS
@@ -46,7 +47,7 @@ from robots.expressions.expression import SMOOTH, ExpressionError, parse
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Inertia, Robot
 from robots.parameters import nearest
-from tasks.dynamics.regressor import body_parameters
+from tasks.dynamics.regressor import BODY, body_parameters, shared_columns
 
 ESTIMATE = "estimate"
 
@@ -128,6 +129,7 @@ class _DescriptionReader:
             deviations=self.file.estimate.deviations,
             eliminate=self.file.estimate.eliminate,
             estimates_gains=self.file.estimate.gains,
+            prior=self._prior(robot),
             payloads=self._payloads(robot, sections),
             accept=self.file.accept,
             controller=self._controller(count),
@@ -327,6 +329,19 @@ class _DescriptionReader:
                 self.report((*path, "moments"), Got(f"{len(section.moments)} numbers"), "3, or 6 with xy, xz, yz")
             payloads.append(_payload(section, k))
         return tuple(payloads)
+
+    def _prior(self, robot: Robot) -> BodyPrior:
+        section = self.file.estimate.bodies
+        names = dict.fromkeys(c.owner for c in shared_columns(robot.family)[0] if c.parameter in BODY)
+        for name, box in section.boxes.items():
+            path: KeyPath = ("estimate", "bodies", "boxes", name)
+            if name not in names:
+                self.report(path, name, "a body with inertia", sentence(nearest(name, names)))
+            if not all(low < high for low, high in zip(box.lower, box.upper, strict=True)):
+                self.report(path, [*box.lower, *box.upper], "a lower corner below the upper one")
+        return BodyPrior(
+            section.weight, section.mass, {name: (box.lower, box.upper) for name, box in section.boxes.items()}
+        )
 
     def _controller(self, count: int) -> PositionController | None:
         section = self.file.controller

@@ -113,7 +113,7 @@ class MachineIdentification:
         if self.description.deviations != LARGEST:
             yield "deviations", self.description.deviations
         yield "independent rows", f"{fit.independent:.0f} of {fit.rows}"
-        yield "consistent bodies", "found" if self.standard.converged else f"not found: {self.standard.status}"
+        yield "consistent bodies", _bodies(self.standard)
         yield "seconds", ", ".join(f"{stage} {spent:.2f}" for stage, spent in self.seconds.items())
 
     def tests(self) -> Iterator[tuple[str, str, float]]:
@@ -151,6 +151,14 @@ def _filter(recording: Prepared) -> str:
     replaced = sum(recording.replaced.values())
     text = f"{recording.used.cutoff:.3g} Hz"
     return text + (f" after {replaced} outliers" if replaced else "")
+
+
+def _bodies(standard: Standard) -> str:
+    """Return what bodies near the robot's leave of the forces, or that there are none."""
+    if not standard.converged:
+        return f"not found: {standard.status}"
+    shares = ", ".join(f"{share:.2%}" for share in standard.errors.values())
+    return f"found; they leave {shares}; weight of the robot's own inertia {standard.weight:g}"
 
 
 def _noise(recording: Prepared) -> str:
@@ -202,7 +210,7 @@ def identify_recordings(
     clock("fit")
     if description.method in BIASED and machine.model.coupled(machine.robot) is None:
         fit = with_bias(machine, fit)
-    standard = standard_parameters_of(machine, fit)
+    standard = standard_parameters_of(machine, fit, description.prior)
     if description.method == CONSISTENT:
         fit = _consistent(machine, fit, standard, description)
     clock("consistent")

@@ -123,13 +123,29 @@ class PositionControllerSection(Section):
     reference_rate: bool = True
 
 
+class BoxSection(Section):
+    """A box that holds a body: lower and upper corner in the body's frame [m]."""
+
+    lower: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
+    upper: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
+
+
+class BodiesSection(Section):
+    """Knowledge of bodies, see `applications.identification.estimation.machines.choices.BodyPrior`."""
+
+    weight: Positive | None = None
+    mass: Positive | None = None
+    boxes: dict[Text, BoxSection] = Field(default_factory=dict)
+
+
 class EstimateSection(Section):
-    """The estimator, that of its deviations, and whether parameters that the data do not tell are left out."""
+    """The estimator, that of its deviations, whether parameters that the data do not tell are left out, and bodies."""
 
     method: Text = "weighted"
     deviations: Text = LARGEST
     eliminate: bool = False
     gains: bool = False
+    bodies: BodiesSection = BodiesSection()
 
 
 class DescriptionFile(Section):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
 
@@ -39,3 +40,20 @@ class Preparation:
     rate: float = 0.0
     gap: float = 0.0
     rest: float = 0.01
+
+
+Corner = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class BodyPrior:
+    """Knowledge of the bodies of a machine beside the robot's own inertia.
+
+    weight: of the distance to that inertia over squares of residuals in standard deviations, None: by held-out error;
+    mass: of all bodies together [kg]; boxes: lower and upper corner [m] of a box that holds a body, in its frame, by
+    name.
+    """
+
+    weight: float | None = None
+    mass: float | None = None
+    boxes: Mapping[str, tuple[Corner, Corner]] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from applications.identification.estimation.machines.choices import INSTRUMENTAL, OUTPUT_ERROR
+from applications.identification.estimation.machines.choices import INSTRUMENTAL, OUTPUT_ERROR, BodyPrior
 from applications.identification.estimation.machines.fitting import MachineFit, fit_machine, standard_parameters_of
 from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine, is_direct
 from applications.identification.estimation.machines.machine_model import ActuatorMotion, PositionController
@@ -287,7 +287,7 @@ def _simulated_near(
 
 def first_values(machine: RecordedMachine) -> np.ndarray:
     """Base parameters (kept,) that a simulation can start from: of bodies that there can be, near the recordings."""
-    standard = standard_parameters_of(machine, fit_machine(machine))
+    standard = standard_parameters_of(machine, fit_machine(machine), BodyPrior(weight=1.0))
     return machine.base.of(standard.values)
 
 

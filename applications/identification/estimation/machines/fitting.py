@@ -23,10 +23,17 @@ from scipy.optimize import least_squares, minimize_scalar
 
 from applications.identification.estimation import estimators
 from applications.identification.estimation.base import BaseParameters
-from applications.identification.estimation.consistent import SIZE, consistent, near_consistent
+from applications.identification.estimation.consistent import SIZE
+from applications.identification.estimation.entropic import (
+    BodyLimits,
+    PriorProblem,
+    cross_validated_bodies,
+    entropic,
+    reduced_rows,
+)
 from applications.identification.estimation.machines import choices
 from applications.identification.estimation.machines import residuals as statistics
-from applications.identification.estimation.machines.choices import FADING
+from applications.identification.estimation.machines.choices import FADING, BodyPrior
 from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine, Run, robot_motion, thinned
 from applications.identification.estimation.machines.machine_model import (
     FRICTION,
@@ -40,7 +47,7 @@ from applications.identification.estimation.machines.preparation import Prepared
 from applications.identification.estimation.machines.residuals import FitRows, LackOfFit, Whiteness
 from robots.formats.description import Description, describe
 from robots.parameters import ParameterError, nearest
-from tasks.dynamics.regressor import ARMATURE, BODY, SPIN, Column
+from tasks.dynamics.regressor import ARMATURE, BODY, SPIN, Column, shared_columns
 
 METHODS = (*estimators.ESTIMATORS,)
 UNWEIGHTED = ("least_squares", "total_least_squares")
@@ -355,38 +362,74 @@ SIGNED = (OFFSET, FADING)
 class Standard:
     """Parameters (column,) that bodies can have, their deviations, convergence of the solver, and its message.
 
-    deviations: of those that data tell alone; NaN for the others, which are near the nominal robot's.
+    deviations: of those that data tell alone; NaN for the others, which are near the nominal robot's. weight: of the
+    distance to these; errors: by recording the residuals relative to the forces.
     """
 
     values: np.ndarray
     deviations: np.ndarray
     converged: bool
     status: str
+    weight: float = 0.0
+    errors: Mapping[str, float] = field(default_factory=dict)
 
 
-def standard_parameters_of(machine: RecordedMachine, fit: MachineFit, pull: float | None = None) -> Standard:
-    """Return the parameters of all columns by a semidefinite program, on the rows and weights of a fit."""
+NOMINAL = BodyPrior()
+"""Bodies near the robot's own, by held-out error, and nothing else known of them."""
+
+
+def standard_parameters_of(machine: RecordedMachine, fit: MachineFit, prior: BodyPrior = NOMINAL) -> Standard:
+    """Return the parameters of all columns that bodies can have, near those of the robot, on the rows of a fit."""
     names = [column.name for column in machine.columns]
-    values = machine.nominal.copy()
     bodies = [k for k, column in enumerate(machine.columns) if column.parameter == FIRST]
-    for k in bodies:
-        values[k : k + SIZE] = near_consistent(values[k : k + SIZE])
     friction_names = {
         f"{machine.robot.mechanism.actuators[column.actuator]}.{column.name}" for column in machine.model.own
     }
-    free = [k for k, column in enumerate(machine.columns) if column.parameter in SIGNED or names[k] in friction_names]
-    runs = machine.of(TRAIN)
-    weights = [np.broadcast_to(1.0 / fit.noise, run.good.shape)[run.good] for run in runs]
-    rows = np.concatenate([run.matrix[run.good] * w[:, None] for run, w in zip(runs, weights, strict=True)])
-    forces = np.concatenate([run.linear_forces[run.good] * w for run, w in zip(runs, weights, strict=True)])
-    options = {} if pull is None else {"pull": pull}
+    inside = {start + k for start in bodies for k in range(SIZE)}
+    signed = [
+        k
+        for k, column in enumerate(machine.columns)
+        if k not in inside and column.parameter not in SIGNED and names[k] not in friction_names
+    ]
     payloads = [k for k in bodies if k >= machine.payload_columns.start]
-    found = consistent(rows, forces, values, bodies, free=free, unknown=payloads, **options)
+    problem = PriorProblem(machine.nominal, bodies, payloads, signed, _body_limits(machine, prior))
+    parts = [triangle for run in machine.of(TRAIN) for triangle in _triangles(run, fit)]
+    if prior.weight is None:
+        solution = cross_validated_bodies(parts, problem)
+    else:
+        solution = entropic(np.concatenate(parts), problem, prior.weight)
     deviations = np.full(len(names), np.nan)
     for place, k in enumerate(fit.kept):
         if np.count_nonzero(fit.base.groups[k]) == 1:
             deviations[fit.base.independent[k]] = fit.deviations[place]
-    return Standard(found.values, deviations, found.converged, found.status)
+    errors = unexplained(machine.runs, fit.base, fit.base.of(solution.values))[0]
+    return Standard(solution.values, deviations, solution.converged, solution.status, solution.weight, errors)
+
+
+def _triangles(run: Run, fit: MachineFit) -> list[np.ndarray]:
+    """Return the reduced rows of each part of the time of a recording, over the noise of their actuator."""
+    parts = []
+    for part in range(FOLDS):
+        good = run.good & (np.arange(len(run.good)) * FOLDS // len(run.good) == part)[:, None]
+        weights = np.broadcast_to(1.0 / fit.noise, good.shape)[good]
+        parts.append(reduced_rows(run.matrix[good] * weights[:, None], run.linear_forces[good] * weights))
+    return parts
+
+
+def _body_limits(machine: RecordedMachine, prior: BodyPrior) -> BodyLimits:
+    """Return what is known of the bodies by columns; a body that several limbs share counts as often as they are."""
+    counts = np.zeros(len(machine.columns))
+    shared, places = shared_columns(machine.robot.family)
+    for k, column in enumerate(machine.columns[: machine.payload_columns.start]):
+        if column.parameter == FIRST:
+            is_shared = k < len(shared) and shared[k].name == column.name
+            counts[k] = places.count(k) if is_shared else 1
+    boxes = {
+        k: (np.array(prior.boxes[column.owner][0]), np.array(prior.boxes[column.owner][1]))
+        for k, column in enumerate(machine.columns[: machine.payload_columns.start])
+        if column.parameter == FIRST and column.owner in prior.boxes
+    }
+    return BodyLimits(prior.mass, counts, boxes)
 
 
 def identified_robot(machine: RecordedMachine, standard: Standard, name: str = "") -> Description:

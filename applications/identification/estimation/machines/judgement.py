@@ -14,11 +14,12 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import null_space
 
+from applications.identification.estimation.consistent import SIZE, near_consistent, pseudo_inertia
 from applications.identification.estimation.machines.fitting import (
+    FIRST,
     MachineFit,
     Standard,
     fit_machine,
-    unexplained,
     weighted_rows,
 )
 from applications.identification.estimation.machines.machine import RecordedMachine, Run
@@ -41,6 +42,12 @@ POOR = 0.3
 """Share of the forces for training that is not explained beyond which the model is not the machine's."""
 GAP = 2.0
 """Share of the forces that is not explained of other recordings, over that for training, that is told."""
+TIMES = 3.0
+"""Mass of a body over that of the robot's, or the other way round, that is told."""
+TRIFLE = 0.01
+"""Mass [kg] below which a body of the robot is a placeholder."""
+THINNEST = 1e-4
+"""Second moment over that of the robot's body below which a body counts as a needle or a point."""
 BIASED = 0.5
 """Bias by noise of positions, over the standard deviation, from which it is told."""
 UNLIKE = 2.0
@@ -235,7 +242,9 @@ def answers(machine: RecordedMachine, fit: MachineFit) -> Iterator[tuple[str, st
 
 def warnings(machine: RecordedMachine, fit: MachineFit, standard: Standard | None = None) -> list[str]:
     """Return the warnings about a fit, and about its physically consistent parameters, as texts."""
-    result = [*_poor(machine, fit, standard), *_held_out(machine, fit), *lacking(fit), *biased(fit)]
+    result = [*_poor(machine, fit, standard), *_held_out(machine, fit, standard), *lacking(fit), *biased(fit)]
+    if standard is not None and standard.converged:
+        result += _unlikely_bodies(machine, standard)
     names = machine.robot.mechanism.actuators
     coloured = [
         (name, white.lag_one)
@@ -261,7 +270,7 @@ def warnings(machine: RecordedMachine, fit: MachineFit, standard: Standard | Non
 
 def _poor(machine: RecordedMachine, fit: MachineFit, standard: Standard | None) -> Iterator[str]:
     """Recordings that the model does not explain, at all or with bodies that there can be."""
-    possible = {} if standard is None or not standard.converged else _consistent_errors(machine, fit, standard)
+    possible = {} if standard is None or not standard.converged else standard.errors
     for run in machine.of("train"):
         name = run.recording.name
         if fit.errors[name] > POOR:
@@ -276,17 +285,54 @@ def _poor(machine: RecordedMachine, fit: MachineFit, standard: Standard | None) 
             )
 
 
-def _held_out(machine: RecordedMachine, fit: MachineFit) -> Iterator[str]:
+def _held_out(machine: RecordedMachine, fit: MachineFit, standard: Standard | None) -> Iterator[str]:
     """Yield recordings that were not for training and of whose forces far more is not explained."""
     training = max((fit.errors[run.recording.name] for run in machine.of("train")), default=0.0)
+    bodies = {} if standard is None or not standard.converged else standard.errors
     for run in machine.runs:
-        share = fit.errors[run.recording.name]
+        name, share = run.recording.name, fit.errors[run.recording.name]
         if run.recording.role != "train" and share > max(GAP * training, training + 0.02):
-            yield (
-                f"{run.recording.name}: {share:.1%} of the forces are not explained, {training:.1%} of those for "
-                "training: the model fits these recordings and not the machine; give more motion for training, leave "
-                "out what it does not tell (eliminate: true), or look at what differs between recordings"
+            better = bodies.get(name, share) < share
+            remedy = (
+                f"bodies near the robot's leave {bodies[name]:.1%}: take estimate.method: consistent, "
+                if better
+                else ""
             )
+            yield (
+                f"{name}: {share:.1%} of the forces are not explained, {training:.1%} of those for training: the "
+                f"parameters fit these recordings and not the machine; {remedy}give more motion for training, or look "
+                "at what differs between recordings"
+            )
+
+
+def _unlikely_bodies(machine: RecordedMachine, standard: Standard) -> Iterator[str]:
+    """Yield bodies far heavier or lighter than the robot's, and those at the boundary of what bodies can be."""
+    starts = [k for k, c in enumerate(machine.columns) if c.parameter == FIRST and k < machine.payload_columns.start]
+    heavy, thin = [], []
+    for start in starts:
+        name = machine.columns[start].owner
+        nominal = near_consistent(machine.nominal[start : start + SIZE])
+        body = standard.values[start : start + SIZE]
+        if nominal[0] > TRIFLE and not 1.0 / TIMES <= body[0] / nominal[0] <= TIMES:
+            heavy.append(f"{name} {body[0]:.4g} kg, {nominal[0]:.4g} kg in the robot's file")
+        elif _thinness(body, nominal) < THINNEST:
+            thin.append(name)
+    if heavy:
+        yield (
+            f"masses far from those of the robot: {'; '.join(heavy)}: the motions do not tell them, or the model lacks "
+            "a force, such as a counterbalance (model.columns); give the total mass (estimate.bodies.mass)"
+        )
+    if thin:
+        yield (
+            f"bodies are thin as needles or points ({', '.join(thin)}): at the boundary of what bodies can be; give "
+            "boxes (estimate.bodies.boxes), or look at gravity, units, signs and zeros"
+        )
+
+
+def _thinness(body: np.ndarray, nominal: np.ndarray) -> float:
+    """Return the least second moment of a body, in any direction and place, over that of the nominal one."""
+    inverse = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(nominal)))
+    return float(np.linalg.eigvalsh(inverse @ pseudo_inertia(body) @ inverse.T)[0])
 
 
 def biased(fit: MachineFit) -> Iterator[str]:
@@ -303,10 +349,6 @@ def biased(fit: MachineFit) -> Iterator[str]:
         f"a standard deviation ({named}); deviations count that; lower the cutoff, or estimate.method: instrumental "
         "with the reference of the controller"
     )
-
-
-def _consistent_errors(machine: RecordedMachine, fit: MachineFit, standard: Standard) -> dict[str, float]:
-    return unexplained(machine.of("train"), fit.base, fit.base.of(standard.values))[0]
 
 
 def with_delay(machine: RecordedMachine, method: str) -> tuple[RecordedMachine, float]:

@@ -8,9 +8,14 @@ import pytest
 
 from applications.identification.estimation.machines.checks.hypotheses import check_machine
 from applications.identification.estimation.machines.checks.series import check_signals
-from applications.identification.estimation.machines.choices import Preparation
-from applications.identification.estimation.machines.fitting import fit_machine, standard_parameters_of
-from applications.identification.estimation.machines.judgement import warnings
+from applications.identification.estimation.machines.choices import BodyPrior, Preparation
+from applications.identification.estimation.machines.fitting import (
+    Standard,
+    fit_machine,
+    standard_parameters_of,
+    unexplained,
+)
+from applications.identification.estimation.machines.judgement import _held_out, warnings
 from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel
 from applications.identification.estimation.machines.preparation import Signals, prepare
@@ -102,8 +107,34 @@ def test_parameters_of_no_machine_are_said() -> None:
     turned = [
         -x if "link_1" in c.name or "mx" in c.name else x for c, x in zip(machine.columns, standard.values, strict=True)
     ]
-    other = replace(standard, values=np.array(turned))
+    errors = unexplained(machine.runs, machine.base, machine.base.of(np.array(turned)))[0]
+    other = replace(standard, values=np.array(turned), errors=errors)
     assert any("these are of no machine" in text for text in warnings(machine, fit, other))
+
+
+def test_masses_far_from_the_robot_and_needles_are_said() -> None:
+    machine = machine_of(RECORDING)
+    fit = fit_machine(machine)
+    standard = standard_parameters_of(machine, fit, BodyPrior(weight=1.0))
+    texts = warnings(machine, fit, standard)
+    assert not any("masses far" in text or "needles" in text for text in texts)
+    heavy = replace(standard, values=standard.values * 5.0)
+    assert any("masses far from those of the robot: link_1" in text for text in warnings(machine, fit, heavy))
+    thin = machine.nominal.copy()
+    thin[4:10] *= 1e-9
+    needle = replace(standard, values=thin)
+    assert any("thin as needles or points (link_1, " in text for text in warnings(machine, fit, needle))
+
+
+def test_a_recording_that_is_explained_far_worse_is_said() -> None:
+    strange = replace(RECORDING, name="two.csv", role="validation", force=RECORDING.force * [1.0, 1.3, 1.0])
+    recordings = tuple(prepare(signals, Preparation(cutoff=10.0, rest=0.0)) for signals in (RECORDING, strange))
+    machine = RecordedMachine(ROBOT, MachineModel(), recordings)
+    fit = fit_machine(machine)
+    (text,) = (text for text in warnings(machine, fit) if "of those for training" in text)
+    assert text.startswith("two.csv: ")
+    better = Standard(fit.values, fit.deviations, True, "Solved", errors={"run_1.csv": 0.0, "two.csv": 0.01})
+    assert any("take estimate.method: consistent" in text for text in _held_out(machine, fit, better))
 
 
 def test_a_gap_spoils_nothing_beside_it() -> None:

@@ -94,7 +94,8 @@ class RecordingDescription:
         notes = [*selected.notes, *_trim(files.name, series)]
         keep = _sound_stamps(series["time"])
         if not keep.all():
-            notes.append(f"{int((~keep).sum())} of {count} rows have no time of their own; they are left out")
+            left_out = int((~keep).sum())
+            notes.append(f"{left_out} of {count} rows have no time of their own among their neighbours; they are left out")
             series = {key: values[keep] for key, values in series.items()}
         return Signals(files.name, files.role, notes=tuple(notes), **series)
 
@@ -129,6 +130,8 @@ class RecordingDescription:
 
 
 SIGNALS = ("position", "force", "velocity", "reference")
+FAR = 20.0
+"""Distance of a time from the line over the rows, over that of most, beyond which the row is no sample."""
 
 
 def _factor(unit: str | None) -> float:
@@ -150,10 +153,24 @@ def _trim(recording: str, series: dict[str, np.ndarray]) -> list[str]:
 
 
 def _sound_stamps(time: np.ndarray) -> np.ndarray:
-    """Rows with a time that is not the one of the row before; all of them where these are too many to leave out."""
-    finite = np.isfinite(time)
-    filled = time[finite]
-    repeated = np.zeros(len(time), dtype=bool)
-    repeated[np.flatnonzero(finite)[1:]] = np.diff(filled) == 0.0
-    keep = finite & ~repeated
+    """Rows with a time of their own near those of their neighbours; all of them where these are too many to leave out.
+
+    A program that loses its place in a stream writes rows of other numbers, whose times are far from the line over
+    the rows.
+    """
+    keep = np.isfinite(time)
+    if keep.sum() > 2 and not (np.diff(time[keep]) >= 0).all():
+        keep &= _near_line(time, keep)
+    stamps = time[keep]
+    keep[np.flatnonzero(keep)[1:]] = np.diff(stamps) != 0.0
     return keep if keep.sum() >= (1.0 - LEFT_OUT) * len(time) else np.ones(len(time), dtype=bool)
+
+
+def _near_line(time: np.ndarray, finite: np.ndarray) -> np.ndarray:
+    """Mask of the times near a straight line over the rows, whose slope is the median step."""
+    step = float(np.median(np.abs(np.diff(time[finite]))))
+    with np.errstate(over="ignore"):
+        distance = np.where(finite, time, np.inf) - np.arange(len(time)) * step
+        distance = np.abs(distance - np.median(distance[finite]))
+        spread = float(np.median(distance[finite]))
+    return np.asarray(distance <= FAR * (spread + step))

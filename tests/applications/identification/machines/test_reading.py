@@ -93,7 +93,7 @@ def test_torn_cut_and_repeated_rows_are_left_out_and_told(tmp_path: Path) -> Non
     assert [note.split(";")[0] for note in signals.notes] == [
         "run.csv: 1 of 2002 rows are no rows of 7 numbers, the first is row 101 below the header",
         "run.csv: the last row is cut off",
-        "2 of 2001 rows have no time of their own",
+        "2 of 2001 rows have no time of their own among their neighbours",
     ]
     findings = list(check_signals(ROBOT, signals))
     assert [finding.kind for finding in findings] == ["rows"] * 3

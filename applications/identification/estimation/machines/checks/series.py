@@ -48,7 +48,8 @@ def check_signals(
     """
     names, kinds = robot.mechanism.actuators, actuator_kinds(robot)
     for note in signals.notes:
-        yield RecordingFinding("rows", signals.name, "", note, is_error=False)
+        text = note.removeprefix(f"{signals.name}: ")
+        yield RecordingFinding("rows", signals.name, "", text, is_error=False)
     for signal, values in signals.series.items():
         for k, column in enumerate(values.T):
             yield from _signal(signals.name, names[k], signal, column)
@@ -146,6 +147,7 @@ def _motion(signals: Signals, names: Sequence[str]) -> Iterator[RecordingFinding
 
 def _follows(column: np.ndarray) -> float:
     """Correlation of a position with that one sample before; 0 of one that is constant."""
+    column = column / max(float(np.abs(column).max()), 1e-300)
     before, after = column[:-1] - column.mean(), column[1:] - column.mean()
     size = float(np.sqrt(np.sum(before**2) * np.sum(after**2)))
     return float(before @ after) / size if size > 0 else 0.0

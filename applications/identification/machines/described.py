@@ -95,7 +95,9 @@ class RecordingDescription:
         keep = _sound_stamps(series["time"])
         if not keep.all():
             left_out = int((~keep).sum())
-            notes.append(f"{left_out} of {count} rows have no time of their own among their neighbours; they are left out")
+            notes.append(
+                f"{left_out} of {count} rows have no time of their own among their neighbours; they are left out"
+            )
             series = {key: values[keep] for key, values in series.items()}
         return Signals(files.name, files.role, notes=tuple(notes), **series)
 

@@ -35,6 +35,7 @@ from applications.identification.estimation.machines.residuals import (
 from tasks.dynamics.regressor import ARMATURE, BODY, SPIN
 
 DELAY = "delay"
+GAIN, LATE_ONE, BACKLASH = "gain", "late", "backlash"
 SHARED, MASSES, OFFSETS = "limbs", "masses", "offsets"
 CORRELATED = 0.2
 """Correlation from one sample to the next above which noise does not count as white."""
@@ -42,6 +43,8 @@ POOR = 0.3
 """Share of the forces for training that is not explained beyond which the model is not the machine's."""
 GAP = 2.0
 """Share of the forces that is not explained of other recordings, over that for training, that is told."""
+FEW = 4.0
+"""Independent rows for each parameter below which a recording is too short."""
 TIMES = 3.0
 """Mass of a body over that of the robot's, or the other way round, that is told."""
 TRIFLE = 0.01
@@ -72,6 +75,12 @@ def suspicions(machine: RecordedMachine, fit: MachineFit) -> Iterator[Extension]
         yield Extension(f"friction {name}", tuple(_on(shape, k, len(names), fit) for shape in shapes))
         drift = [np.sign(run.motion[1][:, k : k + 1]) * _centred(run.time)[:, None] for run in runs]
         yield Extension(f"drift {name}", tuple(_on(shape, k, len(names), fit) for shape in drift))
+        gain = [fit.predicted(run)[:, k : k + 1] * _centred(run.time)[:, None] for run in runs]
+        yield Extension(f"{GAIN} {name}", tuple(_on(shape, k, len(names), fit) for shape in gain))
+        late = [_rates(run, fit)[:, k] for run in runs]
+        yield Extension(f"{LATE_ONE} {name}", tuple(_on(shape, k, len(names), fit) for shape in late))
+        lost = [_lost_motion(run, fit, k) for run in runs]
+        yield Extension(f"{BACKLASH} {name}", tuple(_on(shape, k, len(names), fit) for shape in lost))
 
 
 def judged(machine: RecordedMachine, fit: MachineFit) -> MachineFit:
@@ -93,7 +102,25 @@ def _friction_shapes(run: Run, actuator: int) -> np.ndarray:
     fastest = float(np.abs(velocity).max()) or 1.0
     relative = velocity / fastest
     slow = [np.sign(relative) * np.exp(-((relative / share) ** 2)) for share in (0.05, 0.2)]
-    return np.stack([np.abs(relative), relative * np.abs(relative), relative**3, *slow], axis=1)
+    presliding = [np.sign(relative) * fading for fading in _after_reversals(run, actuator)]
+    return np.stack([np.abs(relative), relative * np.abs(relative), relative**3, *slow, *presliding], axis=1)
+
+
+def _lost_motion(run: Run, fit: MachineFit, actuator: int) -> np.ndarray:
+    """Return shapes of a drive that moves alone after each reversal: the force without that of the bodies."""
+    force = fit.predicted(run)[:, actuator]
+    return np.stack([force * fading for fading in _after_reversals(run, actuator)], axis=1)
+
+
+def _after_reversals(run: Run, actuator: int) -> list[np.ndarray]:
+    """Return factors (samples,) that fade over the way from the last reversal: a hundredth and a thirtieth of all."""
+    position, velocity = run.motion[0][:, actuator], run.motion[1][:, actuator]
+    turned = np.flatnonzero(np.diff(np.sign(velocity)) != 0) + 1
+    place = np.searchsorted(turned, np.arange(len(position)), side="right") - 1
+    reversal = position[turned[np.maximum(place, 0)]] if len(turned) else np.full(len(position), np.inf)
+    way = np.where(place >= 0, np.abs(position - reversal), np.inf)
+    size = max(float(np.ptp(position)), 1e-12)
+    return [np.exp(-way / (share * size)) for share in (0.01, 0.03)]
 
 
 def _centred(time: np.ndarray) -> np.ndarray:
@@ -202,6 +229,14 @@ def lacking(fit: MachineFit) -> Iterator[str]:
                     "as well: these recordings do not tell one from the other, and deviations hold for the first only; "
                     "weigh the limbs, or record larger motions"
                 )
+            elif kind == GAIN:
+                change = f"{abs(lack.values[0]):.1%}" if len(lack.values) else "some share"
+                yield f"gain of {name} changes by {change} during the recordings, {share}; is its drive warm?"
+            elif kind == LATE_ONE:
+                if not _is_common(lack, fit):
+                    yield _late(lack, share, f"of {name} alone ")
+            elif kind == BACKLASH:
+                yield f"{name} moves alone after reversals, as with backlash, {share}; look at its gear"
             elif kind == "friction":
                 yield f"friction of {name} is not what its law says, {share}; try friction: asymmetric or stribeck"
             else:
@@ -212,10 +247,19 @@ def _by(lack: LackOfFit) -> str:
     return f" by {np.abs(lack.values).max():.0%}" if len(lack.values) else ""
 
 
-def _late(lack: LackOfFit, share: str) -> str:
+def _is_common(lack: LackOfFit, fit: MachineFit) -> bool:
+    """Return whether a delay of one actuator is that of all of them."""
+    common = next((each for each in fit.lacks if each.text == DELAY and each.is_significant), None)
+    if common is None or not len(common.values):
+        return False
+    return bool(abs(lack.values[0] - common.values[0]) < max(4.0 * lack.deviations[0], 0.5 * abs(common.values[0])))
+
+
+def _late(lack: LackOfFit, share: str, owner: str = "") -> str:
     way = "late" if lack.values[0] > 0 else "early"
     time, deviation = abs(lack.values[0]) * 1e3, lack.deviations[0] * 1e3
-    return f"forces are {time:.2g} +- {deviation:.1g} ms {way}, {share}; write delay: estimate under preparation"
+    remedy = "look at its sensors and filters" if owner else "write delay: estimate under preparation"
+    return f"forces {owner}are {time:.2g} +- {deviation:.1g} ms {way}, {share}; {remedy}"
 
 
 QUESTIONS = {
@@ -225,6 +269,9 @@ QUESTIONS = {
     OFFSETS: "offsets of copies are alike",
     "friction": "friction of {name} is as its law",
     "drift": "friction of {name} stays as it is",
+    GAIN: "gain of {name} stays as it is",
+    LATE_ONE: "forces of {name} are on time",
+    BACKLASH: "{name} moves its bodies after reversals",
 }
 """Question of each test, by the extension of the model that the test tries."""
 
@@ -256,6 +303,11 @@ def warnings(machine: RecordedMachine, fit: MachineFit, standard: Standard | Non
         result.append(
             f"residuals are correlated from sample to sample ({listed}): they tell as much as {fit.independent:.0f} "
             f"independent rows of {fit.rows}; deviations count that"
+        )
+    if fit.independent < FEW * len(fit.values):
+        result.append(
+            f"{fit.independent:.0f} independent rows are few for {len(fit.values)} parameters: expected "
+            f"{FEW * len(fit.values):.0f} or more; record longer"
         )
     if left_out := fit.base.count - len(fit.kept):
         names_left = [fit.base.grouping(k) for k in range(fit.base.count) if k not in fit.kept]

@@ -187,7 +187,7 @@ class Run:
     def beside(self, robot: Robot, model: MachineModel) -> np.ndarray:
         """Return the columns beside those of bodies alone, of another model too, through the filter."""
         motion: ActuatorMotion = (self.thin.position, self.thin.velocity, self.thin.acceleration)
-        return self.thin.filtered(model.beside(robot, motion))[self.numbers]
+        return self.thin.filtered(replace(model, step=self.thin.step).beside(robot, motion))[self.numbers]
 
     def rows(self, base: BaseParameters) -> FitRows:
         """Return the rows of base parameters."""
@@ -208,12 +208,17 @@ class Run:
         return np.asarray(base.reduced(matrix) @ values + remainder)
 
 
+def thinning(recording: Prepared) -> int:
+    """Return of how many samples one is taken for the regressor: eight times as many as are rows."""
+    return max(1, recording.every // 8)
+
+
 def thinned(recording: Prepared) -> tuple[Prepared, np.ndarray]:
     """Return the recording at the samples that a regressor is computed at, and which of its own these are.
 
     A filter that cuts far below the rate makes most samples superfluous before it, too.
     """
-    stride = max(1, recording.every // 8)
+    stride = thinning(recording)
     samples = np.arange(0, len(recording.force), stride)
     series = ("position", "velocity", "acceleration", "force", "usable", "resting")
     parts = {name: getattr(recording, name)[samples] for name in series}
@@ -416,9 +421,10 @@ class RecordedMachine:
         if (coupled := self.model.coupled(self.robot)) is not None:
             return self.tangent(coupled).rows
         payload = self._payload(recording)
+        model = replace(self.model, step=recording.step * thinning(recording))
 
         def rows(moving: Moving, actuators: ActuatorMotion) -> tuple[np.ndarray, np.ndarray]:
-            matrix = self.model.matrix(self.robot, moving, actuators)
+            matrix = model.matrix(self.robot, moving, actuators)
             remainder = np.zeros(matrix.shape[:2])
             if payload is None and not self._unknown:
                 return matrix, remainder

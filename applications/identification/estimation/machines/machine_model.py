@@ -279,8 +279,9 @@ class MachineModel:
 
     friction: law of every actuator; offset: a constant force in each; drives (drive, actuator): rows of drives that
     move several actuators, absent: none; stribeck_velocity (actuator,) [rad/s or m/s]; width (actuator,): velocity
-    that smooths the sign of velocities in dry friction, absent: sharp; own: columns of the user; joints: friction
-    of any joints by groups, see `tasks.regressor`, or, where friction changes the reactions that load it,
+    that smooths the sign of velocities in dry friction, absent: sharp; step: time [s] that dry friction is averaged
+    over where velocities turn, 0: none; own: columns of the user; joints: friction of any joints by groups, see
+    `tasks.regressor`, or, where friction changes the reactions that load it,
     `applications.identification.estimation.machines.machine_model`; shared: limbs that are copies share parameters.
     """
 
@@ -293,6 +294,7 @@ class MachineModel:
     shared: bool = True
     gravity: tuple[float, float, float] = GRAVITY
     width: tuple[float, ...] = ()
+    step: float = 0.0
 
     def _bodies(self, robot: Robot, moving: Moving) -> Regressor:
         """Return the regressor of bodies and of friction whose loads reactions do not change."""
@@ -361,7 +363,7 @@ class MachineModel:
 
     def _friction(self, actuator: int, force: str) -> list[tuple[str, str, Callable[..., np.ndarray]]]:
         viscous = f"{force} s/rad" if force == "N m" else f"{force} s/m"
-        sign = _smooth_sign(self.width[actuator]) if self.width else _sharp_sign
+        sign = _smooth_sign(self.width[actuator]) if self.width else _mean_sign(self.step)
         if self.friction == "none":
             return []
         if self.friction == "viscous":
@@ -387,8 +389,11 @@ def _one(position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -
     return np.ones_like(velocity)
 
 
-def _sharp_sign(position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
-    return np.sign(velocity)
+def _mean_sign(step: float) -> Shape:
+    """Sign of the velocity, averaged over the time between samples: a filter of samples then sees when it turns."""
+    return lambda position, velocity, acceleration: np.clip(
+        velocity / np.maximum(0.5 * step * np.abs(acceleration), np.finfo(float).tiny), -1.0, 1.0
+    )
 
 
 def _smooth_sign(width: float) -> Shape:

@@ -38,6 +38,8 @@ ORDERS = (4, 3, 5, 6)
 """Orders of the Butterworth filter that are tried; the first is order_taken unless another one is clearly better."""
 BETTER = 0.9
 """Error of another order over that of the first, below which it is taken."""
+STILL = 0.5
+"""Correlation from sample to sample below which a position is noise, not motion."""
 SHORTEST = 30
 """Changes of a position that tell the step of an encoder, at least."""
 LATTICE = 0.02
@@ -82,13 +84,25 @@ def spectrum(position: Array, step: float, encoders: ArrayLike = 0.0) -> Spectru
     rates = np.cumsum(power * frequency[:, None] ** 2, axis=0)
     floors, first = np.zeros(power.shape[1]), np.zeros(power.shape[1], dtype=int)
     for k in range(power.shape[1]):
-        first[k], floors[k] = _valley(frequency, power[:, k], least[k])
+        if is_still(position[:, k]):
+            first[k], floors[k] = 0, float(np.mean(power[:, k]))
+        else:
+            first[k], floors[k] = _valley(frequency, power[:, k], least[k])
     is_behind = np.arange(len(frequency))[:, None] >= first
     noise = np.where(is_behind, power, np.minimum(power, floors))
     motion = np.where(is_behind, 0.0, power - noise)
     rates = np.cumsum(motion * frequency[:, None] ** 2, axis=0)
     bandwidth = np.array([frequency[np.searchsorted(r, MOTION * r[-1])] if r[-1] > 0 else 0.0 for r in rates.T])
     return Spectrum(frequency, motion, noise, bandwidth, np.sqrt(floors * 0.5 / step))
+
+
+def is_still(column: Array) -> bool:
+    """Return whether a position (samples,) is noise alone: hardly correlated from sample to sample."""
+    column = np.asarray(column, dtype=float)
+    column = column / max(float(np.abs(column).max(initial=0.0)), 1e-300)
+    before, after = column[:-1] - column.mean(), column[1:] - column.mean()
+    size = float(np.sqrt(np.sum(before**2) * np.sum(after**2)))
+    return not size or float(before @ after) < STILL * size
 
 
 def _valley(frequency: np.ndarray, power: np.ndarray, least: float) -> tuple[int, float]:

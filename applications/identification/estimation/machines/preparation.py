@@ -23,6 +23,7 @@ from applications.identification.estimation.machines.noise import (
     Spectrum,
     best_filter,
     encoder_steps,
+    is_still,
     noise_floors,
     spectrum,
 )
@@ -191,7 +192,8 @@ def filtered_motion(uniform: UniformSignals, used: Preparation) -> Prepared:
         acceleration=rate(velocity, step),
         force=advanced(signals.force, used.delay or 0.0, step),
         usable=usable,
-        resting=at_rest(velocity, used.rest, max(1, round(1.0 / (cutoff * step)))),
+        resting=at_rest(velocity, used.rest, max(1, round(1.0 / (cutoff * step))))
+        | np.array([is_still(column) for column in signals.position.T]),
         used=used,
         replaced=uniform.replaced,
         reference=signals.reference,

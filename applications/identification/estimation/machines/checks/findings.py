@@ -18,6 +18,9 @@ KINDS = {
     "sign": "force and motion of an actuator have opposite signs",
     "swapped": "columns of two actuators are exchanged",
     "units": "positions are in another unit",
+    "zero": "the zero of a position is off by a quarter or half a turn",
+    "gear": "the ratio of a gear is not right",
+    "gravity": "gravity points the other way",
     "scale": "forces are many times what the robot's inertia asks, or a small part",
 }
 """Kinds of findings; a user may accept a kind."""

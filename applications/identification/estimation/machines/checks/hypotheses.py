@@ -28,7 +28,7 @@ from tasks.dynamics.regressor import BODY
 
 BETTER = 0.6
 """A hypothesis counts where it leaves less than this share of the residuals."""
-UNEXPLAINED = 0.03
+UNEXPLAINED = 0.01
 """Residuals over forces below which nothing is wrong that a hypothesis could explain."""
 CERTAIN = 4.0
 """Standard deviations by which an inertia or a friction has to be below zero."""
@@ -39,7 +39,15 @@ TIMES = 10.0
 MOSTLY = 0.8
 """Share of the forces beside drives and friction that bodies must explain before their scale is judged."""
 ALONG = "expected the force of the drive along its motion; turn one of them"
-SAMPLES = 250
+GEARS = (0.5, 2.0 / 3.0, 0.75, 0.8, 5.0 / 6.0, 0.9, 1.1, 1.2, 1.25, 4.0 / 3.0, 1.5, 2.0)
+"""Factors of positions that are tried, whose inverses are those of forces: a gear's ratio that is not right."""
+RATES = (0.1, 0.2, 0.25, 0.4, 0.5, 0.8, 1.25, 2.0, 2.5, 4.0, 5.0, 10.0)
+"""Factors of the samples a second that are tried."""
+FEW = 50
+"""Samples of a recording below which the signs of an inertia or a friction are no error."""
+SLOW = 0.05
+"""Speed over the largest one below which dry friction may turn within the filter."""
+SAMPLES = 400
 """Samples of a recording that hypotheses are tried with."""
 
 
@@ -158,38 +166,95 @@ def _hypotheses(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding
         yield RecordingFinding(best[1], run.recording.name, best[2], f"{best[3]} ({share})")
 
 
-def _motions(
-    machine: RecordedMachine, run: Run, samples: np.ndarray, forces: np.ndarray, before: float
-) -> Iterator[tuple[float, str, str, str]]:
-    """Trials of motions with exchanged columns, other signs and other units, for chains driven in their joints."""
-    robot, rows = machine.robot, machine.rows_of(run.recording)
-    if not is_direct(robot):
-        return
-    names, count = robot.mechanism.actuators, len(robot.mechanism.actuators)
-    position, velocity, acceleration = (values[samples] for values in run.motion)
+@dataclass(frozen=True)
+class _Change:
+    """A fault that may have happened, and how it is undone: its kind, actuator or none, and text.
 
-    def trial(change: Callable[[np.ndarray], np.ndarray]) -> float:
-        motion = change(position), change(velocity), change(acceleration)
-        moving: Moving = {"q": motion[0], "qd": motion[1], "qdd": motion[2]}
-        matrix, remainder = rows(moving, motion)
-        return _Trial(machine.base.reduced(matrix), forces, remainder).unexplained
+    position: change of positions (samples, actuator), whose derivatives are changed by `rate`; force: factors of forces
+    (actuator,); time: factor of the time between samples; gravity: factor of gravity.
+    """
 
-    # without the filter on the columns, which these motions cannot have: so is what they are compared with
-    plain = trial(lambda values: values)
-    grown = before / plain if plain > 0 else 1.0
+    kind: str
+    actuator: str
+    text: str
+    position: Callable[[np.ndarray], np.ndarray] = np.asarray
+    rate: Callable[[np.ndarray], np.ndarray] = np.asarray
+    force: np.ndarray | float = 1.0
+    time: float = 1.0
+    gravity: float = 1.0
+
+
+def _changes(robot: Robot) -> Iterator[_Change]:
+    """Faults that change motions: exchanged columns, units, signs, zeros, gears, the rate, and gravity."""
+    names = robot.mechanism.actuators
+    count = len(names)
+    turning = np.array([JOINT_KINDS[kind].units.position == "rad" for kind in actuator_kinds(robot)])
     for i, j in itertools.combinations(range(count), 2):
         order = np.arange(count)
         order[[i, j]] = j, i
         text = f"exchanged with {names[j]}, in positions or in forces; expected the order of the actuators"
-        yield trial(functools.partial(_reordered, order)) * grown, "swapped", names[i], text
-    turning = np.array([JOINT_KINDS[kind].units.position == "rad" for kind in actuator_kinds(robot)])
+        reorder = functools.partial(_reordered, order)
+        yield _Change("swapped", names[i], text, reorder, reorder)
     for factor, text in (
         (np.pi / 180.0, "positions look like degrees; expected radians, or unit: deg"),
         (180.0 / np.pi, "positions look like radians; expected degrees as said by unit: deg"),
     ):
-        scale = np.where(turning, factor, 1.0)
         if turning.any():
-            yield trial(functools.partial(np.multiply, scale)) * grown, "units", "", text
+            scale = functools.partial(np.multiply, np.where(turning, factor, 1.0))
+            yield _Change("units", "", text, scale, scale)
+    for k, name in enumerate(names):
+        yield from _changes_of_one(name, k, count, bool(turning[k]))
+    yield _Change(
+        "gravity", "", "gravity points the other way; expected that of the machine; look at gravity", gravity=-1.0
+    )
+    for factor in RATES:
+        text = f"samples look {factor:g} times as far apart as their times say; expected their times; look at time"
+        yield _Change("time", "", text, time=factor)
+
+
+def _changes_of_one(name: str, actuator: int, count: int, is_turning: bool) -> Iterator[_Change]:
+    """Faults of one actuator: position and force with the other sign, a zero that is off, a gear that is not right."""
+    unit = np.eye(count)[actuator]
+    flipped = functools.partial(np.multiply, 1.0 - 2.0 * unit)
+    text = "position and force both have the opposite sign; expected those of the robot; turn both (sign)"
+    yield _Change("sign", name, text, flipped, flipped, force=1.0 - 2.0 * unit)
+    for angle in (90, -90, 180) if is_turning else ():
+        text = f"its zero looks off by {angle} degrees; expected that of the robot; add {angle} degrees (zero)"
+        yield _Change("zero", name, text, functools.partial(np.add, unit * np.deg2rad(angle)))
+    for factor in GEARS:
+        scale = functools.partial(np.multiply, 1.0 + (factor - 1.0) * unit)
+        text = f"its gear looks {1.0 / factor:.3g} times what was said; expected its ratio; look at gear, gain and unit"
+        yield _Change("gear", name, text, scale, scale, force=1.0 + (1.0 / factor - 1.0) * unit)
+
+
+def _motions(
+    machine: RecordedMachine, run: Run, samples: np.ndarray, forces: np.ndarray, before: float
+) -> Iterator[tuple[float, str, str, str]]:
+    """Trials of motions with faults undone, for chains driven in their joints."""
+    if not is_direct(machine.robot):
+        return
+    position, velocity, acceleration = (values[samples] for values in run.motion)
+
+    def trial(change: _Change) -> float:
+        model = replace(machine.model, gravity=tuple(change.gravity * np.array(machine.model.gravity)))
+        rows = replace(machine, model=model).rows_of(run.recording)
+        motion = (
+            change.position(position),
+            change.rate(velocity) / change.time,
+            change.rate(acceleration) / change.time**2,
+        )
+        matrix, remainder = rows(Moving(q=motion[0], qd=motion[1], qdd=motion[2]), motion)
+        return _Trial(machine.base.reduced(matrix), forces * change.force, remainder).unexplained
+
+    # these motions have no filter on their columns: rows beside reversals, where dry friction turns, say nothing
+    slow = np.abs(velocity) < SLOW * np.abs(velocity).max(axis=0)
+    if (~slow).all(axis=1).sum() >= len(samples) // 4:
+        forces = np.where(slow, np.nan, forces)
+    # nor has what they are compared with
+    plain = trial(_Change("", "", ""))
+    grown = before / plain if plain > 0 else 1.0
+    for change in _changes(machine.robot):
+        yield trial(change) * grown, change.kind, change.actuator, change.text
 
 
 def _own_signs(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
@@ -216,12 +281,12 @@ def _own_sign(run: Run, actuator: int, name: str, quantity: str) -> RecordingFin
     """Return the finding of a negative inertia or friction: an error only where noise cannot be its reason."""
     noise = run.recording.noise
     share = 0.0 if noise is None else float(noise.noise[actuator])
-    if share <= QUIET:
+    if share <= QUIET and len(run.forces) >= FEW:
         text = f"its {quantity} would be negative: force and motion have opposite signs; {ALONG}"
         return RecordingFinding("sign", run.recording.name, name, text)
     text = (
-        f"its {quantity} would be negative, which noise can do: that of accelerations is {share:.0%} of the motion; "
-        "lower the cutoff, or look at the sign of its force"
+        f"its {quantity} would be negative, which noise can do: that of accelerations is {share:.0%} of the motion, in "
+        f"{len(run.forces)} rows; lower the cutoff, record longer, or look at the sign of its force"
     )
     return RecordingFinding("sign", run.recording.name, name, text, is_error=False)
 

@@ -10,6 +10,7 @@ from scipy.signal import detrend
 
 from applications.identification.estimation.machines.checks.findings import RecordingFinding
 from applications.identification.estimation.machines.machine_model import actuator_kinds
+from applications.identification.estimation.machines.noise import is_still
 from applications.identification.estimation.machines.preparation import Signals, clipped, runs
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
@@ -22,8 +23,6 @@ TURNS = 4.0 * np.pi
 """Angles of joints beyond this are most likely degrees [rad]."""
 STEPS = 1e-5, 0.1
 """Shortest and longest time between samples that dynamics are recorded with [s]."""
-NOISE = 0.5
-"""Correlation from sample to sample below which a position is noise, not motion."""
 ALIKE = 0.5
 """Correlation of an integrated velocity with its position below which they do not belong together."""
 CLOSE = 0.98
@@ -129,11 +128,16 @@ def _motion(signals: Signals, names: Sequence[str]) -> Iterator[RecordingFinding
     columns = signals.position.T
     if not np.isfinite(columns).all() or signals.position.shape[0] < STILL:
         return
-    if all(_follows(column) < NOISE for column in columns):
+    still = [is_still(column) for column in columns]
+    if all(still):
         largest = float(np.ptp(columns, axis=1).max())
         text = f"nothing moves: positions are noise of {largest:.3g} at most; expected a recording of a motion"
         yield RecordingFinding("still", signals.name, "", text)
         return
+    for name, column, rests in zip(names, columns, still, strict=True):
+        if rests and np.ptp(column) > 0.0:
+            text = f"does not move: its position is noise of {np.ptp(column):.3g} at most; its rows are left out"
+            yield RecordingFinding("still", signals.name, name, text, is_error=False)
     for k, (name, column) in enumerate(zip(names, columns, strict=True)):
         changes = np.flatnonzero(np.diff(column))
         last = len(column) - 1 - int(changes[-1]) if len(changes) else 0
@@ -143,14 +147,6 @@ def _motion(signals: Signals, names: Sequence[str]) -> Iterator[RecordingFinding
         if (np.ptp(further_columns[:, -last:], axis=1) > 0.1 * np.ptp(further_columns, axis=1)).any():
             text = f"position stands still for the last {last} samples, while others move; is it the sensor?"
             yield RecordingFinding("stuck", signals.name, name, text, is_error=False)
-
-
-def _follows(column: np.ndarray) -> float:
-    """Correlation of a position with that one sample before; 0 of one that is constant."""
-    column = column / max(float(np.abs(column).max()), 1e-300)
-    before, after = column[:-1] - column.mean(), column[1:] - column.mean()
-    size = float(np.sqrt(np.sum(before**2) * np.sum(after**2)))
-    return float(before @ after) / size if size > 0 else 0.0
 
 
 def _velocities(signals: Signals, names: Sequence[str]) -> Iterator[RecordingFinding]:

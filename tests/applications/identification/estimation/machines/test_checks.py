@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from applications.identification.estimation.machines.checks import hypotheses
 from applications.identification.estimation.machines.checks.hypotheses import check_machine
 from applications.identification.estimation.machines.checks.series import check_signals
 from applications.identification.estimation.machines.choices import BodyPrior, Preparation
@@ -15,12 +16,14 @@ from applications.identification.estimation.machines.fitting import (
     standard_parameters_of,
     unexplained,
 )
-from applications.identification.estimation.machines.judgement import _held_out, warnings
+from applications.identification.estimation.machines.judgement import _held_out, judged, lacking, warnings
 from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel
 from applications.identification.estimation.machines.preparation import Signals, prepare
 from robots import catalog
-from tests.applications.identification.estimation.machines.synthetic import chain
+from tasks import inverse_dynamics
+from tasks.dynamics.records import Forces
+from tests.applications.identification.estimation.machines.synthetic import FRICTION, chain, series
 
 ROBOT = catalog.build("planar_3r")
 RECORDING = chain(ROBOT, duration=6.0)
@@ -151,3 +154,105 @@ def test_a_gap_spoils_nothing_beside_it() -> None:
         fit.errors["run_1.csv"]
         < 2.0 * fit_machine(RecordedMachine(ROBOT, MachineModel(), (whole,))).errors["run_1.csv"]
     )
+
+
+ARM = catalog.build("ur5e")
+SPATIAL = chain(ARM, duration=6.0)
+
+
+def gravity(signals: Signals) -> Signals:
+    q, qd, qdd = series(6, 6.0)[1:]
+    friction = Forces(friction=FRICTION)
+    force = inverse_dynamics(ARM, q=q, qd=qd, qdd=qdd, forces=friction, gravity=(0.0, 0.0, 9.81)).force
+    return replace(signals, force=force + 0.2)
+
+
+def one(values: np.ndarray, change: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Signals whose second column is changed."""
+    changed = values.copy()
+    changed[:, 1] = change(values[:, 1])
+    return changed
+
+
+def later(column: np.ndarray, time: float) -> np.ndarray:
+    return np.interp(RECORDING.time - time, RECORDING.time, column)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (gravity, "run_1.csv: gravity points the other way"),
+        (lambda s: replace(s, time=s.time * 2.0), "run_1.csv: samples look 0.5 times as far apart"),
+        (
+            lambda s: replace(s, position=one(s.position, np.negative), force=one(s.force, np.negative)),
+            "joint_2: position and force both have the opposite sign",
+        ),
+        (
+            lambda s: replace(s, position=one(s.position, lambda q: q + 0.5 * np.pi)),
+            "joint_2: its zero looks off by -90 degrees",
+        ),
+        (
+            lambda s: replace(s, position=one(s.position, lambda q: 1.2 * q), force=one(s.force, lambda f: f / 1.2)),
+            "joint_2: its gear looks 1.2 times what was said",
+        ),
+    ],
+)
+def test_faults_of_motions_get_their_name(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[Signals], Signals], said: str
+) -> None:
+    monkeypatch.setattr(hypotheses, "SAMPLES", 150)
+
+    def arm(signals: Signals) -> RecordedMachine:
+        return RecordedMachine(ARM, MachineModel(), (prepare(signals, Preparation(cutoff=10.0, rest=0.0)),))
+
+    findings = [str(finding) for finding in check_machine(arm(change(SPATIAL))) if finding.is_error]
+    assert len(findings) == 1
+    assert said in findings[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda s: replace(s, force=one(s.force, lambda f: later(f, 0.02))), "forces of joint_2 alone are"),
+        (
+            lambda s: replace(s, force=one(s.force, lambda f: f * np.linspace(1.0, 1.06, len(f)))),
+            "gain of joint_2 changes by",
+        ),
+    ],
+)
+def test_small_faults_get_their_name_and_a_sound_recording_none(
+    change: Callable[[Signals], Signals], said: str
+) -> None:
+    def texts(signals: Signals) -> list[str]:
+        machine = RecordedMachine(ROBOT, MachineModel(), (prepare(signals, Preparation()),))
+        return list(lacking(judged(machine, fit_machine(machine))))
+
+    assert not texts(RECORDING)
+    assert any(said in text for text in texts(change(RECORDING)))
+
+
+def test_a_sound_recording_of_a_spatial_arm_has_no_finding() -> None:
+    recording = prepare(SPATIAL, Preparation(cutoff=10.0, rest=0.0))
+    assert not list(check_machine(RecordedMachine(ARM, MachineModel(), (recording,))))
+
+
+def test_a_joint_that_is_held_is_said_and_nothing_else_is_blamed() -> None:
+    q, qd, qdd = (values.copy() for values in series(3, 6.0)[1:])
+    q[:, 2], qd[:, 2], qdd[:, 2] = q[0, 2], 0.0, 0.0
+    force = inverse_dynamics(ROBOT, q=q, qd=qd, qdd=qdd, forces=Forces(friction=FRICTION)).force
+    held_one = replace(RECORDING, position=q + 1e-5 * NOISE, force=force + 0.05 * NOISE)
+    (finding,) = check_signals(ROBOT, held_one)
+    assert "joint_3: does not move" in str(finding)
+    machine = RecordedMachine(ROBOT, MachineModel(), (prepare(held_one, Preparation()),))
+    assert not list(check_machine(machine))
+    fit = fit_machine(machine)
+    assert not any("joint_3" in name for name in fit.names if "coulomb" in name)
+
+
+def test_a_short_recording_is_said_and_no_sign_stops_it() -> None:
+    few = {name: values[:40] for name, values in RECORDING.series.items()}
+    machine = RecordedMachine(
+        ROBOT, MachineModel(), (prepare(replace(RECORDING.with_series(few), time=RECORDING.time[:40]), Preparation()),)
+    )
+    assert not any(finding.is_error for finding in check_machine(machine))
+    assert any("independent rows are few" in text for text in warnings(machine, fit_machine(machine)))

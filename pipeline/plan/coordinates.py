@@ -42,10 +42,10 @@ def coordinates(sweep: Sweep, layout: Layout, mechanism: Mechanism) -> Iterator[
         yield name, "trajectory", numbers, unit, name.removeprefix(COORDINATE).replace("_", " ") + " of the trajectory"
     if sweep.split is not None:
         motion = "trajectory" if sweep.simulation is None or not sweep.simulation.is_release else STATE
-        for dim, count in sweep.sizes.items():
-            if dim in ("design", motion):
-                text = f"part of the dataset that the {dim} belongs to"
-                yield part_name(dim), dim, PartColumn(sweep.split, count), "", text
+        sizes = {dim: count for dim, count in sweep.sizes.items() if dim in ("design", motion)}
+        for dim, shares in sweep.split.along(sizes).items():
+            text = f"part of the dataset that the {dim} belongs to"
+            yield part_name(dim), dim, PartColumn(shares, sizes[dim]), "", text
     yield "time", "time", sweep.times, "s", "time"
     yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
     named = {"actuator_column": mechanism.actuators} | dict.fromkeys(FREEDOMS, mechanism.freedoms)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 PARTS = ("train", "validation", "test")
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+DESIGN, MOTION = "design", "motion"
 PARTED = ("design", "trajectory", "state")
 """Dims that may be split into parts; initial states where robots are released from them, which decides the motion."""
 
@@ -27,14 +29,32 @@ def part_name(dim: str) -> str:
 
 @dataclass(frozen=True)
 class DatasetSplit:
-    """Shares of designs and trajectories for validation and for tests; the rest is for training."""
+    """Shares of the cases for validation and for tests; the rest is for training.
+
+    by: "design" or "motion", whose places are parted alone, so that all cases of one have one part; None: both.
+    """
 
     validation: float
     test: float
+    by: str | None = None
 
     def describe(self) -> dict[str, Any]:
         """Return the same in types of JSON."""
-        return {"validation": self.validation, "test": self.test}
+        return {"validation": self.validation, "test": self.test} | ({} if self.by is None else {"by": self.by})
+
+    def along(self, dims: Mapping[str, int]) -> dict[str, DatasetSplit]:
+        """Return the shares along each dim (name, size), so that cases have those of the dataset.
+
+        A case is for training where all of its places are, and for tests where one is: with n dims that are parted,
+        shares along each follow from n-th roots. A dim with one place is not parted.
+        """
+        parted = [
+            dim for dim, size in dims.items() if size > 1 and self.by in (None, DESIGN if dim == DESIGN else MOTION)
+        ]
+        root = 1.0 / max(len(parted), 1)
+        test = 1.0 - (1.0 - self.test) ** root
+        validation = 1.0 - test - (1.0 - self.validation - self.test) ** root
+        return {dim: DatasetSplit(validation, test) if dim in parted else DatasetSplit(0.0, 0.0) for dim in dims}
 
     def of(self, start: int, stop: int) -> list[str]:
         """Assign a part to each design or trajectory from number `start` up to before `stop`.

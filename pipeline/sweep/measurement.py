@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
@@ -21,10 +21,13 @@ Fraction = Annotated[Number, Field(ge=0, lt=1)]
 
 
 class SplitSection(Section):
-    """Shares of designs and of trajectories that are kept from training; the rest is for training."""
+    """Shares of the cases that are kept from training; the rest is for training."""
 
     validation: Fraction = Field(default=0.1, description="share for validation")
     test: Fraction = Field(default=0.2, description="share for tests")
+    by: Literal["design", "motion"] | None = Field(
+        default=None, description="what is parted alone, all cases of one design or motion together; absent: both"
+    )
 
 
 class MeasurementContent(SectionContent[Sensors | None, Measured | None]):
@@ -130,4 +133,4 @@ def read_split(report: Report, split: SplitSection | None) -> DatasetSplit | Non
     if split.validation + split.test >= 1.0:
         got = Got(f"{split.validation:g} for validation and {split.test:g} for tests")
         report(("split",), got, "less than 1 together", "The rest is for training.")
-    return DatasetSplit(split.validation, split.test)
+    return DatasetSplit(split.validation, split.test, split.by)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -302,6 +304,27 @@ def test_a_part_without_cases_is_refused(tmp_path: Path) -> None:
     for call, text in calls:
         with pytest.raises(ParameterError, match=text):
             call()
+
+
+@pytest.mark.parametrize(
+    ("dims", "by"),
+    [
+        ({"design": 300, "trajectory": 200}, None),
+        ({"design": 1, "trajectory": 500}, None),
+        ({"design": 500, "state": 1}, None),
+        ({"design": 300, "trajectory": 7}, "design"),
+        ({"design": 7, "state": 300}, "motion"),
+    ],
+)
+def test_cases_have_the_shares_of_the_split(dims: dict[str, int], by: str | None) -> None:
+    shares = DatasetSplit(0.2, 0.2, by).along(dims)
+    parts = [shares[dim].of(0, size) for dim, size in dims.items()]
+    cases = Counter(case_part(*case) for case in itertools.product(*parts))
+    found = [cases[part] / cases.total() for part in ("train", "validation", "test")]
+    assert found == pytest.approx([0.6, 0.2, 0.2], abs=0.02)
+    if by is not None:
+        other = parts[1 if by == "design" else 0]
+        assert set(other) == {"train"}
 
 
 def test_parts_have_their_shares_and_stay_when_a_dataset_grows() -> None:

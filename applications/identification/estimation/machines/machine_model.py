@@ -391,9 +391,13 @@ def _one(position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -
 
 def _mean_sign(step: float) -> Shape:
     """Sign of the velocity, averaged over the time between samples: a filter of samples then sees when it turns."""
-    return lambda position, velocity, acceleration: np.clip(
-        velocity / np.maximum(0.5 * step * np.abs(acceleration), np.finfo(float).tiny), -1.0, 1.0
-    )
+
+    def mean_sign(position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
+        change = 0.5 * step * np.abs(acceleration)
+        turns = np.abs(velocity) < change
+        return np.asarray(np.where(turns, velocity / np.where(turns, change, 1.0), np.sign(velocity)))
+
+    return mean_sign
 
 
 def _smooth_sign(width: float) -> Shape:

@@ -45,6 +45,8 @@ RATES = (0.1, 0.2, 0.25, 0.4, 0.5, 0.8, 1.25, 2.0, 2.5, 4.0, 5.0, 10.0)
 """Factors of the samples a second that are tried."""
 FEW = 50
 """Samples of a recording below which the signs of an inertia or a friction are no error."""
+ALIKE = 1.1
+"""Residuals of two hypotheses over each other, up to which they explain as much."""
 SLOW = 0.05
 """Speed over the largest one below which dry friction may turn within the filter."""
 SAMPLES = 400
@@ -161,6 +163,8 @@ def _hypotheses(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding
         trials.append((_Trial(whole, forces[:, order], remainder).unexplained, "swapped", names[i], text))
     trials += _motions(machine, run, samples, forces, before)
     best = min(trials, default=None)
+    if best is not None and best[1] == "sign" and best in trials[:count]:
+        best = _likelier_sign(machine, run, trials[:count], best)
     if best is not None and best[0] < BETTER * before:
         share = f"then {best[0]:.0%} of the forces are not explained, {before:.0%} as it is"
         yield RecordingFinding(best[1], run.recording.name, best[2], f"{best[3]} ({share})")
@@ -225,6 +229,20 @@ def _changes_of_one(name: str, actuator: int, count: int, is_turning: bool) -> I
         scale = functools.partial(np.multiply, 1.0 + (factor - 1.0) * unit)
         text = f"its gear looks {1.0 / factor:.3g} times what was said; expected its ratio; look at gear, gain and unit"
         yield _Change("gear", name, text, scale, scale, force=1.0 + (1.0 / factor - 1.0) * unit)
+
+
+def _likelier_sign(
+    machine: RecordedMachine, run: Run, trials: list[tuple[float, str, str, str]], best: tuple[float, str, str, str]
+) -> tuple[float, str, str, str]:
+    """Return of the turned forces that explain as much the one that leaves forces as the robot's own bodies have them.
+
+    Forces turned in one of two actuators are those turned in the other with parameters of the other sign.
+    """
+    is_body = np.array([column.parameter in BODY for column in machine.columns])
+    bodies = np.where(run.good, run.matrix @ np.where(is_body, machine.nominal, 0.0), 0.0)
+    agreement = np.sum(bodies * np.where(run.good, run.linear_forces, 0.0), axis=0)
+    equal = [k for k, trial in enumerate(trials) if trial[0] < ALIKE * best[0]]
+    return trials[max(equal, key=lambda k: float(agreement.sum() - 2.0 * agreement[k]))]
 
 
 def _motions(

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from pipeline.errors import InputError
-from pipeline.robot_files.importing import import_robot, tree_of
+from pipeline.robot_files.importing import import_robot, tree_of, write
+from robots import catalog
 from robots.model import Robot
-from tasks import inverse_dynamics
+from tasks import inverse_dynamics, inverse_kinematics
 
 BODY = (
     "<inertial><pose>0.1 0.02 0.03 0.1 0.2 0.3</pose><mass>2</mass><inertia><ixx>0.03</ixx><iyy>0.04</iyy><izz>0.05"
@@ -133,3 +134,36 @@ def test_wrong_includes_are_told_in_their_line(tmp_path: Path, include: str, mes
         import_robot(path)
     assert message in str(caught.value)
     assert "arm.sdf:6:" in str(caught.value)
+
+
+PAIR = """<sdf version="1.11"><world name="pair">
+<include><uri>arm.sdf</uri><name>left</name></include>
+<include><uri>arm.sdf</uri><name>right</name><pose>0 0.6 0 0 0 0.4</pose></include>
+<model name="load"><link name="box"><pose>-0.6 0.3 0.2 0 0 0</pose>BODY</link></model>
+<joint name="grip_left" type="fixed"><parent>left::link_6</parent><child>load::box</child></joint>
+GRIP</world></sdf>"""
+GRIP = '<joint name="grip_right" type="fixed"><parent>right::link_6</parent><child>load::box</child></joint>'
+
+
+@pytest.mark.slow
+def test_two_arms_with_one_load_are_a_closed_chain(tmp_path: Path) -> None:
+    """Along what the loop allows, actuators have the power that all joints of the open tree have."""
+    write(catalog.build("ur5e"), tmp_path / "arm.sdf")
+    made = []
+    for name, grip in (("closed", GRIP), ("open", "")):
+        path = tmp_path / f"{name}.sdf"
+        path.write_text(PAIR.replace("BODY", BODY).replace("GRIP", grip))
+        made.append(Robot.of(import_robot(path, parameters=False).description.family, {}))
+    closed, tree = made
+    names = [link.joint for link in closed.mechanism.limbs[0].links]
+    assert sorted(names) == sorted(tree.mechanism.freedoms)
+    count = len(closed.mechanism.freedoms)
+    assert count == 6
+    q, qd, qdd = np.random.default_rng(2).uniform(-0.03, 0.03, (3, 4, count))
+    joints, forces = inverse_kinematics(closed, q=q, qd=qd, qdd=qdd), inverse_dynamics(closed, q=q, qd=qd, qdd=qdd)
+    assert not forces.status.any()
+    order = [names.index(name) for name in tree.mechanism.freedoms]
+    all_q, all_qd, all_qdd = (values[:, 0, order] for values in joints[:3])
+    power = (inverse_dynamics(tree, q=all_q, qd=all_qd, qdd=all_qdd).force * all_qd).sum(axis=1)
+    driven = [closed.mechanism.freedoms.index(name) for name in closed.mechanism.actuators]
+    np.testing.assert_allclose((forces.force * qd[:, driven]).sum(axis=1), power, rtol=1e-9, atol=1e-12)

@@ -11,6 +11,9 @@ from applications.commands.sweep_inputs import sweeps_in
 from applications.commands.terminal import print_rows
 from pipeline.plan.plan import plan
 
+TIME = "time"
+"""Row of a plan that is measured, unless it has to be quick."""
+
 
 def check(sweep: Path, subset: str | None, quick: bool) -> None:
     """Validate a sweep file, print the plan, and try a few designs."""
@@ -18,11 +21,16 @@ def check(sweep: Path, subset: str | None, quick: bool) -> None:
     for number, sweep_plan in enumerate([plan(parsed) for parsed in sweeps]):
         if number:
             click.echo()
-        print_rows(sweep_plan.rows())
+        print_rows(row for row in sweep_plan.rows() if quick or row[0] != TIME)
     if quick:
         return
-    from pipeline.execution.trial import trial  # all that computes, which the plan does not wait for
+    # all that computes, which the plan does not wait for
+    from pipeline.execution.measured_time import measured_time
+    from pipeline.execution.trial import trial
 
+    for parsed in sweeps:
+        rows = [("robot", parsed.robot), (TIME, measured_time(parsed).text)]
+        print_rows(rows[0 if len(sweeps) > 1 else 1 :])
     all_failed = False
     for parsed in sweeps:
         tried = trial(parsed)

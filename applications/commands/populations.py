@@ -16,12 +16,14 @@ from applications.commands.refusals import interrupted, stopped
 from applications.commands.study_tables import design_rows, read_objectives, show
 from applications.commands.terminal import with_record
 from applications.studies.columns import Objective
-from applications.studies.populations.search import FamilyOutcome, SearchOutcome, search_families
+from applications.studies.populations.polish import polished
+from applications.studies.populations.search import QUESTION, FamilyOutcome, SearchOutcome, search_families
 from applications.studies.populations.search import search as search_designs
 from applications.studies.populations.space import ROBOT
-from pipeline.errors import RunStoppedError
+from pipeline.errors import InputError, RunStoppedError
 from pipeline.stores.names import check_place
 from pipeline.sweep.doors import read_sweeps
+from pipeline.sweep.model import Sweep
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,20 @@ def search(options: SearchCommand) -> None:
         click.echo(str(share))
     feasible = int(outcome.feasible.sum())
     click.echo(f"{len(outcome.front)} on the front, of {feasible} feasible designs; results in {options.store}")
+    if isinstance(outcome, SearchOutcome):
+        _say_polished(sweeps[0], outcome, keywords)
+
+
+def _say_polished(sweep: Sweep, outcome: SearchOutcome, keywords: dict[str, Any]) -> None:
+    """Improve the best designs by derivatives, and print those that became better; they are not stored."""
+    try:
+        designs = polished(sweep, sweep.question.with_options(*(keywords[name] for name in QUESTION)), outcome)
+    except InputError as error:
+        click.echo(f"not improved by derivatives: {error.problems[0].got}")
+        return
+    for design in designs:
+        if design.is_better:
+            click.echo(f"by derivatives, not stored: {design}")
 
 
 def _family_rows(outcome: FamilyOutcome, objectives: Sequence[Objective]) -> list[Sequence[str]]:

@@ -72,7 +72,7 @@ def trial(sweep: Sweep) -> Trial:
     designs, trajectories = _chosen(sweep)
     small = replace(
         sweep.with_sections(friction=NO_FRICTION, measurement=None, split=None, selection=EVERYTHING),
-        design=_part(sweep.design, designs),
+        design=part_of(sweep.design, designs),
         trajectories=tuple(sweep.trajectories[k] for k in trajectories),
         grid=_shortened(sweep, len(designs) * len(trajectories)),
         outputs=("actuator_force",),
@@ -105,11 +105,11 @@ def _simulated(sweep: Sweep, axes: SimulationAxes) -> Trial:
     """Simulate some cases: the first friction set, few designs and trajectories, for a part of the time."""
     designs, trajectories = _places(sweep.design.size, SIMULATED), _places(len(sweep.trajectories), SIMULATED)
     gains, states = (_places(axis.size, SIMULATED) for axis in (axes.gains, axes.state))
-    friction = replace(sweep.friction, axis=_part(sweep.friction.axis, np.zeros(1, dtype=np.int64)))
-    simulation = replace(axes, gains=_part(axes.gains, gains), state=_part(axes.state, states))
+    friction = replace(sweep.friction, axis=part_of(sweep.friction.axis, np.zeros(1, dtype=np.int64)))
+    simulation = replace(axes, gains=part_of(axes.gains, gains), state=part_of(axes.state, states))
     small = replace(
         sweep.with_sections(friction=friction, split=None, selection=EVERYTHING, simulation=simulation),
-        design=_part(sweep.design, designs),
+        design=part_of(sweep.design, designs),
         trajectories=tuple(sweep.trajectories[k] for k in trajectories),
         grid=replace(sweep.grid, samples=min(sweep.grid.samples, 2 + INSTANTS // axes.simulation.every)),
         outputs=(),
@@ -162,7 +162,7 @@ def _places(size: int, most: int) -> NDArray[np.int64]:
     return np.unique(np.concatenate([[0, size - 1], inner])).astype(np.int64)
 
 
-def _part(axis: Axis, indices: NDArray[np.int64]) -> Axis:
+def part_of(axis: Axis, indices: NDArray[np.int64]) -> Axis:
     """Return the sets of an axis at some places."""
     values = axis.take(indices)
     columns = tuple(ExplicitValues(tuple(map(float, values[name]))) for name in axis.names)

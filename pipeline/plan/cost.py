@@ -1,7 +1,8 @@
 """Forecast of the time of a plan: the operations of the robot times the duration of one, plus the rest.
 
-It is good to a factor of two or three. The figures are those of one core of a current server processor with AVX-512
-(`docs/benchmarks.md`); `limbsweep bench robots run series` prints them for another machine.
+It is good to a factor of two or three; `pipeline.execution.measured_time` measures for `limbsweep check`. The
+figures are those of one core of a current server processor with AVX-512 (`docs/benchmarks.md`); `limbsweep bench robots
+run series` prints them for another machine.
 """
 
 from __future__ import annotations

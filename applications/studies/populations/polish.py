@@ -1,0 +1,69 @@
+"""Last step of a search: the best design by each objective is improved by exact derivatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from applications.studies.columns import objective
+from applications.studies.optimisation import LocalOptimum, optimise
+from applications.studies.points import Continuous
+from applications.studies.populations.search import SearchOutcome
+from applications.studies.problem import DesignProblem
+from applications.studies.space import DesignSpace
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.question.question import StudyQuestion
+
+
+@dataclass(frozen=True)
+class PolishedDesign:
+    """An optimum by derivatives from the best design of a search by one objective; choices stay as in that design."""
+
+    objective: str
+    start: int
+    optimum: LocalOptimum
+
+    @property
+    def is_better(self) -> bool:
+        """Return whether it is better than its start by more than rounding, and meets all conditions."""
+        before, after = self.optimum.start, self.optimum.value
+        gain = (before - after) * objective(self.objective).sign
+        return self.optimum.feasible and gain > 1e-6 * abs(before)
+
+    def __str__(self) -> str:
+        """One line for people."""
+        names = ", ".join(f"{name} {value:.6g}" for name, value in self.optimum.design.items())
+        return (
+            f"{self.objective}: {self.optimum.value:.6g} (design {self.start} has {self.optimum.start:.6g}) at {names}"
+        )
+
+
+def polished(sweep: Sweep, question: StudyQuestion, outcome: SearchOutcome) -> list[PolishedDesign]:
+    """Improve the best design of a search by each objective, within the bounds of its continuous variables.
+
+    Empty if no variable is continuous or no design is feasible. Raises InputError where an objective or a condition has
+    no derivatives.
+    """
+    variables = DesignSpace.to_search(sweep, question.cases).variables
+    bounds = {each.name: (each.low, each.high) for each in variables if isinstance(each, Continuous)}
+    if not bounds or not len(outcome.front):
+        return []
+    problem = DesignProblem.of(sweep, bounds, question.cases)
+    designs = []
+    for k, text in enumerate(question.objectives):
+        start = int(outcome.front[np.argmin(outcome.costs[outcome.front, k])])
+        row = {str(name): x.values[start] for name, x in outcome.designs.coords.items() if x.dims == ("design",)}
+        fixed = _constants(problem, row)
+        point = [float(row[name]) for name in problem.names]
+        best = optimise(replace(problem, constant=fixed), objective(text), np.array(point), question.where)[0]
+        designs.append(PolishedDesign(text, start, best))
+    return designs
+
+
+def _constants(problem: DesignProblem, row: dict[str, object]) -> dict[str, float]:
+    """Return the numbers of a design that are no variables, neither derived nor cases."""
+    derived = {name for name, _ in problem.space.rules}
+    free = {name for name in row if name not in problem.names and name not in derived and name not in problem.cases}
+    numbers = {name: row[name] for name in free if name in problem.first_parameters}
+    return {name: float(value) for name, value in numbers.items() if isinstance(value, int | float | np.number)}

@@ -1,0 +1,58 @@
+"""Measured time of sweeps: what is small is in proportion to the whole, by a clock that is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.execution import measured_time as module
+from pipeline.execution.measured_time import measured_time
+from pipeline.plan.plan import plan
+from pipeline.sweep.model import Sweep
+
+SWEPT = """
+limbsweep: 1
+robot: five_bar
+design: {sample: {method: sobol, count: 5000, seed: 1, parameters: {payload_mass: {low: 0, high: 1}}}}
+trajectories: {c: {kind: circle, radius: 0.05, normal: [0, 1, 0], period: 1}}
+time: {stop: 1, step: 0.1}
+metrics: [peak_force]
+"""
+SIMULATED = """
+limbsweep: 1
+robot: five_bar
+design: {grid: {payload_mass: {start: 0, stop: 1, num: 40}}}
+trajectories: {c: {kind: circle, radius: 0.05, normal: [0, 1, 0], period: 1}}
+time: {stop: 1, step: 0.01}
+simulation: {method: rk4, step: 1.0e-3, controller: {kind: pd_gravity, parameters: {kp: 200.0, kd: 20.0}}}
+metrics: [peak_force]
+"""
+
+
+def test_designs_are_in_proportion(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def seconds(sweep: Sweep) -> float:
+        calls.append(sweep.design.size)
+        return (3.0 if len(calls) == 1 else 0.0) + 0.1 + 2e-3 * sweep.design.size
+
+    monkeypatch.setattr(module, "_run_seconds", seconds)
+    measured = measured_time(Sweep.from_text(SWEPT))
+    assert calls[:4] == [1, 1, 4, 16]  # the first compiles
+    assert measured.seconds == pytest.approx(0.1 + 2e-3 * 5000, rel=0.01)
+    assert measured.first == pytest.approx(3.0)
+    assert "measured with a few cases" in measured.text
+
+
+def test_steps_and_cases_of_simulations_are_in_proportion(monkeypatch: pytest.MonkeyPatch) -> None:
+    def seconds(sweep: Sweep) -> float:
+        steps = (sweep.grid.samples - 1) * sweep.simulation.simulation.every
+        return steps * (1e-4 + 3e-4 * plan(sweep).cases)
+
+    monkeypatch.setattr(module, "_seconds", seconds)
+    sweep = Sweep.from_text(SIMULATED)
+    expected = 1000 * (1e-4 * plan(sweep).blocks + 3e-4 * 40)
+    assert measured_time(sweep).seconds == pytest.approx(expected + module.OPENING, rel=0.02)
+
+
+def test_a_real_clock_tells_a_time() -> None:
+    assert 0.0 < measured_time(Sweep.from_text(SWEPT.replace("5000", "8"))).seconds < 60.0

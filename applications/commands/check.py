@@ -25,15 +25,14 @@ def check(sweep: Path, subset: str | None, quick: bool) -> None:
     if quick:
         return
     # all that computes, which the plan does not wait for
-    from pipeline.execution.measured_time import measured_time
-    from pipeline.execution.trial import trial
+    from pipeline.execution import measured_time, trial
 
     for parsed in sweeps:
-        rows = [("robot", parsed.robot), (TIME, measured_time(parsed).text)]
+        rows = [("robot", parsed.robot), (TIME, measured_time.measured_time(parsed).text)]
         print_rows(rows[0 if len(sweeps) > 1 else 1 :])
     all_failed = False
     for parsed in sweeps:
-        tried = trial(parsed)
+        tried = trial.trial(parsed)
         for line in tried.lines():
             click.echo(line if line.startswith(" ") else f"warning: {parsed.robot}: {line}", err=True)
         all_failed |= tried.result.all_failed

@@ -62,7 +62,7 @@ class MeasuredTime:
 
 
 def measured_time(sweep: Sweep) -> MeasuredTime:
-    """Measure the time of a sweep. Raises InputError where a plan of a part of it cannot be made."""
+    """Measure the time of a sweep. Raises InputError where a plan of a part of it cannot be parts."""
     whole = plan(sweep)
     if sweep.simulation is not None:
         seconds, first = _simulated(sweep, sweep.simulation)
@@ -91,7 +91,7 @@ def _prescribed(sweep: Sweep) -> tuple[float, float]:
 
 def _simulated(sweep: Sweep, axes: SimulationAxes) -> tuple[float, float]:
     """Return the seconds of a sweep of simulations, and those of the first call."""
-    made, steps = plan(sweep), sweep.grid.samples - 1
+    parts, steps = plan(sweep), sweep.grid.samples - 1
     few = max(1, STEPS // axes.simulation.every)
     first, spent, count = _seconds(_with_few_simulations(sweep, axes, 1, few)), 0.0, min(few, steps)
     while True:
@@ -105,7 +105,7 @@ def _simulated(sweep: Sweep, axes: SimulationAxes) -> tuple[float, float]:
     if (cases := plan(several).cases) > 1:
         calls.append((cases, _seconds(several)))
     of_call, of_case = _line(calls)
-    return (made.blocks * of_call + made.cases * of_case) * steps / count, max(first - one, 0.0)
+    return (parts.blocks * of_call + parts.cases * of_case) * steps / count, max(first - one, 0.0)
 
 
 def _values(sweep: Sweep, axes: SimulationAxes) -> int:
@@ -134,9 +134,9 @@ def _run_seconds(sweep: Sweep) -> float:
 
 def _seconds(sweep: Sweep) -> float:
     """Compute the blocks of a sweep, and return the seconds of the processor."""
-    made, start = plan(sweep), time.process_time()
-    for index in range(made.blocks):
-        compute.computed(block_of(made, index))
+    parts, start = plan(sweep), time.process_time()
+    for index in range(parts.blocks):
+        compute.computed(block_of(parts, index))
     return time.process_time() - start
 
 

@@ -46,7 +46,7 @@ def polished(sweep: Sweep, question: StudyQuestion, outcome: SearchOutcome) -> l
     no derivatives.
     """
     variables = DesignSpace.to_search(sweep, question.cases).variables
-    bounds = {each.name: (each.low, each.high) for each in variables if isinstance(each, Continuous)}
+    bounds = {free.name: (free.low, free.high) for free in variables if isinstance(free, Continuous)}
     if not bounds or not len(outcome.front):
         return []
     problem = DesignProblem.of(sweep, bounds, question.cases)

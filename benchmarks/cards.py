@@ -35,8 +35,7 @@ from robots import catalog
 from storage import open_results
 from tasks.blocks import compute
 from tasks.blocks.assembly import Assembly
-from tasks.blocks.block import Block
-from tasks.blocks.limb_results import motions
+from tasks.blocks.block import Block, motions
 from tasks.kernels.cards import CardError, card
 
 SMALL, LARGE = 1.0, 6.0

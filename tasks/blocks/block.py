@@ -19,12 +19,14 @@ from robots.devices import CPU, Device
 from robots.formats.description import Description, family_of
 from robots.friction.groups import FrictionGroup, varies
 from robots.limits import EVEN_SHARING, NO_LIMITS, ActuatorSharing, Limits
+from robots.loads.family import signal_values
 from robots.measurement import clean_series
 from robots.model import Family
 from robots.quantities import FRICTION, QUANTITIES, SPACE, MetricFunction, mechanism_sizes
 from robots.simulation import SimulationSettings
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks.measured import Measurement
+from tasks.blocks.motions import Motions
 from tasks.blocks.pool import Arrays
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.limits import JointLimits
@@ -36,7 +38,10 @@ from tasks.kernels.kernel import Kernel
 from tasks.kernels.kernel import kernel as cached_kernel
 from tasks.kernels.keys import Values, indexed
 from tasks.kernels.program import Program
-from tasks.mechanics.structure import mount_values
+from tasks.mechanics.structure import mount_values, structure_of
+from tasks.sources import prescribed
+from tasks.sources.commanded import commanded
+from tasks.sources.prescribed import base_field
 from tasks.stages.metrics import margins
 from tasks.stages.metrics.margins import LimbLimits
 from tasks.stages.request import Request
@@ -257,3 +262,27 @@ class Block:
     def named_parameters(self) -> Arrays:
         """Parameters by name, (design,) each."""
         return {p.name: self.parameters[:, i] for i, p in enumerate(self.family.parameters)}
+
+
+def motions(block: Block) -> Motions:
+    """Evaluate the trajectories of a block."""
+    motion = np.stack(
+        [commanded(block.family, trajectory, block.times, block.origin) for trajectory in block.trajectories]
+    )
+    signals = signal_values(block.family, prescribed.padded_times(block.times)) if block.family.signals else None
+    felt = base_field(block.base, block.gravity, block.times) if block.base is not None else None
+    shared = block.switched_values(prescribed.padded_times(block.times))
+    if not any(trajectory.load is not None for trajectory in block.trajectories):
+        return Motions(motion, signals=signals, field=felt, shared=shared)
+    acting = [
+        prescribed.along(trajectory.load, _rotation(block.family, rows), block.times)
+        for trajectory, rows in zip(block.trajectories, motion, strict=True)
+    ]
+    return Motions(motion, np.ascontiguousarray(np.stack(acting)), signals, felt, shared)
+
+
+def _rotation(family: Family, motion: np.ndarray) -> np.ndarray:
+    """Return the rotation of the platform, row by row (9, padded time or 1), from a motion input."""
+    if structure_of(family).motion_size == 9:
+        return np.array(family.reference.platform.home.rotation, dtype=float).reshape(9, 1)
+    return motion[3:12]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from robots.quantities import names
 from tasks.blocks import measured
 from tasks.blocks.assembly import Assembled, Assembly
-from tasks.blocks.block import Block
-from tasks.blocks.limb_results import limb_arrays, motions, sharing
+from tasks.blocks.block import Block, motions
+from tasks.blocks.limb_results import limb_arrays, sharing
 from tasks.blocks.motions import Motions
 from tasks.blocks.pool import Arrays
 from tasks.blocks.reactions import reactions

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from robots.quantities import DIFFERENTIABLE, FRICTION, QUANTITIES, reduction
 from robots.status import Status
 from robots.types import TWIST
-from tasks.blocks.block import Block
-from tasks.blocks.limb_results import motions
+from tasks.blocks.block import Block, motions
 from tasks.blocks.motions import TIMED
 from tasks.kernels.derivatives import pushforward
 from tasks.kernels.expression import Array

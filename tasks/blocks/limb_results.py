@@ -1,7 +1,6 @@
-"""Results of limbs and platform for the assembly of a block, and the root of its graph.
+"""Results of limbs and platform for the assembly of a block.
 
-Results are kept from the tasks that computed them, or computed strip by strip in one task. The root is the motion of
-the block's trajectories, the same for all designs.
+They are kept from the tasks that computed them, or computed strip by strip in one task.
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.loads.family import signal_values
-from robots.model import Family
 from tasks.blocks.block import Block
 from tasks.blocks.memory import HostMemory
 from tasks.blocks.motions import Motions, TrajectoryPart
@@ -23,37 +20,8 @@ from tasks.kernels.expression import CASE
 from tasks.kernels.kernel import empty_rows
 from tasks.kernels.keys import Key, Values
 from tasks.kernels.program import Kernels
-from tasks.mechanics.structure import structure_of
-from tasks.sources import prescribed
-from tasks.sources.commanded import commanded
-from tasks.sources.prescribed import base_field
 from tasks.stages import stages
 from tasks.stages.stages import Rows, Stage
-
-
-def motions(block: Block) -> Motions:
-    """Evaluate the trajectories of a block."""
-    motion = np.stack(
-        [commanded(block.family, trajectory, block.times, block.origin) for trajectory in block.trajectories]
-    )
-    signals = signal_values(block.family, prescribed.padded_times(block.times)) if block.family.signals else None
-    felt = base_field(block.base, block.gravity, block.times) if block.base is not None else None
-    shared = block.switched_values(prescribed.padded_times(block.times))
-    if not any(trajectory.load is not None for trajectory in block.trajectories):
-        return Motions(motion, signals=signals, field=felt, shared=shared)
-    acting = [
-        prescribed.along(trajectory.load, _rotation(block.family, rows), block.times)
-        for trajectory, rows in zip(block.trajectories, motion, strict=True)
-    ]
-    return Motions(motion, np.ascontiguousarray(np.stack(acting)), signals, felt, shared)
-
-
-def _rotation(family: Family, motion: np.ndarray) -> np.ndarray:
-    """Return the rotation of the platform, row by row (9, padded time or 1), from a motion input."""
-    if structure_of(family).motion_size == 9:
-        return np.array(family.reference.platform.home.rotation, dtype=float).reshape(9, 1)
-    return motion[3:12]
-
 
 PASSING = frozenset({"joint_state"})
 """Outputs of limbs that nothing but their reactions needs: hundreds of numbers of a sample."""

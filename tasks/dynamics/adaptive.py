@@ -13,7 +13,8 @@ from scipy.integrate import DenseOutput, OdeSolver
 from scipy.optimize import brentq
 
 from tasks.dynamics.forces_over_step import Pushes
-from tasks.dynamics.integration import JointModes, Moment, MotionSystem, StateRates, forced
+from tasks.dynamics.instant.moments import JointModes, Moment, StateRates
+from tasks.dynamics.integration import MotionSystem, forced
 from tasks.kernels.kernel import padded
 
 SHORT = 1e-14

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence, Set
 
 import numpy as np
 
+from robots.loads.family import signal_values
 from robots.model import Family
 from tasks.dynamics.drive_values import Inverse
 from tasks.features import table
@@ -70,6 +71,10 @@ class InverseModel:
         """Return a stage with its inputs of the cases."""
         case = {name: self.constants[_source(stage, name)] for name in stage.program.case}
         return stage, BoundKernel(stage.program, case)
+
+    def signals_at(self, time: float, width: int) -> np.ndarray:
+        """Return the signals of loads at a time [s], the same for all samples (signal, samples)."""
+        return np.repeat(signal_values(self.family, time)[:, None], width, axis=1)
 
     def run(self, motion: np.ndarray, *, forces: bool = True, signals: np.ndarray | None = None) -> Inverse:
         """Compute the inverse model for a motion input (size, samples).

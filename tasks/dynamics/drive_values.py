@@ -7,7 +7,6 @@ from typing import Protocol
 
 import numpy as np
 
-from robots.loads.family import signal_values
 from robots.model import Family
 from robots.status import Status
 from tasks.kernels.keys import Indexed, Values
@@ -15,16 +14,15 @@ from tasks.mechanics.structure import structure_of
 from tasks.stages.parts import VELOCITY
 
 
-def signal_columns(family: Family, time: float, width: int) -> np.ndarray:
-    """Signals of loads at a time [s], the same for all samples (signal, samples)."""
-    return np.repeat(signal_values(family, time)[:, None], width, axis=1)
-
-
 class DriveModel(Protocol):
     """The inverse model of a robot for a batch: `tasks.dynamics.drive_model.InverseModel`."""
 
     family: Family
     freedoms: Sequence[int]
+
+    def signals_at(self, time: float, width: int) -> np.ndarray:
+        """Return the signals of loads at a time [s], the same for all samples (signal, samples)."""
+        ...
 
     def run(self, motion: np.ndarray, *, forces: bool = True, signals: np.ndarray | None = None) -> Inverse:
         """Compute the values at a motion input (size, samples); without `forces` positions and J_IK alone."""

@@ -21,7 +21,8 @@ from tasks.dynamics import inputs
 from tasks.dynamics.equations import free_acceleration
 from tasks.dynamics.forces_over_step import Acting, HeldForces, Pushes, SignalSource, Source, arguments, first_shape
 from tasks.dynamics.instant.layout import POSE
-from tasks.dynamics.integration import METHODS, Moment, MotionSystem, Stepper, forced
+from tasks.dynamics.instant.moments import Moment
+from tasks.dynamics.integration import METHODS, MotionSystem, Stepper, forced
 from tasks.dynamics.records import (
     GRAVITY,
     NO_FORCES,

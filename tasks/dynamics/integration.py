@@ -20,7 +20,7 @@ of the step. A sample that needs too many steps stops there.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +35,8 @@ from tasks.dynamics import inputs
 from tasks.dynamics.forces_over_step import Push
 from tasks.dynamics.inputs import reaction_criteria
 from tasks.dynamics.instant.decisions import OPEN, decide
-from tasks.dynamics.instant.layout import POSE, StateLayout
+from tasks.dynamics.instant.layout import POSE
+from tasks.dynamics.instant.moments import LOOSE, ROUGH, ROUNDING, STILL, UNIT, JointModes, Moment, StateRates
 from tasks.dynamics.instant.programs import Constants, Instant
 from tasks.features.friction.inputs import Friction, friction_input, without_zero_width
 from tasks.features.friction.joints import bristles
@@ -46,8 +47,6 @@ from tasks.mathematics import rotations
 Force = Callable[[np.ndarray], np.ndarray]
 """Function from states (size, samples) to external inputs (rows of `StateLayout.acting`, samples)."""
 
-ROUNDING = 1e-12
-"""Share of a limit, or of a velocity, that counts as none."""
 
 STOPPED = 1e-10
 """Share of the largest velocity of a joint in a step below which one is at rest where another comes to rest."""
@@ -57,83 +56,6 @@ ANOTHER = 1e-6
 
 ROUNDS = 3
 """Times that joints at rest are divided into those that hold and those that do not, until that is consistent."""
-
-UNIT = 1e-15
-"""Largest deviation of the length of a quaternion from one."""
-
-LOOSE = 2.0
-"""In the place of 1 in `JointModes.rest`: at rest, after friction has been exceeded."""
-
-
-@dataclass(frozen=True)
-class JointModes:
-    """Friction modes: joints at rest (joint, samples), and the direction of the others (1, -1, or 0 without modes)."""
-
-    both: np.ndarray
-
-    @classmethod
-    def of(cls, resting: np.ndarray, direction: np.ndarray) -> JointModes:
-        """From the two."""
-        return cls(np.concatenate([resting, direction]))
-
-    @property
-    def rest(self) -> np.ndarray:
-        """1 where a joint is at rest, LOOSE where it may hold no more than the friction of motion."""
-        return self.both[: len(self.both) // 2]
-
-    @property
-    def direction(self) -> np.ndarray:
-        """Direction of moving joints (joint, samples): 1 or -1."""
-        return self.both[len(self.both) // 2 :]
-
-
-@dataclass(frozen=True)
-class StateRates:
-    """Rates of a robot at a state: its `rate`, values OF_JOINTS of its `joints`, speeds that joints at rest allow.
-
-    dependent, status (samples,): as of the program.
-    """
-
-    layout: StateLayout
-    rate: np.ndarray
-    joints: np.ndarray
-    kept_speed: np.ndarray
-    dependent: np.ndarray
-    status: np.ndarray
-
-    def __getattr__(self, name: str) -> np.ndarray:
-        """One of OF_JOINTS, (joint, samples)."""
-        return self.joints[self.layout.of_joints[name]]
-
-
-@dataclass(frozen=True)
-class Moment:
-    """State, friction modes and rates of a batch at one time."""
-
-    state: np.ndarray
-    modes: JointModes
-    rates: StateRates
-
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """Return the arrays of state, modes and rates."""
-        r = self.rates
-        return self.state, self.modes.both, r.rate, r.joints, r.kept_speed, r.dependent, r.status
-
-    def like(self, arrays: Iterable[np.ndarray]) -> Moment:
-        """Return a moment of the same system from its arrays."""
-        state, modes, *rates = arrays
-        return Moment(state, JointModes(modes), StateRates(self.rates.layout, *rates))
-
-    def of(self, columns: np.ndarray) -> Moment:
-        """That of some samples."""
-        return self.like(each.take(columns, axis=-1) for each in self.arrays())
-
-    def replaced(self, columns: np.ndarray, part: Moment) -> Moment:
-        """Return the same with other values for some samples."""
-        result = self.like(each.copy() for each in self.arrays())
-        for target, source in zip(result.arrays(), part.arrays(), strict=True):
-            target[..., columns] = source
-        return result
 
 
 class MotionSystem:
@@ -354,11 +276,6 @@ samples)."""
 
 Step = Callable[[MotionSystem, np.ndarray, JointModes, StateRates, np.ndarray, Along], tuple[np.ndarray, np.ndarray]]
 
-ROUGH = 0.1
-"""Difference of the two accelerations in the middle of a step, relative to the largest, from which it is too long."""
-
-STILL = 1e-6
-"""Acceleration [m/s^2, rad/s^2] below which differences are rounding."""
 
 GAMMA = 1.0 - math.sqrt(0.5)
 

@@ -26,7 +26,7 @@ from robots.model import Robot
 from robots.parameters import ParameterError, nearest
 from tasks.dynamics.control import ControlLoop, Settings
 from tasks.dynamics.drive_model import InverseModel, case_rows
-from tasks.dynamics.drive_values import Seen, motion_input, signal_columns
+from tasks.dynamics.drive_values import Seen, motion_input
 from tasks.dynamics.fed_motors import ActuatorRates, FedMotors, _resistances, torque_constants
 from tasks.dynamics.forces_over_step import Acting, is_of_state, is_of_time
 from tasks.dynamics.inputs import moving_input
@@ -82,7 +82,7 @@ class Running:
         """Forces (actuator, samples) over the next step."""
         motion = motion_input(self._family, seen)
         target = np.repeat(self._reference.at(self._number * self._step)[:, None], motion.shape[1], axis=1)
-        signals = signal_columns(self._family, self._start + self._number * self._step, motion.shape[1])
+        signals = self._model.signals_at(self._start + self._number * self._step, motion.shape[1])
         here, goal = self._model.run(motion, signals=signals), self._model.run(target, signals=signals)
         result = self._loop.force(self._number, motion, target, here, goal)
         self._number += 1

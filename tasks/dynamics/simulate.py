@@ -28,7 +28,8 @@ from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.forces_over_step import Acting
 from tasks.dynamics.forward import Cases, begun, opened, over_time, series
 from tasks.dynamics.free_motion import Feedback, Form
-from tasks.dynamics.integration import Moment, MotionSystem
+from tasks.dynamics.instant.moments import Moment
+from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.motions import ChainMotion, Simulation
 from tasks.dynamics.records import (
     GRAVITY,

@@ -16,7 +16,7 @@ import numpy as np
 from robots.controllers import Controller
 from robots.model import Family
 from tasks.dynamics.control import ControlLoop, Settings
-from tasks.dynamics.drive_values import DriveModel, Inverse, signal_columns
+from tasks.dynamics.drive_values import DriveModel, Inverse
 from tasks.mathematics.rotations import roll_pitch_yaw
 
 
@@ -98,7 +98,7 @@ class Controlled:
     def at(self, number: int, motion: np.ndarray) -> Seen:
         """Return the held forces."""
         target = self.tracks.at(number)
-        signals = signal_columns(self.model.family, number * self._step, motion.shape[1])
+        signals = self.model.signals_at(number * self._step, motion.shape[1])
         here, there = self.model.run(motion, signals=signals), self.model.run(target, signals=signals)
         force = self.loop.force(number, motion, target, here, there)
         return Seen(StepForces(force, force, force), Aim(target, here, there))

@@ -19,7 +19,8 @@ from robots.friction.groups import FrictionGroup
 from robots.model import Family
 from tasks.dynamics.forces_over_step import Parabola
 from tasks.dynamics.instant.layout import layout
-from tasks.dynamics.integration import ROUGH, ROUNDING, STILL, UNIT, Moment, MotionSystem, StateRates
+from tasks.dynamics.instant.moments import ROUGH, ROUNDING, STILL, UNIT, Moment, StateRates
+from tasks.dynamics.instant.programs import Instant
 from tasks.kernels.expression import Array, Mask, Scalar
 from tasks.kernels.kernel import has_compiler
 from tasks.kernels.keys import indexed
@@ -38,40 +39,40 @@ SMALL = 9
 """Size of a motion input of a platform that does not turn."""
 
 
-def fill_accelerations(system: MotionSystem, motion: np.ndarray, change: np.ndarray) -> None:
+def fill_accelerations(instant: Instant, motion: np.ndarray, change: np.ndarray) -> None:
     """Write accelerations of the freedoms (step, freedom, samples) into motion inputs (step, size, samples)."""
-    structure = system.instant.structure
-    if not system.layout.platform:
-        motion[:, -system.layout.free :] = change
+    structure = instant.structure
+    if not instant.layout.platform:
+        motion[:, -instant.layout.free :] = change
         return
     small = structure.motion_size == SMALL
     places = [k - 3 for k in structure.positions] if small else structure.positions
     motion[:, -(3 if small else 6) :][:, places] = change
 
 
-def in_one_call(system: MotionSystem, method: str) -> bool:
+def in_one_call(instant: Instant, method: str) -> bool:
     """Return whether steps can be one call: of `rk4`, with loads in the axes of the world."""
-    return method == "rk4" and not system.load_with_platform and has_compiler() and system.instant.in_lanes
+    return method == "rk4" and has_compiler() and instant.in_lanes
 
 
 class FusedStep:
     """Steps of `step` [s] of a batch whose samples are cases of their own."""
 
-    def __init__(self, system: MotionSystem, step: float):
-        self._system, self._step, parts = system, step, system.layout
-        family, groups = system.instant.family, system.instant.groups
+    def __init__(self, instant: Instant, step: float):
+        self._instant, self._step, parts = instant, step, instant.layout
+        family, groups = instant.family, instant.groups
         self._sequence = sequence = ProgramSequence()
         self._state, self._modes = sequence.wide(parts.size), sequence.wide(2 * parts.joints)
         self._length = sequence.wide(1)
         names = {"force": "force"} | ({"load": "load"} if parts.platform else {})
         names |= {"signals": "signals"} if parts.signals else {}
-        names |= {"gravity": "base"} if system.instant.base else {}
+        names |= {"gravity": "base"} if instant.base else {}
         rows = {name: parts.acting[row] for name, row in names.items()}
         sizes = {name: row.stop - row.start for name, row in rows.items()}
         self._acting = [{name: sequence.wide(size) for name, size in sizes.items()} for _ in range(3)]
         self._rows = rows
         begin, middle, end = self._acting
-        evaluate = Evaluation(sequence, system, self._modes)
+        evaluate = Evaluation(sequence, instant, self._modes)
         first = evaluate(self._state, begin)
         rates, evaluated = [first["rate"]], [first]
         for share, acting in ((0.5, middle), (0.5, middle), (1.0, end)):
@@ -106,7 +107,7 @@ class FusedStep:
         results = empty(self._results, width)
         self._sequence(arrays | {slot: results[key] for key, slot in self._results.items()}, width)
         scalars = (results[name][0] for name in ("dependent", "status"))
-        rates = StateRates(self._system.layout, *(results[name] for name in KEPT[:3]), *scalars)
+        rates = StateRates(self._instant.layout, *(results[name] for name in KEPT[:3]), *scalars)
         return Moment(results["state"], now.modes, rates), results["event"][0] > 0.5
 
 
@@ -118,8 +119,8 @@ def indexed_rates(rates: list[Slot]) -> dict[Any, Slot]:
 class Evaluation:
     """Sequence of calls for a robot at a state; limbs use the same arrays each time."""
 
-    def __init__(self, sequence: ProgramSequence, system: MotionSystem, modes: Slot):
-        self._sequence, self._instant, self._modes = sequence, system.instant, modes
+    def __init__(self, sequence: ProgramSequence, instant: Instant, modes: Slot):
+        self._sequence, self._instant, self._modes = sequence, instant, modes
         self._limbs: list[dict[Any, Slot]] = []
         self._of_limbs: dict[Any, Slot] = {}
 

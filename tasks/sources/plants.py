@@ -12,7 +12,8 @@ from robots.loads.signals import Breaks, Piece
 from robots.status import Status
 from tasks.dynamics.fed_motors import ActuatorRates, FedMotors, FedPush
 from tasks.dynamics.forces_over_step import Parabola, Push, SignalSource
-from tasks.dynamics.integration import METHODS, Moment, MotionSystem, Stepper, forced, whole_lanes
+from tasks.dynamics.instant.moments import Moment
+from tasks.dynamics.integration import METHODS, MotionSystem, Stepper, forced, whole_lanes
 from tasks.kernels.keys import Values
 from tasks.mathematics import rotations
 from tasks.sources.drives import ForceSource, StepForces
@@ -38,7 +39,7 @@ class MovingRobots:
         self._breaks = signal_breaks(system.instant.family) if system.layout.signals else Breaks()
         self.system, self.step, self.method, self.load, self.field = system, step, METHODS[method], load, field
         self.supply = supply
-        self._has_fused_steps = supply is None and in_one_call(system, method)
+        self._has_fused_steps = supply is None and not system.load_with_platform and in_one_call(system.instant, method)
         self._state = state
         self._now: Moment | None = None
 
@@ -76,7 +77,7 @@ class MovingRobots:
     @functools.cached_property
     def _fused(self) -> FusedStep | None:
         """Steps in one call each; None where they are not. Compiled where a step is taken alone."""
-        return FusedStep(self.system, self.step) if self._has_fused_steps else None
+        return FusedStep(self.system.instant, self.step) if self._has_fused_steps else None
 
     @property
     def moment(self) -> Moment:
@@ -206,7 +207,7 @@ class MovingRobots:
             values["gravity"] = begin[layout.acting["base"]]
         if rates:
             now = forced(self.system, self.moment, np.ascontiguousarray(begin)).rates
-            fill_accelerations(self.system, values["motion"][None], now.rate[None, layout.at["qd"]])
+            fill_accelerations(self.system.instant, values["motion"][None], now.rate[None, layout.at["qd"]])
             values["given_friction"] = now.braking
         return values
 

@@ -26,7 +26,8 @@ from tasks.dynamics.control import ControlLoop
 from tasks.dynamics.drive_model import InverseModel
 from tasks.dynamics.forces_over_step import Parabola
 from tasks.dynamics.instant.layout import layout
-from tasks.dynamics.integration import Moment, MotionSystem, StateRates
+from tasks.dynamics.instant.moments import Moment, StateRates
+from tasks.dynamics.integration import MotionSystem
 from tasks.kernels.expression import Array, Mask
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.kernels.lanes import ProgramSequence, Slot
@@ -144,7 +145,7 @@ class TimeLoop:
         self._same["live"] = sequence.wide(1)
         self._constants: dict[str, np.ndarray] = {"length": np.full((1, self._width), step)}
         state, following = places.at("state", parts.size), places.at("state", parts.size, 1)
-        evaluate = Evaluation(sequence, self._system, self._same["modes"])
+        evaluate = Evaluation(sequence, self._system.instant, self._same["modes"])
         rates, checked, ended = self._stages(evaluate, state, following)
         if parts.joints:
             places_of_end = self._of_rates(evaluate, "end", 0)
@@ -384,7 +385,7 @@ class TimeLoop:
         sample |= {name: arrays[f"{name}_begin"][after] for name in ("load", "gravity") if f"{name}_begin" in arrays}
         braking = arrays["first_joints"][after][:, of]
         if rates:
-            fill_accelerations(self._system, sample["motion"], arrays["first_rate"][after][:, parts.at["qd"]])
+            fill_accelerations(self._system.instant, sample["motion"], arrays["first_rate"][after][:, parts.at["qd"]])
             sample["given_friction"] = braking
         friction = arrays["end_joints"][:taken][:, of] if parts.joints else braking
         if not isinstance(self._drive, Controlled):

@@ -59,7 +59,7 @@ def inputs_of_motion(
 
 
 def modes_of(parts: StateLayout, modes: Array, memory: Array) -> Modes:
-    """From `tasks.dynamics.integration.JointModes` and the memory of all joints."""
+    """From `tasks.dynamics.instant.moments.JointModes` and the memory of all joints."""
     levels, direction = modes[: parts.joints], modes[parts.joints :]
     resting, loose = ([where(level > bound, 1.0, 0.0) for level in levels] for bound in (0.5, 1.5))
     return Modes(array(resting), array(loose), direction, memory)

@@ -12,8 +12,7 @@ from robots import catalog
 from robots.trajectories.trajectory import Trajectory
 from tasks import equations_of_motion, inertia_matrix, inverse_dynamics
 from tasks.blocks import compute
-from tasks.blocks.block import Block
-from tasks.blocks.limb_results import motions
+from tasks.blocks.block import Block, motions
 from tasks.dynamics.records import Moving
 from tests.tasks import trees
 from tests.tasks.blocks.test_gradients import block

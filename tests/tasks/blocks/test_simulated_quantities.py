@@ -18,8 +18,7 @@ from robots.limits import Capacity
 from robots.model import Mechanism
 from robots.quantities import QUANTITIES, Quantity
 from tasks.blocks import compute
-from tasks.blocks.block import Block
-from tasks.blocks.limb_results import motions
+from tasks.blocks.block import Block, motions
 from tasks.blocks.pool import Arrays
 from tasks.blocks.reactions import reactions
 from tasks.blocks.series import gathered, wide

@@ -13,7 +13,8 @@ from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics
-from tasks.dynamics.integration import JointModes, MotionSystem
+from tasks.dynamics.instant.moments import JointModes
+from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.inverse import inverse_kinematics
 from tasks.dynamics.records import Forces
 from tasks.dynamics.simulate import simulate, simulate_adaptive

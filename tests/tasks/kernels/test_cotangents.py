@@ -55,7 +55,7 @@ def test_limbs_of_robots(robot: str) -> None:
     program = limb_program(given.family, given.family.reference.instances[0].limb)
     inputs = {**given.case_values(), "mount": mount_values(given.family, given.named_parameters())[0]}
     at = {name: value[0] for name, value in inputs.items()}
-    from tasks.blocks.limb_results import motions
+    from tasks.blocks.block import motions
 
     at["motion"] = motions(given).motion[0][:, 0]
     varying = [name for name in ("parameters", "gravity", "motion") if len(at[name])]

@@ -79,7 +79,7 @@ def complex_step(program: Program, inputs: dict[str, np.ndarray]) -> dict[str, n
 
 def _at(given: Any) -> dict[str, np.ndarray]:
     """Inputs of the first limb's program at the first moment of a block."""
-    from tasks.blocks.limb_results import motions
+    from tasks.blocks.block import motions
 
     inputs = {**given.case_values(), "mount": mount_values(given.family, given.named_parameters())[0]}
     return {name: value[0] for name, value in inputs.items()} | {"motion": motions(given).motion[0][:, 0]}

@@ -9,7 +9,7 @@ from robots import catalog
 from robots.quantities import names, needing, of_criteria
 from storage.schema import units
 from tasks import equations_of_motion
-from tasks.blocks.limb_results import motions
+from tasks.blocks.block import motions
 from tasks.stages.metrics.poses import characteristic_length, weights
 from tests.tasks.blocks.test_gradients import block, values_of
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from typing import cast
 
-from benchmarks.motion import combinations, energy, given, jamming, loads, rest, round_trip, singular, tables
+from benchmarks.motion import combinations, energy, given, jamming, loads, rest, round_trip, singular, tables, through
 
 TABLES = {
     "combinations": cast(tables.Table, combinations),
@@ -21,6 +21,7 @@ TABLES = {
     "rest": cast(tables.Table, rest),
     "round_trip": cast(tables.Table, round_trip),
     "singular": cast(tables.Table, singular),
+    "through": cast(tables.Table, through),
 }
 
 

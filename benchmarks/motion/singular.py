@@ -26,7 +26,7 @@ from tasks import inverse_dynamics, inverse_kinematics
 Array = np.ndarray
 States = dict[str, Array]
 
-ESTIMATE = 1e-6
+ESTIMATE = 1e-5
 """Error of an OK sample, relative to its largest force, up to which digits may be lost."""
 
 STATES = 2_000

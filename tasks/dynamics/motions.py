@@ -35,8 +35,9 @@ class Simulation(NamedTuple):
     """Times (kept,), platform position (kept, *batch, 3), rotation (kept, *batch, 3, 3), twist (kept, *batch, 6).
 
     drift (kept, *batch): how far limbs have been open since the last kept time before they were closed again [m, or
-    cosine]; gap: how far they are open at that time. Both are zero in task space. status (*batch): INTEGRATION_FAILED
-    for a case that came to an end, out of reach, singular, or too quick for its steps; it holds NaN from there on. A
+    cosine]; gap: how far they are open at that time. Both are zero in task space. status (*batch): SINGULAR,
+    PLATFORM_SINGULAR or CONSTRAINT_SINGULAR for a case that came to an end at such a point, INTEGRATION_FAILED for one
+    that was too quick for its steps; it holds NaN from there on. A
     case whose start has no solution has the status of the start, such as NOT_REACHABLE.
 
     Where friction is given, or a motion of the base, status says why a case ended, and of joints with friction, in the

@@ -17,7 +17,7 @@ NEARLY_SINGULAR = Dual(0.02, 0.1)  # volume of L_t relative to a box at the refe
 SINGULAR = Dual(2e-4, 1e-2)
 """Dependence of the columns of L_t up to which a sample is SINGULAR: see `tasks.mechanics.loops.is_flat`.
 
-Rounding moves joints by its size over this number, and the number by as much: forces lose all but six digits here, at
+Rounding moves joints by its size over this number, and the number by as much: forces lose all but five digits here, at
 some 1e-8 of the length of a limb before its reach ends. `python -m benchmarks.motion singular` measures it.
 """
 LOOP_SINGULAR, LOOP_SINGULAR_AT_REST = Dual(2.5e-3, 1e-2), Dual(6e-5, 1e-2)

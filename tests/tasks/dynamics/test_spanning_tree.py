@@ -16,6 +16,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import limbsweep as ls
+from benchmarks.motion import through
 from robots import catalog, geometry
 from robots.model import Closure, Family, Frame, Link, Mechanism, Robot
 from robots.status import Status
@@ -204,6 +205,15 @@ def test_a_five_bar_goes_through_the_end_of_its_reach() -> None:
         sides.append(int(np.argmin(missing)))
         assert min(missing) < 1e-5
     assert sides == [0, 0, 0, 1, 1, 1, 1, 0, 0]
+
+
+def test_a_five_bar_under_torques_passes_the_end_of_its_reach_as_in_another_engine() -> None:
+    torques, times = (2.0, 1.0), np.linspace(0.0, 0.5, 6)
+    found = through.positions(torques, times)
+    peer = through.peer_positions(torques, times, step=5e-5)
+    np.testing.assert_allclose(found, peer, atol=1e-6)
+    assert found[3, 1] < -0.93  # stretched on the way between 0.2 and 0.4 s
+    assert found[-1, 1] > -0.65
 
 
 def test_it_is_an_integrator_of_simulate() -> None:

@@ -31,7 +31,7 @@ from tasks.blocks.block import Block, BlockDerivatives
 from tasks.blocks.compute import computed
 from tasks.blocks.derived_metrics import derivative_arrays
 from tasks.blocks.limb_results import motions
-from tasks.kernels.keys import Indexed, Values
+from tasks.kernels.keys import Indexed, Key, Values
 from tasks.stages.metrics import actuators, poses
 from tasks.stages.mounts import PARAMETERS, mount_program
 from tasks.stages.request import Request
@@ -149,7 +149,7 @@ def stepped(block: Block) -> dict[str, np.ndarray]:
     names = tuple("joint_reaction" if name == "peak_reaction" else name for name in block.metrics)
     request: Request = replace(block.request, wanted=names)
     weights = actuators.trapezoid_weights(block.times)
-    values: Values = {key: _complex(array, samples) for key, array in block.case_values().items()}
+    values: dict[Key, Any] = {key: _complex(array, samples) for key, array in block.case_values().items()}
     values |= {key: _complex(array, samples) for key, array in motions(block).values(0).items()}
     values |= {"weight": weights[None, None] + 0j, "held": np.zeros((1, 0, samples), complex)}
     values |= {FRICTION: block.friction + 0j, PARAMETERS: block.parameters + 1j * STEP * np.eye(count)}

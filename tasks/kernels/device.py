@@ -57,7 +57,7 @@ class CardKernel(Kernel):
         `Residents.fetch`.
         """
         device, cases = card(), self._cases(inputs)
-        out = self._allocate(cases, samples, once=True) if out is None else out
+        out = self.reserve(cases, samples, once=True) if out is None else out
         hosts, strides = self._arguments(inputs, out, cases, padded(samples))
         fetched: list[tuple[int, np.ndarray]] = []
         spans: list[Span] = []

@@ -130,22 +130,19 @@ class Kernel:
             for name, (_, nodes) in self.program.outputs.items()
         }
 
-    def allocate(self, cases: int, samples: int, *, once: bool = False) -> dict[Key, np.ndarray]:
-        """Arrays for all outputs, constants in their places and else uninitialised.
-
-        `once`: for a single call, which new huge pages would only delay.
-        """
-        arrays = self._allocate(cases, samples, once=once)
+    def allocate(self, cases: int, samples: int) -> dict[Key, np.ndarray]:
+        """Arrays for all outputs, constants in their places and else uninitialised."""
+        arrays = self.reserve(cases, samples)
         for name, rows in arrays.items():
             for k, value in self.program.constants(name, single=self.single).items():
                 rows[:, k] = value
         return arrays
 
-    def reserve(self, cases: int, samples: int) -> dict[Key, np.ndarray]:
-        """Return arrays for all outputs, to which nothing is written yet."""
-        return self._allocate(cases, samples)
+    def reserve(self, cases: int, samples: int, *, once: bool = False) -> dict[Key, np.ndarray]:
+        """Return arrays for all outputs, to which nothing is written yet.
 
-    def _allocate(self, cases: int, samples: int, *, once: bool = False) -> dict[Key, np.ndarray]:
+        `once`: for a single call, which new huge pages would only delay.
+        """
         shapes = self.shapes(cases, samples)
         series = [name for name in shapes if name not in self.program.reductions]
         arrays: Iterable[np.ndarray] = map(empty_rows, [shapes[name] for name in series])
@@ -170,7 +167,7 @@ class Kernel:
         need not be written again. All float64; the last axis of sample arrays must be contiguous.
         """
         cases = self._cases(inputs)
-        out = self._allocate(cases, samples, once=True) if out is None else out
+        out = self.reserve(cases, samples, once=True) if out is None else out
         if self.compiled:
             self.call(inputs, samples, out, filled=filled, rounds=1).make()
         else:

@@ -437,7 +437,7 @@ class BoundKernel:
         if self._prepared is None:
             return kernel(self.program)({**self.case, **inputs}, samples)
         run = kernel(split(self.program)[1])
-        out = run.allocate(1, samples, once=True)
+        out = run.reserve(1, samples, once=True)
         grouped = {PREPARED: self._prepared, **{key: _grouped(values) for key, values in inputs.items()}}
         run(grouped, LANES, {key: _grouped(values) for key, values in out.items()})
         return out

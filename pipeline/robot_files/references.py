@@ -61,7 +61,7 @@ def closed_limbs(report: Report, file: RobotFile, description: Description) -> D
     ]
     settings = _settings(replace(description, variants=tuple(apart)))
     variants, references = list(before), dict[str, tuple[tuple[str, float], ...]]()
-    first: dict[int, list[_Closed]] = {}
+    first, told_paths = dict[int, list[_Closed]](), set[KeyPath]()
     for number, rough in stated.items():
         source, setting = description.template.instances[number].limb, settings[number]
         closed = first.setdefault(source, [])
@@ -69,7 +69,7 @@ def closed_limbs(report: Report, file: RobotFile, description: Description) -> D
         if similar is None:
             plain = rough.of_limb and before[number] == PLAIN and not any(entry.variant == PLAIN for entry in closed)
             name = "" if plain else description.template.instances[number].name
-            values = _values(report, description, rough, setting)
+            values = _values(report, description, rough, setting, told_paths)
             similar = _Closed(replace(before[number], closed_as=name), rough, values)
             closed.append(similar)
             limb = description.template.limbs[source].name
@@ -115,11 +115,14 @@ def _settings(description: Description) -> list[Setting]:
     return settings
 
 
-def _values(report: Report, description: Description, rough: _Rough, setting: Setting) -> np.ndarray:
-    """Return positions of the joints of a limb that close it; the report has what stays open."""
+def _values(
+    report: Report, description: Description, rough: _Rough, setting: Setting, told_paths: set[KeyPath]
+) -> np.ndarray:
+    """Return positions of the joints of a limb that close it; the report has what stays open, once for each path."""
     limb, names = setting.limb, [link.joint for link in setting.limb.links]
-    for name in rough.positions:
+    for name in rough.positions if rough.path not in told_paths else ():
         if name not in names:
+            told_paths.add(rough.path)
             hint = sentence(nearest(name, names))
             report((*rough.path, name), name, "a joint of a link of this limb", hint, key=True)
     chain = description.template.is_chain and description.platform is None
@@ -127,7 +130,8 @@ def _values(report: Report, description: Description, rough: _Rough, setting: Se
     held = [names.index(name) for name in (*fixed, *(entry.joint for entry in limb.couplings))]
     guess = np.array([rough.positions.get(name, 0.0) for name in names])
     values, residual = assembly.close_from_rough(setting, guess, held)
-    if residual > checks.GAP:
+    if residual > checks.GAP and rough.path not in told_paths:
+        told_paths.add(rough.path)
         of = "" if description.template.is_chain else f" of {setting.instance.name}"
         got = f"loops{of} that stay open by {residual:.3g} from there, most of all joint {setting.widest(values)}"
         hint = "Move the rough positions, or those of the joints that are driven, which stay as they are."

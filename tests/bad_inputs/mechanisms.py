@@ -142,7 +142,7 @@ ROWS = (
         "53 a belt that leaves no freedom",
         "{joint: b, of: a, ratio: belt}",
         "{joint: b, of: a, ratio: belt}, {joint: c, of: a, ratio: 2}",
-        "got loops that stay open by 0.0917 from there, most of all joint d",
+        "got loops of leg1 that stay open by 0.0917 from there, most of all joint d",
     ),
     belt(
         "54 rods too short",

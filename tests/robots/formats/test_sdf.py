@@ -224,7 +224,7 @@ def test_joints_of_several_freedoms_and_screws() -> None:
 
 BAD = [
     (b'<sdf version="1.6"><world name="w"/></sdf>', "no model"),
-    (b'<sdf version="1.6"><world name="w"><include><uri>model://x</uri></include></world></sdf>', "an <include>"),
+    (b'<sdf version="1.6"><world name="w"><include><uri>model://x</uri></include></world></sdf>', "include"),
     (file(link("a", "0 0 0 0 0")), "pose '0 0 0 0 0'; expected 6 finite numbers"),
     (file(link("a", "0, 0 0 0 0 0")), "decimal point"),
     (file(link("a", "0 0 0 0 0 0"), link("a", "0 0 0 0 0 0")), "a again"),
@@ -244,7 +244,7 @@ BAD = [
     (file(link("a", "0 0 0 0 0 0")), "no joint that moves"),
     (file("<link/>"), "no name"),
     (file(link("a", "0 0 0 0 0 0", -1.0), joint("j", "world", "a", "0 0 1")), "mass -1"),
-    (file(link("a", "0 0 0 0 0 0"), "<include><uri>model://x</uri></include>"), "an <include>"),
+    (file(link("a", "0 0 0 0 0 0"), "<include><uri>model://x</uri></include>"), "include"),
     (b"<sdf version='1.8'><world name='a'><model name='m'/></world><world name='b'/></sdf>", "several worlds"),
     (file(*ARM).replace(b'"arm"', b'"arm" placement_frame="uper"'), "placement_frame 'uper'"),
     (file(*ARM).replace(b"<inertial>", b"<inertial auto='true'>", 1), "an inertia of shapes"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
+from benchmarks.figures import best
 from benchmarks.papers.results import NOT_PRINTED, Line, Outcome, Result
 from robots import catalog
 from robots.model import Robot
@@ -105,12 +105,7 @@ def elements() -> Outcome:
 def _seconds(function: Callable[[], object]) -> float:
     """Return the shortest time of a call, after one that compiles."""
     function()
-    times = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return best(function, REPEATS)
 
 
 RESULTS = (

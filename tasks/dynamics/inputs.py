@@ -21,7 +21,16 @@ from robots.limits import Place
 from robots.loads.family import signal_values
 from robots.model import Family, Mechanism, Robot
 from robots.types import TWIST, LoadAxes
-from tasks.dynamics.records import STANDING, Environment, Forces, Moving, ServoLike, check_record, gravity_vector
+from tasks.dynamics.records import (
+    BASE_PARTS,
+    STANDING,
+    Environment,
+    Forces,
+    Moving,
+    ServoLike,
+    check_record,
+    gravity_vector,
+)
 from tasks.features.criteria import sharing_problems
 from tasks.kernels.kernel import Batch, checked, common_batch, rows
 from tasks.kernels.keys import Key
@@ -104,9 +113,6 @@ def gravity_input(gravity: ArrayLike) -> np.ndarray:
     return gravity_vector(gravity).reshape(1, 3)
 
 
-BASES: Mapping[str, tuple[int, ...]] = {"rotation": (3, 3), "twist": (6,), "acceleration": (6,)}
-
-
 @dataclass(frozen=True)
 class FieldInput:
     """Field that acts on all bodies: gravity (3,), or on a moving base (*batch, 9).
@@ -134,10 +140,12 @@ class FieldInput:
 def field_input(environment: Environment = STANDING) -> FieldInput:
     """Gravity and the motion of the base as kernels take them. Raises ValueError for other shapes."""
     fall = gravity_input(environment.gravity)[0]
-    arrays = {name: checked(f"base.{name}", values, BASES[name]) for name, values in environment.base_parts.items()}
+    arrays = {
+        name: checked(f"base.{name}", values, BASE_PARTS[name]) for name, values in environment.base_parts.items()
+    }
     if not arrays:
         return FieldInput(fall)
-    batches = {f"base.{name}": values.shape[: values.ndim - len(BASES[name])] for name, values in arrays.items()}
+    batches = {f"base.{name}": values.shape[: values.ndim - len(BASE_PARTS[name])] for name, values in arrays.items()}
     batch, zero = common_batch(batches), np.zeros(6)
     turn = rotations("base.rotation", arrays["rotation"]) if "rotation" in arrays else np.eye(3)
     twist, change = arrays.get("twist", zero), arrays.get("acceleration", zero)

@@ -6,7 +6,7 @@ may be DataArrays. Missing values default to zero; a missing pose defaults to th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Protocol, TypedDict, cast, runtime_checkable
 
@@ -241,7 +241,8 @@ class DrivenKeywords(TypedDict, total=False):
     base_acceleration: Timed | None
 
 
-BASE_PARTS = ("rotation", "twist", "acceleration")
+BASE_PARTS: Mapping[str, tuple[int, ...]] = {"rotation": (3, 3), "twist": (6,), "acceleration": (6,)}
+"""Parts of the motion of a base, with the shape of one sample."""
 STANDING = Environment()
 NO_FORCES = Forces()
 

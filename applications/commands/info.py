@@ -9,23 +9,34 @@ from xarray import DataArray, Dataset
 
 from applications.commands.terminal import print_rows
 from pipeline.errors import size
+from pipeline.execution.digest import results_digest
 from pipeline.monitor.samples import meanings
 from storage.integrity import require_sound_metadata
 from storage.places.access import locate
 from storage.places.location import LocationLike, refusals
 from storage.store import open_results
 
+DIGESTED = 1 << 30
+"""Bytes of results, before compression, that are read for their digest without being asked."""
+
 HIDDEN = ("sweep", "finished")
 """Attributes without a row: the text of the sweep is too long, the state has a row of its own."""
 
 
-def info(store: str) -> None:
+def info(store: str, digest: bool) -> None:
     """Describe the content of a store."""
     require_sound_metadata(store)
-    print_rows(_rows(open_results(store, unfinished=True), store))
+    print_rows(_rows(open_results(store, unfinished=True), store, digest))
 
 
-def _rows(dataset: Dataset, store: LocationLike) -> Iterator[tuple[str, ...]]:
+def _digest(dataset: Dataset, whole: bool) -> str:
+    """Return the digest of the results, or the option that computes it where there is much to read."""
+    if dataset.nbytes <= DIGESTED or whole:
+        return results_digest(dataset)
+    return f"limbsweep info --digest computes it from {size(dataset.nbytes)}"
+
+
+def _rows(dataset: Dataset, store: LocationLike, whole: bool) -> Iterator[tuple[str, ...]]:
     """Rows for a dataset and the store that it comes from: state, size, attributes, dims, variables, statuses."""
     yield "state", "finished" if dataset.attrs.get("finished", True) else "not finished"
     if "written" in dataset.coords:
@@ -35,6 +46,8 @@ def _rows(dataset: Dataset, store: LocationLike) -> Iterator[tuple[str, ...]]:
     with refusals(place):
         used = place.used()
     yield "on disk", size(used)
+    if dataset.attrs.get("finished", True):
+        yield "digest", _digest(dataset, whole)
     for name, value in dataset.attrs.items():
         if name not in HIDDEN:
             yield name, _text(value)

@@ -268,7 +268,7 @@ class Membership:
 
     def _refuse(self, address: str, answer: Answer, problem: Problem) -> None:
         self._refused[address] = answer, problem
-        self._news.append(WorkerRefused(address, str(problem)))
+        self._news.append(WorkerRefused(address, f"got {problem.got}; expected {problem.expected}. {problem.hint}"))
 
     def _refusal(self) -> InputError:
         """The error of a cluster whose workers cannot compute the plan."""

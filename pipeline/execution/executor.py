@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from pipeline.errors import ClusterLostError, TaskError
 from pipeline.execution.policy import Failure, MemoryRestart, PausedWorker, PauseStep, WorkerTable
-from pipeline.monitor.log import Event
+from pipeline.monitor.log import ClusterState, Event
 
 Key = tuple[Any, ...]
 """Key of a task: its name with that of the run, then the block that it belongs to."""
@@ -127,6 +127,12 @@ class Executor(Protocol):
     def describe(self) -> str:
         """Describe the current activity in words."""
 
+    def state(self) -> ClusterState | None:
+        """State of the workers; None where there are none. Raises ClusterLostError."""
+
+    def place(self, key: Key) -> str:
+        """Address of the worker that a key lies on; empty where nobody knows. Raises ClusterLostError."""
+
     def memory_restarts(self) -> list[MemoryRestart]:
         """Workers that were ended for their memory since this was asked last. Raises ClusterLostError."""
 
@@ -227,6 +233,14 @@ class InProcessExecutor:
     def describe(self) -> str:
         """Describe the place of the computation: this process."""
         return "computing in this process"
+
+    def state(self) -> None:
+        """There are no workers."""
+        return
+
+    def place(self, key: Key) -> str:
+        """There are no workers."""
+        return ""
 
     def memory_restarts(self) -> list[MemoryRestart]:
         """There are no workers."""

@@ -44,7 +44,7 @@ from pipeline.execution.policy import (
     workers_of,
 )
 from pipeline.execution.user_warnings import ReceiptWithWarnings
-from pipeline.monitor.log import Event, WorkersLeft
+from pipeline.monitor.log import ClusterState, Event, WorkersLeft
 from pipeline.plan.model import Plan
 from robots.devices import GPU
 from storage.errors import StoreError
@@ -370,6 +370,29 @@ class ClusterExecutor:
         full = max((worker.used / worker.limit for worker in workers_of(workers) if worker.limit), default=0.0)
         state = f"{len(workers)} workers, {paused} of them paused, memory at most {full:.0%} of its limit"
         return f"{state}; {len(self._in_flight)} blocks in flight, {tasks} of their tasks on workers"
+
+    def state(self) -> ClusterState:
+        """State of the workers that may compute. Raises ClusterLostError."""
+        with translated_losses():
+            table = self._table()
+        workers = workers_of(table)
+        return ClusterState(
+            len(workers),
+            sum(row.get("status") == "paused" for row in table.values()),
+            sum(worker.threads for worker in workers),
+            len(self._in_flight),
+            sum(worker.used for worker in workers),
+            sum(worker.limit for worker in workers),
+        )
+
+    def place(self, key: Key) -> str:
+        """Address of the worker that a key lies on; empty where it lies on none. Raises ClusterLostError."""
+        if key not in self._in_flight:
+            return ""
+        with translated_losses():
+            processing = self.client.processing()
+        name: Any = self._in_flight[key][0].key
+        return next((address for address, tasks in processing.items() if _works_on(tasks, [name])), "")
 
     def memory_restarts(self) -> list[MemoryRestart]:
         """Workers whose nannies have ended them for their memory, as reported to the scheduler."""

@@ -54,6 +54,10 @@ TICK = 1.0
 """Seconds between two looks at time limits, the watchdog and requests to cancel."""
 
 
+STATE_SECONDS = 10.0
+"""Seconds between two records of the state of workers."""
+
+
 @dataclass
 class RunLoop:
     """One run over the blocks without a receipt, and its results so far."""
@@ -88,6 +92,7 @@ class RunLoop:
         self._renamed: set[int] = set()
         """Blocks whose tasks get other keys than at first, because Dask may hold what it was told of those."""
         self._checked = time.monotonic()
+        self._stated = -STATE_SECONDS
 
     @property
     def _planned(self) -> float:
@@ -226,6 +231,7 @@ class RunLoop:
         if reason := self._memory.stop(sorted(self._open), self.plan.block_memory):
             raise RunStoppedError(reason)
         self._look_after_workers()
+        self._tell_state()
         self._abandon_overdue()
         self._back_up_slow()
         silence = self._watchdog.silence
@@ -234,6 +240,12 @@ class RunLoop:
                 self.notify(Waiting(silence, self.executor.describe()))
             case "hopeless":
                 raise RunStoppedError(f"nothing came back for {silence:.0f} s: {self.executor.describe()}")
+
+    def _tell_state(self) -> None:
+        """Tell the state of the workers now and then."""
+        if self._checked - self._stated >= STATE_SECONDS and (state := self.executor.state()) is not None:
+            self._stated = self._checked
+            self.notify(state)
 
     def _abandon_overdue(self) -> None:
         """Isolate blocks that take too long; the workers that still compute them are restarted."""
@@ -281,21 +293,29 @@ class RunLoop:
             seconds = self.executor.age(key)
             if seconds <= self._pace.slow:
                 return  # those that follow were sent later
-            if not self._back_up(key, f"no result after {seconds:.0f} s, far more than usual"):
+            if self._is_helped(key):
+                continue
+            place = self.executor.place(key)
+            where = f" from {place}" if place else ""
+            if not self._back_up(key, f"no result{where} after {seconds:.0f} s, far more than usual"):
                 return
+
+    def _is_helped(self, key: Key) -> bool:
+        """Return whether a block needs no other worker: it is done, isolated, was just given away, or often enough."""
+        attempt, times = self._in_flight[key], self._backed_up.get(self._in_flight[key].block, [])
+        is_recent = bool(times) and time.monotonic() - times[-1] <= self._pace.slow
+        return attempt.step == "isolate" or attempt.block not in self._open or is_recent or len(times) >= MOST_BACKUPS
 
     def _back_up(self, key: Key, reason: str) -> bool:
         """Give a block in flight to another worker as well, unless it just was; False where there is no other."""
-        attempt, now = self._in_flight[key], time.monotonic()
-        times = self._backed_up.setdefault(attempt.block, [])
-        is_recent = bool(times) and now - times[-1] <= self._pace.slow
-        if attempt.step == "isolate" or attempt.block not in self._open or is_recent or len(times) >= MOST_BACKUPS:
+        if self._is_helped(key):
             return True
+        attempt = self._in_flight[key]
         backup = replace(attempt, number=attempt.number + 1)
         graph = self.graph(backup)
         if not self.executor.submit_backup(graph, key):
             return False
         self._in_flight[graph[1]] = backup
-        times.append(now)
+        self._backed_up.setdefault(attempt.block, []).append(time.monotonic())
         self.notify(BlockRetried(attempt.block, "help", reason))
         return True

@@ -145,6 +145,18 @@ class WorkerPaused:
 
 
 @dataclass(frozen=True)
+class ClusterState:
+    """Workers of a run at one time: number, paused ones, threads, blocks in flight, bytes in use and allowed in all."""
+
+    workers: int
+    paused: int
+    threads: int
+    in_flight: int
+    memory: int
+    limit: int
+
+
+@dataclass(frozen=True)
 class WorkersJoined:
     """Workers were admitted: how many, their threads, the first of them by address."""
 
@@ -212,6 +224,7 @@ Event = (
     | BlockFailed
     | Waiting
     | WorkerPaused
+    | ClusterState
     | WorkersJoined
     | WorkerRefused
     | WorkersLeft
@@ -261,6 +274,7 @@ KINDS: dict[str, type[Any]] = {
         BlockFailed,
         Waiting,
         WorkerPaused,
+        ClusterState,
         WorkersJoined,
         WorkerRefused,
         WorkersLeft,

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from statistics import mean, stdev
 from typing import Any, Literal, TypeVar
 
 from pipeline.documents.writing import table
+from pipeline.errors import size
 from pipeline.monitor.log import (
     BlockDone,
     BlockFailed,
     BlockRetried,
     BlocksDone,
+    BlocksRecalled,
     CaseFailed,
+    ClusterState,
     LogRecord,
     MetricFailed,
     Started,
     Stopped,
     Waiting,
     WorkerPaused,
+    WorkerRefused,
+    WorkersLeft,
     cancel_requested,
     last_run,
     records,
 )
-from pipeline.monitor.progress import clock, note
+from pipeline.monitor.progress import clock, counted, note
 from robots.arguments import check_arguments
 from storage.ledger import Ledger
 from storage.manifest import Manifest
@@ -37,6 +44,28 @@ EventKind = TypeVar("EventKind")
 RECENT = 120.0
 """Span that the rate is taken over [s]."""
 
+PARTS = 8
+"""Parts of that span whose rates give the spread of the time left."""
+
+MOST_SPREAD = 10.0
+"""The longest time left relative to the expected one."""
+
+
+@dataclass(frozen=True)
+class StuckBlock:
+    """A block that was slow or failed and is not done: since when [s since 1970], attempts since, the last reason."""
+
+    block: int
+    since: float
+    attempts: int
+    step: str
+    reason: str
+
+    def __str__(self) -> str:
+        begin = datetime.fromtimestamp(self.since, UTC).isoformat(timespec="seconds")
+        action = {"help": "given to another worker too", "isolate": "computed alone"}.get(self.step, "tried again")
+        return f"not done since {begin}: {self.reason}; {action}, {counted(self.attempts, 'time')}"
+
 
 @dataclass(frozen=True)
 class RunStatus:
@@ -46,6 +75,9 @@ class RunStatus:
     the lock, as the lock says; failed: reasons by block that was given up in the last run; cases: those that hold NaN;
     metrics: where those of a user's own are NaN;
     news: the last thing that went wrong or was waited for; last: when the run last wrote [s since 1970].
+
+    spread: shortest and longest time left by the rates of the last while [s]; stuck: blocks that were slow or failed
+    and are not done; workers: their state as last told.
     """
 
     state: RunState
@@ -59,6 +91,9 @@ class RunStatus:
     metrics: tuple[MetricFailed, ...]
     news: str | None
     last: float | None
+    spread: tuple[float, float] | None = None
+    stuck: tuple[StuckBlock, ...] = ()
+    workers: ClusterState | None = None
 
     @property
     def remaining(self) -> int:
@@ -80,14 +115,19 @@ class RunStatus:
         yield "blocks", f"{self.blocks:,}: {counts}"
         yield "rate", f"{self.rate:.3g} blocks/s"
         if self.left is not None:
-            yield "time left", clock(self.left)
+            between = f", {clock(self.spread[0])} to {clock(self.spread[1])}" if self.spread else ""
+            yield "time left", clock(self.left) + between
+        if self.workers is not None:
+            yield "workers", described(self.workers)
         yield "run by", self.owner or "nobody"
         if self.last is not None:
             yield "last sign", datetime.fromtimestamp(self.last, UTC).isoformat(timespec="seconds")
         if self.news:
             yield "news", self.news
-        for block, reason in sorted(self.failed.items()):
-            yield f"block {block}", f"given up: {reason}"
+        for block in self.stuck:
+            yield f"block {block.block}", str(block)
+        for number, reason in sorted(self.failed.items()):
+            yield f"block {number}", f"given up: {reason}"
         for case in self.cases:
             place = f"design {case.design}, friction {case.friction}, trajectory {case.trajectory}"
             yield f"block {case.block}", f"{place} holds NaN: {case.reason}"
@@ -125,7 +165,46 @@ def status(store: LocationLike, now: float | None = None) -> RunStatus:
         metrics=tuple(record.event for record in records(store) if isinstance(record.event, MetricFailed)),
         news=_news(run),
         last=run[-1].time if run else None,
+        spread=_spread(run, left) if owner and speed else None,
+        stuck=_stuck(run, ledger, failed),
+        workers=next((each.event for each in reversed(run) if owner and isinstance(each.event, ClusterState)), None),
     )
+
+
+def described(state: ClusterState) -> str:
+    """Describe the state of workers in words."""
+    paused = f", {state.paused} of them paused" if state.paused else ""
+    share = f", memory {size(state.memory)} of {size(state.limit)}" if state.limit else ""
+    return f"{state.workers} with {counted(state.threads, 'thread')}{paused}; {state.in_flight} blocks in flight{share}"
+
+
+def _stuck(run: list[LogRecord], ledger: Ledger, failed: Mapping[int, str]) -> tuple[StuckBlock, ...]:
+    """Blocks that were tried again and are neither done nor given up, those that wait longest first."""
+    tries: dict[int, list[LogRecord]] = {}
+    for record in run:
+        if isinstance(record.event, BlockRetried):
+            tries.setdefault(record.event.block, []).append(record)
+    blocks = []
+    for block, retries in tries.items():
+        last = retries[-1].event
+        if 0 <= block < ledger.blocks and not ledger.is_done(block) and block not in failed:
+            assert isinstance(last, BlockRetried), "only such were gathered"
+            blocks.append(StuckBlock(block, retries[0].time, len(retries), last.step, last.reason))
+    return tuple(sorted(blocks, key=lambda block: block.since))
+
+
+def _spread(run: list[LogRecord], left: int) -> tuple[float, float] | None:
+    """Return the shortest and longest time left, by rates of parts of the last while, two standard errors each way."""
+    since, until = max(run[0].time, run[-1].time - RECENT), run[-1].time
+    width = (until - since) / PARTS
+    if width < 1.0:
+        return None
+    rates = [0.0] * PARTS
+    for record in run:
+        if record.time > since:
+            rates[min(PARTS - 1, int((record.time - since) / width))] += _blocks(record) / width
+    middle, error = mean(rates), stdev(rates) / math.sqrt(PARTS)
+    return left / (middle + 2 * error), left / max(middle - 2 * error, middle / MOST_SPREAD)
 
 
 def failed_cases(store: LocationLike) -> tuple[CaseFailed, ...]:
@@ -171,7 +250,7 @@ def _news(run: list[LogRecord]) -> str | None:
                 return f"stopped: {reason}"
             case Waiting(seconds, what):
                 return f"nothing came back for {clock(seconds)}: {what}"
-            case WorkerPaused() as event:
+            case WorkerPaused() | WorkerRefused() | WorkersLeft() | BlocksRecalled() as event:
                 return note(event)
             case BlockRetried(block, step, reason):
                 return f"block {block} is tried again ({step}): {reason}"

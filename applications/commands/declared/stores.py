@@ -53,7 +53,13 @@ STORED = (
         STORE,
         option("--key", required=True, type=FILE, help="Private key (ed25519)."),
     ),
-    command("info", "info", "Describe the content of STORE.", STORE),
+    command(
+        "info",
+        "info",
+        "Describe the content of STORE, with a digest that is equal for equal results.",
+        STORE,
+        option("--digest", is_flag=True, help="Compute the digest also of more than 1 GiB of results."),
+    ),
     command(
         "export",
         "export",

@@ -74,6 +74,7 @@ RUNS = (
         "Show the progress of the run of STORE, its process, and its failures.",
         STORE,
         option("--json", "as_json", is_flag=True, help="One JSON object instead of a table."),
+        option("--page", type=FILE, help="Write a page of the run (HTML), again and again until the run ends."),
     ),
     command("attach", "attach", "Follow the run of STORE until it ends; the exit status is that of the run.", STORE),
     command(

@@ -1,0 +1,169 @@
+"""Page of a run: one HTML file without scripts, from the log of the store and its failed samples.
+
+It shows state, blocks done, samples per second, workers and memory over time, failures by status, and what was out of
+the ordinary. The page of a run that goes on asks the browser to load it again.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+
+from pipeline.errors import size
+from pipeline.monitor.log import BlocksDone, ClusterState, LogRecord, last_run
+from pipeline.monitor.progress import clock, count, note
+from pipeline.monitor.samples import FailedSamples, failed_samples
+from pipeline.monitor.status import RunStatus, status
+from storage.places.location import LocationLike
+from storage.store import open_results
+
+RELOAD_SECONDS = 5
+"""Time after which a browser loads the page of a run that goes on again."""
+
+POINTS = 40
+"""Parts of the time of a run of which each has one throughput."""
+
+EVENTS = 200
+"""Events that are listed, the last ones."""
+
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 460, 190, 62, 26, 12
+
+GENERATOR = '<meta name="generator" content="limbsweep status --page">'
+
+STYLE = """
+body{font:15px/1.45 system-ui,sans-serif;margin:1.5rem auto;max-width:62rem;padding:0 1rem;
+color:#1a1a1a;background:#fff}
+h1{font-size:1.35rem;overflow-wrap:anywhere}h2{font-size:1.05rem;margin-top:1.6rem}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(24rem,1fr));gap:1rem}
+figure{margin:0}figcaption{font-weight:600;font-size:.92rem}svg{width:100%;height:auto}
+table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.2rem .7rem .2rem 0;vertical-align:top;
+border-bottom:1px solid #e3e3e3;overflow-wrap:anywhere}th{white-space:nowrap;font-weight:600}
+progress{width:100%;height:1rem}
+""".replace("\n", "")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Values over the time of a run [s]; `steps`: each holds until the next."""
+
+    title: str
+    times: Sequence[float]
+    values: Sequence[float]
+    unit: str = ""
+    steps: bool = False
+    limit: float | None = None
+    """Value of a line across, such as the memory that is allowed."""
+
+
+def is_page(path: Path) -> bool:
+    """Return whether a file is a page of a run, which may be written again."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return GENERATOR.encode() in stream.read(len(GENERATOR) + 200)
+
+
+def run_page(store: LocationLike) -> tuple[str, bool]:
+    """Return the page of the last run of a store as HTML, and whether the run goes on. Raises StoreError."""
+    run_status, records = status(store), last_run(store)
+    failed = failed_samples(open_results(store, unfinished=True))
+    goes_on = run_status.owner is not None
+    reload = f'<meta http-equiv="refresh" content="{RELOAD_SECONDS}">' if goes_on else ""
+    seconds = records[-1].time - records[0].time if records else 0.0
+    charts = "".join(
+        f"<figure><figcaption>{escape(c.title)}</figcaption>{_svg(c, seconds)}</figure>" for c in _curves(records)
+    )
+    done = f'<progress value="{run_status.done}" max="{max(1, run_status.blocks)}"></progress>'
+    text = (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8">{GENERATOR}{reload}'
+        f'<meta name="viewport" content="width=device-width"><title>{escape(str(store))}</title><style>{STYLE}</style>'
+        f"</head><body><h1>Run of {escape(str(store))}</h1>{done}{_table(run_status.rows())}"
+        f'<h2>Over time</h2><div class="charts">{charts}</div>'
+        f"{_failures(failed, run_status)}{_events(records)}</body></html>\n"
+    )
+    return text, goes_on
+
+
+def _curves(records: Sequence[LogRecord]) -> Iterator[Curve]:
+    if not records:
+        return
+    begin = records[0].time
+    done = [(record.time - begin, *_counts(record)) for record in records if isinstance(record.event, BlocksDone)]
+    times, blocks, total = [0.0], [0.0], 0
+    for at, number, _ in done:
+        total += number
+        times.append(at)
+        blocks.append(total)
+    yield Curve("Blocks done in this run", times, blocks)
+    yield _throughput([(at, samples) for at, _, samples in done], records[-1].time - begin)
+    states = [(record.time - begin, record.event) for record in records if isinstance(record.event, ClusterState)]
+    if states:
+        at = [time for time, _ in states]
+        yield Curve("Workers", at, [state.workers for _, state in states], steps=True)
+        limit = states[-1][1].limit
+        yield Curve("Memory of all workers", at, [state.memory for _, state in states], "B", limit=limit or None)
+
+
+def _counts(record: LogRecord) -> tuple[int, int]:
+    event = record.event
+    return (event.blocks, event.samples) if isinstance(event, BlocksDone) else (0, 0)
+
+
+def _throughput(done: Sequence[tuple[float, int]], seconds: float) -> Curve:
+    """Samples per second in parts of the time of a run."""
+    parts = max(1, min(POINTS, int(seconds)))
+    edges = [seconds * k / parts for k in range(parts + 1)]
+    sums = [0.0] * parts
+    for at, samples in done:
+        sums[min(parts - 1, max(0, bisect.bisect_left(edges, at) - 1))] += samples
+    width = seconds / parts or 1.0
+    return Curve("Samples per second", edges[:-1], [number / width for number in sums], steps=True)
+
+
+def _svg(curve: Curve, seconds: float) -> str:
+    """Draw a curve from zero to its largest value, over the time of a run."""
+    last = max(seconds, curve.times[-1], 1e-9)
+    top = max([*curve.values, curve.limit or 0.0, 1e-9])
+    across, up = (WIDTH - LEFT - 8) / last, (HEIGHT - BOTTOM - TOP) / top
+    points: list[tuple[float, float]] = []
+    for x, y in zip(curve.times, curve.values, strict=True):
+        if curve.steps and points:
+            points.append((x, points[-1][1]))
+        points.append((x, y))
+    path = " ".join(f"{LEFT + x * across:.1f},{HEIGHT - BOTTOM - y * up:.1f}" for x, y in points)
+    base = HEIGHT - BOTTOM
+    label = size(int(top)) if curve.unit == "B" else count(top)
+    limit = ""
+    if curve.limit:
+        at = base - curve.limit * up
+        limit = f'<path d="M{LEFT} {at:.1f}H{WIDTH - 8}" stroke="#b00020" stroke-dasharray="5 4"/>'
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(curve.title)}, at most {label}">'
+        f'<path d="M{LEFT} {TOP}V{base}H{WIDTH - 8}" fill="none" stroke="#777"/>{limit}'
+        f'<polyline points="{path}" fill="none" stroke="#0b5cad" stroke-width="2"/>'
+        f'<g font-size="12" fill="#333"><text x="{LEFT - 6}" y="{TOP + 8}" text-anchor="end">{label}</text>'
+        f'<text x="{LEFT - 6}" y="{base}" text-anchor="end">0</text><text x="{LEFT}" y="{HEIGHT - 8}">0</text>'
+        f'<text x="{WIDTH - 8}" y="{HEIGHT - 8}" text-anchor="end">{clock(last)} h:mm:ss</text></g></svg>'
+    )
+
+
+def _table(rows: Iterable[tuple[str, str]]) -> str:
+    lines = (f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows)
+    return f"<table>{''.join(lines)}</table>"
+
+
+def _failures(failed: FailedSamples, run_status: RunStatus) -> str:
+    rows = [(row.name, f"{row.samples:,} samples in {row.cases:,} cases: {row.advice}") for row in failed.statuses]
+    if not rows:
+        return f"<h2>Failures</h2><p>No sample of the {run_status.done:,} blocks that are done failed.</p>"
+    return f"<h2>Failures by status</h2><p>{failed.failed:,} of {failed.samples:,} samples hold NaN.</p>{_table(rows)}"
+
+
+def _events(records: Sequence[LogRecord]) -> str:
+    notes = ((record.time, text) for record in records if (text := note(record.event)))
+    rows = [(datetime.fromtimestamp(at, UTC).isoformat(" ", "seconds"), text) for at, text in notes]
+    return f"<h2>Events</h2>{_table(rows[-EVENTS:])}" if rows else ""

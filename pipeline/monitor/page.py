@@ -47,7 +47,7 @@ progress{width:100%;height:1rem}
 
 
 @dataclass(frozen=True)
-class History:
+class TimeCurve:
     """Values over the time of a run [s]; `steps`: each holds until the next."""
 
     title: str
@@ -88,7 +88,7 @@ def run_page(store: LocationLike) -> tuple[str, bool]:
     return text, goes_on
 
 
-def _curves(records: Sequence[LogRecord]) -> Iterator[History]:
+def _curves(records: Sequence[LogRecord]) -> Iterator[TimeCurve]:
     if not records:
         return
     begin = records[0].time
@@ -98,14 +98,14 @@ def _curves(records: Sequence[LogRecord]) -> Iterator[History]:
         total += number
         times.append(at)
         blocks.append(total)
-    yield History("Blocks done in this run", times, blocks)
+    yield TimeCurve("Blocks done in this run", times, blocks)
     yield _throughput([(at, samples) for at, _, samples in done], records[-1].time - begin)
     states = [(record.time - begin, record.event) for record in records if isinstance(record.event, ClusterState)]
     if states:
         at = [time for time, _ in states]
-        yield History("Workers", at, [state.workers for _, state in states], steps=True)
+        yield TimeCurve("Workers", at, [state.workers for _, state in states], steps=True)
         limit = states[-1][1].limit
-        yield History("Memory of all workers", at, [state.memory for _, state in states], "B", limit=limit or None)
+        yield TimeCurve("Memory of all workers", at, [state.memory for _, state in states], "B", limit=limit or None)
 
 
 def _counts(record: LogRecord) -> tuple[int, int]:
@@ -113,7 +113,7 @@ def _counts(record: LogRecord) -> tuple[int, int]:
     return (event.blocks, event.samples) if isinstance(event, BlocksDone) else (0, 0)
 
 
-def _throughput(done: Sequence[tuple[float, int]], seconds: float) -> History:
+def _throughput(done: Sequence[tuple[float, int]], seconds: float) -> TimeCurve:
     """Samples per second in parts of the time of a run."""
     parts = max(1, min(POINTS, int(seconds)))
     edges = [seconds * k / parts for k in range(parts + 1)]
@@ -121,10 +121,10 @@ def _throughput(done: Sequence[tuple[float, int]], seconds: float) -> History:
     for at, samples in done:
         sums[min(parts - 1, max(0, bisect.bisect_left(edges, at) - 1))] += samples
     width = seconds / parts or 1.0
-    return History("Samples per second", edges[:-1], [number / width for number in sums], steps=True)
+    return TimeCurve("Samples per second", edges[:-1], [number / width for number in sums], steps=True)
 
 
-def _svg(curve: History, seconds: float) -> str:
+def _svg(curve: TimeCurve, seconds: float) -> str:
     """Draw a curve from zero to its largest value, over the time of a run."""
     last = max(seconds, curve.times[-1], 1e-9)
     top = max([*curve.values, curve.limit or 0.0, 1e-9])

@@ -32,6 +32,7 @@ from pipeline.execution.blocks import block_of
 from pipeline.execution.executor import Key, KeyedGraph, TaskGraph
 from pipeline.execution.policy import FULL, Timeouts
 from pipeline.execution.processes.isolation import Isolation, ReceiptWithFailures, first_case, in_parts, require_fit
+from pipeline.execution.processes.memory import held_memory
 from pipeline.execution.user_warnings import ReceiptWithWarnings, with_warnings
 from pipeline.execution.versions import identity
 from pipeline.plan.model import Plan
@@ -288,8 +289,6 @@ def examined(payload: bytes) -> dict[str, Any]:
 
     `bits` is the text of an error where the case cannot be computed: that is the run's to deal with.
     """
-    from pipeline.execution.processes.worker import held_memory  # with all of Dask's workers
-
     held = held_memory()
     try:
         bits: object = {name: crc32c(array) for name, array in compute.whole(pickle.loads(payload)).items()}

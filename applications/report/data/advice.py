@@ -13,6 +13,7 @@ from applications.report.data.designs import DesignColumn
 from applications.report.data.display import display_unit, rounded
 from applications.report.data.results import Results
 from applications.studies.columns import Objective, objective
+from applications.studies.link_masses import weightless
 from applications.studies.outlook import OFF, RELAXED, STEP, Outlook, outlook
 from applications.studies.problem import DesignProblem
 from pipeline.errors import InputError
@@ -115,6 +116,10 @@ class Advice:
             worse = f"{column.words} is at most {percent(rise)} worse, to first order"
             parts.append(f"If every parameter is off by {percent(OFF)}, {worse}")
         parts += [f"{text} is at the edge of its swept range" for text in self._edges()]
+        if (problem := self._problem[0]) is not None:
+            light = weightless(problem, np.array([*self._stored(problem).values()]))
+            named = " and ".join(name.replace("_", " ") for name in light)
+            parts += [f"no mass follows {named}: longer links weigh as much as shorter ones here"] if light else []
         shares = self.results.runs.explained
         if shares and shares[0][1].unexplained > 0.0:
             parts.append(
@@ -188,12 +193,12 @@ class Advice:
         return steps
 
 
-def _compared(column: DesignColumn, mine: float, other: float) -> str:
+def _compared(column: DesignColumn, mine: float, reference: float) -> str:
     """Compare two values of a column in words."""
-    if not np.isfinite(other) or other == 0.0:
+    if not np.isfinite(reference) or reference == 0.0:
         return "not comparable with"
-    share = abs(mine - other) / abs(other)
-    return f"{percent(share)} {'below' if mine < other else 'above'}" if share >= 5e-5 else "as"
+    share = abs(mine - reference) / abs(reference)
+    return f"{percent(share)} {'below' if mine < reference else 'above'}" if share >= 5e-5 else "the same as"
 
 
 def percent(share: float) -> str:

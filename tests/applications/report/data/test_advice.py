@@ -10,6 +10,7 @@ import pytest
 from applications.report.data.advice import Advice
 from applications.report.data.results import Results, results_of
 from applications.studies.columns import objective
+from applications.studies.link_masses import weightless
 from applications.studies.optimisation import optimise
 from applications.studies.outlook import RELAXED, outlook, parts_of
 from applications.studies.problem import DesignProblem
@@ -81,3 +82,12 @@ def test_words_name_the_next_design_the_defaults_and_the_edge(results: Results) 
     assert ("below" in below) == (share > 0.0)
     assert [row[0] for row in advice.limits()]
     assert advice.next_step()
+
+
+def test_a_length_that_no_mass_follows_is_told(results: Results) -> None:
+    problem = DesignProblem.of(results.sweep, cases=results.question.cases)
+    design = np.array([*problem.stored_design(results.by_case, results.place).values()])
+    assert weightless(problem, design) == ("upper_arm",)
+    assert "no mass follows upper arm" in Advice(results).sure().lower()
+    heavier = TEXT.replace("trajectories:", "  derive: {arm_mass: 3.7 * upper_arm / 0.4}\ntrajectories:")
+    assert weightless(DesignProblem.of(Sweep.from_text(heavier), cases=["payload_mass"]), design) == ()

@@ -20,7 +20,7 @@ from tasks.kernels.expression import Array
 
 LAGS = 20
 """Lags of the whiteness test."""
-SIGNIFICANT = 1e-3
+SIGNIFICANT = 3e-4
 """Chance below which a test speaks, of several for each actuator."""
 BOOTSTRAPS = 400
 DRAWN = 50

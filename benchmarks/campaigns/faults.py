@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -76,12 +77,23 @@ def _forces(
     return inverse_dynamics(truth.robot, forces=Forces(friction=coverage.FRICTION), gravity=gravity, **moving).force
 
 
+def _slower(factor: float, truth: coverage.Truth) -> Signals:
+    """Times are longer by a factor."""
+    signals = signals_of(truth)
+    return replace(signals, time=signals.time * factor)
+
+
+def _one_late(time: float, truth: coverage.Truth) -> Signals:
+    """The force of the second actuator is late [s]."""
+    return signals_of(truth, force=_at(truth.force, 1, lambda force: _late(force, time)))
+
+
 def _still(truth: coverage.Truth) -> Signals:
     """One joint is held."""
-    moving = {name: np.array(values) for name, values in truth.moving.items()}
-    moving["q"][:, 2] = moving["q"][0, 2]
-    moving["qd"][:, 2] = moving["qdd"][:, 2] = 0.0
-    return signals_of(truth, moving["q"], _forces(truth, Moving(**moving)))
+    q, qd, qdd = (np.array(truth.moving[key]) for key in ("q", "qd", "qdd"))
+    q[:, 2] = q[0, 2]
+    qd[:, 2] = qdd[:, 2] = 0.0
+    return signals_of(truth, q, _forces(truth, Moving(q=q, qd=qd, qdd=qdd)))
 
 
 def _presliding(truth: coverage.Truth) -> Signals:
@@ -114,7 +126,7 @@ def faults() -> Iterator[Fault]:
                 lambda t: signals_of(t, force=_forces(t, t.moving, (0.0, 0.0, 9.81))), True)  # fmt: skip
     for factor in (2.0, 0.5):
         yield Fault(f"time {factor:g} times as long", f"time: run: samples look {1.0 / factor:g} times",
-                    lambda t, f=factor: replace(signals_of(t), time=signals_of(t).time * f), True)  # fmt: skip
+                    partial(_slower, factor), True)  # fmt: skip
     yield Fault("both signs of the second", "sign: run {1}: position and force both",
                 lambda t: signals_of(t, _at(t.position, 1, np.negative), _at(t.force, 1, np.negative)),
                 True)  # fmt: skip
@@ -127,7 +139,7 @@ def faults() -> Iterator[Fault]:
                 True)  # fmt: skip
     for time in (8, 20):
         yield Fault(f"force of the second {time} ms late", "forces of {1} alone are .* late",
-                    lambda t, s=time: signals_of(t, force=_at(t.force, 1, lambda f: _late(f, 1e-3 * s))))  # fmt: skip
+                    partial(_one_late, 1e-3 * time))  # fmt: skip
     yield Fault("all forces half a sample late", "forces are .* late",
                 lambda t: signals_of(t, force=np.stack([_late(f, 0.5 * coverage.STEP) for f in t.force.T], 1))
                 )  # fmt: skip

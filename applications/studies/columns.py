@@ -20,6 +20,7 @@ from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.columns import CASE
 from pipeline.sweep.question.question import WEIGHTED, split_objective, split_tolerances
 from robots.arguments import check_arguments
+from robots.derivatives import PARAMETER
 from robots.expressions.expression import ExpressionError, Kind, ParsedExpression, parse
 from robots.loads.wrapped import SUFFIX
 from robots.parameters import nearest
@@ -166,6 +167,9 @@ def by_case(ds: xr.Dataset, name: str) -> Array:
         raise refuse(
             name, "no such column", "a swept parameter or a stored metric", sentence(nearest(name, names_of_dataset))
         )
+    if PARAMETER in ds[base].dims:
+        hint = f'In Python, ds["{base}"].sel(parameter=...) is that by one of them.'
+        raise refuse(name, "derivatives, a number for each parameter", "a metric", hint)
     values = ds[base].transpose("design", CASE, ..., missing_dims="ignore")
     joints = values.dims[-2:] == JOINTS
     if CASE not in values.dims:
@@ -195,8 +199,8 @@ def names(ds: xr.Dataset) -> list[str]:
     """Return the names of all columns, reductions other than the worst left out."""
     alone = (("design",), (CASE,))
     swept = [str(name) for name, value in ds.coords.items() if value.dims in alone and name != "design"]
-    metrics = [str(name) for name in ds.data_vars if name not in QUANTITIES or QUANTITIES[str(name)].kind == "metric"]
-    return swept + metrics
+    whole = [str(name) for name, value in ds.data_vars.items() if PARAMETER not in value.dims]
+    return swept + [name for name in whole if name not in QUANTITIES or QUANTITIES[name].kind == "metric"]
 
 
 def base_of(name: str, quantities: Container[Any] = QUANTITIES) -> tuple[str, str]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import xarray
 
+from applications.studies import column
 from pipeline import append, run, verify
 from pipeline.errors import InputError
 from pipeline.execution.conventions import structure
@@ -157,6 +158,13 @@ def test_derivatives_that_there_are_not(changes: dict[str, str], message: str) -
     entry = "outputs: [{derivative: peak_force, of: [rod_length, gravity_x]}]\n"
     with pytest.raises(InputError, match=message):
         sweep(TINY + entry, **changes)
+
+
+def test_a_derivative_is_no_column_of_a_study() -> None:
+    made = compute(TINY + BY)
+    with pytest.raises(InputError, match=r"peak_force_derivative: got derivatives, a number for each parameter"):
+        column(made, "peak_force_derivative")
+    assert np.isfinite(column(made, "peak_force")).all()
 
 
 def test_a_plan_tells_the_cost() -> None:

@@ -74,7 +74,7 @@ class Lines(NamedTuple):
 
     def joints(self, states: States) -> Array:
         """Return joints of states (state, limb, joint)."""
-        where = {key: states[key] for key in ("q", "position", "rotation") if key in states}
+        where = {key: x for key, x in states.items() if key in ("q", "position", "rotation")}
         return np.asarray(inverse_kinematics(self.robot, **self._keywords(where)).position)
 
     def _keywords(self, states: States) -> dict[str, Any]:

@@ -8,7 +8,7 @@ singularity, says at which it ended. One that ends before its second kept state 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -31,10 +31,8 @@ NAMES: Mapping[Status, Status] = {
 }
 """Singularity that a pose of each status tells of."""
 
-M = TypeVar("M", ChainMotion, Simulation)
 
-
-def with_singularities(robot: Robot, motion: M) -> M:
+def with_singularities(robot: Robot, motion: ChainMotion | Simulation) -> ChainMotion | Simulation:
     """Return a motion whose cases that ended at a singularity have its status."""
     status = motion.status.copy()
     speed = motion.qd if isinstance(motion, ChainMotion) else motion.twist
@@ -49,7 +47,7 @@ def with_singularities(robot: Robot, motion: M) -> M:
 
 def _way(robot: Robot, motion: ChainMotion | Simulation, case: tuple[int, ...]) -> dict[str, Any]:
     """Return states of the way on from the last kept state of a case."""
-    here = (slice(None), *case)
+    here: Any = (slice(None), *case)
     speed = np.asarray(motion.qd if isinstance(motion, ChainMotion) else motion.twist)[here]
     last = int(np.isfinite(speed).all(axis=1).sum()) - 1
     apart = motion.time[last] - motion.time[last - 1]

@@ -32,7 +32,7 @@ from tasks.dynamics.records import AdaptiveSteps, Environment, FixedSteps, Force
 from tasks.dynamics.tree_coordinates import OfChain, OfPlatform, TreeCoordinates, TreeSeries
 from tasks.dynamics.tree_friction import TreeFriction, obstacle
 from tasks.kernels.kernel import kernel
-from tasks.kernels.keys import Arrays
+from tasks.kernels.keys import Values
 from tasks.mechanics.structure import structure_of
 from tasks.stages.spanning_tree import spanning_tree_program, tree_of
 
@@ -141,10 +141,11 @@ class _TreeRun:
         """Return the motion in constant steps at all kept times."""
         now, status = self._start()
         servo, lost = self.cases.servo, np.zeros(self._count)
-        running = servo and servo.loop(self.cases.state.shape[1], clock.step, self.cases.gravity, clock.start)
+        width, gravity = self.cases.state.shape[1], self.cases.gravity
+        running = None if servo is None else servo.loop(width, clock.step, gravity, clock.start)
         moments = [(clock.start, now, status.copy())]
         for k in range(1, clock.steps + 1):
-            force = running and running.force(self.system.instant.seen(self._wide(now)))
+            force = None if running is None else running.force(self.system.instant.seen(self._wide(now)))
             for piece in self.cases.pushes.breaks.pieces(clock.start + (k - 1) * clock.step, clock.step):
                 push = self.cases.pushes.over(piece.start, piece.length, self._wide(now))
                 push = push if force is None else HeldForces(push, force)
@@ -229,7 +230,7 @@ class _TreeRun:
             return np.ascontiguousarray(filled.T)[None]
 
         moves = self.system.instant.base
-        fixed: Arrays = {"parameters": inputs.parameters(self.robot, timed=True)}
+        fixed: Values = {"parameters": inputs.parameters(self.robot, timed=True)}
         fixed |= {"gravity": acting[None, rows["base"]] if moves else self.gravity}
         fixed |= {"signals": acting[None, rows["signals"]]} if self.system.layout.signals else {}
         program = spanning_tree_program(self.robot.family, moves)

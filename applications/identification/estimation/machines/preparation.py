@@ -142,8 +142,8 @@ def prepare(signals: Signals, options: Preparation) -> Prepared:
     """Prepare a recording. Raises ParameterError, which names it, for options that do not fit."""
     timed, clock = retimed(signals)
     cleaned, replaced = without_outliers(timed, options.outliers, options.gap)
-    uniform, step, bridged = resampled(cleaned, options.gap)
-    trimmed, bridged = _trimmed(uniform, bridged, options, step)
+    evened, step, bridged = resampled(cleaned, options.gap)
+    trimmed, bridged = _trimmed(evened, bridged, options, step)
     if len(trimmed.time) < SHORTEST:
         raise ParameterError(
             f"{signals.name}: {len(trimmed.time)} samples are left; expected at least {SHORTEST}; look at start, stop"

@@ -164,7 +164,7 @@ class Advice:
     def next_step(self) -> list[str]:
         """Return the next steps as sentences, the most promising first."""
         (prospect, why), column = self.prospect, self.column
-        steps = []
+        steps: list[str] = []
         if column is None:
             return steps
         if not self.results.designs.meets.any():

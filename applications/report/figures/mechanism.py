@@ -54,7 +54,7 @@ def film(results: Results, path: Path) -> None:
     room = ROOM * float(np.ptp(points, axis=0).max())
     ends = np.stack([points.min(axis=0) - room, points.max(axis=0) + room], axis=1)
     drawing, axes = _scene(base)
-    writer = PillowWriter(fps=count / seconds if seconds > 0.0 else RATE)
+    writer = PillowWriter(fps=count / seconds if seconds > 0.0 else RATE)  # type: ignore[arg-type]
     with writer.saving(dress(drawing), str(path), dpi=100):
         for time in np.linspace(times[0], times[-1], count):
             _draw(axes, moved, lines, int(sound[np.abs(times - time).argmin()]), 1.0)

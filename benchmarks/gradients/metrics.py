@@ -27,10 +27,9 @@ from robots.derivatives import derivative, derivative_status
 from robots.quantities import DIFFERENTIABLE, FRICTION, reduction
 from robots.status import Status
 from robots.types import TWIST
-from tasks.blocks.block import Block, BlockDerivatives
+from tasks.blocks.block import Block, BlockDerivatives, motions
 from tasks.blocks.compute import computed
 from tasks.blocks.derived_metrics import derivative_arrays
-from tasks.blocks.limb_results import motions
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.stages.metrics import actuators, poses
 from tasks.stages.mounts import PARAMETERS, mount_program

@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.gradients.complex_steps import STEP
+from benchmarks.gradients.metrics import stepped
 from robots import catalog
 from robots.friction.groups import FrictionGroup, group_parameters, select
 from robots.quantities import needing, of_criteria
@@ -173,6 +175,16 @@ def test_a_direction_is_the_sum_of_its_parameters() -> None:
     for name in given.metrics:
         summed = np.tensordot(along, each[name].rates, axes=1)
         np.testing.assert_allclose(one[name].rates, summed, rtol=1e-10, atol=1e-10)
+
+
+def test_metrics_agree_with_complex_steps_through_the_stages() -> None:
+    given = block("five_bar", ("rms_force", "peak_force", "condition", "peak_reaction"), times=5)
+    count = given.parameters.shape[1]
+    got, ends = metric_rates(given, np.eye(count)), stepped(given)
+    for name in given.metrics:
+        expected = ends[name].imag / STEP
+        scale = np.nanmax(np.abs(expected))
+        np.testing.assert_allclose(got[name].rates.reshape(count, -1).T, expected, rtol=0.0, atol=1e-10 * scale)
 
 
 def test_designs_and_trajectories_do_not_mix() -> None:

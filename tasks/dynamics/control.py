@@ -186,7 +186,7 @@ class ControlLaw:
         values |= {f"asked_{name}": value for name, value in run(command_program(*key), values).items()}
         if kind.model == "dynamics":
             values["asked_force"] = model(run(accelerated_program(*key), values)["accelerated"])
-        return values | run(limits_program(self.coordinates, self.actuators), values)
+        return {**values, **run(limits_program(self.coordinates, self.actuators), values)}
 
 
 V = TypeVar("V")

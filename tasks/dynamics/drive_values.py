@@ -17,16 +17,19 @@ from tasks.stages.parts import VELOCITY
 class DriveModel(Protocol):
     """The inverse model of a robot for a batch: `tasks.dynamics.drive_model.InverseModel`."""
 
-    family: Family
-    freedoms: Sequence[int]
+    @property
+    def family(self) -> Family:
+        """The family of the robot."""
+
+    @property
+    def freedoms(self) -> Sequence[int]:
+        """Positions of the freedoms among the components of a twist."""
 
     def signals_at(self, time: float, width: int) -> np.ndarray:
         """Return the signals of loads at a time [s], the same for all samples (signal, samples)."""
-        ...
 
     def run(self, motion: np.ndarray, *, forces: bool = True, signals: np.ndarray | None = None) -> Inverse:
         """Compute the values at a motion input (size, samples); without `forces` positions and J_IK alone."""
-        ...
 
 
 class Inverse:

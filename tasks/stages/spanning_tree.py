@@ -83,7 +83,7 @@ def spanning_tree_program(family: Family, moving_base: bool = False) -> Program:
             "open": [*(x for loop in loops for x in loop.joined.residual()), *(array(follows) @ angles)],
         }
 
-    case = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
+    case: dict[str, tuple[int, ...]] = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
     inputs = {"angles": (count,), "rates": (count,), **signal_inputs(family)}
     case, sample = field_inputs(case, inputs, moving_base)
     return trace(f"{family.name}.spanning_tree", one_sample, case=case, sample=sample)

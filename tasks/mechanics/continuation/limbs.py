@@ -321,7 +321,7 @@ class _LimbTrial(NamedTuple):
     states: Sequence[JointState]
     place: Scalar
     tips: Tips
-    newton: Sequence[Scalar]
+    newton: Array
     residual: Scalar
 
 

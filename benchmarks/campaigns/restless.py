@@ -91,7 +91,7 @@ class RestlessExecutor(InProcessExecutor):
     def room(self) -> int:
         """Free places of the window of a run."""
         workers = [Worker(1, LIMIT, LIMIT if worker.paused else 0, not worker.paused) for worker in self._admitted()]
-        return max(0, window_size(workers) - sum(key not in self._on_paused() for key in self._graphs))
+        return max(0, window_size(workers) - len(self._graphs.keys() - self._on_paused()))
 
     @property
     def keys(self) -> list[Key]:

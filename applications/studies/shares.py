@@ -261,7 +261,7 @@ class _Moments:
         else:
             lower = np.tril(lapack.dpotri(factor, lower=1)[0])
             inverse = lower + np.tril(lower, -1).T
-        return inverse, np.asarray(coefficients, dtype=float), self._left(coefficients, right)
+        return np.asarray(inverse, np.float64), np.asarray(coefficients, np.float64), self._left(coefficients, right)
 
     def _left(self, coefficients: Array, right: Array) -> float:
         return max(self.square - float(coefficients @ right), 0.0)

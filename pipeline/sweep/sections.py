@@ -219,7 +219,8 @@ class DerivativeOutput(str):
 def _texts(value: object) -> tuple[str, ...]:
     """Return a text or a list of texts as texts; none where it is something else."""
     entries = value if isinstance(value, list) else [value]
-    return tuple(entries) if all(isinstance(text, str) and text for text in entries) else ()
+    texts = tuple(text for text in entries if isinstance(text, str) and text)
+    return texts if len(texts) == len(entries) else ()
 
 
 def _output_entry(value: object) -> str:

@@ -254,11 +254,11 @@ def _couplings(reading: _Reading) -> Iterator[Coupling]:
     for k in _equalities(reading, TENDON):
         if (pair := _tied_joints(reading, k)) is None:
             continue
-        first, second, ratio = pair if pair[0] not in stated else (pair[1], pair[0], 1.0 / pair[2])
-        if first in stated:
+        follower, leader, ratio = pair if pair[0] not in stated else (pair[1], pair[0], 1.0 / pair[2])
+        if follower in stated:
             hint = "Take one of the equalities out."
-            reading.refuse("joint", first, "a joint that follows two others", "one equality of a joint", hint)
-        stated.setdefault(first, (second, ratio))
+            reading.refuse("joint", follower, "a joint that follows two others", "one equality of a joint", hint)
+        stated.setdefault(follower, (leader, ratio))
     for joint, (of, ratio) in stated.items():
         seen = [joint]
         while of in stated and of not in seen:

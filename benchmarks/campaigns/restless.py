@@ -15,12 +15,12 @@ import random
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from unittest.mock import patch
 
 import dask
@@ -171,7 +171,8 @@ class RestlessExecutor(InProcessExecutor):
         if key not in self._graphs:
             return None
         (graph, last), begin = self._graphs.pop(key)
-        return Result(key, named_schedulers["synchronous"](graph, last), self.clock.now - begin)
+        value = named_schedulers["synchronous"](cast("Mapping[Any, Any]", graph), last)
+        return Result(key, value, self.clock.now - begin)
 
     def _advance(self, until: float) -> None:
         able = [worker for worker in self._admitted() if not worker.paused]

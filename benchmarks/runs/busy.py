@@ -223,7 +223,8 @@ def _simulated(parts: Parts, workers: int, threads: int, rounds: int, granularit
         work = sum(_varied(index) for index in range(made.blocks)) * parts.total(len(made.limbs))
         share = work / (workers * threads * seconds)
         computed = [end - start for start, end in zip(before, after, strict=True)]
-        return SimulatedRun(share, choose_granularity(made, client), made.blocks, executor.futures, *computed)
+        granularity = choose_granularity(made, workers * threads)
+        return SimulatedRun(share, granularity, made.blocks, executor.futures, *computed)
 
 
 class Sleeping(RunLoop):

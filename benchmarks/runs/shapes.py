@@ -207,7 +207,8 @@ def measure(name: str) -> tuple[int, int]:
         for index in range(min(BLOCKS, made.blocks)):
             if time.perf_counter() - start > SECONDS:
                 break
-            graph, key = block_graph(made, index, StoreWriter(store), "shapes", choose_granularity(made, client))
+            granularity = choose_granularity(made, sum(client.nthreads().values()))
+            graph, key = block_graph(made, index, StoreWriter(store), "shapes", granularity)
             client.get(graph, key)
         return made.worker_memory, _peak(client)
 

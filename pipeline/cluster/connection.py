@@ -152,8 +152,10 @@ def _found_there(config: ClusterConfig) -> str:
     place = config.cluster.address or config.cluster.scheduler_file
     try:
         with _running(config) as client:
-            workers = client.sync(client.scheduler.identity, n_workers=-1)["workers"].values()
-            scheduler = client.scheduler.address
+            connection = client.scheduler
+            assert connection is not None
+            workers = client.sync(connection.identity, n_workers=-1)["workers"].values()
+            scheduler = connection.address
     except InputError as error:
         return f"nothing answers at {place}. {' '.join(problem.hint for problem in error.problems)}"
     threads, memory = (sum(worker[key] or 0 for worker in workers) for key in ("nthreads", "memory_limit"))

@@ -192,7 +192,7 @@ class ClusterExecutor:
             self._in_flight.pop(block)
             self._ready.append(Result(block, Withdrawn("the workers that it was given to have gone"), 0.0))
 
-    def _settle(self, key: Key) -> None:
+    def _settle(self, key: Any) -> None:
         """Forget a task that is not in flight any more."""
         self._tasks.discard(key)
         self._places.pop(key, None)

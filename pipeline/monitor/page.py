@@ -102,10 +102,11 @@ def _curves(records: Sequence[LogRecord]) -> Iterator[TimeCurve]:
     yield _throughput([(at, samples) for at, _, samples in done], records[-1].time - begin)
     states = [(record.time - begin, record.event) for record in records if isinstance(record.event, ClusterState)]
     if states:
-        at = [time for time, _ in states]
-        yield TimeCurve("Workers", at, [state.workers for _, state in states], steps=True)
+        instants = [time for time, _ in states]
+        yield TimeCurve("Workers", instants, [state.workers for _, state in states], steps=True)
         limit = states[-1][1].limit
-        yield TimeCurve("Memory of all workers", at, [state.memory for _, state in states], "B", limit=limit or None)
+        memory = [state.memory for _, state in states]
+        yield TimeCurve("Memory of all workers", instants, memory, "B", limit=limit or None)
 
 
 def _counts(record: LogRecord) -> tuple[int, int]:

@@ -38,7 +38,7 @@ STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;margin:1.5rem auto;max-width:62rem;padding:0 1rem;
 color:#1a1a1a;background:#fff}
 h1{font-size:1.35rem;overflow-wrap:anywhere}h2{font-size:1.05rem;margin-top:1.6rem}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(24rem,1fr));gap:1rem}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));gap:1rem}
 figure{margin:0}figcaption{font-weight:600;font-size:.92rem}svg{width:100%;height:auto}
 table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.2rem .7rem .2rem 0;vertical-align:top;
 border-bottom:1px solid #e3e3e3;overflow-wrap:anywhere}th{white-space:nowrap;font-weight:600}
@@ -106,7 +106,7 @@ def _curves(records: Sequence[LogRecord]) -> Iterator[TimeCurve]:
         yield TimeCurve("Workers", instants, [state.workers for _, state in states], steps=True)
         limit = states[-1][1].limit
         memory = [state.memory for _, state in states]
-        yield TimeCurve("Memory of all workers", instants, memory, "B", limit=limit or None)
+        yield TimeCurve("Memory of all workers", instants, memory, "B", steps=True, limit=limit or None)
 
 
 def _counts(record: LogRecord) -> tuple[int, int]:
@@ -135,6 +135,8 @@ def _svg(curve: TimeCurve, seconds: float) -> str:
         if curve.steps and points:
             points.append((x, points[-1][1]))
         points.append((x, y))
+    if curve.steps:
+        points.append((last, points[-1][1]))
     path = " ".join(f"{LEFT + x * across:.1f},{HEIGHT - BOTTOM - y * up:.1f}" for x, y in points)
     base = HEIGHT - BOTTOM
     label = size(int(top)) if curve.unit == "B" else count(top)

@@ -119,7 +119,7 @@ class RunStatus:
             yield "time left", clock(self.left) + between
         if self.workers is not None:
             yield "workers", described(self.workers)
-        yield "run by", self.owner or "nobody"
+        yield "run by", self.owner or "no process now"
         if self.last is not None:
             yield "last sign", datetime.fromtimestamp(self.last, UTC).isoformat(timespec="seconds")
         if self.news:

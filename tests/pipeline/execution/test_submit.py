@@ -238,7 +238,7 @@ def test_status_of_a_run_that_was_interrupted(store: Path) -> None:
     assert (found.owner, found.left, found.news) == (None, None, "stopped: interrupted")
     rows = dict(found.rows())
     assert rows["blocks"] == "48: 3 done, 0 failed, 45 remaining"
-    assert rows["run by"] == "nobody"
+    assert rows["run by"] == "no process now"
 
 
 def test_status_of_a_run_in_trouble(store: Path) -> None:

@@ -124,13 +124,20 @@ def check_arguments(target: Target) -> Target:
 
 
 def _listed_keywords(target: Callable[..., Any], signature: inspect.Signature) -> Mapping[str, str]:
-    """Return the annotations of the keywords that a TypedDict lists for a function; none where no TypedDict does."""
+    """Return the annotations of the keywords that a TypedDict lists for a function; none where no TypedDict does.
+
+    Nor for the short forms of records, which check their fields and say in which record a field is.
+    """
     for parameter in signature.parameters.values():
         listed = re.fullmatch(r"Unpack\[(\w+)\]", str(parameter.annotation))
-        if parameter.kind is inspect.Parameter.VAR_KEYWORD and listed:
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD and listed and listed[1] not in SHORT_FORMS:
             hints = target.__globals__[listed[1]].__annotations__
             return {name: getattr(hint, "__forward_arg__", "Any") for name, hint in hints.items()}
     return {}
+
+
+SHORT_FORMS = ("MotionKeywords", "DrivenKeywords")
+"""Keywords that stand for fields of records."""
 
 
 def check_argument(name: str, value: object, annotation: str) -> None:

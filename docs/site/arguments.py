@@ -251,16 +251,32 @@ def meaning(function: str, argument: str) -> str:
     return SPECIAL.get((function, argument)) or MEANINGS[argument]
 
 
+def parameters(function: Callable[..., Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield name, type and default of each argument of a function; keywords of a TypedDict of its own one by one."""
+    for argument in inspect.signature(function).parameters.values():
+        if argument.kind is not argument.VAR_KEYWORD:
+            yield argument.name, str(argument.annotation), _default(argument)
+            continue
+        keywords = str(argument.annotation).removeprefix("Unpack[").removesuffix("]")
+        if keywords.endswith("Keywords") and keywords not in WHOLE:
+            for name, annotation in inspect.unwrap(function).__globals__[keywords].__annotations__.items():
+                yield name, getattr(annotation, "__forward_arg__", str(annotation)), ""
+        else:
+            yield f"**{argument.name}", str(argument.annotation), ""
+
+
+WHOLE = ("MotionKeywords", "DrivenKeywords")
+"""Keywords of many functions, which have one row."""
+
+
 def rows(public_name: str, function: Callable[..., Any]) -> Iterator[tuple[str, str, str, str]]:
     """Yield name, type, default and meaning of each argument, and of those that the wrapper for DataArrays adds."""
     plain = inspect.unwrap(function)
-    for argument in inspect.signature(plain).parameters.values():
-        name = f"**{argument.name}" if argument.kind is argument.VAR_KEYWORD else argument.name
+    for name, annotation, default in parameters(plain):
         text = meaning(public_name, name)
-        if "MotionKeywords" in str(argument.annotation):
+        if "MotionKeywords" in annotation:
             text += ", ".join(f"`{key}`" for key in get_type_hints(MotionKeywords))
-        default = "" if argument.kind is argument.VAR_KEYWORD else _default(argument)
-        yield f"`{name}`", f"``{argument.annotation}``", default, text
+        yield f"`{name}`", f"``{annotation}``", default, text
     added = ["parameters"] if "parameters" in getattr(function, "__added__", "") else []
     shown = {*inspect.signature(function).parameters, *added}
     if "parameters" in shown - set(inspect.signature(plain).parameters):

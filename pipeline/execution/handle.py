@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import threading
 import time
 import warnings
@@ -11,6 +10,8 @@ from collections.abc import Callable, Generator
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
+
+from dask.base import annotate, get_annotations
 
 from pipeline.errors import InputError, Problem, RunCancelledError
 from pipeline.monitor.log import BlockDone, BlockFailed, CaseFailed, Event, Listener, Started
@@ -101,12 +102,13 @@ class RunHandle:
         self._shown: list[Display] = []
         """Cells of a notebook that show it."""
         self._drawn = 0.0
-        work = contextvars.copy_context().run  # with the annotations of Dask that are in force here
-        threading.Thread(target=work, args=(self._work, action), name="limbsweep-run", daemon=True).start()
+        work = (action, dict(get_annotations()))  # those that are in force here
+        threading.Thread(target=self._work, args=work, name="limbsweep-run", daemon=True).start()
 
-    def _work(self, action: Callable[[Listener, Callable[[], bool]], Dataset]) -> None:
+    def _work(self, action: Callable[[Listener, Callable[[], bool]], Dataset], annotations: dict[str, Any]) -> None:
         try:
-            dataset = action(self._listen, self._stop.is_set)
+            with annotate(**annotations):
+                dataset = action(self._listen, self._stop.is_set)
         except BaseException as error:
             self._end = time.monotonic()
             state: HandleState = "cancelled" if isinstance(error, RunCancelledError) else "failed"

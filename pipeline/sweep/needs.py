@@ -12,7 +12,7 @@ from pipeline.documents.report import Report
 from pipeline.sweep.sections import CoreFile
 from pipeline.sweep.simulated.axes import SimulationAxes
 from robots.model import Mechanism
-from robots.quantities import Need, needs
+from robots.quantities import QUANTITIES, Need, needs
 
 OF_ROBOT: Mapping[Need, str] = {
     "motors": "Its actuators are not all drives with a motor; take for instance actuator_force or energy.",
@@ -96,3 +96,15 @@ def check_quantities(report: Report, file: CoreFile, mechanism: Mechanism | None
             for need in [need for need in needs(name) if need in lacks][:1]:
                 owner = "robot" if need in OF_ROBOT else "simulation" if source.simulated else "sweep"
                 report((key, index), name, f"a variable that this {owner} has", lacks[need])
+
+
+FULL = MotionSource(simulated=True, controller=True, tolerance=True, saturation=True)
+"""A simulation with all that a simulation can have."""
+
+
+def availability(source: MotionSource) -> dict[str, str]:
+    """Return for each quantity why motions from a source never have it; an empty text where they do."""
+    return {
+        name: next((OF_SOURCE[need] for need in row.needs if need in source.lacks), "")
+        for name, row in QUANTITIES.items()
+    }

@@ -304,8 +304,8 @@ class _Joint(ElementReader):
         at, found = self.element.first("limit"), dict[str, float]()
         if at is None:
             if kind in KINDS and kind not in _UNLIMITED:
-                got, hint = f"a {kind} joint without <limit>", "The joint has no range."
-                self.file.warn(self.element.line, self.place, got, "<limit>", hint)
+                hint = "Add it, or make the joint continuous."
+                self.refuse(self.element, f"a {kind} joint without <limit>", "<limit>", hint)
         else:
             lower, upper = (self.limit(at, key, 0.0) for key in ("lower", "upper"))
             if lower > upper:

@@ -335,7 +335,7 @@ class Assembly:
     def _fetch_stored(self, values: Values) -> None:
         """Bring the series of a strip that are stored to the host, and its status where one of them is."""
         names = {*self.request.of("limb"), *self.request.of("assembly", "series")}
-        if names:
+        if names or "status" in self.request.of("assembly"):
             named = {key: key.name if isinstance(key, Indexed) else key for key in values}
             self.memory.fetch([values[key] for key, name in named.items() if name in names or name == "status"])
 

@@ -177,6 +177,7 @@ ROWS = (
     whole("E08 another format", "<sdf/>", "got no model; expected one model with links and joints"),
     whole("E09 deep", "<robot>" + "<a>" * 100_000, "at most 32 levels of nesting"),
     urdf("E10 xacro", '<robot name="arm">', '<robot name="arm" xmlns:xacro="x"><xacro:arm/>', "Expand it first"),
+    urdf("E11 no limit", LIMIT, "", "a revolute joint without <limit>"),
     urdf(
         "E12 a missing parent",
         '<parent link="upper"/>',

@@ -18,7 +18,10 @@ from tests.storage.cases import FEW, anywhere, digest, fill, store
 from tests.storage.faults import ERRORS, FaultyLocation
 
 MANY = 10**9
-ADVICE = "check free space and permissions, or choose another store|lost or stale|differs from what was written"
+ADVICE = (
+    "check free space and permissions, or choose another store|lost or stale|differs from what was written"
+    "|wait a while, then run it again|give credentials where|check the address|make the bucket"
+)
 
 
 def run(location: Location) -> None:

@@ -141,5 +141,5 @@ def test_optimise_beats_the_store_within_limits(store: Path, tmp_path: Path) -> 
     assert len(rows) == 2
     assert rows[0]["conditions"] == "hold"
     assert float(rows[0]["peak_force"]) < best
-    for text, message in (("condition <=", "where: got the end"), ("condition <= much", "got no such metric")):
+    for text, message in (("condition <=", "where: got the end"), ("condition <= much", "got no such column")):
         assert message in told(*arguments, "--where", text, status=2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import xarray as xr
 from click.testing import CliRunner
@@ -16,6 +17,7 @@ from pipeline.execution.run import run
 from pipeline.stores.append import append
 from pipeline.stores.verify import verify
 from pipeline.sweep.model import Sweep
+from robots.status import Status
 from tasks.kernels import cards
 from tests.tasks.kernels.simulated_card import simulated
 
@@ -33,8 +35,10 @@ ON_CARD = ClusterConfig.of("threads", device="gpu")
 
 
 def test_a_run_on_a_card_has_the_same_results(tmp_path: Path) -> None:
-    sweep = Sweep.from_text(SWEEP)
+    far = "far: {kind: line_sine, amplitude: [9, 0, 0], period: 1.0}"
+    sweep = Sweep.from_text(SWEEP.replace("trajectories: {", f"trajectories: {{{far}, "))
     expected = run(sweep, tmp_path / "here.zarr", ClusterConfig.of("threads"))
+    assert set(np.unique(expected["status"])) == {Status.OK, Status.NOT_REACHABLE}
     with simulated() as card:
         found = run(sweep, tmp_path / "there.zarr", ON_CARD)
         in_memory = run(sweep, cluster=ON_CARD)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dask.base import annotate, get_annotations
 
 from pipeline import run
 from pipeline.cluster.script_guard import is_guarded
@@ -98,3 +99,9 @@ def test_an_awaited_run_tells_nothing() -> None:
         return await PendingRun(RunHandle(lambda listen, stop: "results"))  # type: ignore[arg-type, return-value]
 
     assert asyncio.run(main()) == "results"
+
+
+def test_annotations_of_dask_go_with_a_run() -> None:
+    with annotate(priority=3):
+        handle = RunHandle(lambda listen, stop: get_annotations())  # type: ignore[arg-type, return-value]
+    assert handle.result(10.0) == {"priority": 3}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -36,9 +37,13 @@ def dataset() -> xarray.Dataset:
 def test_rows(dataset: xarray.Dataset, tmp_path: Path) -> None:
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "0").write_bytes(bytes(2048))
-    assert list(info._rows(dataset, tmp_path)) == [
+    rows = list(info._rows(dataset, tmp_path, whole=False))
+    (digest,) = [row[1] for row in rows if row[0] == "digest"]
+    assert re.fullmatch(r"[0-9a-f]{32}", digest)
+    assert rows == [
         ("state", "finished"),
         ("on disk", "2 KiB"),
+        ("digest", digest),
         ("title", "a study"),
         ("fingerprint", "f" * 64),
         ("versions", "numpy 2.0, zarr 3.1"),
@@ -55,7 +60,7 @@ def test_a_real_store_that_is_not_finished(tmp_path: Path) -> None:
     path = tmp_path / "out.zarr"
     store(path)
     fill(path, blocks=1)
-    rows = dict(info._rows(open_results(path, unfinished=True), path))
+    rows = dict(info._rows(open_results(path, unfinished=True), path, whole=False))
     assert rows["state"] == "not finished"
     assert rows["written"] == "0 of 15 pairs of design and trajectory", (
         "those of the other friction set have no receipt"

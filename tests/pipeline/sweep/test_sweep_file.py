@@ -35,7 +35,7 @@ def test_a_section_stands_after_those_that_it_needs() -> None:
 def test_keys_are_those_of_the_file_and_stand_once() -> None:
     keys = [section.key for section in SECTIONS]
     assert len({*keys}) == len(keys)
-    assert {*keys} - {"selection"} == {*SweepFile.model_fields} - CORE
+    assert {*keys} - {"selection", "derivatives"} == {*SweepFile.model_fields} - CORE
 
 
 def test_a_sweep_has_every_section_and_defaults_add_nothing_to_its_fingerprint() -> None:

@@ -252,5 +252,7 @@ def test_open_of_an_unusable_service(monkeypatch: pytest.MonkeyPatch) -> None:
         raise NoCredentialsError("no key\nnor another")
 
     monkeypatch.setattr(fsspec.filesystem("memory"), "ls", refuse)
-    with pytest.raises(StoreError, match="the service cannot be used: NoCredentialsError: no key nor another; check"):
+    with pytest.raises(
+        StoreError, match="the service cannot be used: NoCredentialsError: no key nor another; give cred"
+    ):
         open_results("memory://bucket/s.zarr")

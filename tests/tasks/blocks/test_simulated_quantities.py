@@ -13,7 +13,7 @@ from pipeline.errors import InputError, Problem
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.needs import OF_SOURCE, MotionSource, lacking_of
+from pipeline.sweep.needs import FULL, MotionSource, availability, lacking_of
 from robots.limits import Capacity
 from robots.model import Mechanism
 from robots.quantities import QUANTITIES, Quantity
@@ -268,18 +268,9 @@ def _reduced(row: Quantity, found: np.ndarray) -> float:
     return float({"max": found.max, "min": found.min, "sum": found.sum}[str(row.reduction)]())
 
 
-def availability(source: MotionSource) -> dict[str, str]:
-    """Return for each quantity why motions from a source never have it; an empty text where they do."""
-    return {
-        name: next((OF_SOURCE[need] for need in row.needs if need in source.lacks), "")
-        for name, row in QUANTITIES.items()
-    }
-
-
 def test_the_table_of_quantities_and_sources() -> None:
     """Print each metric and series with where it works; what is refused has a reason, and nothing is refused twice."""
-    full = MotionSource(simulated=True, controller=True, tolerance=True, saturation=True)
-    given, simulated = availability(MotionSource()), availability(full)
+    given, simulated = availability(MotionSource()), availability(FULL)
     for name in QUANTITIES:
         print(f"{name:30s} | {given[name] or 'works'} | {simulated[name] or 'works'}")
         assert not (given[name] and simulated[name])

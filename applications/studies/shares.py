@@ -119,6 +119,8 @@ def from_samples(designs: Mapping[str, Array], values: Array, categories: Collec
     usable = [k for k, basis in enumerate(bases) if basis is not None]
     if not np.ptp(y):
         return _spread(names, usable, _nothing(len(usable)), len(y), (), 0.0)
+    if not usable:
+        return _spread(names, usable, _nothing(0), len(y), (), 1.0)
     fit = _Fit.of([basis for basis in bases if basis is not None], y)
     dependent = tuple((names[usable[i]], names[usable[j]]) for i, j in fit.dependent)
     parts = fit.jackknife(_determined if dependent else _variances)

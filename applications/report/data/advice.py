@@ -121,7 +121,7 @@ class Advice:
             named = " and ".join(name.replace("_", " ") for name in light)
             parts += [f"no mass follows {named}: longer links weigh as much as shorter ones here"] if light else []
         shares = self.results.runs.explained
-        if shares and shares[0][1].unexplained > 0.0:
+        if shares and 0.0 < shares[0][1].unexplained < 1.0:
             parts.append(
                 f"a polynomial of the parameters leaves {percent(shares[0][1].unexplained)} of the variance open"
             )

@@ -109,3 +109,8 @@ def test_few_designs_and_constants() -> None:
 )
 def test_numbers_are_told_to_their_errors(value: float, error: float, text: str) -> None:
     assert with_error(value, error) == text
+
+
+def test_without_factors_nothing_is_explained() -> None:
+    shares = from_samples({}, np.random.default_rng(2).uniform(size=200))
+    assert (shares.names, shares.unexplained) == ((), 1.0)

@@ -41,11 +41,9 @@ def coordinates(sweep: Sweep, layout: Layout, mechanism: Mechanism) -> Iterator[
         numbers = [{row.coordinate: row.value for row in one.swept}.get(name, math.nan) for one in sweep.trajectories]
         yield name, "trajectory", numbers, unit, name.removeprefix(COORDINATE).replace("_", " ") + " of the trajectory"
     if sweep.split is not None:
-        motion = "trajectory" if sweep.simulation is None or not sweep.simulation.is_release else STATE
-        sizes = {dim: count for dim, count in sweep.sizes.items() if dim in ("design", motion)}
-        for dim, shares in sweep.split.along(sizes).items():
+        for dim, shares in sweep.split.along(sweep.parted).items():
             text = f"part of the dataset that the {dim} belongs to"
-            yield part_name(dim), dim, PartColumn(shares, sizes[dim]), "", text
+            yield part_name(dim), dim, PartColumn(shares, sweep.parted[dim]), "", text
     yield "time", "time", sweep.times, "s", "time"
     yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
     named = {"actuator_column": mechanism.actuators} | dict.fromkeys(FREEDOMS, mechanism.freedoms)

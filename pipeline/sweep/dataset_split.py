@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +10,10 @@ from typing import Any
 
 PARTS = ("train", "validation", "test")
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+SPREAD = 3.0
+"""Of so many numbers over a share one at least is in it: multiples of the golden ratio leave gaps of 2.62 over them."""
+NONE = 1e-9
+"""Share along a dim that is rounding of none."""
 DESIGN, MOTION = "design", "motion"
 PARTED = ("design", "trajectory", "state")
 """Dims that may be split into parts; initial states where robots are released from them, which decides the motion."""
@@ -55,6 +60,16 @@ class DatasetSplit:
         test = 1.0 - (1.0 - self.test) ** root
         validation = 1.0 - test - (1.0 - self.validation - self.test) ** root
         return {dim: DatasetSplit(validation, test) if dim in parted else DatasetSplit(0.0, 0.0) for dim in dims}
+
+    def empty(self, dims: Mapping[str, int]) -> tuple[str, ...]:
+        """Return the parts that have a share and none of the cases of a dataset with these dims (name, size)."""
+        places = []
+        for dim, shares in self.along(dims).items():
+            least = min((share for share in (shares.validation, shares.test) if share > NONE), default=1.0)
+            places.append(set(shares.of(0, min(dims[dim], math.ceil(SPREAD / least)))))
+        found = {case_part(PARTS[0], *case) for case in itertools.product(*places)}
+        wanted = {"train": 1.0, "validation": self.validation, "test": self.test}
+        return tuple(part for part in PARTS if wanted[part] > 0.0 and part not in found)
 
     def of(self, start: int, stop: int) -> list[str]:
         """Assign a part to each design or trajectory from number `start` up to before `stop`.

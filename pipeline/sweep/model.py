@@ -34,6 +34,7 @@ from robots.formats.description import Description, family_of
 from robots.limits import ActuatorSharing, Limits
 from robots.measurement import Sensors
 from robots.model import Family
+from robots.quantities import STATE
 from robots.trajectories.trajectory import Trajectory
 
 DOORS = "pipeline.sweep.doors"
@@ -169,6 +170,12 @@ class Sweep(HasSections):
         """Lengths of the axes by the name of their dim, slowest first."""
         sizes = {"design": self.design.size, "friction": self.friction.size, "trajectory": len(self.trajectories)}
         return sizes | (self.simulation.sizes if self.simulation else {}) | {"time": self.grid.samples}
+
+    @property
+    def parted(self) -> dict[str, int]:
+        """Lengths of the axes that a dataset is split along: designs, and what decides the motion."""
+        is_release = self.simulation is not None and self.simulation.is_release
+        return {dim: self.sizes[dim] for dim in ("design", STATE if is_release else "trajectory")}
 
     @property
     def swept(self) -> tuple[str, ...]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pipeline.documents.report import Report
 from pipeline.documents.yaml import KeyPath
 from pipeline.errors import Problem
 from pipeline.sweep.design_axis import DesignAxis
@@ -18,6 +20,9 @@ from robots.limits import joints
 from robots.model import Mechanism
 from robots.trajectories.kinds import JOINT_MOTIONS
 from robots.trajectories.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from pipeline.sweep.model import Sweep
 
 LARGEST_ANGLE = 4.0 * math.pi
 """Angle of a joint [rad] beyond which degrees are suspected: two turns."""
@@ -43,6 +48,16 @@ def warnings(reading: SweepReading) -> Iterator[Problem]:
         yield from _uncoupled_spins(reading, reading.mechanism)
     if reading.design is not None:
         yield from _heavy_payloads(reading, reading.design)
+
+
+def empty_parts(report: Report, sweep: Sweep) -> Iterator[Problem]:
+    """Yield a problem where a part of a split has a share and no case: who trains with the dataset finds it empty."""
+    if sweep.split is None or not (parts := sweep.split.empty(sweep.parted)):
+        return
+    sizes = " and ".join(f"{size:,} along {dim}" for dim, size in sweep.parted.items())
+    got = f"no case for {' and none for '.join(parts)}, of {sizes}"
+    hint = "Give larger shares or more of them, or divide one of them alone: by: design, or by: motion."
+    yield report.document.problem(("split",), got, "a case in each part with a share", hint)
 
 
 def _uncoupled_spins(reading: SweepReading, mechanism: Mechanism) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pipeline.documents.files import FileSource
@@ -64,7 +65,7 @@ def read_sections(document: Document, source: FileSource) -> Sweep:
     report.raise_if_any()
     sweep = _sweep(reading, part, text)
     _check_size(report, sweep.sizes, simulated=sweep.simulation is not None)
-    return sweep
+    return replace(sweep, warnings=(*sweep.warnings, *plausibility.empty_parts(report, sweep)))
 
 
 def _begin(document: Document, source: FileSource) -> SweepReading:

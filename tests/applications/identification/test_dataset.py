@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import re
 import shutil
 import sys
 from collections import Counter
@@ -43,7 +44,7 @@ outputs: [actuator_position, actuator_force, joint_position, joint_velocity, joi
   measured_position, measured_velocity, measured_acceleration, measured_current, measured_force, measured_raw_position,
   measured_raw_current]
 measurement: {encoder_step: 1.0e-5, force_noise: 0.05, cutoff: 20, force_constant: 0.5}
-split: {validation: 0.2, test: 0.2}
+split: {validation: 0.28, test: 0.36}
 """
 DELTA = (
     TREE.replace("planar_3r", "delta_3rr2rrr")
@@ -327,6 +328,29 @@ def test_cases_have_the_shares_of_the_split(dims: dict[str, int], by: str | None
         assert set(other) == {"train"}
 
 
+@pytest.mark.parametrize(
+    "shares",
+    [DatasetSplit(0.2, 0.2), DatasetSplit(0.3, 0.0), DatasetSplit(0.0, 0.3), DatasetSplit(0.001, 0.5, "design")],
+)
+def test_parts_are_empty_where_a_count_of_cases_finds_none(shares: DatasetSplit) -> None:
+    for sizes in itertools.product((1, 2, 4, 7, 30, 2000), (1, 3, 4, 7)):
+        dims = dict(zip(("design", "trajectory"), sizes, strict=True))
+        along = shares.along(dims)
+        parts = [{*along[dim].of(0, size)} for dim, size in dims.items()]
+        cases = {case_part(*case) for case in itertools.product(*parts)}
+        wanted = {"train"} | ({"validation"} if shares.validation else set()) | ({"test"} if shares.test else set())
+        assert set(shares.empty(dims)) == wanted - cases
+
+
+def test_an_empty_part_is_told_when_a_dataset_is_made() -> None:
+    few = Sweep.from_text(TREE.replace("validation: 0.28, test: 0.36", "validation: 0.2, test: 0.2"))
+    told = r"split: got no case for test, of 4 along design and 4 along trajectory; expected a case .* by: design"
+    assert len(few.warnings) == 1
+    assert re.search(told, str(few.warnings[0]))
+    for text in (TREE, TREE.replace("validation: 0.28, test: 0.36", "validation: 0.2, test: 0.2, by: design")):
+        assert Sweep.from_text(text).warnings == ()
+
+
 def test_parts_have_their_shares_and_stay_when_a_dataset_grows() -> None:
     parts = DatasetSplit(0.1, 0.2)
     few, many = parts.of(0, 20), parts.of(0, 1000)
@@ -363,7 +387,7 @@ def test_commands(tree: Path, tmp_path: Path) -> None:
         ("force_noise: 0.05", "force_noise: [0.1, 0.2]", "got 2 numbers; expected one, or 3 for the actuators"),
         ("cutoff: 20", "cutoff: [20, 20, 10]", "one number for all actuators"),
         ("actuator_force, ", "", "measured_current alone"),
-        ("validation: 0.2, test: 0.2", "validation: 0.5, test: 0.5", "less than 1 together"),
+        ("validation: 0.28, test: 0.36", "validation: 0.5, test: 0.5", "less than 1 together"),
         ("count: 4, seed: 2,", "count: 0, seed: 2,", "a whole number from 1 to"),
         ("count: 4, seed: 2,", "count: 4,", "so that it can be repeated"),
         ("position: 1.0", "position: [1.0, 2.0]", "or a list of 3"),

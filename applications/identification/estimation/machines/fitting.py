@@ -458,6 +458,10 @@ LARGEST = 20.0
 """Factor by which a gain may be off."""
 UNTOLD = 1e-6
 """Least part of its column that a gain has of its own, or the recordings do not tell it."""
+WEIGHINGS = 8
+"""Searches for gains, at most: each weighs rows by the noise that the gains of the one before leave."""
+ALIKE = 1e-6
+"""Relative change of gains from a search to the next at which they are settled."""
 
 
 @dataclass(frozen=True)
@@ -479,8 +483,10 @@ def with_gains(
 ) -> Gains:
     """Estimate factors of the recorded forces with the parameters of the machine: forces times factors are explained.
 
-    For each trial of the factors parameters follow by least squares of the recorded forces. Raises ParameterError where
-    no recording for training has a known payload, or motions do not tell the factors.
+    For each trial of the factors parameters follow by least squares of the recorded forces. Rows are weighted by the
+    noise that the factors leave, so the search is repeated until both agree: before there are any, most of what is not
+    explained are gains, not noise. Raises ParameterError where no recording for training has a known payload, or
+    motions do not tell the factors.
     """
     training = machine.of(TRAIN)
     if not any(machine.is_loaded(run.recording) for run in training):
@@ -488,34 +494,14 @@ def with_gains(
             "gains: no recording for training has a known payload; expected at least one, as forces are otherwise "
             "known up to a factor; add payload: {body, mass, centre} to a recording"
         )
-    first = fit_machine(machine, method, eliminate=eliminate)
-    parts = [_loaded(run.rows(machine.base), run, first) for run in training]
-    count = parts[0][0].forces.shape[1]
-    rows = [_stacked(part, load) for part, load in parts]
-    matrix, force, load, labels = (np.concatenate(column) for column in zip(*rows, strict=True))
-    noise = first.noise[labels]
-
-    def residuals(logarithms: np.ndarray) -> np.ndarray:
-        factor = np.exp(logarithms)[labels]
-        scale = 1.0 / (factor * noise)
-        target, weighted = (force * factor - load) * scale, matrix * scale[:, None]
-        sizes = np.maximum(np.linalg.norm(weighted, axis=0), np.finfo(float).tiny)
-        q = np.linalg.qr(weighted / sizes)[0]
-        return np.asarray(target - q @ (q.T @ target))
-
-    bound = np.log(LARGEST)
-    answer = least_squares(residuals, np.zeros(count), bounds=(-bound, bound), x_scale=1.0, xtol=1e-12, ftol=1e-12)
-    if not answer.success or np.abs(answer.x).max() > 0.99 * bound:
-        raise ParameterError(
-            f"gains: the search ended at factors {np.exp(answer.x).round(3).tolist()}; expected ones near 1; look at "
-            "units and signs of forces, and at the payload"
-        )
-    factors = np.exp(answer.x)
-    scaled = replace(
-        machine,
-        recordings=tuple(replace(recording, force=recording.force * factors) for recording in machine.recordings),
-    )
-    fit = fit_machine(scaled, method, eliminate=eliminate)
+    fit = fit_machine(machine, method, eliminate=eliminate)
+    scaled, factors = machine, np.ones(len(machine.robot.mechanism.actuators))
+    for _ in range(WEIGHINGS):
+        before, factors = factors, _factors(training, machine.base, fit, fit.noise / factors)
+        scaled = machine.with_gains(factors)
+        fit = fit_machine(scaled, method, eliminate=eliminate)
+        if np.abs(factors / before - 1.0).max() < ALIKE:
+            break
     joined = [_with_factors(run, fit, factors) for run in scaled.of(TRAIN)]
     whole = statistics.stacked(joined)[0]
     kept = len(fit.kept)
@@ -527,6 +513,35 @@ def with_gains(
         raise ParameterError(f"gains: the payload does not load {name}; expected motions and a payload that all feel")
     spread = statistics.deviations(joined, np.concatenate([fit.values, factors]), deviations)
     return Gains(factors, spread[kept:], scaled, replace(fit, deviations=spread[:kept]))
+
+
+def _factors(training: Sequence[Run], base: BaseParameters, fit: MachineFit, noise: np.ndarray) -> np.ndarray:
+    """Return the factors (actuator,) of the recorded forces, whose noise (actuator,) is known.
+
+    For each trial of the factors the parameters that `fit` has estimated follow by least squares.
+    """
+    parts = [_loaded(run.rows(base), run, fit) for run in training]
+    rows = [_stacked(part, load) for part, load in parts]
+    matrix, force, load, labels = (np.concatenate(column) for column in zip(*rows, strict=True))
+    deviations = noise[labels]
+
+    def residuals(logarithms: np.ndarray) -> np.ndarray:
+        factor = np.exp(logarithms)[labels]
+        scale = 1.0 / (factor * deviations)
+        target, weighted = (force * factor - load) * scale, matrix * scale[:, None]
+        sizes = np.maximum(np.linalg.norm(weighted, axis=0), np.finfo(float).tiny)
+        q = np.linalg.qr(weighted / sizes)[0]
+        return np.asarray(target - q @ (q.T @ target))
+
+    bound = np.log(LARGEST)
+    start = np.zeros(len(noise))
+    answer = least_squares(residuals, start, bounds=(-bound, bound), x_scale=1.0, xtol=1e-12, ftol=1e-12)
+    if not answer.success or np.abs(answer.x).max() > 0.99 * bound:
+        raise ParameterError(
+            f"gains: the search ended at factors {np.exp(answer.x).round(3).tolist()}; expected ones near 1; look at "
+            "units and signs of forces, and at the payload"
+        )
+    return np.asarray(np.exp(answer.x))
 
 
 def _loaded(part: FitRows, run: Run, fit: MachineFit) -> tuple[FitRows, np.ndarray]:

@@ -456,6 +456,21 @@ class RecordedMachine:
         machine.__dict__.update(base=self.base, columns=self.columns)
         return machine
 
+    def with_gains(self, factors: np.ndarray) -> RecordedMachine:
+        """Return the machine with the forces of its recordings times factors (actuator,); its rows are the same."""
+        runs = tuple(
+            replace(
+                run,
+                recording=run.recording.with_gains(factors),
+                forces=run.forces * factors,
+                thin=run.thin.with_gains(factors),
+            )
+            for run in self.runs
+        )
+        machine = replace(self, recordings=tuple(run.recording for run in runs))
+        machine.__dict__.update(base=self.base, columns=self.columns, runs=runs)
+        return machine
+
     def of(self, role: str) -> list[Run]:
         """The runs of a role."""
         return [run for run in self.runs if run.recording.role == role]

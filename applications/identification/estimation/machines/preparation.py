@@ -129,6 +129,16 @@ class Prepared:
         """Return a signal through the filter of this recording, zero phase, along the first dim."""
         return smoothed(values, *self.filter, self.step)
 
+    def with_gains(self, factors: np.ndarray) -> Prepared:
+        """Return the recording with its forces times factors (actuator,), before the filter as well."""
+        uniform, noise = self.uniform, self.noise
+        if uniform is not None:
+            signals = replace(uniform.signals, force=uniform.signals.force * factors)
+            uniform = replace(uniform, signals=signals)
+        if noise is not None:
+            noise = replace(noise, force=noise.force * np.abs(factors))
+        return replace(self, force=self.force * factors, uniform=uniform, noise=noise)
+
     @property
     def filter(self) -> tuple[float, int]:
         """Cutoff [Hz] and order of the filter."""

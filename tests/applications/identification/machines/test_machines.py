@@ -197,9 +197,19 @@ def test_results_are_written(identified: MachineIdentification, tmp_path: Path) 
     results.save_parameters(identified, tmp_path / "found.json")
     content = json.loads((tmp_path / "found.json").read_text())
     assert content["consistent"] is True
-    answers = {test["question"]: test["answer"] for test in content["tests"]}
-    assert answers["forces are on time"] == answers["friction of joint_1 is as its law"] == "yes"
-    assert len(answers) == 3 + 1 + 2 * 3
+    of_each = (
+        "residuals of {} are white noise",
+        "friction of {} is as its law",
+        "friction of {} stays as it is",
+        "gain of {} stays as it is",
+        "forces of {} are on time",
+        "{} moves its bodies after reversals",
+    )
+    actuators = catalog.build("planar_3r").mechanism.actuators
+    questions = [text.format(name) for text in of_each for name in actuators]
+    answers = [(test["question"], test["answer"]) for test in content["tests"]]
+    assert sorted(answers) == sorted((question, "yes") for question in ("forces are on time", *questions))
+    assert all(0.0 < test["chance"] <= 1.0 for test in content["tests"])
     results.save_dataset(identified, tmp_path / "found.nc")
     with xr.open_dataset(tmp_path / "found.nc", engine="scipy") as data:
         residuals = (data["force"] - data["predicted_force"]).where(data["role"] == "train", drop=True)

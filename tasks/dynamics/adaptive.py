@@ -25,7 +25,7 @@ SLOW, PATIENCE = 1e-9, 20
 """Share of the whole time below which steps are hardly any, and how many of these in a row are stuck too."""
 
 
-CRAWLING, WAY_ON = 5_000, 1e-3
+CRAWLING, WAY_ON = 20_000, 1e-3
 """Evaluations in which a case has to go on by this share of the whole time; one that does not has come to its end."""
 
 EVENTS = 10_000

@@ -120,7 +120,7 @@ def _backlash(truth: coverage.Truth) -> Signals:
 
 
 def faults() -> Iterator[Fault]:
-    """All faults; actuators count from one in their names."""
+    """Yield each fault; actuators count from one in their names."""
     yield Fault("none", "", signals_of)
     yield Fault("gravity upside down", "gravity: run: gravity points",
                 lambda t: signals_of(t, force=_forces(t, t.moving, (0.0, 0.0, 9.81))), True)  # fmt: skip

@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.campaigns.crashes import HERE, Steps, dies, results, sweep
+from benchmarks.campaigns.lines import print_lines
 from pipeline.execution.run import run
 from pipeline.monitor.log import Event, Started
 from storage.errors import StoreError
@@ -108,13 +109,7 @@ def main(words: list[str] | None = None) -> int:
     given = parser.parse_args(words)
     print(f"seed {given.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="limbsweep-races-") as folder:
-        try:
-            for line in races(given.races, given.coordinators, Path(folder), random.Random(given.seed)):
-                print(line, flush=True)
-        except AssertionError as error:
-            print(f"FAILED: {error}", flush=True)
-            return 1
-    return 0
+        return print_lines(races(given.races, given.coordinators, Path(folder), random.Random(given.seed)))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ import dask
 from dask.base import named_schedulers
 
 from benchmarks.campaigns.chaos import Campaign, content
+from benchmarks.campaigns.lines import print_lines
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.execution import loop as run_loop
 from pipeline.execution.contents import create_store
@@ -243,13 +244,7 @@ def main(words: list[str] | None = None) -> int:
     campaign = Campaign(options.workers * options.rounds, options.designs, options.seed)
     print(f"seed {campaign.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="limbsweep-restless-") as folder:
-        try:
-            for line in restless(campaign, options.workers, options.share, Path(folder)):
-                print(line, flush=True)
-        except AssertionError as error:
-            print(f"FAILED: {error}", flush=True)
-            return 1
-    return 0
+        return print_lines(restless(campaign, options.workers, options.share, Path(folder)))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.campaigns.crashes import HERE, results, sweep
+from benchmarks.campaigns.lines import print_lines
 from pipeline.execution.processes.queue import RUNS
 from pipeline.execution.submit import SubmittedRun, submit
 from storage.errors import StoreError
@@ -76,13 +77,7 @@ def main() -> int:
     parser.add_argument("--at-once", type=int, default=1)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="limbsweep-submits-") as folder:
-        try:
-            for text in campaign(Path(folder), options.runs, options.at_once):
-                print(text, flush=True)
-        except AssertionError as error:
-            print(f"FAILED: {error}", flush=True)
-            return 1
-    return 0
+        return print_lines(campaign(Path(folder), options.runs, options.at_once))
 
 
 if __name__ == "__main__":

@@ -212,7 +212,7 @@ ADVICE = {
     ),
     r"SlowDown|reduce your request rate|ServiceUnavailable": "wait a while, then run it again to go on",
 }
-"""What to do about an error of a service, by a pattern of its text."""
+"""Remedy for an error of a service, by a pattern of its text."""
 
 
 def _advice(error: BaseException | None) -> str:

@@ -371,7 +371,7 @@ class Stepper:
     push: Push
 
     def of(self, columns: np.ndarray) -> Stepper:
-        """That of some samples."""
+        """Return the stepper of some samples."""
         return Stepper(self.system.part(columns), self.step, self.length, self.push.of(columns))
 
     def taken(self, start: Moment) -> Moment:

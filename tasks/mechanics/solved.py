@@ -99,7 +99,7 @@ class JointTurns(Protocol):
         """Return the same; within half a turn of the reference where turns are not known."""
 
     def cut_position(self, loop: int) -> Scalar:
-        """That of the cut joint of a loop."""
+        """Return the position of the cut joint of a loop, turns counted as in `position_or_within`."""
 
 
 @dataclass(frozen=True)

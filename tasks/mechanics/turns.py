@@ -90,7 +90,7 @@ class Turns:
         return self._within[joint] + where(is_known, turns[joint], 0.0) * FULL_TURN
 
     def cut_position(self, loop: int) -> Scalar:
-        """That of the cut joint of a loop."""
+        """Return the position of the cut joint of a loop, turns counted as in `position_or_within`."""
         return self.position_or_within(self._place_of_cut(loop))
 
     def _place_of_cut(self, loop: int) -> int:

@@ -263,7 +263,7 @@ class Outcome:
     tallies: dict[str, np.ndarray]
 
     def part(self, samples: np.ndarray) -> Outcome:
-        """That of some samples."""
+        """Return the outcome of some samples."""
         series = {name: np.ascontiguousarray(values[..., samples]) for name, values in self.series.items()}
         tallies = {name: np.ascontiguousarray(values[:, samples]) for name, values in self.tallies.items()}
         return Outcome(series, np.ascontiguousarray(self.status[:, samples]), tallies)

@@ -24,7 +24,6 @@ from applications.identification.estimation.machines.closed_loop import (
     fit_output_error,
 )
 from applications.identification.estimation.machines.fitting import (
-    Gains,
     MachineFit,
     Standard,
     cross_validated,
@@ -34,9 +33,8 @@ from applications.identification.estimation.machines.fitting import (
     standard_parameters_of,
     unexplained,
     with_coupled_friction,
-    with_gains,
-    with_stribeck,
 )
+from applications.identification.estimation.machines.gains import Gains, with_gains
 from applications.identification.estimation.machines.judgement import answers, judged, warnings, with_delay
 from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.preparation import Prepared, Signals, prepare
@@ -46,6 +44,7 @@ from applications.identification.estimation.machines.sensitivity import (
     unsettled,
     with_bias,
 )
+from applications.identification.estimation.machines.stribeck import with_stribeck
 from applications.identification.machines.described import RecordingDescription
 from pipeline.errors import InputError, Problem
 from robots.formats.description import Description as RobotDescription

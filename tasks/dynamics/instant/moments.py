@@ -81,7 +81,7 @@ class Moment:
         return Moment(state, JointModes(modes), StateRates(self.rates.layout, *rates))
 
     def of(self, columns: np.ndarray) -> Moment:
-        """That of some samples."""
+        """Return the moment of some samples."""
         return self.like(each.take(columns, axis=-1) for each in self.arrays())
 
     def replaced(self, columns: np.ndarray, part: Moment) -> Moment:

@@ -357,7 +357,7 @@ class _LimbSearch:
 
     @cached_property
     def starts(self) -> list[Start]:
-        """All starts, in the order in which they are tried."""
+        """Starts in the order in which they are tried."""
         return [*self.direct, *(ROUTES if self.problem.way is not None else ())]
 
     @property

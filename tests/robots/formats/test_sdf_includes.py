@@ -79,7 +79,7 @@ def test_included_models_beside_drake(tmp_path: Path, merge: str, palm: str) -> 
 
 
 def test_the_pose_of_another_frame_of_an_included_model(tmp_path: Path) -> None:
-    """Where the model is placed by its tip, the tip stands at that pose."""
+    """A model that is placed by its tip has its tip at that pose."""
     text = ARM.replace("<pose relative_to=", "<placement_frame>left::tip</placement_frame><pose relative_to=")
     tree = tree_of(written(tmp_path, arm=text.replace("MERGE", "").replace("PALM", "tool::palm")))
     poses, at = {}, {-1: np.eye(4)}

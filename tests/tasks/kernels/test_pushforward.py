@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.gradients.complex_steps import OPERATIONS
 from robots import catalog
 from tasks.kernels.derivatives import differentiated, pushforward
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
@@ -22,28 +23,6 @@ STEP = 1e-100
 EXTRA = 2
 """Rounds of a loop after its end: imaginary parts settle one round later than real ones."""
 
-COMPLEX: dict[str, Any] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "neg": lambda a: -a,
-    "abs": lambda a: np.where(a.real < 0, -a, a),
-    "sqrt": np.sqrt,
-    "rint": lambda a: np.rint(a.real) + 0j,
-    "floor": lambda a: np.floor(a.real) + 0j,
-    "lt": lambda a, b: a.real < b.real,
-    "le": lambda a, b: a.real <= b.real,
-    "and": np.logical_and,
-    "or": np.logical_or,
-    "not": np.logical_not,
-    "select": np.where,
-    "fma": lambda a, b, c: a * b + c,
-    "fms": lambda a, b, c: a * b - c,
-    "fnma": lambda a, b, c: c - a * b,
-}
-"""Operations on complex numbers that agree with the real ones on the real axis, and are analytic beside it."""
-
 
 def complex_step(program: Program, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Values of all outputs for complex inputs (size,), one sample."""
@@ -51,7 +30,7 @@ def complex_step(program: Program, inputs: dict[str, np.ndarray]) -> dict[str, n
 
     def region(number: int) -> None:
         for i in program.regions.get(number, ()):
-            values[i] = COMPLEX[program.nodes[i].op](*(values[k] for k in program.nodes[i].args))
+            values[i] = OPERATIONS[program.nodes[i].op](*(values[k] for k in program.nodes[i].args))
 
     for i, node in enumerate(program.nodes):
         if node.op == CONSTANT:

@@ -1,25 +1,18 @@
-"""Fit the parameters of a machine to rows of recordings: estimates, deviations, residuals, payloads, velocities.
+"""Fit the parameters of a machine to rows of recordings: estimates, deviations, residuals, payloads.
 
 The result has parameters that bodies can have, near those of the base parameters, and the robot with them.
 
 A payload is fixed to a body, whose columns of the regressor are its own as well. Forces of a known payload need no
-parameter; an unknown one has its own parameters. Forces of drives are known up to a factor where currents are
-recorded: without a known load, bodies of twice the mass with twice the gains are the same machine. Sources: Khalil,
-Gautier and Lemoine 2007, for payloads; Gautier and Briot 2012, for gains.
-
-Forces are not linear in the velocities of the Stribeck effect, one for each actuator. They are found by separable least
-squares (Golub and Pereyra 1973): the linear parameters follow from each trial of the others. The rows of actuators
-share parameters, so one velocity after the other is searched until none changes.
+parameter; an unknown one has its own parameters. Source: Khalil, Gautier and Lemoine 2007.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import least_squares, minimize_scalar
 
 from applications.identification.estimation import estimators
 from applications.identification.estimation.base import BaseParameters
@@ -31,7 +24,6 @@ from applications.identification.estimation.entropic import (
     entropic,
     reduced_rows,
 )
-from applications.identification.estimation.machines import choices
 from applications.identification.estimation.machines import residuals as statistics
 from applications.identification.estimation.machines.choices import FADING, BodyPrior
 from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine, Run, robot_motion, thinned
@@ -110,6 +102,11 @@ class MachineFit:
     def with_deviations(self, kind: str) -> MachineFit:
         """The fit with another estimate of its standard deviations, see `residuals.deviations`."""
         return replace(self, deviations=statistics.deviations(self.used, self.values, kind))
+
+    def largest(self, sizes: np.ndarray, least: float) -> str:
+        """Return the names of up to three parameters whose sizes (kept,) are above `least`, with these sizes."""
+        worst = [k for k in np.argsort(-sizes)[:3] if sizes[k] > least]
+        return ", ".join(f"{self.names[k]} by {sizes[k]:.1f}" for k in worst)
 
     @property
     def weak(self) -> tuple[str, ...]:
@@ -452,169 +449,3 @@ def identified_robot(machine: RecordedMachine, standard: Standard, name: str = "
     family = describe(robot)
     title = f"{family.title or family.name}, identified from recordings"
     return Description(name or family.name, title, family.source, (), (), identified)
-
-
-LARGEST = 20.0
-"""Factor by which a gain may be off."""
-UNTOLD = 1e-6
-"""Least part of its column that a gain has of its own, or the recordings do not tell it."""
-WEIGHINGS = 8
-"""Searches for gains, at most: each weighs rows by the noise that the gains of the one before leave."""
-ALIKE = 1e-6
-"""Relative change of gains from a search to the next at which they are settled."""
-
-
-@dataclass(frozen=True)
-class Gains:
-    """Factors (actuator,) of recorded forces, their standard deviations, and the machine and its fit with them."""
-
-    factors: np.ndarray
-    deviations: np.ndarray
-    machine: RecordedMachine
-    fit: MachineFit
-
-
-def with_gains(
-    machine: RecordedMachine,
-    method: str = "weighted",
-    *,
-    eliminate: bool = False,
-    deviations: str = choices.LARGEST,
-) -> Gains:
-    """Estimate factors of the recorded forces with the parameters of the machine: forces times factors are explained.
-
-    For each trial of the factors parameters follow by least squares of the recorded forces. Rows are weighted by the
-    noise that the factors leave, so the search is repeated until both agree: before there are any, most of what is not
-    explained are gains, not noise. Raises ParameterError where no recording for training has a known payload, or
-    motions do not tell the factors.
-    """
-    training = machine.of(TRAIN)
-    if not any(machine.is_loaded(run.recording) for run in training):
-        raise ParameterError(
-            "gains: no recording for training has a known payload; expected at least one, as forces are otherwise "
-            "known up to a factor; add payload: {body, mass, centre} to a recording"
-        )
-    fit = fit_machine(machine, method, eliminate=eliminate)
-    scaled, factors = machine, np.ones(len(machine.robot.mechanism.actuators))
-    for _ in range(WEIGHINGS):
-        before, factors = factors, _factors(training, machine.base, fit, fit.noise / factors)
-        scaled = machine.with_gains(factors)
-        fit = fit_machine(scaled, method, eliminate=eliminate)
-        if np.abs(factors / before - 1.0).max() < ALIKE:
-            break
-    joined = [_with_factors(run, fit, factors) for run in scaled.of(TRAIN)]
-    whole = statistics.stacked(joined)[0]
-    kept = len(fit.kept)
-    basis = np.linalg.qr(whole[:, :kept] / np.linalg.norm(whole[:, :kept], axis=0))[0]
-    remainder = whole[:, kept:] - basis @ (basis.T @ whole[:, kept:])
-    is_seen = np.linalg.norm(remainder, axis=0) > UNTOLD * np.linalg.norm(whole[:, kept:], axis=0)
-    if not is_seen.all():
-        name = machine.robot.mechanism.actuators[int(np.argmin(is_seen))]
-        raise ParameterError(f"gains: the payload does not load {name}; expected motions and a payload that all feel")
-    spread = statistics.deviations(joined, np.concatenate([fit.values, factors]), deviations)
-    return Gains(factors, spread[kept:], scaled, replace(fit, deviations=spread[:kept]))
-
-
-def _factors(training: Sequence[Run], base: BaseParameters, fit: MachineFit, noise: np.ndarray) -> np.ndarray:
-    """Return the factors (actuator,) of the recorded forces, whose noise (actuator,) is known.
-
-    For each trial of the factors the parameters that `fit` has estimated follow by least squares.
-    """
-    parts = [_loaded(run.rows(base), run, fit) for run in training]
-    rows = [_stacked(part, load) for part, load in parts]
-    matrix, force, load, labels = (np.concatenate(column) for column in zip(*rows, strict=True))
-    deviations = noise[labels]
-
-    def residuals(logarithms: np.ndarray) -> np.ndarray:
-        factor = np.exp(logarithms)[labels]
-        scale = 1.0 / (factor * deviations)
-        target, weighted = (force * factor - load) * scale, matrix * scale[:, None]
-        sizes = np.maximum(np.linalg.norm(weighted, axis=0), np.finfo(float).tiny)
-        q = np.linalg.qr(weighted / sizes)[0]
-        return np.asarray(target - q @ (q.T @ target))
-
-    bound = np.log(LARGEST)
-    start = np.zeros(len(noise))
-    answer = least_squares(residuals, start, bounds=(-bound, bound), x_scale=1.0, xtol=1e-12, ftol=1e-12)
-    if not answer.success or np.abs(answer.x).max() > 0.99 * bound:
-        raise ParameterError(
-            f"gains: the search ended at factors {np.exp(answer.x).round(3).tolist()}; expected ones near 1; look at "
-            "units and signs of forces, and at the payload"
-        )
-    return np.asarray(np.exp(answer.x))
-
-
-def _loaded(part: FitRows, run: Run, fit: MachineFit) -> tuple[FitRows, np.ndarray]:
-    """Rows of the columns that are estimated with forces as recorded, and those that a known payload takes."""
-    kept = FitRows(part.matrix[:, :, list(fit.kept)], run.forces, part.good)
-    return kept, np.broadcast_to(run.remainder, run.forces.shape)
-
-
-def _stacked(part: FitRows, load: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    good = part.good
-    return part.matrix[good], part.forces[good], load[good], np.nonzero(good)[1]
-
-
-def _with_factors(run: Run, fit: MachineFit, factors: np.ndarray) -> FitRows:
-    """Weighted rows with a column more for each factor: the recorded force over it, on its actuator."""
-    part = run.rows(fit.base)
-    count = part.forces.shape[1]
-    recorded = np.zeros((*part.forces.shape, count))
-    for k in range(count):
-        recorded[:, k, k] = -run.forces[:, k] / factors[k]
-    matrix = np.concatenate([part.matrix[:, :, list(fit.kept)], recorded], axis=2) / fit.noise[:, None]
-    # s f - load = Y p, with f as recorded: the factors' own part goes to the left
-    target = (part.forces - run.forces) / fit.noise
-    return FitRows(matrix, target, part.good)
-
-
-SWEEPS = 4
-SLOWEST, FASTEST = 1e-3, 0.5
-"""Between which shares of an actuator's largest speed its velocity is sought."""
-TRIALS = 8
-SETTLED = 1e-3
-
-
-def with_stribeck(machine: RecordedMachine, method: str) -> RecordedMachine:
-    """Return the machine with the Stribeck velocities that explain its recordings best."""
-    training = machine.of(TRAIN)
-    fit = fit_machine(machine, method)
-    speeds = np.max([np.abs(run.motion[1]).max(axis=0) for run in training], axis=0)
-    velocities = 0.05 * speeds
-    weights = [np.broadcast_to(1.0 / fit.noise, run.good.shape)[run.good] for run in training]
-    forces = np.concatenate([run.linear_forces[run.good] * w for run, w in zip(training, weights, strict=True)])
-
-    def unexplained(trial: np.ndarray) -> float:
-        model = replace(machine.model, stribeck_velocity=tuple(float(x) for x in trial))
-        parts = []
-        for run, w in zip(training, weights, strict=True):
-            matrix = run.matrix.copy()
-            matrix[:, :, machine.beside] = run.beside(machine.robot, model)
-            parts.append(machine.base.reduced(matrix)[run.good] * w[:, None])
-        rows = np.concatenate(parts)
-        sizes = np.maximum(np.linalg.norm(rows, axis=0), np.finfo(float).tiny)
-        answer = np.linalg.lstsq(rows / sizes, forces, rcond=1e-10)[0]
-        return float(np.linalg.norm(forces - rows / sizes @ answer))
-
-    for _ in range(SWEEPS):
-        before = velocities.copy()
-        for k, speed in enumerate(speeds):
-
-            def cost(share: float, k: int = k, speed: float = speed) -> float:
-                return unexplained(np.where(np.arange(len(speeds)) == k, share * speed, velocities))
-
-            velocities[k] = speed * _best(cost)
-        if np.all(np.abs(velocities - before) < SETTLED * velocities):
-            break
-    model = replace(machine.model, stribeck_velocity=tuple(float(x) for x in velocities))
-    return replace(machine, model=model)
-
-
-def _best(cost: Callable[[float], float]) -> float:
-    """Return the share with the least cost: trials over all sizes, then a search near the best."""
-    trials = np.geomspace(SLOWEST, FASTEST, TRIALS)
-    costs = [cost(share) for share in trials]
-    k = int(np.argmin(costs))
-    low, high = np.log(trials[max(k - 1, 0)]), np.log(trials[min(k + 1, TRIALS - 1)])
-    found = minimize_scalar(lambda logarithm: cost(np.exp(logarithm)), bounds=(low, high), method="bounded")
-    return float(np.exp(found.x))

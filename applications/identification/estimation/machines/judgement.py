@@ -394,12 +394,10 @@ def biased(fit: MachineFit) -> Iterator[str]:
     share = np.abs(fit.bias) / fit.plain
     if not (share > BIASED).any():
         return
-    worst = np.argsort(-share)[:3]
-    named = ", ".join(f"{fit.names[k]} by {share[k]:.1f}" for k in worst if share[k] > BIASED)
     yield (
         f"noise of positions is in the regressor: it biases {int(np.sum(share > BIASED))} parameters by more than half "
-        f"a standard deviation ({named}); deviations count that; lower the cutoff, or estimate.method: instrumental "
-        "with the reference of the controller"
+        f"a standard deviation ({fit.largest(share, BIASED)}); deviations count that; lower the cutoff, or "
+        "estimate.method: instrumental with the reference of the controller"
     )
 
 

@@ -152,10 +152,9 @@ def unsettled(fit: MachineFit, trials: tuple[CutoffTrial, ...]) -> Iterator[str]
     change = np.max([trial.change for trial in trials], axis=0)
     if not (change > MOVED).any():
         return
-    worst = np.argsort(-change)[:3]
-    named = ", ".join(f"{fit.names[k]} by {change[k]:.1f}" for k in worst if change[k] > MOVED)
     yield (
         f"the answer depends on the cutoff: at {FACTORS[0]:g} or {FACTORS[1]:g} times of it, "
-        f"{int(np.sum(change > MOVED))} parameters change by more than {MOVED:g} standard deviations ({named}); "
+        f"{int(np.sum(change > MOVED))} parameters change by more than {MOVED:g} standard deviations "
+        f"({fit.largest(change, MOVED)}); "
         "look for vibrations and delays, or try other cutoffs under preparation"
     )

@@ -16,12 +16,12 @@ from applications.identification.estimation.machines.fitting import (
     fit_machine,
     identified_robot,
     standard_parameters_of,
-    with_stribeck,
 )
 from applications.identification.estimation.machines.judgement import judged, lacking, warnings, with_delay
 from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel, OwnColumn, nominal
 from applications.identification.estimation.machines.preparation import Signals, prepare
+from applications.identification.estimation.machines.stribeck import with_stribeck
 from robots import catalog
 from robots.model import Robot
 from robots.parameters import ParameterError

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from applications.identification.estimation.machines.choices import Preparation
-from applications.identification.estimation.machines.fitting import fit_machine, with_gains
+from applications.identification.estimation.machines.fitting import fit_machine
+from applications.identification.estimation.machines.gains import with_gains
 from applications.identification.estimation.machines.machine import Payload, RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel, nominal
 from applications.identification.estimation.machines.preparation import Prepared, Signals, filtered_motion, prepare

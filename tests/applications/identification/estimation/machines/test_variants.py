@@ -15,13 +15,13 @@ from applications.identification.estimation.machines.fitting import (
     fit_machine,
     identified_robot,
     standard_parameters_of,
-    with_gains,
-    with_stribeck,
 )
+from applications.identification.estimation.machines.gains import with_gains
 from applications.identification.estimation.machines.judgement import judged, warnings
 from applications.identification.estimation.machines.machine import Payload, RecordedMachine, payload_bodies
 from applications.identification.estimation.machines.machine_model import MachineModel, OwnColumn
 from applications.identification.estimation.machines.preparation import Prepared, Signals, prepare
+from applications.identification.estimation.machines.stribeck import with_stribeck
 from robots import catalog
 from robots.model import Inertia
 from tasks.dynamics.regressor import body_parameters, regressor

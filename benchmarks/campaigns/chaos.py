@@ -33,6 +33,7 @@ from pipeline.monitor.log import BlockDone, BlockFailed, BlockRetried, CaseFaile
 from pipeline.plan import plan as planning
 from pipeline.sweep.model import Sweep
 from storage import open_results
+from storage.places.location import LocationLike
 
 SAMPLES = 2001
 WORKERS = 2
@@ -46,13 +47,18 @@ class Campaign:
     designs: int
     seed: int
 
+    @property
+    def text(self) -> str:
+        """The sweep as a file."""
+        return text(self.blocks, self.designs, SAMPLES, series=False)
+
     def sweep(self) -> Sweep:
         """Return a sweep that a plan cuts into that many blocks."""
         planning.SMALL_BLOCK, planning.WANTED_BLOCKS = self.designs * SAMPLES, 10**9
-        return Sweep.from_text(text(self.blocks, self.designs, SAMPLES, series=False))
+        return Sweep.from_text(self.text)
 
 
-def content(store: Path) -> str:
+def content(store: LocationLike) -> str:
     """One hash over the bits of all variables of a finished store. Raises StoreError where it is not finished."""
     data, digest = open_results(store), blake2b(digest_size=16)
     for name in sorted(map(str, data.data_vars)):
@@ -185,7 +191,7 @@ def main(words: list[str] | None = None) -> int:
 
 def _forks(module: str, *words: str) -> int:
     """Return the exit status of a campaign that forks, and so runs in a process without threads."""
-    return subprocess.run([sys.executable, "-m", f"benchmarks.{module}", *words], check=False).returncode
+    return subprocess.run([sys.executable, "-m", f"benchmarks.campaigns.{module}", *words], check=False).returncode
 
 
 if __name__ == "__main__":

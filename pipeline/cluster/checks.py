@@ -41,6 +41,9 @@ LONGEST = 1e9
 MOST = 10**12
 """The largest count."""
 
+LEAST_WEIGHT, MOST_WEIGHT = 0.01, 100.0
+"""Smallest and largest weight of a run among those that share a cluster."""
+
 MEMORY: KeyPath = ("distributed", "worker", "memory")
 THRESHOLDS = ("target", "spill", "pause", "terminate")
 """Shares of the memory limit at which a worker does more and more about it, so in this order."""
@@ -200,6 +203,7 @@ class ClusterSection(Section):
     start_timeout: Text = Field(default="1h", alias="start-timeout")
     insecure: Annotated[bool, Strict()] = False
     device: Literal["cpu", "gpu"] = "cpu"
+    weight: Annotated[float, Field(ge=LEAST_WEIGHT, le=MOST_WEIGHT)] = 1.0
 
 
 SECTION: KeyPath = ("limbsweep", "cluster")

@@ -38,7 +38,7 @@ from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.kinds import EXTRAS
 from pipeline.cluster.safety import steering
 from pipeline.cluster.script_guard import require_guard
-from pipeline.cluster.settings import SETTINGS, flat, from_environment, nanny_variables, safe_children
+from pipeline.cluster.settings import SETTINGS, WEIGHT, flat, from_environment, nanny_variables, safe_children
 from pipeline.cluster.worker_folders import KEY, own_folder
 from pipeline.errors import InputError, size
 from pipeline.monitor.log import BlockDone, BlockFailed, Event, Finished, Started, Stopped
@@ -205,7 +205,7 @@ def _following(config: ClusterConfig) -> dict[str, Any]:
     environ = dask.config.get("distributed.nanny.pre-spawn-environ", None) or {}
     pinned = {"distributed.nanny.pre-spawn-environ": dict(environ) | nanny_variables(config.settings)}
     secured = config.kind.family != "running" and security_of_settings() is not None
-    return {**pinned, **(SECURE if secured else {})}
+    return {**pinned, **(SECURE if secured else {}), WEIGHT: config.cluster.weight}
 
 
 @contextmanager

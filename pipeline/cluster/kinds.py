@@ -83,12 +83,12 @@ KINDS: Mapping[str, ClusterKind] = {
     "threads": ClusterKind("threads of this process", "process", THREADS),
     "synchronous": ClusterKind("one task after another in this process", "process", THREADS),
     "address": ClusterKind(
-        "a running scheduler", "running", frozenset({"address", "insecure", "device"}), here=("client",)
+        "a running scheduler", "running", frozenset({"address", "insecure", "device", "weight"}), here=("client",)
     ),
     "scheduler-file": ClusterKind(
         "a running scheduler whose address is in a file",
         "running",
-        frozenset({"scheduler-file", "insecure", "device"}),
+        frozenset({"scheduler-file", "insecure", "device", "weight"}),
         here=("client",),
     ),
     "ssh": ClusterKind(

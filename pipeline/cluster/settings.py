@@ -149,3 +149,6 @@ def _text(value: object) -> str:
 
 RESOURCE = "GPU"
 """Name of the resource of workers with a graphics card."""
+
+WEIGHT = "limbsweep.cluster.weight"
+"""Setting of Dask that has the weight of a run in a cluster of several."""

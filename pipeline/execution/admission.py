@@ -1,14 +1,16 @@
 """Admission of workers to a run, when it begins and whenever one joins: only admitted workers are given blocks.
 
-Each worker computes one case and tells its versions, the fingerprint of its source, the bits of the case, and the
-memory that it holds. A worker that differs, or has no room for one case, is refused in one line; a worker that ends
-while it is checked has gone and is not wrong. If two workers disagree about the bits, this process computes the case
-too and decides. Workers without the resources that the run asks for (annotations of Dask) are left alone.
+Each worker computes one case and tells its versions, the fingerprint of its source, the bits of the case, the memory
+that it holds, and whether it sees the store. A worker that differs, does not see the store, or has no room for one
+case, is refused in one line; a worker that ends while it is checked has gone and is not wrong. If two workers disagree
+about the bits, this process computes the case too and decides. Workers without the resources that the run asks for
+(annotations of Dask) are left alone.
 """
 
 from __future__ import annotations
 
 import math
+import pickle
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
@@ -28,6 +30,7 @@ from pipeline.monitor.log import Event, Listener, Waiting, WorkerRefused, Worker
 from pipeline.plan.memory import BASE_MEMORY
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import fitted, least_memory
+from storage.places.reach import Mark
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -55,6 +58,11 @@ NAMED = 3
 MEMORY_ADVICE = "Give workers more memory, or ask for fewer outputs or shorter trajectories."
 BITS_ADVICE = "Compare the two machines: one of them computes wrongly, or has other packages than it says."
 
+PLACE_ADVICE = (
+    "Take a disk that all machines share, or object storage such as s3://bucket/path; a run without a store brings its "
+    "results by the client."
+)
+
 Answer = Mapping[str, Any] | BaseException
 """Answer of a worker to its check: `identity`, `memory` and `bits`; or the error of the check."""
 
@@ -70,6 +78,8 @@ class Membership:
         self._resources = {**(annotations.get("resources") or {}), **(resources(plan) or {})}
         self._places = None if annotations.get("allow_other_workers") else annotations.get("workers")
         self._run, self._payload, self._count = uuid.uuid4().hex[:8], examined_case(plan), 0
+        self.mark = b""
+        """Pickled mark of the store that workers have to see; absent: none."""
         self._answers = as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self._checks: dict[str, Future] = {}
         """Checks that are under way, by address."""
@@ -189,7 +199,7 @@ class Membership:
 
     def _check(self, address: str) -> None:
         self._count += 1
-        graph, key = examination_graph(self._payload, self._count, self._run)
+        graph, key = examination_graph(self._payload, self._count, self._run, self.mark)
         future = self.client.get(
             graph, key, workers=[address], allow_other_workers=False, priority=URGENT, sync=False, retries=0
         )
@@ -225,6 +235,8 @@ class Membership:
         if unequal := differences({address: tells}):
             return version_problem(self.cluster, unequal[0])
         assert not isinstance(answer, BaseException), "an error is a difference"
+        if fault := answer["place"]:
+            return Problem(self.cluster, 0, 0, f"worker {address}", fault, "a store that all workers see", PLACE_ADVICE)
         return self._memory_problem(address, answer) or self._bits_problem(address, answer["bits"])
 
     def _memory_problem(self, address: str, answer: Mapping[str, Any]) -> Problem | None:
@@ -259,7 +271,9 @@ class Membership:
         for address in list(self._bases):
             del self._bases[address]
             self._refuse(
-                address, {"identity": identity(), "memory": 0, "bits": bits}, self._disagreement(address, bits)
+                address,
+                {"identity": identity(), "memory": 0, "bits": bits, "place": ""},
+                self._disagreement(address, bits),
             )
 
     def _disagreement(self, address: str, bits: object) -> Problem:
@@ -310,10 +324,20 @@ def differing(reference: object, result: object) -> str:
     return "in " + ", ".join(name for name in reference if reference[name] != result.get(name))
 
 
-def admit(client: Client | None, plan: Plan, cluster: str, notify: Listener = lambda event: None) -> Membership | None:
-    """Workers of a cluster that may compute a plan; None without a cluster. Raises InputError, ClusterLostError."""
+def admit(
+    client: Client | None,
+    plan: Plan,
+    cluster: str,
+    notify: Listener = lambda event: None,
+    mark: Mark | None = None,
+) -> Membership | None:
+    """Workers of a cluster that may compute a plan; None without a cluster. Raises InputError, ClusterLostError.
+
+    `mark`: the store that they have to see, where they write to one.
+    """
     if client is None:
         return None
     members = Membership(client, plan, cluster)
+    members.mark = b"" if mark is None else pickle.dumps(mark)
     members.plan = members.begin(notify)
     return members

@@ -43,6 +43,7 @@ from pipeline.execution.policy import (
     worker_table,
     workers_of,
 )
+from pipeline.execution.sharing import Share, weight
 from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.monitor.log import ClusterState, Event, WorkersLeft
 from pipeline.plan.model import Plan
@@ -135,6 +136,8 @@ class ClusterExecutor:
         """Resources of a worker that each task takes."""
         self.together = 1
         """Blocks of a batch that are computed together."""
+        self.share: Share | None = None
+        """Share of the run in the cluster; absent: all of it."""
         self._in_flight: dict[Key, tuple[Future, float]] = {}
         self._batches: dict[Key, list[Key]] = {}
         """Keys of the blocks of each batch in flight."""
@@ -383,6 +386,7 @@ class ClusterExecutor:
             len(self._in_flight),
             sum(worker.used for worker in workers),
             sum(worker.limit for worker in workers),
+            self.window.share if isinstance(self.window, Window) else 1.0,
         )
 
     def place(self, key: Key) -> str:
@@ -410,6 +414,8 @@ class ClusterExecutor:
         self._tasks.clear()
         if self.client.status == "running":
             self.client.cancel(futures)
+            if self.share is not None:
+                self.share.close()
 
 
 def make_executor(
@@ -429,18 +435,16 @@ def make_executor(
     if client is None:
         return InProcessExecutor()
     table = functools.partial(worker_table, client) if members is None else members.rows
-    if granularity == "limb":
-        executor = ClusterExecutor(
-            client, Window(table, LIMB_THREADS, plan.block_memory, plan.base_memory), members=members
-        )
-        executor.resources = resources(plan)
-        return executor
-    window = Window(table, 1.0, together * plan.task_memory, plan.base_memory)
+    length, count = seconds or plan.work.computing / plan.blocks, plan.blocks if blocks is None else blocks
+    by_limb = granularity == "limb"
+    parallel, memory = (LIMB_THREADS, plan.block_memory) if by_limb else (1.0, together * plan.task_memory)
+    share = Share(client, weight(), length / parallel, lambda: executor.submitted < count)
+    window = Window(table, parallel, memory, plan.base_memory, share=share)
     executor = ClusterExecutor(client, window, members=members)
-    length = seconds or plan.work.computing / plan.blocks
-    executor.resources = resources(plan)
-    count, executor.together = plan.blocks if blocks is None else blocks, together
-    executor.batch = lambda: together * -(-batch(window.threads, length, count - executor.submitted) // together)
+    executor.resources, executor.share = resources(plan), share
+    if not by_limb:
+        executor.together = together
+        executor.batch = lambda: together * -(-batch(window.threads, length, count - executor.submitted) // together)
     return executor
 
 

@@ -135,14 +135,14 @@ def examined_case(plan: Plan) -> bytes:
     return pickle.dumps(replace(first_case(block_of(plan, 0)), own=(), device=CPU))
 
 
-def examination_graph(payload: bytes, number: int, run: str) -> KeyedGraph:
+def examination_graph(payload: bytes, number: int, run: str, mark: bytes = b"") -> KeyedGraph:
     """The graph of the check of a worker, nothing stored; its result is that of `examined`.
 
     The task holds nothing of ours: a worker of Dask ends when it reads a task whose function it cannot import.
     """
     key = (f"check-{run}", number)
-    call = f"__import__('importlib').import_module({__name__!r}).{examined.__name__}(payload)"
-    return {key: Task(key, eval, call, {"payload": payload})}, key
+    call = f"__import__('importlib').import_module({__name__!r}).{examined.__name__}(payload, mark)"
+    return {key: Task(key, eval, call, {"payload": payload, "mark": mark})}, key
 
 
 def guarded_task(body: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
@@ -284,17 +284,19 @@ def _isolated(block: Block, writer: Writer, settings: Isolation) -> ReceiptWithF
 
 
 @guarded_task
-def examined(payload: bytes) -> dict[str, Any]:
+def examined(payload: bytes, mark: bytes = b"") -> dict[str, Any]:
     """Versions and source of this process, bytes that it holds, and a checksum of every variable of a case.
 
-    `bits` is the text of an error where the case cannot be computed: that is the run's to deal with.
+    `bits` is the text of an error where the case cannot be computed: that is the run's to deal with. `place` is the
+    fault of the store that a pickled mark names, empty where this process can write there.
     """
     held = held_memory()
     try:
         bits: object = {name: crc32c(array) for name, array in compute.whole(pickle.loads(payload)).items()}
     except Exception as error:
         bits = str(TaskError.of(error))
-    return {"identity": identity(), "memory": held, "bits": bits}
+    place = pickle.loads(mark).fault() if mark else ""
+    return {"identity": identity(), "memory": held, "bits": bits, "place": place}
 
 
 class Runnable(Protocol[Value_co]):

@@ -375,17 +375,19 @@ class Worker:
         return max(1.0, (FULL * self.limit - self.base) // memory)
 
 
-def window_size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 0) -> int:
+def window_size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 0, share: float = 1.0) -> int:
     """Blocks in flight: each keeps `parallel` threads of one worker busy and takes `memory` bytes. At least one.
 
-    A worker has at least one block, however few threads it has: its limb tasks then run one after another.
+    A worker has at least one block, however few threads it has: its limb tasks then run one after another. `share`: of
+    the cluster, where several runs use it.
     """
     workers = list(workers)
-    wanted = math.ceil(sum(min(max(1.0, worker.threads / parallel), worker.holds(memory)) for worker in workers))
+    places = sum(min(max(1.0, worker.threads / parallel), worker.holds(memory)) for worker in workers)
+    wanted = math.ceil(share * places)
     # a task of a whole block that waits on a worker takes no memory yet; tasks of limbs would begin
     waits = parallel <= 1.0 and all(worker.holds(memory) >= worker.threads for worker in workers)
-    share = max(len(workers) // SPARE_SHARE, wanted // SPARE_TASKS if waits else 0)
-    spare = SPARE_BLOCKS + share if wanted and all(worker.running for worker in workers) else 0
+    more = max(int(share * len(workers)) // SPARE_SHARE, wanted // SPARE_TASKS if waits else 0)
+    spare = SPARE_BLOCKS + more if wanted and all(worker.running for worker in workers) else 0
     room = min(MOST, sum(worker.holds(memory) for worker in workers))
     return max(1, min(wanted + spare, int(room)))
 
@@ -440,9 +442,16 @@ class Window:
         memory: int = 0,
         base: int = 0,
         clock: Callable[[], float] = time.monotonic,
+        share: Callable[[], float] = lambda: 1.0,
     ) -> None:
-        """`table`: the workers; `memory`: bytes of a block; `base`: those of a worker beside its blocks."""
+        """`table`: the workers; `memory`: bytes of a block; `base`: those of a worker beside its blocks.
+
+        `share`: asked for the share of the run in the cluster as of now.
+        """
         self.table, self.parallel, self.memory, self.base = table, parallel, memory, base
+        self.share = 1.0
+        """Share of the run in the cluster, as of the last look."""
+        self._share = share
         self._clock = clock
         self._asked = float("-inf")
         self._size = 1
@@ -462,6 +471,7 @@ class Window:
     def _refresh(self) -> None:
         if self._clock() - self._asked >= REFRESH_SECONDS:
             workers = workers_of(self.table(), self.base)
-            self._size = window_size(workers, self.parallel, self.memory)
+            self.share = self._share()
+            self._size = window_size(workers, self.parallel, self.memory, self.share)
             self._threads = sum(worker.threads for worker in workers)
             self._asked = self._clock()

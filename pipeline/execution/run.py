@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -58,8 +58,10 @@ from pipeline.sweep.user_metrics import UserFunction, UserMetric, with_metrics
 from robots.arguments import check_arguments
 from storage.completion import finish
 from storage.ledger import Ledger
+from storage.manifest import MANIFEST
 from storage.places.access import coordinator_lock, locate
 from storage.places.location import Location, LocationLike, refusals
+from storage.places.reach import Mark, marked
 from storage.store import StoreWriter, open_results
 
 if TYPE_CHECKING:
@@ -343,8 +345,9 @@ class _Run:
     def _on_cluster(self, lost: str | None) -> None:
         """Every stage of a run on one cluster; `lost` says why that before it was lost, if one was."""
         with connect(self.cluster) as client:
-            plan, members = self._checked(client)
-            create_store(plan, self.place)
+            with marked(self.place, MANIFEST) if self._is_far(client) else nullcontext() as mark:
+                plan, members = self._checked(client, mark)
+                create_store(plan, self.place)
             with (
                 coordinator_lock(self.place),
                 Ledger.open(self.place, self.plan.blocks) as ledger,
@@ -359,12 +362,17 @@ class _Run:
                 replace(self, plan=plan)._compute(ledger, client, members, notify)
                 self._finish(ledger)
 
-    def _checked(self, client: Client | None) -> tuple[Plan, Membership | None]:
+    def _is_far(self, client: Client | None) -> bool:
+        """Return whether workers may be on other machines than this one."""
+        is_ours = isinstance(self.cluster, ClusterConfig) and self.cluster.kind.family == "local"
+        return client is not None and not is_ours
+
+    def _checked(self, client: Client | None, mark: Mark | None) -> tuple[Plan, Membership | None]:
         """See that workers and disk can do it; the plan as it fits into the workers, and these. Raises InputError."""
         plan = self.plan
         with self._losses(client):
             plan = on_device(plan, device_of(self.cluster), self.cluster.source, client)
-            members = admit(client, plan, self.cluster.source, broadcast(self.listeners))
+            members = admit(client, plan, self.cluster.source, broadcast(self.listeners), mark)
             if client is not None and not self.cluster.runs_already:
                 _prepare(client)
         plan = plan if members is None else members.plan

@@ -146,7 +146,10 @@ class WorkerPaused:
 
 @dataclass(frozen=True)
 class ClusterState:
-    """Workers of a run at one time: number, paused ones, threads, blocks in flight, bytes in use and allowed in all."""
+    """Workers of a run at one time: number, paused ones, threads, blocks in flight, bytes in use and allowed in all.
+
+    share: part of the cluster that the run takes, by its weight, where others use it as well.
+    """
 
     workers: int
     paused: int
@@ -154,6 +157,7 @@ class ClusterState:
     in_flight: int
     memory: int
     limit: int
+    share: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -174,8 +174,10 @@ def status(store: LocationLike, now: float | None = None) -> RunStatus:
 def described(state: ClusterState) -> str:
     """Describe the state of workers in words."""
     paused = f", {state.paused} of them paused" if state.paused else ""
-    share = f", memory {size(state.memory)} of {size(state.limit)}" if state.limit else ""
-    return f"{state.workers} with {counted(state.threads, 'thread')}{paused}; {state.in_flight} blocks in flight{share}"
+    memory = f", memory {size(state.memory)} of {size(state.limit)}" if state.limit else ""
+    shared = f"; shared with other runs, {state.share:.0%} for this one" if state.share < 1.0 else ""
+    threads = counted(state.threads, "thread")
+    return f"{state.workers} with {threads}{paused}; {state.in_flight} blocks in flight{memory}{shared}"
 
 
 def _stuck(run: list[LogRecord], ledger: Ledger, failed: Mapping[int, str]) -> tuple[StuckBlock, ...]:

@@ -207,6 +207,8 @@ ADVICE = {
         "here and on all workers"
     ),
     r"[Ee]xpired": "renew the credentials, here and on all workers, then run it again to go on",
+    # all that a service says of a request for the size of an object with a token that has expired
+    r"Bad Request": "renew the credentials, and check the region, here and on all workers, then run it again to go on",
     r"InvalidAccessKeyId|SignatureDoesNotMatch|AccessDenied|Access Denied|Forbidden|InvalidToken": (
         "check the credentials, here and on all workers, and that they may list, read, write and delete there"
     ),

@@ -19,7 +19,7 @@ from pipeline.plan.plan import plan
 from tests.pipeline.runs import FEW, sweep
 
 GIB = 1 << 30
-SOUND = {"identity": identity(), "memory": BASE_MEMORY, "bits": {"x": 1, "y": 2}}
+SOUND = {"identity": identity(), "memory": BASE_MEMORY, "bits": {"x": 1, "y": 2}, "place": ""}
 
 
 class Answers(list[Any]):
@@ -108,6 +108,10 @@ def test_workers_that_agree_are_admitted() -> None:
             "got a memory limit of 4 GiB; expected at least 5[.].* one case does not",
         ),
         (SOUND | {"identity": identity() | {SOURCE: "0"}}, "got source of limbsweep 0; expected.*the same commit"),
+        (
+            SOUND | {"place": "a machine that does not see the folder of a.zarr"},
+            "got a machine that does not see the folder of a.zarr; expected a store that all workers see",
+        ),
         (ModuleNotFoundError("No module named 'pipeline'"), "without an answer.*expected limbsweep to be installed"),
     ],
 )

@@ -1,0 +1,123 @@
+"""Processor time and peak memory of each command for stores of many designs, beside those for fewer.
+
+A program: `python -m benchmarks.runs.scale [--designs 100000 1000000] [--only NAME ...]`. A five-bar on a grid of two
+lengths, ten times along a circle, one metric; each command is a process of its own, so its memory holds the
+interpreter and the libraries. Runs compute in threads of the coordinator's process. A command is flat where its memory
+does not grow with the designs. Linux only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.campaigns.lines import print_lines
+from benchmarks.processes import COMMAND, environment
+
+SWEEP = """\
+limbsweep: 1
+robot: five_bar
+design:
+  grid:
+    proximal_length: {{start: 0.5, stop: 0.56, num: {rows}}}
+    distal_length: {{start: 0.72, stop: 0.80, num: {columns}}}
+trajectories: {{circle: {{kind: circle, radius: 0.05, normal: [0, 1, 0], period: 1.0}}}}
+time: {{stop: 1.0, samples: 10}}
+metrics: [peak_force]
+"""
+THREADS = "limbsweep: {cluster: {kind: threads}}\n"
+
+OPEN = """\
+import limbsweep as ls
+results = ls.open("run.zarr")
+"""
+SCRIPTS: Mapping[str, str] = {
+    "open": OPEN + 'print(results.sizes["design"])',
+    "select by coordinate": OPEN
+    + """\
+lengths = results["proximal_length"]
+at = float(lengths[-1])
+part = results["peak_force"].where((lengths == at).compute(), drop=True)
+print(float(part.max()))
+""",
+    "smallest of all": OPEN
+    + 'print(int(results["peak_force"].max(["friction", "trajectory", "actuator"]).argmin("design")))',
+}
+WORDS: Mapping[str, Sequence[str]] = {
+    "check --quick": ("check", "--quick", "sweep.yaml"),
+    "run": ("run", "sweep.yaml", "--store", "run.zarr", "--cluster", "threads.yaml"),
+    "run, finished": ("run", "sweep.yaml", "--store", "run.zarr", "--cluster", "threads.yaml"),
+    "status": ("status", "run.zarr"),
+    "info": ("info", "run.zarr"),
+    "verify": ("verify", "run.zarr"),
+    "report": ("report", "run.zarr", "--output", "report.html"),
+    "export parquet": ("export", "run.zarr", "--format", "parquet", "--output", "tables"),
+    "figure": ("figure", "run.zarr", "status"),
+    "study rank": ("study", "rank", "run.zarr", "--objective", "peak_force"),
+}
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    **{name: (*COMMAND, *words) for name, words in WORDS.items()},
+    **{name: (sys.executable, "-c", script) for name, script in SCRIPTS.items()},
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Processor time [s] and peak memory [bytes] of a process with those that it waited for."""
+
+    seconds: float
+    memory: int
+
+    def __str__(self) -> str:
+        return f"{self.seconds:.1f} s, {self.memory / 2**20:.0f} MiB"
+
+
+def cost(command: Sequence[str], folder: Path) -> Cost:
+    """Run a command in a folder and return its cost. Raises AssertionError with its message where it fails."""
+    root = str(Path(__file__).parents[2])
+    with (folder / "out").open("w+b") as out:
+        process = subprocess.Popen(command, cwd=folder, env=environment(PYTHONPATH=root), stdout=out, stderr=out)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        text = out.read().decode(errors="replace")
+    assert process.returncode == 0, f"{' '.join(command[-6:])}: exit status {process.returncode}\n{text[-2000:]}"
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+
+
+def costs(designs: int, names: Sequence[str], folder: Path) -> Iterator[tuple[str, Cost]]:
+    """Yield the cost of each command for a sweep of so many designs. Raises AssertionError."""
+    columns = max(2, designs // 1000)
+    (folder / "sweep.yaml").write_text(SWEEP.format(rows=designs // columns, columns=columns), encoding="utf-8")
+    (folder / "threads.yaml").write_text(THREADS, encoding="utf-8")
+    for name in names:
+        yield name, cost(COMMANDS[name], folder)
+
+
+def table(designs: Sequence[int], names: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of the table; those of each number of designs as they come."""
+    for count in designs:
+        yield f"{count:,} designs"
+        with tempfile.TemporaryDirectory(prefix="limbsweep-scale-") as folder:
+            for name, each in costs(count, names, Path(folder)):
+                yield f"  {name:20}  {each}"
+
+
+def main(words: list[str] | None = None) -> int:
+    """Print the table; 1 where a command fails."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.runs.scale", description=__doc__)
+    parser.add_argument("--designs", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--only", nargs="+", choices=list(COMMANDS), default=list(COMMANDS))
+    options = parser.parse_args(words)
+    names = [name for name in COMMANDS if name in ("run", *options.only)]
+    return print_lines(table(options.designs, names))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

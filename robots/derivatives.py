@@ -1,10 +1,10 @@
-"""Requested derivatives of metrics by parameters, as data, and the names of the variables that have them."""
+"""Requested derivatives of metrics and series by parameters, as data, and the names of their variables."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robots.quantities import Quantity
+from robots.quantities import SMOOTH_SERIES, Quantity
 
 PARAMETER, SIDE = "parameter", "side"
 """Dims of derivatives: the parameter, and of one-sided derivatives the side of the point."""
@@ -17,7 +17,7 @@ NOTED = "_status"
 
 @dataclass(frozen=True)
 class RequestedDerivatives:
-    """Metrics, the parameters that they are differentiated by, and whether both one-sided values are requested.
+    """Metrics and series, the parameters that they are differentiated by, and whether both sides are requested.
 
     Parameters are those of the robot, of friction (by their names in the axes) and the components of gravity.
 
@@ -25,52 +25,57 @@ class RequestedDerivatives:
     ('peak_force_derivative', 'peak_force_derivative_status')
     """
 
-    metrics: tuple[str, ...] = ()
+    quantities: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
     sides: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all variables."""
-        return tuple(name for metric in self.metrics for name in (derivative(metric), derivative_status(metric)))
+        return tuple(name for each in self.quantities for name in (derivative(each), derivative_status(each)))
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """Names of the series whose derivatives are requested."""
+        return tuple(name for name in self.quantities if name in SMOOTH_SERIES)
 
     @property
     def sizes(self) -> dict[str, int]:
         """Lengths of the dims of derivatives."""
         lengths = {PARAMETER: len(self.parameters), SIDE: len(SIDES)}
-        return {dim: lengths[dim] for dim in self.dims} if self.metrics else {}
+        return {dim: lengths[dim] for dim in self.dims} if self.quantities else {}
 
     @property
     def dims(self) -> tuple[str, ...]:
-        """Dims that a derivative has beside those of its metric."""
+        """Dims that a derivative has beside those of its quantity."""
         return (PARAMETER, SIDE) if self.sides else (PARAMETER,)
 
-    def rows(self, metric: Quantity, units: str) -> tuple[Quantity, Quantity]:
-        """Return the rows of the derivative of a metric, of which the row has the dims of the sweep, and its status."""
-        text = f"derivative of {metric.name} by each parameter"
-        dims = (*metric.dims, *self.dims)
+    def rows(self, row: Quantity, units: str) -> tuple[Quantity, Quantity]:
+        """Return the rows of the derivative of a quantity, whose row has the dims of the sweep, and of its status."""
+        text = f"derivative of {row.name} by each parameter"
+        dims = (*row.dims, *self.dims)
         return (
-            Quantity(derivative(metric.name), dims, units, text, "user", metric.frame),
-            Quantity(derivative_status(metric.name), dims, "1", f"status of the {text}", "user", dtype="int8"),
+            Quantity(derivative(row.name), dims, units, text, "user", row.frame),
+            Quantity(derivative_status(row.name), dims, "1", f"status of the {text}", "user", dtype="int8"),
         )
 
 
 NO_DERIVATIVES = RequestedDerivatives()
 
 
-def derivative(metric: str) -> str:
-    """Return the name of the derivative of a metric.
+def derivative(name: str) -> str:
+    """Return the name of the derivative of a quantity.
 
     >>> derivative("peak_force")
     'peak_force_derivative'
     """
-    return f"{metric}_derivative"
+    return f"{name}_derivative"
 
 
-def derivative_status(metric: str) -> str:
+def derivative_status(name: str) -> str:
     """Return the name of the status of a derivative.
 
     >>> derivative_status("peak_force")
     'peak_force_derivative_status'
     """
-    return derivative(metric) + NOTED
+    return derivative(name) + NOTED

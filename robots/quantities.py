@@ -401,6 +401,16 @@ DIFFERENTIABLE = tuple(
 )
 """Metrics with exact derivatives, of given motions."""
 
+SMOOTH_SERIES = tuple(
+    row.name
+    for row in _ROWS
+    if row.kind == "series"
+    and row.dtype == "float64"
+    and row.stage in ("limb", "assembly", "actuation", "reactions")
+    and not {*row.needs} & {"simulation", "controller"}
+)
+"""Series with exact derivatives, of given motions."""
+
 GAINS, STATE = "gains", "state"
 """Dims of a simulation that others lack: of the gains of its controller, and of where it starts; where these vary."""
 

@@ -1,17 +1,17 @@
-"""Derivatives of metrics by all parameters of robots against complex steps through the same stages.
+"""Derivatives of metrics or series by all parameters of robots against complex steps through the same stages.
 
-    python -m benchmarks.gradients.metrics [ROBOT ...]
+    python -m benchmarks.gradients.metrics [--series] [ROBOT ...]
 
-For each robot a row: metrics that it has, parameters, derivatives, and the largest difference, with its metric. It is
-relative to the largest derivative of the metric, by parameters in units of themselves, or to 1e-3 of the metric. Kinks
-are left out and counted. Limits, elasticity, errors, clearances and capsules are those of LIMITS and CRITERIA; friction
-acts in the drives.
+For each robot a row: quantities that it has, parameters, derivatives, and the largest difference, with its quantity. It
+is relative to the largest derivative of the quantity, by parameters in units of themselves, or to 1e-3 of the quantity.
+Kinks are left out and counted. Limits, elasticity, errors, clearances and capsules are those of LIMITS and CRITERIA;
+friction acts in the drives.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -24,12 +24,14 @@ from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.derivatives import derivative, derivative_status
-from robots.quantities import DIFFERENTIABLE, FRICTION, reduction
+from robots.quantities import DIFFERENTIABLE, FRICTION, QUANTITIES, SMOOTH_SERIES, reduction
 from robots.status import Status
 from robots.types import TWIST
 from tasks.blocks.block import Block, BlockDerivatives, motions
+from tasks.blocks.case_series import fill_of_stages
 from tasks.blocks.compute import computed
-from tasks.blocks.derived_metrics import derivative_arrays
+from tasks.blocks.derived_quantities import derivative_arrays
+from tasks.blocks.motions import TIMED
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.stages.metrics import actuators, poses
 from tasks.stages.mounts import PARAMETERS, mount_program
@@ -65,18 +67,18 @@ CRITERIA = (
 
 
 class Row(NamedTuple):
-    """Figures of a robot: counts of metrics, parameters, derivatives and kinks; largest difference and its metric."""
+    """Figures of a robot: counts of quantities, parameters, derivatives and kinks; largest difference and of what."""
 
-    metrics: int
+    quantities: int
     parameters: int
     derivatives: int
     kinks: int
     difference: float
-    metric: str
+    quantity: str
 
 
-def sweeps(robot: str) -> Iterator[Sweep]:
-    """Yield sweeps of one case, each with the metrics that go together: with criteria where the robot can have them."""
+def sweeps(robot: str, quantities: Sequence[str]) -> Iterator[Sweep]:
+    """Yield sweeps of one case, each with the quantities that go together: with criteria where the robot has them."""
     mechanism = catalog.family(robot).reference
     if mechanism.is_chain:
         count = len(mechanism.freedoms)
@@ -93,12 +95,12 @@ def sweeps(robot: str) -> Iterator[Sweep]:
     )
     limits = [LIMITS.replace("MOTORS", more) for more in (OF_MOTORS, "")]
     texts = [*(head + each for each in limits), *(f"{head}criteria:\n{each}" for each in CRITERIA)]
-    left = list(DIFFERENTIABLE)
+    left, key = list(quantities), "metrics" if quantities == DIFFERENTIABLE else "outputs"
     for text in texts:
-        names = [name for name in left if _readable(f"{text}metrics: [{name}]\n")]
+        names = [name for name in left if _readable(f"{text}{key}: [{name}]\n")]
         left = [name for name in left if name not in names]
         if names:
-            yield Sweep.from_text(f"{text}metrics: [{', '.join(names)}]\n")
+            yield Sweep.from_text(f"{text}{key}: [{', '.join(names)}]\n")
 
 
 def _readable(text: str) -> bool:
@@ -109,26 +111,30 @@ def _readable(text: str) -> bool:
     return True
 
 
-def row(robot: str) -> Row:
-    """Compare all metrics of a robot by all of its parameters."""
-    figures = [_compared(block_of(plan(sweep), 0), sweep.metrics) for sweep in sweeps(robot)]
+def row(robot: str, quantities: Sequence[str] = DIFFERENTIABLE) -> Row:
+    """Compare all metrics or series of a robot by all of its parameters."""
+    wanted = [
+        (block_of(plan(s), 0), [n for n in quantities if n in (*s.metrics, *s.outputs)])
+        for s in sweeps(robot, quantities)
+    ]
+    figures = [_compared(block, tuple(names)) for block, names in wanted]
     worst = max(figures, key=lambda figure: figure.difference)
-    sums = (sum(getattr(f, name) for f in figures) for name in ("metrics", "derivatives", "kinks"))
-    metrics, derivatives, kinks = sums
-    return Row(metrics, figures[0].parameters, derivatives, kinks, worst.difference, worst.metric)
+    sums = (sum(getattr(f, name) for f in figures) for name in ("quantities", "derivatives", "kinks"))
+    count, derivatives, kinks = sums
+    return Row(count, figures[0].parameters, derivatives, kinks, worst.difference, worst.quantity)
 
 
-def _compared(block: Block, metrics: tuple[str, ...]) -> Row:
+def _compared(block: Block, quantities: tuple[str, ...]) -> Row:
     count = block.parameters.shape[1]
     requested = BlockDerivatives(
-        metrics, np.eye(count)[None], np.zeros((1, count, block.friction.shape[1])),
+        quantities, np.eye(count)[None], np.zeros((1, count, block.friction.shape[1])),
         np.zeros((1, count, 3)),
     )  # fmt: skip
     found = derivative_arrays(replace(block, derivatives=requested), computed)
-    ends = stepped(replace(block, metrics=requested.metrics))
+    ends = stepped(replace(block, metrics=requested.metrics, series=requested.series, own=(), extra=()))
     units = np.maximum(np.abs(block.parameters[0]), 1e-3)
     worst, name_of_worst, counted, kinks = 0.0, "", 0, 0
-    for name in requested.metrics:
+    for name in requested.quantities:
         rates = found[derivative(name)].reshape(-1, count) * units
         statuses = found[derivative_status(name)].reshape(-1, count)
         reference = ends[name].imag.reshape(-1, count) / STEP * units
@@ -139,14 +145,14 @@ def _compared(block: Block, metrics: tuple[str, ...]) -> Row:
         difference = np.abs(rates - reference)[sound].max(initial=0.0) / scale if scale else 0.0
         if not difference <= worst:
             worst, name_of_worst = float(difference), name
-    return Row(len(requested.metrics), count, counted, kinks, worst, name_of_worst)
+    return Row(len(quantities), count, counted, kinks, worst, name_of_worst)
 
 
 def stepped(block: Block) -> dict[str, np.ndarray]:
-    """Return the metrics of a case (component, parameter) a complex step away along each parameter."""
+    """Return metrics and series of a case (component, parameter) a complex step away along each parameter."""
     count, samples = block.parameters.shape[1], len(block.times)
-    names = tuple("joint_reaction" if name == "peak_reaction" else name for name in block.metrics)
-    request: Request = replace(block.request, wanted=names)
+    names = ("joint_reaction" if name == "peak_reaction" else name for name in (*block.metrics, *block.series))
+    request: Request = replace(block.request, wanted=tuple(dict.fromkeys(names)))
     weights = actuators.trapezoid_weights(block.times)
     values: dict[Key, Any] = {key: _complex(array, samples) for key, array in block.case_values().items()}
     values |= {key: _complex(array, samples) for key, array in motions(block).values(0).items()}
@@ -159,7 +165,23 @@ def stepped(block: Block) -> dict[str, np.ndarray]:
     for stage in stages(request):
         outputs = evaluate(stage.program, stage.inputs(values))
         values |= {stage.gives(name): array for name, array in outputs.items()}
-    return {name: _finished(name, values, block, float(weights.sum())) for name in block.metrics}
+    metrics = {name: _finished(name, values, block, float(weights.sum())) for name in block.metrics}
+    return metrics | _series(block, request, values)
+
+
+def _series(block: Block, request: Request, values: Values) -> dict[str, np.ndarray]:
+    """Return the series (component, parameter), from real and imaginary parts of the values of all stages."""
+    count, samples = block.parameters.shape[1], len(block.times)
+    parts: list[dict[str, np.ndarray]] = []
+    for part in (np.real, np.imag):
+        shapes = {name: QUANTITIES[name].dims for name in block.series}
+        inner = {name: block.shape(dims[dims.index("time") + 1 :]) for name, dims in shapes.items()}
+        parts.append({name: np.full((count, samples, *shape), np.nan) for name, shape in inner.items()})
+        rows = {key: np.ascontiguousarray(part(array)) for key, array in values.items()}
+        rows = {key: np.broadcast_to(x, (count, *x.shape[1:])) if x.ndim == TIMED else x for key, x in rows.items()}
+        fill_of_stages(block, request, parts[-1], rows, samples)
+    real, imaginary = parts
+    return {name: (real[name] + 1j * imaginary[name]).reshape(count, -1).T for name in block.series}
 
 
 def _complex(array: np.ndarray, samples: int) -> Any:
@@ -198,13 +220,14 @@ def main(arguments: list[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("robots", nargs="*", default=list(ROBOTS))
+    parser.add_argument("--series", action="store_true", help="series in place of metrics")
     options = parser.parse_args(arguments)
-    heads = ("metrics", "parameters", "derivatives", "kinks", "difference")
+    heads = ("quantities", "parameters", "derivatives", "kinks", "difference")
     print(f"{'robot':<18}" + "".join(f"{head:>12}" for head in heads) + "  of")
     for name in options.robots:
-        found = row(name)
+        found = row(name, SMOOTH_SERIES if options.series else DIFFERENTIABLE)
         counts = "".join(f"{count:>12}" for count in found[:4])
-        print(f"{name:<18}{counts}{found.difference:>12.1e}  {found.metric}", flush=True)
+        print(f"{name:<18}{counts}{found.difference:>12.1e}  {found.quantity}", flush=True)
 
 
 if __name__ == "__main__":

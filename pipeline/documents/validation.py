@@ -143,7 +143,7 @@ _RULES: Mapping[str, str | Callable[[Any], str]] = {
     "less_than": lambda context: f"a number below {context['lt']:g}",
     "less_than_equal": lambda context: f"a number of at most {context['le']:g}",
     "output_entry": "a name, or a name with a list of joints or links",
-    "derivative_entry": "derivative with a metric or a list, of with a list of parameters, and sides: true or nothing",
+    "derivative_entry": "derivative with a metric, series or list, of with parameters, and sides: true or nothing",
     "repeated_column": "a column of its own for each",
     "number_or_expression": "a number, or the text of an expression",
     "literal_error": lambda context: f"one of {context['expected']}",

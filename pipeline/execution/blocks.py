@@ -38,11 +38,11 @@ def block_of(plan: Plan, index: int) -> Block:
         gravities=sweep.gravities(design.start, design.stop),
         single=sweep.precision == "single",
         device=plan.device,
-        series=(*stored, *extra),
+        series=(*(name for name in stored if name not in own), *extra),
         metrics=tuple(name for name in metrics if name not in own),
         own=tuple(_user_metric(plan, metric) for metric in sweep.user_metrics),
         extra=extra,
-        derivatives=_derivatives(sweep, metrics, bounds),
+        derivatives=_derivatives(sweep, (*stored, *metrics), bounds),
         measurement=_measurement(sweep, bounds),
         description=sweep.description,
         simulation=_simulation(sweep, bounds),
@@ -63,14 +63,14 @@ def _simulation(sweep: Sweep, bounds: Mapping[str, slice]) -> BlockSimulation | 
 def _derivatives(sweep: Sweep, stored: Sequence[str], bounds: Mapping[str, slice]) -> BlockDerivatives | None:
     """Return the derivatives among the variables that a block stores, and how its numbers move with parameters."""
     requested = sweep.derivatives
-    metrics = tuple(metric for metric in requested.metrics if derivative(metric) in stored)
-    if not metrics:
+    quantities = tuple(name for name in requested.quantities if derivative(name) in stored)
+    if not quantities:
         return None
     design, sets, count = bounds["design"], bounds["friction"], len(sweep.family.parameters)
     moved = design_directions(sweep, design.start, design.stop)
     gravity = moved[..., count:] if moved.shape[-1] == count + 3 else np.zeros((1, moved.shape[1], 3))
     friction = friction_directions(sweep, sets.start, sets.stop)
-    return BlockDerivatives(metrics, moved[..., :count], friction, gravity, requested.sides)
+    return BlockDerivatives(quantities, moved[..., :count], friction, gravity, requested.sides)
 
 
 def _measurement(sweep: Sweep, bounds: Mapping[str, slice]) -> Measurement | None:

@@ -141,7 +141,7 @@ def contents(plan: Plan) -> dict[str, Any]:
         "flags": flags(
             simulated=plan.sweep.simulation is not None,
             settling=settles(plan.sweep.friction.groups),
-            derived=bool(plan.sweep.derivatives.metrics),
+            derived=bool(plan.sweep.derivatives.quantities),
             counted=plan.sweep.limits != NO_LIMITS or any(limb.springs for limb in plan.mechanism.limbs),
         ),
         "sources": plan.sweep.sources,

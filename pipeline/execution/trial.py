@@ -24,6 +24,7 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
 from robots.criteria.selection import EVERYTHING
+from robots.derivatives import NO_DERIVATIVES
 from robots.status import Status
 from robots.trajectories.kinds import is_grid
 from robots.types import TWIST
@@ -70,8 +71,9 @@ def trial(sweep: Sweep) -> Trial:
     if sweep.simulation is not None:
         return _simulated(sweep, sweep.simulation)
     designs, trajectories = _chosen(sweep)
+    plain = sweep.with_sections(friction=NO_FRICTION, measurement=None, split=None, selection=EVERYTHING)
     small = replace(
-        sweep.with_sections(friction=NO_FRICTION, measurement=None, split=None, selection=EVERYTHING),
+        plain.with_sections(derivatives=NO_DERIVATIVES),
         design=part_of(sweep.design, designs),
         trajectories=tuple(sweep.trajectories[k] for k in trajectories),
         grid=_shortened(sweep, len(designs) * len(trajectories)),

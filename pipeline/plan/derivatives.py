@@ -1,4 +1,4 @@
-"""Variables of a plan that are derivatives of metrics, and how the numbers of its blocks move with each parameter."""
+"""Variables of a plan that are derivatives, and how the numbers of its blocks move with each parameter."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ def derivative_rows(sweep: Sweep) -> tuple[Quantity, ...]:
     requested = sweep.derivatives
     rows: list[Quantity] = []
     mechanism = sweep.family.reference
-    for name in (name for name in requested.metrics if name in sweep.metrics):
-        metric = QUANTITIES[name]
-        dims = metric.dims if varies(metric, sweep.friction.groups) else (d for d in metric.dims if d != FRICTION)
-        described = Quantity(name, tuple(dims), metric.units, metric.long_name, metric.stage, metric.frame)
-        units = [_quotient(_metric_unit(metric, mechanism), unit) for unit in _parameter_units(sweep)]
+    for name in (name for name in requested.quantities if name in (*sweep.metrics, *sweep.outputs)):
+        row = QUANTITIES[name]
+        dims = row.dims if varies(row, sweep.friction.groups) else (d for d in row.dims if d != FRICTION)
+        described = Quantity(name, tuple(dims), row.units, row.long_name, row.stage, row.frame)
+        units = [_quotient(_unit(row, mechanism), unit) for unit in _parameter_units(sweep)]
         same = len({*units}) == 1
         rows += requested.rows(described, units[0] if same else ", ".join(units))
     return tuple(rows)
 
 
-def _metric_unit(metric: Quantity, mechanism: Mechanism) -> str:
-    """Return the unit of a metric of this robot; both where some drives turn and others slide."""
+def _unit(row: Quantity, mechanism: Mechanism) -> str:
+    """Return the unit of a quantity of this robot; both where some drives turn and others slide."""
     turns = {JOINT_KINDS[kind].turns for kind in mechanism.actuator_kinds}
-    units = [units_of_drives(turning).get(metric.name, metric.units) for turning in sorted(turns, reverse=True)]
+    units = [units_of_drives(turning).get(row.name, row.units) for turning in sorted(turns, reverse=True)]
     return EITHER.join(dict.fromkeys(units))
 
 
@@ -71,9 +71,12 @@ def _friction_unit(unit: str, group: FrictionGroup, mechanism: Mechanism) -> str
 def _quotient(unit: str, by: str) -> str:
     """Return the unit of a quotient, such as N m/m.
 
-    >>> _quotient("N m", "N m s/rad"), _quotient("W", "1"), _quotient("1", "m")
-    ('N m/(N m s/rad)', 'W', '1/m')
+    >>> _quotient("N m", "N m s/rad"), _quotient("W", "1"), _quotient("1", "m"), _quotient("N m, N", "m")
+    ('N m/(N m s/rad)', 'W', '1/m', 'N m/m, N/m')
     """
+    for between in (", ", EITHER):
+        if between in unit:
+            return between.join(_quotient(part, by) for part in unit.split(between))
     if by == "1":
         return unit
     return f"{unit}/({by})" if " " in by or "/" in by else f"{unit}/{by}"

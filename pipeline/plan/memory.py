@@ -25,6 +25,9 @@ from tasks.stages.request import Request
 from tasks.stages.stages import DERIVED_STRIP, STRIP
 
 DOUBLE = 8
+
+ARRAYS = 6
+"""Arrays that hold the derivatives of series while they are judged, of each side."""
 OVERHEAD = 1 << 20
 """Bytes of a block whatever is in it: its graph, the objects of its tasks."""
 PEAK_STRIP = 1 << 10
@@ -183,12 +186,18 @@ class Memory:
             steps.append(shared + loads + stored + tasks * (mounts + designs * width * self.reactions))
         return OVERHEAD + max(steps)
 
-    @property
-    def derived(self) -> int:
-        """Bytes of all values of the samples that are differentiated at a time, and of their rates."""
+    def derived(self, lengths: Lengths, series: int) -> int:
+        """Bytes of all values of the samples that are differentiated at a time, and of their rates.
+
+        series: numbers of the derivatives of series of a design, which are held for both sides, ARRAYS of each.
+        """
+        if not (requested := self.sweep.derivatives).quantities:
+            return 0
         instances = len(self.request.structure.mechanism.instances)
         reacting = self.reactions * instances + sum(self.loads)
-        return 2 * DERIVED_STRIP * (self.limbs + self.strip + reacting) if self.sweep.derivatives.metrics else 0
+        cases = 2 * len(requested.parameters) * lengths.sets * lengths.trajectories * lengths.times
+        together = min(lengths.designs, max(1, DERIVED_STRIP // cases))
+        return 2 * DERIVED_STRIP * (self.limbs + self.strip + reacting) + 2 * ARRAYS * DOUBLE * series * together
 
 
 def numbers(shapes: Shapes) -> int:

@@ -27,6 +27,7 @@ from pipeline.plan.memory import (
     steady_quantities,
 )
 from pipeline.sweep.model import Sweep
+from robots.derivatives import SIDE, derivative
 from robots.devices import CPU, Device
 from robots.model import Mechanism
 from robots.quantities import FRICTION, QUANTITIES, SPACE, mechanism_sizes, names
@@ -199,7 +200,15 @@ class Plan:
             DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in self.memory.request.reactions
         )
         peak = self.memory.peak(lengths, stored, min(stored, reacting), layout.writing_bytes(0), by_limb=by_limb)
-        return peak + self.memory.derived
+        return peak + self.memory.derived(lengths, self._derived_numbers)
+
+    @property
+    def _derived_numbers(self) -> int:
+        """Numbers of the derivatives of series of one design in a block, of one side."""
+        sizes = {**self.layout.sizes, **self.layout.block, "design": 1, SIDE: 1}
+        names = [derivative(name) for name in self.sweep.derivatives.series]
+        rows = [self.layout.variable(name) for name in names if name in self.layout.variables]
+        return sum(math.prod(sizes[dim] for dim in row.dims) for row in rows)
 
     @cached_property
     def extra(self) -> tuple[str, ...]:
@@ -242,9 +251,9 @@ class Plan:
 
     @property
     def _directions(self) -> int:
-        """Directions that metrics are differentiated along: both ways of each parameter."""
-        requested = self.sweep.derivatives
-        return 2 * len(requested.parameters) if {*requested.metrics} & {*self.sweep.metrics} else 0
+        """Directions that quantities are differentiated along: both ways of each parameter."""
+        requested, stored = self.sweep.derivatives, {*self.layout.variables}
+        return 2 * len(requested.parameters) if {*requested.names} & stored else 0
 
     @property
     def stored(self) -> int:
@@ -301,14 +310,16 @@ class Plan:
         if not self._directions:
             return []
         requested = self.sweep.derivatives
-        metrics, parameters = counted(len(requested.metrics), "metric"), counted(len(requested.parameters), "parameter")
+        of, parameters = counted(len(requested.quantities), "quantity"), counted(len(requested.parameters), "parameter")
         share = self.work.differentiating / self.work.computing
-        return [("derivatives", f"{metrics} by {parameters}, from both sides: {share:.0%} of the computing time")]
+        return [("derivatives", f"{of} by {parameters}, from both sides: {share:.0%} of the computing time")]
 
 
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return (
+        f"{count} {noun}" if count == 1 else f"{count} {noun.removesuffix('y')}{'ies' if noun.endswith('y') else 's'}"
+    )
 
 
 def require_files(made: Plan) -> None:

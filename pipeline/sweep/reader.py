@@ -41,7 +41,7 @@ from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspac
 from robots.limits import EVEN_SHARING
 from robots.model import Mechanism
 from robots.parameters import nearest
-from robots.quantities import DIFFERENTIABLE, QUANTITIES
+from robots.quantities import DIFFERENTIABLE, QUANTITIES, SMOOTH_SERIES
 from robots.trajectories.trajectory import Trajectory
 
 MAX_TIMES = 10**7
@@ -74,7 +74,7 @@ def _begin(document: Document, source: FileSource) -> SweepReading:
     _require_format(report)
     file, problems = validate_keys(model_of(document), document)
     report.take(problems)
-    file = _with_metrics(file)
+    file = _with_differentiated(file)
     description, robot = read_description(report, file, source.root)
     reading = SweepReading(report, file, SideFiles(source), robot, description)
     for section in SECTIONS:
@@ -82,12 +82,14 @@ def _begin(document: Document, source: FileSource) -> SweepReading:
     return reading
 
 
-def _with_metrics(file: CoreFile) -> CoreFile:
-    """Add the metrics whose derivatives are outputs, which are stored beside these."""
-    derivatives = (entry for entry in getattr(file, "outputs", ()) if isinstance(entry, DerivativeOutput))
-    wanted = dict.fromkeys(name for entry in derivatives for name in entry.metrics if name in DIFFERENTIABLE)
-    missing = tuple(name for name in wanted if name not in file.metrics)
-    return file.model_copy(update={"metrics": (*file.metrics, *missing)}) if missing else file
+def _with_differentiated(file: CoreFile) -> CoreFile:
+    """Add the metrics and series whose derivatives are outputs, which are stored beside these."""
+    derivatives = [entry for entry in getattr(file, "outputs", ()) if isinstance(entry, DerivativeOutput)]
+    wanted = dict.fromkeys(name for entry in derivatives for name in entry.quantities)
+    metrics = [name for name in wanted if name in DIFFERENTIABLE and name not in file.metrics]
+    series = [name for name in wanted if name in SMOOTH_SERIES and name not in file.outputs]
+    update = {"metrics": (*file.metrics, *metrics), "outputs": (*file.outputs, *series)}
+    return file.model_copy(update=update) if metrics or series else file
 
 
 def _read_core(reading: SweepReading) -> None:

@@ -198,21 +198,22 @@ class SelectedOutput(str):
 
 
 class DerivativeOutput(str):
-    """Derivatives of `metrics` by `parameters`, with the values of both sides of each point or without."""
+    """Derivatives of `quantities` by `parameters`, with the values of both sides of each point or without."""
 
-    __slots__ = ("metrics", "parameters", "sides")
-    metrics: tuple[str, ...]
+    __slots__ = ("parameters", "quantities", "sides")
+    quantities: tuple[str, ...]
     parameters: tuple[str, ...]
     sides: bool
 
     @classmethod
     def of(cls, entry: dict[str, object]) -> DerivativeOutput | None:
         """Return the derivatives of an entry of a file; None where it is none."""
-        metrics, parameters, sides = _texts(entry.get("derivative")), _texts(entry.get("of")), entry.get("sides", False)
-        if not metrics or not parameters or not isinstance(sides, bool) or {*entry} - {"derivative", "of", "sides"}:
+        quantities, parameters = _texts(entry.get("derivative")), _texts(entry.get("of"))
+        sides = entry.get("sides", False)
+        if not quantities or not parameters or not isinstance(sides, bool) or {*entry} - {"derivative", "of", "sides"}:
             return None
         result = cls("derivative")
-        result.metrics, result.parameters, result.sides = metrics, parameters, sides
+        result.quantities, result.parameters, result.sides = quantities, parameters, sides
         return result
 
 
@@ -229,7 +230,7 @@ def _output_entry(value: object) -> str:
     if isinstance(value, dict) and "derivative" in value:
         if (derivative := DerivativeOutput.of(value)) is not None:
             return derivative
-        raise PydanticCustomError("derivative_entry", "a derivative of metrics by parameters")
+        raise PydanticCustomError("derivative_entry", "a derivative of metrics or series by parameters")
     if isinstance(value, dict) and len(value) == 1:
         ((name, places),) = value.items()
         if texts := _texts(places):
@@ -240,7 +241,7 @@ def _output_entry(value: object) -> str:
 OutputEntry = Annotated[
     str, PlainValidator(_output_entry, json_schema_input_type=str | dict[str, str | list[str] | bool])
 ]
-"""The name of an output, a mapping of one key, the name, to joints or links, or a derivative of metrics."""
+"""The name of an output, a mapping of one key, the name, to joints or links, or derivatives."""
 
 
 class TimeSection(Section):
@@ -358,7 +359,7 @@ class CoreFile(Section):
     outputs: tuple[OutputEntry, ...] = Field(
         default=(),
         description="time series to store; `joint_reaction: [elbow]` is that of some joints, links or freedoms alone; "
-        "`derivative: peak_force` with `of: [upper_arm]` is that of a metric by parameters",
+        "`derivative: peak_force` with `of: [upper_arm]` is that of a metric or series by parameters",
     )
     metrics: tuple[Text, ...] = Field(default=(), description="numbers for each trajectory to store")
     seed: Seed | None = Field(default=None, description="seed of all samples that have none of their own")

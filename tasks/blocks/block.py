@@ -22,7 +22,7 @@ from robots.limits import EVEN_SHARING, NO_LIMITS, ActuatorSharing, Limits
 from robots.loads.family import signal_values
 from robots.measurement import clean_series
 from robots.model import Family
-from robots.quantities import FRICTION, QUANTITIES, SPACE, MetricFunction, mechanism_sizes
+from robots.quantities import FRICTION, QUANTITIES, SMOOTH_SERIES, SPACE, MetricFunction, mechanism_sizes
 from robots.simulation import SimulationSettings
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks.measured import Measurement
@@ -81,17 +81,27 @@ class BlockSimulation:
 
 @dataclass(frozen=True)
 class BlockDerivatives:
-    """Metrics of a block whose derivatives are wanted, and how its numbers move with each parameter.
+    """Metrics and series of a block whose derivatives are wanted, and how its numbers move with each parameter.
 
     parameters (design or 1, of, parameter), friction (set or 1, of, numbers of all groups), gravity (design or 1, of,
     3); `sides`: both one-sided derivatives are stored.
     """
 
-    metrics: tuple[str, ...]
+    quantities: tuple[str, ...]
     parameters: np.ndarray
     friction: np.ndarray
     gravity: np.ndarray
     sides: bool = False
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """Names of the series among the quantities."""
+        return tuple(name for name in self.quantities if name in SMOOTH_SERIES)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics among the quantities."""
+        return tuple(name for name in self.quantities if name not in SMOOTH_SERIES)
 
     @property
     def count(self) -> int:
@@ -144,7 +154,7 @@ class Block:
     selection: SeriesSelection = EVERYTHING
     """Of which joints and links some series are stored."""
     derivatives: BlockDerivatives | None = None
-    """Derivatives of metrics, see `tasks.blocks.derived_metrics`."""
+    """Derivatives of metrics and series, see `tasks.blocks.derived_quantities`."""
     gravities: np.ndarray | None = None
     """Gravity of each design (design, 3) [m/s^2]; None where it is `gravity` for all."""
     sharing: ActuatorSharing = EVEN_SHARING

@@ -133,7 +133,7 @@ def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning
 
         arrays = arrays | cycle_metrics(block)
     if block.derivatives is not None:
-        from tasks.blocks.derived_metrics import derivative_arrays  # with differentiation, which few sweeps need
+        from tasks.blocks.derived_quantities import derivative_arrays  # with differentiation, which few sweeps need
 
         arrays = arrays | derivative_arrays(block, computed)
     return with_own(block, arrays)

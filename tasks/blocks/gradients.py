@@ -1,4 +1,4 @@
-"""Metrics of a block with their exact derivatives along directions in the space of its parameters.
+"""Metrics and series of a block with their exact derivatives along directions in the space of its parameters.
 
 The stages are those of a run, each by the pushforward of its program. A peak is differentiated at the sample where it
 occurs, which is exact wherever one sample alone has it; derivatives ahead of the point look at all samples that share
@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.quantities import DIFFERENTIABLE, FRICTION, QUANTITIES, reduction
+from robots.quantities import DIFFERENTIABLE, FRICTION, QUANTITIES, SMOOTH_SERIES, reduction
 from robots.status import Status
 from robots.types import TWIST
 from tasks.blocks.block import Block, motions
+from tasks.blocks.derived_series import MetricRates, SeriesRates
 from tasks.blocks.motions import TIMED
 from tasks.kernels.derivatives import pushforward
 from tasks.kernels.expression import Array
@@ -56,30 +57,19 @@ class Directions:
     gravity: Array | None = None
 
 
-@dataclass(frozen=True)
-class MetricRates:
-    """A metric and how it changes: values (design, ..., window), rates and sizes (direction, design, ..., window).
-
-    sizes: what rates would be if those of all samples were as large as the largest, or had one sign in a sum: their
-    rounding goes with it.
-
-    Between, the dims of the metric: friction set and trajectory, or trajectory alone; then actuator, if it has one.
-    """
-
-    values: np.ndarray
-    rates: np.ndarray
-    sizes: np.ndarray
-
-
 def metric_rates(
-    block: Block, directions: Array | Directions, windows: int = 1, kind: str = "middle"
+    block: Block,
+    directions: Array | Directions,
+    windows: int = 1,
+    kind: str = "middle",
+    series: Sequence[str] = (),
 ) -> dict[str, MetricRates]:
-    """Return the metrics of a block and their derivatives along directions; an array: of parameters of the robot.
+    """Return metrics of a block, and `series`, with their derivatives along directions; an array: of parameters.
 
     A peak over time is given for each of `windows` equal parts of the samples, so that who optimises can see the peaks
-    behind the highest. Sums over time have one window. A case with a failed sample is NaN. `kind` "ahead": the
-    derivative on the side that the direction leads to, see `tasks.kernels.derivatives.KINDS`. Raises ValueError for
-    metrics and friction that are not differentiated.
+    behind the highest. Sums over time have one window. A case with a failed sample is NaN, of series that sample.
+    `kind` "ahead": the derivative on the side that the direction leads to, see `tasks.kernels.derivatives.KINDS`.
+    Raises ValueError for quantities and friction that are not differentiated.
     """
     along = directions if isinstance(directions, Directions) else Directions(directions)
     rows = np.ascontiguousarray(along.parameters, dtype=float)
@@ -88,14 +78,16 @@ def metric_rates(
     if rows.ndim != 3 or rows.shape[::2] != block.parameters.shape:
         got, expected = np.shape(along.parameters), f"(directions, {block.parameters.shape[1]})"
         raise ValueError(f"directions: got an array of shape {got}; expected {expected}, one row for each")
-    _check(block)
-    return _Chain(block, replace(along, parameters=rows), min(windows, len(block.times)), kind).run()
+    _check(block, series)
+    return _Chain(block, replace(along, parameters=rows), min(windows, len(block.times)), kind, series).run()
 
 
-def _check(block: Block) -> None:
-    for name in block.metrics:
-        if name not in (*DIFFERENTIABLE, "worst_status"):
-            raise ValueError(f"metric {name!r} is not differentiated; expected some of {', '.join(DIFFERENTIABLE)}")
+def _check(block: Block, series: Sequence[str]) -> None:
+    smooth = (*DIFFERENTIABLE, "worst_status")
+    for what, names, some in (("metric", block.metrics, smooth), ("series", series, SMOOTH_SERIES)):
+        for name in names:
+            if name not in some:
+                raise ValueError(f"{what} {name!r} is not differentiated; expected some of {', '.join(some)}")
     for group in block.groups:
         if group.remembers:
             raise ValueError(f"friction law {group.law!r} is not differentiated; expected a law without state")
@@ -108,10 +100,11 @@ Reduced = tuple[np.ndarray, np.ndarray, np.ndarray]
 class _Chain:
     """One pass along a block's stages. Cases are designs times directions, designs slower."""
 
-    def __init__(self, block: Block, directions: Directions, windows: int, kind: str):
+    def __init__(self, block: Block, directions: Directions, windows: int, kind: str, series: Sequence[str]):
         rows = np.asarray(directions.parameters)
         self.block, self.windows, self.kind = block, windows, kind
         self.count, self.samples, width = rows.shape[1], len(block.times), padded(len(block.times))
+        self.series = SeriesRates(block, self.count, series)
         weights = np.zeros((1, 1, width))
         weights[0, 0, : self.samples] = actuators.trapezoid_weights(block.times)
         self.duration = float(weights.sum())
@@ -136,15 +129,15 @@ class _Chain:
 
     @functools.cached_property
     def request(self) -> Request:
-        """Request to the stages: the block's metrics, with wrenches in place of peak reactions."""
-        wanted = tuple(WRENCH if name == REACTION else name for name in self.block.metrics)
-        return replace(self.block.request, wanted=wanted)
+        """Request to the stages: metrics, with wrenches in place of peak reactions, and series."""
+        metrics = (WRENCH if name == REACTION else name for name in self.block.metrics)
+        return replace(self.block.request, wanted=tuple(dict.fromkeys((*self.series.wanted, *metrics))))
 
     def run(self) -> dict[str, MetricRates]:
         """Compute the metrics of the block with their derivatives."""
         root = motions(self.block)
-        rows = [list(self._finished_sets(root.values(j))) for j in range(len(root))]
-        return {name: self._gathered(name, rows) for name in self.block.metrics}
+        rows = [list(self._finished_sets(root.values(j), j)) for j in range(len(root))]
+        return {name: self._gathered(name, rows) for name in self.block.metrics} | self.series.arrays()
 
     @functools.cached_property
     def _halves(self) -> tuple[list[Stage], list[Stage]]:
@@ -153,29 +146,30 @@ class _Chain:
         last = next(k for k, stage in enumerate(chain) if stage.name == "assembly")
         return chain[: last + 1], chain[last + 1 :]
 
-    def _finished_sets(self, root: Values) -> Iterator[dict[str, MetricRates]]:
+    def _finished_sets(self, root: Values, trajectory: int) -> Iterator[dict[str, MetricRates]]:
         """The metrics on a motion for each friction set; those that friction does not change with the first alone."""
-        parts = [list(self._by_set(values, samples)) for values, samples in self._parts({**self.values, **root})]
+        parts = [list(self._by_set(*part, trajectory)) for part in self._parts({**self.values, **root})]
         for by_part in zip(*parts, strict=True):
             names = [name for name in self.block.metrics if name in by_part[0]]
             yield {name: self._finished_rates(name, [part[name] for part in by_part]) for name in names}
 
-    def _parts(self, values: Values) -> Iterator[tuple[Values, int]]:
+    def _parts(self, values: Values) -> Iterator[tuple[Values, slice]]:
         """Values in parts of the time, and the samples of each; all at once where windows are asked for."""
         step = PART if self.windows == 1 else self.samples
         for start in range(0, self.samples, step):
             samples = min(step, self.samples - start)
             part = slice(start, start + padded(samples))
             cut = {k: np.ascontiguousarray(v[..., part]) if v.ndim == TIMED else v for k, v in values.items()}
-            yield cut, samples
+            yield cut, slice(start, start + samples)
 
-    def _by_set(self, values: Values, samples: int) -> Iterator[dict[str, Reduced]]:
-        """The metrics in a part of the time for each friction set, as `_finished_sets` has them."""
-        before, after = self._halves
+    def _by_set(self, values: Values, times: slice, trajectory: int) -> Iterator[dict[str, Reduced]]:
+        """The metrics in a part of the time for each friction set, as `_finished_sets` has them; series are stored."""
+        (before, after), samples = self._halves, times.stop - times.start
         values = self._run(before, values, samples)
         for number, friction in enumerate(self.block.friction):
             steps = after if number == 0 or any(self.request.passive) else [s for s in after if s.name == "actuation"]
             final = self._run(steps, {**values, FRICTION: friction[None], **self._friction_rates(number)}, samples)
+            self.series.store(self.request, final, (number, trajectory, times))
             by_name = ((name, self._reduced(name, final, samples)) for name in self.block.metrics)
             yield {name: reduced for name, reduced in by_name if reduced is not None}
 

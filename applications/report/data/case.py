@@ -21,12 +21,13 @@ from pipeline.errors import InputError, Problem
 from pipeline.execution.run import run
 from pipeline.sweep.axes.derived import Sliced
 from pipeline.sweep.axes.kinds import Array, Axis, Indices
-from pipeline.sweep.friction_sets import NO_FRICTION, FrictionAxis
+from pipeline.sweep.friction_sets import NO_FRICTION
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.stored import SWEEP_FINGERPRINT
 from pipeline.sweep.time import TimeGrid
 from robots.criteria.selection import EVERYTHING
+from robots.derivatives import NO_DERIVATIVES
 from robots.friction.laws import LAWS
 from robots.model import Mechanism, Robot
 from robots.quantities import GAINS, STATE
@@ -152,7 +153,7 @@ def compute(sweep: Sweep, designs: Sequence[int], friction: int) -> Iterator[Des
 def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator[DesignCase]:
     chains = sweep.family.reference.is_chain
     part = replace(
-        sweep.with_sections(friction=_set_of(sweep, friction), measurement=None, split=None, selection=EVERYTHING),
+        _with_set(sweep, friction).with_sections(derivatives=NO_DERIVATIVES),
         design=_taken(sweep.design, designs),
         trajectories=sweep.trajectories[:MOST_TRAJECTORIES],
         grid=TimeGrid(sweep.grid.step * stride(sweep), len(times(sweep))),
@@ -174,7 +175,7 @@ def _simulated(sweep: Sweep, axes: SimulationAxes, designs: Sequence[int], frict
     sizes = [axis.size for axis in swept.values()]
     places = {number: tuple(int(k) for k in np.unravel_index(number, sizes)) for number in designs}
     one = replace(
-        sweep.with_sections(friction=_set_of(sweep, friction), measurement=None, split=None, selection=EVERYTHING),
+        _with_set(sweep, friction),
         trajectories=sweep.trajectories[:MOST_TRAJECTORIES],
         outputs=(*SIMULATED, *(() if sweep.family.reference.is_chain else PLATFORM)),
         metrics=(),
@@ -205,9 +206,11 @@ def _taken(axis: Axis, numbers: Sequence[int]) -> Axis:
     return Taken(axis.names, axis, tuple(numbers)) if axis.names else axis
 
 
-def _set_of(sweep: Sweep, friction: int) -> FrictionAxis:
+def _with_set(sweep: Sweep, friction: int) -> Sweep:
+    """Return a sweep with one of its friction sets, whose series are whole and without sensors."""
     axis = sweep.friction.axis
-    return replace(sweep.friction, axis=Sliced(axis.names, axis, friction, friction + 1))
+    one = replace(sweep.friction, axis=Sliced(axis.names, axis, friction, friction + 1))
+    return sweep.with_sections(friction=one, measurement=None, split=None, selection=EVERYTHING)
 
 
 def _robot(sweep: Sweep, design: int) -> Robot:

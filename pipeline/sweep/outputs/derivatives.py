@@ -1,7 +1,7 @@
-"""Derivatives of metrics as outputs: entries `{derivative: peak_force, of: [upper_arm]}` of `outputs` in a sweep file.
+"""Derivatives as outputs: entries `{derivative: peak_force, of: [upper_arm]}` of `outputs` in a sweep file.
 
-The metric itself is stored beside its derivative. A parameter that follows from others by a rule of `derive` moves with
-those; it is no parameter to differentiate by.
+The metric or series itself is stored beside its derivative. A parameter that follows from others by a rule of `derive`
+moves with those; it is no parameter to differentiate by.
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ from pipeline.sweep.trajectories.base import BaseContent
 from robots.derivatives import NO_DERIVATIVES, PARAMETER, SIDE, RequestedDerivatives
 from robots.friction.laws import LAWS
 from robots.parameters import nearest
-from robots.quantities import DIFFERENTIABLE, QUANTITIES
+from robots.quantities import DIFFERENTIABLE, QUANTITIES, SMOOTH_SERIES
 
 KEY = "derivatives"
 
+SMOOTH = (*DIFFERENTIABLE, *SMOOTH_SERIES)
+"""Metrics and series with exact derivatives along given motions."""
+
 
 class DerivativesContent(SectionContent[RequestedDerivatives, None]):
-    """Metrics whose derivatives are stored, and the parameters that they are taken by."""
+    """Metrics and series whose derivatives are stored, and the parameters that they are taken by."""
 
     key = KEY
     after = (FrictionContent.key, BaseContent.key)
@@ -39,9 +42,9 @@ class DerivativesContent(SectionContent[RequestedDerivatives, None]):
     def describe(self) -> dict[str, Any]:
         """Describe derivatives that there are by names."""
         requested = self.value
-        if not requested.metrics:
+        if not requested.quantities:
             return {}
-        parts = {"metrics": list(requested.metrics), "of": list(requested.parameters)}
+        parts = {"quantities": list(requested.quantities), "of": list(requested.parameters)}
         return {self.key: parts | ({"sides": True} if requested.sides else {})}
 
 
@@ -52,33 +55,35 @@ def _read(reading: SweepReading, entries: Sequence[tuple[int, DerivativeOutput]]
     if file.simulation is not None:
         path, hint = ("outputs", entries[0][0]), "study optimise follows simulations by differences."
         report(path, Got("a derivative of simulations"), "derivatives of given motions", hint)
-    metrics: list[str] = []
+    quantities: list[str] = []
     for index, entry in entries:
         if (entry.parameters, entry.sides) != (first.parameters, first.sides):
             hint = "All derivatives share the dim parameter; write the same list."
             report(("outputs", index), Got("other parameters or sides"), "those of the first derivative", hint)
-        for metric in entry.metrics:
-            if metric not in DIFFERENTIABLE:
-                _report_metric(report, index, metric)
-            elif metric in metrics:
-                report(("outputs", index), Got(f"the derivative of {metric} again"), "every metric once", "Remove one.")
+        for name in entry.quantities:
+            if name not in SMOOTH:
+                _report_quantity(report, index, name)
+            elif name in quantities:
+                report(("outputs", index), Got(f"the derivative of {name} again"), "every one once", "Remove one.")
             else:
-                metrics.append(metric)
+                quantities.append(name)
     _check_parameters(reading, entries[0][0], first.parameters)
     friction = reading.value(FrictionContent)
     if strange := [group.law for group in (friction.groups if friction else ()) if LAWS[group.law].state]:
         got = Got(f"a derivative with the friction law {strange[0]}, which has a state")
         report(("outputs", entries[0][0]), got, "a law without a state", "Take for instance stribeck.")
-    return RequestedDerivatives(tuple(metrics), first.parameters, first.sides)
+    return RequestedDerivatives(tuple(quantities), first.parameters, first.sides)
 
 
-def _report_metric(report: Report, index: int, metric: str) -> None:
+def _report_quantity(report: Report, index: int, name: str) -> None:
     path = ("outputs", index, "derivative")
-    if metric in QUANTITIES:
-        hint = f"Those are {', '.join(DIFFERENTIABLE)}."
-        report(path, metric, "a metric with exact derivatives along a given motion", hint)
+    if name in QUANTITIES and QUANTITIES[name].kind == "motion":
+        report(path, name, "a quantity that moves with parameters", "Motions of the platform are given.")
+    elif name in QUANTITIES:
+        hint = f"Those are {', '.join(SMOOTH)}."
+        report(path, name, "a metric or series with exact derivatives along a given motion", hint)
     else:
-        report(path, metric, "a metric", sentence(nearest(metric, DIFFERENTIABLE)))
+        report(path, name, "a metric or a series", sentence(nearest(name, SMOOTH)))
 
 
 def _check_parameters(reading: SweepReading, index: int, names: Sequence[str]) -> None:

@@ -24,6 +24,7 @@ TINY = TINY.replace("stop: 0.8", "stop: 0.2").replace("[0.0, 0.05, 0.1]", "[0.05
 TINY = TINY.replace("radius: 0.1, period: 0.5", "radius: 0.1, period: 0.5, phase: 0.3")  # no velocity is zero
 """One design and friction set on two trajectories of 11 times."""
 WANTED = ("peak_force", "rms_force", "condition")
+SERIES = ("actuator_force", "joint_position", "joint_reaction")
 BY = "outputs: [{derivative: [peak_force, rms_force, condition], of: [upper_arm, viscous, gravity_z]}]\n"
 STEPS, WEIGHTS = np.array([-2, -1, 1, 2]), np.array([1, -8, 8, -1]) / 12
 """The first derivative to fourth order."""
@@ -37,7 +38,8 @@ def along(text: str, old: str, new: str, value: float, step: float) -> dict[str,
     """Differences of metrics where `new`, with a number in it, takes the place of `old`."""
     assert old in text
     parts = [compute(text.replace(old, new.format(float(value + k * step)))) for k in STEPS]
-    return {name: np.tensordot(WEIGHTS, [part[name] for part in parts], axes=1) / step for name in WANTED}
+    names = [name for name in (*WANTED, *SERIES) if name in parts[0]]
+    return {name: np.tensordot(WEIGHTS, [part[name] for part in parts], axes=1) / step for name in names}
 
 
 def test_derivatives_are_those_along_the_axes() -> None:
@@ -56,6 +58,32 @@ def test_derivatives_are_those_along_the_axes() -> None:
     assert list(made["parameter"].values) == ["upper_arm", "viscous", "gravity_z"]
     assert made["condition_derivative"].dims == ("design", "trajectory", "parameter")
     assert made["peak_force_derivative"].attrs["component_units"] == "N m/m, N m/(N m s/rad), N m/(m/s^2)"
+
+
+def test_series_are_differentiated_sample_by_sample() -> None:
+    plain = f"{TINY}outputs: [{', '.join(SERIES)}]\n"
+    made = compute(f"{TINY}outputs: [{{derivative: [{', '.join(SERIES)}], of: [upper_arm, viscous]}}]\n")
+    expected = [
+        along(plain, "upper_arm: {values: [0.25]}", "upper_arm: {{values: [{!r}]}}", 0.25, 1e-4),
+        along(plain, "viscous: {values: [0.05]}", "viscous: {{values: [{!r}]}}", 0.05, 1e-3),
+    ]
+    for name in SERIES:
+        assert made[f"{name}_derivative"].dims == (*made[name].dims, "parameter")
+        assert (made[f"{name}_derivative_status"] == Status.OK).all()
+        for k, by_name in enumerate(expected):
+            slopes = made[f"{name}_derivative"].isel(parameter=k)
+            np.testing.assert_allclose(slopes, by_name[name], rtol=1e-8, atol=1e-8)
+
+
+def test_a_series_has_the_status_of_each_sample() -> None:
+    text = TINY.replace("amplitude: [0.1, 0.15, 0.05]", "amplitude: [1.5, 0.0, 0.0]")
+    made = compute(text + "outputs: [{derivative: actuator_force, of: [coulomb]}]\n")
+    slopes, statuses = (made[f"actuator_force_derivative{end}"][0, 0, ..., 0] for end in ("", "_status"))
+    reasons = made["status"][0]
+    assert 0 < (reasons != Status.OK).sum() < reasons.size
+    assert (statuses == reasons).all()
+    np.testing.assert_allclose(abs(slopes.where(reasons == Status.OK)).fillna(1.0), 1.0, rtol=1e-12)
+    assert np.isnan(slopes.where(reasons != Status.OK)).all()
 
 
 def test_a_derived_parameter_moves_with_those_that_it_follows_from() -> None:
@@ -122,11 +150,12 @@ def test_a_case_that_fails_has_its_status() -> None:
     ("entry", "message"),
     [
         ("derivative: peak_forc, of: [upper_arm]", r"outputs\[0\].derivative: got 'peak_forc'.*'peak_force'"),
-        ("derivative: cycle_time, of: [upper_arm]", r"got 'cycle_time'; expected a metric with exact derivatives"),
+        ("derivative: cycle_time, of: [upper_arm]", r"got 'cycle_time'; expected a metric or series with exact"),
+        ("derivative: platform_twist, of: [upper_arm]", r"Motions of the platform are given"),
         ("derivative: peak_force, of: [uper_arm]", r"outputs\[0\].of\[0\]: got 'uper_arm'.*'upper_arm'"),
         ("derivative: peak_force, of: [3]", r"outputs\[0\]: got .* expected derivative with a metric"),
         ("derivative: peak_force", r"outputs\[0\]: got .* expected derivative with a metric"),
-        ("derivative: peak_force, of: upper_arm, sides: 3", r"expected derivative with a metric .*sides: true"),
+        ("derivative: peak_force, of: upper_arm, sides: 3", r"expected derivative with a metric.*sides: true"),
         (
             "derivative: peak_force, of: [coulomb, coulomb]",
             r"of\[1\]: got coulomb again; expected every parameter once",
@@ -169,5 +198,5 @@ def test_a_derivative_is_no_column_of_a_study() -> None:
 
 def test_a_plan_tells_the_cost() -> None:
     rows = dict(plan(sweep(TINY + BY)).rows())
-    assert rows["derivatives"].startswith("3 metrics by 3 parameters, from both sides: ")
+    assert rows["derivatives"].startswith("3 quantities by 3 parameters, from both sides: ")
     assert sweep(TINY + BY).derivatives == RequestedDerivatives(WANTED, ("upper_arm", "viscous", "gravity_z"))

@@ -1,8 +1,8 @@
-"""Derivatives of the metrics of a block by parameters, with a status each: the one-sided derivatives of both sides.
+"""Derivatives of metrics and series of a block by parameters, with a status each: one-sided ones of both sides.
 
 Where both agree, that is the derivative. Where they do not, another sample becomes the peak, or a size passes zero: the
-metric has a kink, and no derivative. Those by parameters of designs are held to the metric itself a small step away,
-which also tells a jump: a joint with dry friction is at rest to rounding, so that no sign of its force is certain.
+quantity has a kink, and no derivative. Those by parameters of designs are held to the quantity itself a small step
+away, which also tells a jump: a joint with dry friction is at rest to rounding, so that no sign of its force is sure.
 Designs are taken a few at a time, so that memory does not grow with the block.
 """
 
@@ -18,7 +18,8 @@ from robots.devices import CPU
 from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status
 from tasks.blocks.block import Block, BlockDerivatives
-from tasks.blocks.gradients import AHEAD, PART, Directions, MetricRates, metric_rates
+from tasks.blocks.derived_series import MetricRates, largest
+from tasks.blocks.gradients import AHEAD, PART, Directions, metric_rates
 from tasks.blocks.pool import Arrays
 from tasks.stages.stages import DERIVED_STRIP
 
@@ -49,23 +50,27 @@ CURVATURE = 1e-8
 """Change of a metric over the step, relative to it, that may be rounding or curvature."""
 
 Compute = Callable[[Block], Arrays]
-"""Function that computes the metrics of a block, in the dims of the dataset."""
+"""Function that computes the metrics and series of a block, in the dims of the dataset."""
 
 
 def derivative_arrays(block: Block, compute: Compute) -> Arrays:
     """Compute the derivatives that a block stores, and their statuses, in the dims of the dataset."""
     requested = block.derivatives
-    if requested is None or not requested.metrics:
+    if requested is None or not requested.quantities:
         return {}
-    plain = replace(block, metrics=(*requested.metrics, WORST), series=(), extra=(), own=(), derivatives=None)
+    plain = replace(block, metrics=(*requested.metrics, WORST), series=requested.series, extra=(), own=())
+    plain = replace(plain, derivatives=None)
     plain = replace(plain, measurement=None, single=False, device=CPU)
     strips = [_strip(plain, requested, designs, compute) for designs in _designs(block, requested)]
     return {name: np.concatenate([strip[name] for strip in strips]) for name in strips[0]}
 
 
 def _designs(block: Block, requested: BlockDerivatives) -> Iterator[slice]:
-    """Yield designs that are differentiated at a time."""
-    step = max(1, DERIVED_STRIP // (2 * requested.count * min(len(block.times), PART)))
+    """Yield designs that are differentiated at a time; series are held for all cases of these."""
+    samples = min(len(block.times), PART)
+    if requested.series:
+        samples = len(block.times) * len(block.trajectories) * len(block.friction)
+    step = max(1, DERIVED_STRIP // (2 * requested.count * samples))
     for start in range(0, block.designs, step):
         yield slice(start, min(start + step, block.designs))
 
@@ -75,12 +80,13 @@ def _strip(block: Block, requested: BlockDerivatives, designs: slice, compute: C
     gravities = None if block.gravities is None else block.gravities[designs]
     part = replace(block, parameters=block.parameters[designs], gravities=gravities)
     directions = _both_sides(requested, part.designs, designs)
-    both = metric_rates(part, directions, kind=AHEAD)
+    both = metric_rates(part, directions, kind=AHEAD, series=requested.series)
     steps, moved = _moved(part, directions, compute)
     result: Arrays = {}
-    for name in requested.metrics:
+    for name in requested.quantities:
         off, floor = _off(both[name], moved[name], steps), _floor(both[name], steps)
-        slopes, statuses = _judged(name, both[name], (off, floor), _worst(part, name, both[WORST]))
+        reasons = both[name].statuses if name in requested.series else _worst(part, name, both[WORST])
+        slopes, statuses = _judged(name, both[name], (off, floor), reasons)
         stored = slopes if requested.sides else slopes.mean(axis=-1)
         kink = statuses == Status.KINK
         result[derivative(name)] = np.ascontiguousarray(stored if requested.sides else np.where(kink, np.nan, stored))
@@ -104,7 +110,7 @@ def _both_sides(requested: BlockDerivatives, count: int, designs: slice) -> Dire
 
 
 def _moved(block: Block, directions: Directions, compute: Compute) -> tuple[np.ndarray, Arrays]:
-    """Return steps along the directions (design, direction), and metrics (direction, design, ...) at their ends.
+    """Return steps along the directions (design, direction), and quantities (direction, design, ...) at their ends.
 
     Along numbers of friction and gravity the step is zero.
     """
@@ -123,28 +129,33 @@ def _moved(block: Block, directions: Directions, compute: Compute) -> tuple[np.n
 
 
 def _off(both: MetricRates, moved: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """Return where a metric a step ahead is not where its derivative leads to (direction, design, ...)."""
+    """Return where a quantity a step ahead is not where its derivative leads to (direction, design, ...)."""
     values, rates, sizes = (x[..., 0] for x in (both.values, both.rates, both.sizes))
     step = steps.T.reshape(*steps.T.shape, *(1 for _ in rates.shape[2:]))
     with np.errstate(invalid="ignore"):
         change = np.abs(moved - values - step * rates)
-        return (step > 0.0) & (change > HELD * step * sizes + CURVATURE * np.abs(values))
+        return (step > 0.0) & (change > HELD * step * sizes + CURVATURE * _levels(both))
+
+
+def _levels(both: MetricRates) -> np.ndarray:
+    """Return the sizes that rounding goes with (design, ...): of a metric its own, of a series the largest."""
+    return largest(both.values[..., 0], both.axes)
 
 
 def _floor(both: MetricRates, steps: np.ndarray) -> np.ndarray:
     """Return rates that are nothing but rounding (direction, design, ...); zero along numbers of friction."""
-    values = np.broadcast_to(both.values[..., 0], both.rates.shape[:-1])
-    lengths = steps.T.reshape(*steps.T.shape, *(1 for _ in values.shape[2:])) / STEP
-    return ROUNDING * np.abs(values) / np.where(lengths > 0.0, lengths, np.inf)
+    levels = np.broadcast_to(_levels(both), both.rates.shape[:-1])
+    lengths = steps.T.reshape(*steps.T.shape, *(1 for _ in levels.shape[2:])) / STEP
+    return ROUNDING * levels / np.where(lengths > 0.0, lengths, np.inf)
 
 
 def _judged(
     name: str, both: MetricRates, bounds: tuple[np.ndarray, np.ndarray], worst: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return slopes (design, ..., parameter, side) of a metric, and statuses (design, ..., parameter).
+    """Return slopes (design, ..., parameter, side) of a quantity, and statuses (design, ..., parameter).
 
     bounds: where a slope does not hold, see `_off`, and its rounding, see `_floor`; worst: statuses of its cases, as
-    `_worst` has them.
+    `_worst` has them, or of its samples.
     """
     values, rates, (off, floor) = both.values[..., 0], both.rates[..., 0], bounds
     count = len(rates) // 2

@@ -1,0 +1,114 @@
+"""Series of a block with their rates along directions, filled part by part, and the record of a quantity with rates.
+
+`tasks.blocks.gradients` runs the stages with their rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robots.quantities import FRICTION, QUANTITIES
+from robots.status import Status
+from tasks.blocks.block import Block
+from tasks.blocks.case_series import CASE_DIMS, fill_of_stages
+from tasks.kernels.keys import Rate, Values
+from tasks.stages.parts import OUTCOME
+from tasks.stages.request import Request
+
+SETTLED = ("actuation", "reactions")
+"""Stages whose samples fail where friction does not settle."""
+
+
+PARTS = (*CASE_DIMS, "actuator", "limb", "joint", "link")
+"""Dims along which numbers of a series have sizes of their own."""
+
+
+def largest(array: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    """Return the largest size along some axes, which stay; NaN where all are."""
+    return np.fmax.reduce(np.abs(array), axis=axes, keepdims=True) if axes else np.abs(array)
+
+
+@dataclass(frozen=True)
+class MetricRates:
+    """A metric and how it changes: values (design, ..., window), rates and sizes (direction, design, ..., window).
+
+    sizes: what rates would be if those of all samples were as large as the largest, or had one sign in a sum: their
+    rounding goes with it.
+
+    Between, the dims of the metric: friction set and trajectory, or trajectory alone; then actuator, if it has one.
+    Of a series all of its dims, and one window; `axes` are those of `values` along which numbers have one size, time
+    and components, and `statuses` (design, ..., time, 1 for each later dim) are those of its samples.
+    """
+
+    values: np.ndarray
+    rates: np.ndarray
+    sizes: np.ndarray
+    axes: tuple[int, ...] = ()
+    statuses: np.ndarray | None = None
+
+
+class SeriesRates:
+    """Values, rates and statuses of some series of a block in the dims of the dataset; `count` directions."""
+
+    def __init__(self, block: Block, count: int, names: Sequence[str]):
+        self.block, self.count, self.names = block, count, tuple(names)
+        self._dims = {name: block.dims(name) for name in self.names}
+        shapes = {name: block.shape(dims) for name, dims in self._dims.items()}
+        self.values = {name: np.full(shape, np.nan) for name, shape in shapes.items()}
+        self.rates = {name: np.full((count, *shape), np.nan) for name, shape in shapes.items()}
+        self.statuses = {
+            name: np.zeros(shapes[name][: dims.index("time") + 1], dtype=np.int8) for name, dims in self._dims.items()
+        }
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """Names of the series and of the status of samples, for a request."""
+        return (*self.names, "status") if self.names else ()
+
+    def store(self, request: Request, values: Values, place: tuple[int, int, slice]) -> None:
+        """Store a part of the time from the values of all stages and their rates (design times direction, ...).
+
+        place: numbers of the friction set and of the trajectory, and the times.
+        """
+        number, trajectory, times = place
+        names = [name for name in self.names if number == 0 or FRICTION in self._dims[name]]
+        if not names:
+            return
+        found = self._filled(request, names, values, times)
+        moved = self._filled(request, names, {key.of: x for key, x in values.items() if isinstance(key, Rate)}, times)
+        for name in names:
+            key = OUTCOME if QUANTITIES[name].stage in SETTLED and OUTCOME in values else "status"
+            samples = values[key][:, 0, : times.stop - times.start]
+            status = np.broadcast_to(samples, (len(found[name]), samples.shape[1]))
+            for array in (found[name], moved[name]):
+                array[status != Status.OK] = np.nan
+            case = (number, trajectory, times) if FRICTION in self._dims[name] else (trajectory, times)
+            self.values[name][(slice(None), *case)] = self._by_direction(found[name])[0]
+            self.rates[name][(slice(None), slice(None), *case)] = self._by_direction(moved[name])
+            self.statuses[name][(slice(None), *case)] = self._by_direction(status)[0]
+
+    def arrays(self) -> dict[str, MetricRates]:
+        """Return the series; the sizes of their rates are the largest over time and components of each part."""
+        return {name: self._of(name) for name in self.names}
+
+    def _of(self, name: str) -> MetricRates:
+        rates, statuses = self.rates[name], self.statuses[name]
+        axes = tuple(k for k, dim in enumerate(self._dims[name]) if dim not in PARTS)
+        sizes = np.broadcast_to(largest(rates, tuple(axis + 1 for axis in axes)), rates.shape)
+        statuses = statuses.reshape(*statuses.shape, *(1,) * (rates.ndim - 1 - statuses.ndim))
+        return MetricRates(self.values[name][..., None], rates[..., None], sizes[..., None], axes, statuses)
+
+    def _filled(self, request: Request, names: Sequence[str], values: Values, times: slice) -> dict[str, np.ndarray]:
+        """Return series (case, time, ...) from values of the stages."""
+        cases, samples = self.block.designs * self.count, times.stop - times.start
+        inner = {name: self._dims[name][self._dims[name].index("time") + 1 :] for name in names}
+        out = {name: np.full((cases, samples, *self.block.shape(dims)), np.nan) for name, dims in inner.items()}
+        fill_of_stages(self.block, request, out, values, samples)
+        return out
+
+    def _by_direction(self, array: np.ndarray) -> np.ndarray:
+        """Return cases (design times direction, ...) as (direction, design, ...)."""
+        return np.moveaxis(array.reshape(self.block.designs, self.count, *array.shape[1:]), 1, 0)

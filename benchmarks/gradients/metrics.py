@@ -28,10 +28,10 @@ from robots.quantities import DIFFERENTIABLE, FRICTION, QUANTITIES, SMOOTH_SERIE
 from robots.status import Status
 from robots.types import TWIST
 from tasks.blocks.block import Block, BlockDerivatives, motions
-from tasks.blocks.case_series import fill_of_stages
 from tasks.blocks.compute import computed
 from tasks.blocks.derived_quantities import derivative_arrays
 from tasks.blocks.motions import TIMED
+from tasks.blocks.series import fill_of_stages
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.stages.metrics import actuators, poses
 from tasks.stages.mounts import PARAMETERS, mount_program
@@ -179,7 +179,7 @@ def _series(block: Block, request: Request, values: Values) -> dict[str, np.ndar
         parts.append({name: np.full((count, samples, *shape), np.nan) for name, shape in inner.items()})
         rows = {key: np.ascontiguousarray(part(array)) for key, array in values.items()}
         rows = {key: np.broadcast_to(x, (count, *x.shape[1:])) if x.ndim == TIMED else x for key, x in rows.items()}
-        fill_of_stages(block, request, parts[-1], rows, samples)
+        fill_of_stages(parts[-1], request, block.groups, rows, samples)
     real, imaginary = parts
     return {name: (real[name] + 1j * imaginary[name]).reshape(count, -1).T for name in block.series}
 

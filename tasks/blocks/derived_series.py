@@ -5,15 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from robots.friction.groups import FrictionGroup
 from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status
-from tasks.blocks.block import Block
-from tasks.blocks.case_series import CASE_DIMS, fill_of_stages
+from tasks.blocks.series import fill_of_stages
 from tasks.kernels.keys import Rate, Values
 from tasks.stages.parts import OUTCOME
 from tasks.stages.request import Request
@@ -22,7 +22,7 @@ SETTLED = ("actuation", "reactions")
 """Stages whose samples fail where friction does not settle."""
 
 
-PARTS = (*CASE_DIMS, "actuator", "limb", "joint", "link")
+PARTS = ("design", FRICTION, "trajectory", "actuator", "limb", "joint", "link")
 """Dims along which numbers of a series have sizes of their own."""
 
 
@@ -51,17 +51,24 @@ class MetricRates:
 
 
 class SeriesRates:
-    """Values, rates and statuses of some series of a block in the dims of the dataset; `count` directions."""
+    """Values, rates and statuses of some series of a block in the dims of the dataset; `count` directions.
 
-    def __init__(self, block: Block, count: int, names: Sequence[str]):
-        self.block, self.count, self.names = block, count, tuple(names)
-        self._dims = {name: block.dims(name) for name in self.names}
-        shapes = {name: block.shape(dims) for name, dims in self._dims.items()}
+    dims: those of each series here, by name; sizes: lengths of dims.
+    """
+
+    def __init__(
+        self, dims: Mapping[str, tuple[str, ...]], sizes: Mapping[str, int], groups: Sequence[FrictionGroup], count: int
+    ):
+        self.names, self.count, self._dims, self._sizes, self._groups = tuple(dims), count, dims, sizes, groups
+        shapes = {name: self._shape(row) for name, row in dims.items()}
         self.values = {name: np.full(shape, np.nan) for name, shape in shapes.items()}
         self.rates = {name: np.full((count, *shape), np.nan) for name, shape in shapes.items()}
         self.statuses = {
             name: np.zeros(shapes[name][: dims.index("time") + 1], dtype=np.int8) for name, dims in self._dims.items()
         }
+
+    def _shape(self, dims: Sequence[str]) -> tuple[int, ...]:
+        return tuple(self._sizes[dim] for dim in dims)
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -103,12 +110,12 @@ class SeriesRates:
 
     def _filled(self, request: Request, names: Sequence[str], values: Values, times: slice) -> dict[str, np.ndarray]:
         """Return series (case, time, ...) from values of the stages."""
-        cases, samples = self.block.designs * self.count, times.stop - times.start
+        cases, samples = self._sizes["design"] * self.count, times.stop - times.start
         inner = {name: self._dims[name][self._dims[name].index("time") + 1 :] for name in names}
-        out = {name: np.full((cases, samples, *self.block.shape(dims)), np.nan) for name, dims in inner.items()}
-        fill_of_stages(self.block, request, out, values, samples)
+        out = {name: np.full((cases, samples, *self._shape(dims)), np.nan) for name, dims in inner.items()}
+        fill_of_stages(out, request, self._groups, values, samples)
         return out
 
     def _by_direction(self, array: np.ndarray) -> np.ndarray:
         """Return cases (design times direction, ...) as (direction, design, ...)."""
-        return np.moveaxis(array.reshape(self.block.designs, self.count, *array.shape[1:]), 1, 0)
+        return np.moveaxis(array.reshape(self._sizes["design"], self.count, *array.shape[1:]), 1, 0)

@@ -104,7 +104,7 @@ class _Chain:
         rows = np.asarray(directions.parameters)
         self.block, self.windows, self.kind = block, windows, kind
         self.count, self.samples, width = rows.shape[1], len(block.times), padded(len(block.times))
-        self.series = SeriesRates(block, self.count, series)
+        self.series = SeriesRates({name: block.dims(name) for name in series}, block.sizes, block.groups, self.count)
         weights = np.zeros((1, 1, width))
         weights[0, 0, : self.samples] = actuators.trapezoid_weights(block.times)
         self.duration = float(weights.sum())

@@ -12,10 +12,14 @@ import numpy as np
 from robots.friction.groups import FrictionGroup
 from robots.limits import MOTOR
 from robots.model import Mechanism, Platform
-from robots.quantities import QUANTITIES, SPACE
+from robots.quantities import QUANTITIES, SPACE, Stage
 from tasks.blocks.pool import Arrays, empty, time_first
 from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Indexed, Values
+from tasks.stages.request import Request
+
+OF_STAGES: tuple[Stage, ...] = ("limb", "assembly", "actuation", "reactions")
+"""Stages of inverse dynamics that give series."""
 
 
 def fill_series(out: np.ndarray, name: str, values: Values, samples: int, limbs: int) -> None:
@@ -67,6 +71,29 @@ def gathered(limbs: Sequence[Arrays]) -> Arrays:
             np.moveaxis(whole, (axis, axis + 1), (0, 1))[k, : len(by_joint)] = by_joint
         result[name] = whole
     return result
+
+
+def fill_of_stages(out: Arrays, request: Request, groups: Sequence[FrictionGroup], values: Values, times: int) -> None:
+    """Fill series of a strip of cases (case, time, ...) from the values of all stages, or from their rates."""
+    limbs = range(len(request.structure.mechanism.instances))
+    by_stage = {stage: [name for name in request.of(stage, "series") if name in out] for stage in OF_STAGES}
+    for name in (*by_stage["limb"], *by_stage["assembly"]):
+        fill_series(out[name], name, values, times, len(limbs))
+    for name in by_stage["actuation"]:
+        if "joint" not in QUANTITIES[name].dims:
+            out[name][...] = time_first(values[name], times)
+            continue
+        still = absent_joints(request.structure.mechanism)
+        out[name][...] = still.reshape(*still.shape, *(1,) * (out[name].ndim - 4))
+        fill_friction(out[name], values[name], groups, times)
+    for name, array in gathered([_reactions(values, k, by_stage["reactions"], times) for k in limbs]).items():
+        out[name][...] = array
+
+
+def _reactions(values: Values, limb: int, names: Sequence[str], times: int) -> Arrays:
+    """Return series of reactions of one limb (case, time, joint, ...)."""
+    rows = {name: time_first(values[Indexed(name, limb)], times) for name in names}
+    return {name: row.reshape(*row.shape[:2], -1, *after_joints(name)) for name, row in rows.items()}
 
 
 def platform_series(platform: Platform, t: int, motion: np.ndarray, wanted: Sequence[str]) -> Arrays:

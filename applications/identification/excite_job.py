@@ -108,7 +108,7 @@ def _problem(text: str, name: str, options: ExcitationOptions) -> tuple[Entry, E
         shared=True,
         coordinates=coordinates,
         orientation=IDENTITY if entry.orientation is None else entry.orientation,
-        ranges=sweep.limits,
+        ranges=sweep.limits_of(options.design),
         spheres=options.spheres,
     )
     return entry, problem
@@ -117,13 +117,13 @@ def _problem(text: str, name: str, options: ExcitationOptions) -> tuple[Entry, E
 def _limits(sweep: Sweep, entry: Entry, options: ExcitationOptions, moving: np.ndarray) -> ExcitationLimits:
     """Limits of the entry, of the options, and of the sweep: of joints that are coordinates, and of actuators."""
     position, velocity, acceleration = (limit[moving] for limit in entry.limits.most)
-    mechanism = sweep.family.reference
-    if mechanism.is_chain and sweep.limits.joints:
+    mechanism, limits = sweep.family.reference, sweep.limits_of(options.design)
+    if mechanism.is_chain and limits.joints:
         sides = np.array([position, position])
         places = {name: joint.place for name, joint in joints(mechanism).items()}
         for k, number in enumerate(moving):
             name, centre = mechanism.given[number], float(entry.limits.centre[number])
-            limit = sweep.limits.joints.get(places.get(name, (-1, -1)))
+            limit = limits.joints.get(places.get(name, (-1, -1)))
             if limit is None:
                 continue
             if not limit.low < centre < limit.high:
@@ -135,7 +135,7 @@ def _limits(sweep: Sweep, entry: Entry, options: ExcitationOptions, moving: np.n
         position = sides
     count = len(mechanism.actuators)
     force, rate = np.full((2, count), np.inf)
-    for k, capacity in sweep.limits.actuators.items():
+    for k, capacity in limits.actuators.items():
         force[k], rate[k] = capacity.force, capacity.velocity
     return ExcitationLimits(
         position,

@@ -8,10 +8,20 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    Strict,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from pipeline.documents.report import Report, number_hint, sentence
 from pipeline.documents.units import UNITS
@@ -30,6 +40,46 @@ Number = Annotated[float, Strict(), Field(allow_inf_nan=False, ge=-HUGE, le=HUGE
 Integer = Annotated[int, Strict()]
 Count = Annotated[int, Strict(), Field(ge=1, le=MANY)]
 Text = Annotated[str, Strict(), Field(min_length=1, max_length=10_000)]
+
+
+class ExpressionText(str):
+    """The text of an expression in place of a number, which has to be above zero, or `zero` or more, or neither."""
+
+    __slots__ = ("above", "zero")
+    above: bool
+    zero: bool
+
+    @classmethod
+    def of(cls, text: str, *, above: bool, zero: bool) -> ExpressionText:
+        """Return a text with the rule for its number."""
+        result = cls(text)
+        result.above, result.zero = above, zero
+        return result
+
+
+@dataclass(frozen=True)
+class OrExpression:
+    """Mark of the annotation of a number: the text of an expression may stand for it, see `ExpressionText`.
+
+    `Annotated[Number, Field(gt=0), OrExpression(above=True)]`
+    """
+
+    above: bool = False
+    zero: bool = False
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Return the schema of the number, before which a text is taken."""
+        return core_schema.no_info_wrap_validator_function(self._taken, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Return the JSON Schema of a number or a text."""
+        return {"anyOf": [handler(schema), {"type": "string"}]}
+
+    def _taken(self, value: object, number: Callable[[object], object]) -> object:
+        is_text = isinstance(value, str) and value
+        return ExpressionText.of(str(value), above=self.above, zero=self.zero) if is_text else number(value)
+
+
 Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,79}$")]
 
 

@@ -19,11 +19,11 @@ import numpy as np
 
 from pipeline.documents.files import read_text
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.units import UNITS
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, Document, KeyPath, parse_yaml
 from pipeline.errors import InputError, Problem, show
 from pipeline.robot_files.limbs import LimbReader, PlatformReader, weights_above_zero
+from pipeline.robot_files.parameters import read_parameter
 from pipeline.robot_files.references import closed_limbs
 from pipeline.robot_files.sections import RobotFile
 from pipeline.robot_files.values import NO_PITCH, PITCH, Places, ValueReader, check_solvable
@@ -148,21 +148,7 @@ class _RobotReader:
         for name, section in self.file.parameters.items():
             path = ("parameters", name)
             self._new_name(name, path)
-            lower = -LARGEST if section.lower is None else float(section.lower)
-            upper = LARGEST if section.upper is None else float(section.upper)
-            parameter = Parameter(
-                name, section.unit, float(section.default), lower, upper, section.text, section.source
-            )
-            if lower > upper:
-                self.report((*path, "lower"), section.lower, f"at most upper, {upper:g}", "Swap them.")
-            elif problem := parameter.problem(parameter.scalar):
-                self.report((*path, "default"), Got(f"{parameter.default!r}, which {problem}"), parameter.bounds)
-            unit = UNITS.get(section.unit)
-            if unit is None or (unit.si != unit.name and unit.name != "deg"):
-                known = sorted({*(unit.si for unit in UNITS.values()), "deg"})
-                hint = f"Write it in {unit.si}." if unit else sentence(nearest(section.unit, known))
-                self.report((*path, "unit"), section.unit, "an SI unit, or deg", hint)
-            yield parameter
+            yield read_parameter(self.report, name, section, path)
 
     def _new_name(self, name: str, path: KeyPath) -> None:
         """Check that expressions can use a name, and add it to those that they may use."""

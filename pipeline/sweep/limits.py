@@ -13,11 +13,13 @@ from typing import Any, Self, TypeVar
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS, check_unit
 from pipeline.documents.yaml import KeyPath
+from pipeline.sweep.design_axis import DesignAxis
+from pipeline.sweep.formulas import FormulaReader
 from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from pipeline.sweep.sections import ActuatorSection, CoreFile, JointSection, LimitSection
+from robots.formulas import checked, described
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import NO_LIMITS, Capacity, JointLimit, Limits, select_actuators, select_joints
-from robots.model import Mechanism
 from robots.parameters import ParameterError
 from robots.quantities import Need, needs
 from robots.types import JointKind
@@ -46,7 +48,7 @@ class LimitsContent(SectionContent[Limits, LimitSection | None]):
         """Read the limits of the robot; refuse metrics of limits that are not set."""
         family = reading.family
         section, path = section_of(reading.file, reading.said(cls), family.name if family else None)
-        limits = read_limits(reading.report, section, reading.mechanism, path)
+        limits = read_limits(reading.report, section, reading.design, path)
         check_metrics(reading.report, reading.file.metrics, section)
         return cls(limits)
 
@@ -68,14 +70,16 @@ def section_of(file: CoreFile, section: LimitSection | None, robot: str | None) 
 
 
 def read_limits(
-    report: Report, section: LimitSection | None, mechanism: Mechanism | None, within: KeyPath = ("limits",)
+    report: Report, section: LimitSection | None, design: DesignAxis | None, within: KeyPath = ("limits",)
 ) -> Limits:
-    """Read a section that stands at `within`; without a mechanism, no limits.
+    """Read a section that stands at `within`; without designs of a robot, no limits.
 
     Problems go to `report`.
     """
-    if section is None or mechanism is None:
+    if section is None or design is None:
         return NO_LIMITS
+    reader, mechanism = FormulaReader(report, design), design.family.reference
+    section = reader.section(section, within)
     if not section.joints and not section.actuators:
         report(within, Got("no limits"), "joints, actuators, or both", "Leave limits out for none.")
     joints: dict[tuple[int, int], JointLimit] = {}
@@ -83,7 +87,7 @@ def read_limits(
     for name, joint in section.joints.items():
         path = (*within, "joints", name)
         hits = _selected(report, path, partial(select_joints, mechanism, name))
-        limit = _joint(report, joint, path, [hit.kind for hit in hits])
+        limit = _joint(reader, joint, path, [hit.kind for hit in hits])
         places = [hit.place for hit in hits]
         _check_unlimited(report, path, places, joints)
         joints |= dict.fromkeys(places, limit)
@@ -128,13 +132,17 @@ def _check_unlimited(report: Report, path: KeyPath, selected: Sequence[Selected]
         report(path, str(path[-1]), f"{path[-2]} that no other key selects", hint, key=True)
 
 
-def _joint(report: Report, section: JointSection, path: KeyPath, kinds: Sequence[JointKind]) -> JointLimit:
+def _joint(reader: FormulaReader, section: JointSection, path: KeyPath, kinds: Sequence[JointKind]) -> JointLimit:
+    report = reader.report
     if section.position is None and section.velocity is None:
         report(path, Got("neither position nor velocity"), "one of them, or both")
     factor = _unit(report, section.unit, path, {JOINT_KINDS[kind].units.position for kind in kinds})
     low, high = (UNITS[factor].to_si(end) for end in section.position) if section.position else (-math.inf, math.inf)
     if low >= high:
         report((*path, "position"), list(section.position or ()), "[low, high] with low below high", "Exchange them.")
+    elif section.position:
+        rule = "low below high for every design"
+        high = reader.require(checked(high, high - low), (*path, "position"), rule)
     velocity = math.inf if section.velocity is None else UNITS[factor].to_si(section.velocity)
     return JointLimit(low, high, velocity)
 
@@ -169,5 +177,5 @@ def describe_limits(limits: Limits) -> dict[str, Any]:
     return {"joints": joints, "actuators": actuators}
 
 
-def _finite(limit: JointLimit | Capacity) -> dict[str, float]:
-    return {name: value for name, value in vars(limit).items() if math.isfinite(value)}
+def _finite(limit: JointLimit | Capacity) -> dict[str, float | str]:
+    return {name: described(value) for name, value in vars(limit).items() if math.isfinite(value)}

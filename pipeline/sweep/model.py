@@ -31,7 +31,9 @@ from robots.criteria.parts import CriteriaParameters
 from robots.criteria.selection import SeriesSelection
 from robots.derivatives import RequestedDerivatives
 from robots.formats.description import Description, family_of
+from robots.formulas import replaced
 from robots.limits import ActuatorSharing, Limits
+from robots.loads.wrapped import moved_values
 from robots.measurement import Sensors
 from robots.model import Family
 from robots.quantities import STATE
@@ -209,6 +211,12 @@ class Sweep(HasSections):
             return self.gravity
         x, y, z = swept[0].tolist()
         return x, y, z
+
+    def limits_of(self, design: int) -> Limits:
+        """Return the limits of a design, with the numbers of formulas."""
+        values = {name: float(x[0]) for name, x in self.designs(design, design + 1).items()}
+        limits: Limits = replaced(self.limits, moved_values(self.family, values))
+        return limits
 
     @cached_property
     def canonical(self) -> dict[str, Any]:

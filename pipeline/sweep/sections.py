@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainValidator, SkipValidation
 from pydantic_core import PydanticCustomError
 
-from pipeline.documents.validation import MANY, Count, Integer, Name, Number, Section, Text
+from pipeline.documents.validation import MANY, Count, Integer, Name, Number, OrExpression, Section, Text
 from pipeline.sweep.content import FORMAT
 from pipeline.sweep.gravity import LARGEST
 
@@ -123,31 +123,36 @@ class SubsetSection(Section):
 
 
 Positive = Annotated[Number, Field(gt=0)]
+AnyNumber = Annotated[Number, OrExpression()]
+PositiveNumber = Annotated[Number, Field(gt=0), OrExpression(above=True)]
+"""Numbers, or expressions of parameters that give them for each design."""
 
 
 class JointSection(Section):
     """Limits of some joints."""
 
-    position: Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)] | None = Field(
+    position: Annotated[tuple[AnyNumber, ...], Field(min_length=2, max_length=2)] | None = Field(
         default=None, description="least and greatest position, zero at the reference pose; beyond it no sample is OK"
     )
-    velocity: Positive | None = Field(default=None, description="largest size of the velocity")
+    velocity: PositiveNumber | None = Field(default=None, description="largest size of the velocity")
     unit: Text | None = Field(default=None, description="unit of positions, per second that of velocity; default: SI")
 
 
 class ActuatorSection(Section):
     """Capacity of some actuators: largest force, velocity, power and other limits."""
 
-    force: Positive | None = Field(default=None, description="largest size of force or torque [N or N m]")
-    velocity: Positive | None = Field(default=None, description="largest size of the velocity [m/s or rad/s]")
-    power: Positive | None = Field(default=None, description="largest size of the power [W]")
-    current: Positive | None = Field(default=None, description="largest size of the motor's current [A]")
-    voltage: Positive | None = Field(default=None, description="largest voltage of the motor's amplifier [V]")
-    rated_current: Positive | None = Field(default=None, description="current that the motor may draw all the time [A]")
-    acceleration: Positive | None = Field(
+    force: PositiveNumber | None = Field(default=None, description="largest size of force or torque [N or N m]")
+    velocity: PositiveNumber | None = Field(default=None, description="largest size of the velocity [m/s or rad/s]")
+    power: PositiveNumber | None = Field(default=None, description="largest size of the power [W]")
+    current: PositiveNumber | None = Field(default=None, description="largest size of the motor's current [A]")
+    voltage: PositiveNumber | None = Field(default=None, description="largest voltage of the motor's amplifier [V]")
+    rated_current: PositiveNumber | None = Field(
+        default=None, description="current that it may draw all the time [A]"
+    )
+    acceleration: PositiveNumber | None = Field(
         default=None, description="largest size of the acceleration [m/s^2 or rad/s^2], for `cycle_time`"
     )
-    jerk: Positive | None = Field(default=None, description="of its rate [m/s^3 or rad/s^3], for `cycle_time`")
+    jerk: PositiveNumber | None = Field(default=None, description="of its rate [m/s^3 or rad/s^3], for `cycle_time`")
 
 
 class LimitSection(Section):

@@ -26,6 +26,7 @@ from pipeline.sweep.simulated.reader import SimulationContent
 from pipeline.sweep.tolerances.reader import TolerancesContent
 from pipeline.sweep.tolerances.warming import WarmingContent
 from pipeline.sweep.trajectories.base import BaseContent
+from pipeline.sweep.variables import VariablesContent
 
 SECTIONS: tuple[type[SectionContent[Any, Any]], ...] = (
     SelectionContent,
@@ -34,6 +35,7 @@ SECTIONS: tuple[type[SectionContent[Any, Any]], ...] = (
     SharingContent,
     CriteriaContent,
     BaseContent,
+    VariablesContent,
     TolerancesContent,
     MotorsContent,
     WarmingContent,

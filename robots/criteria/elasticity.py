@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from robots.arguments import check_arguments
 from robots.criteria.selection import joint_names, link_names, select
+from robots.formulas import ordered
 from robots.limits import Place, select_actuators
 from robots.model import Mechanism
 from robots.parameters import ParameterError
@@ -83,7 +84,7 @@ class Beam:
         Timoshenko, 5/6 of a solid one; 0: no flexibility in shear.
         """
         _positive(width=width, height=height, young=young)
-        short, long = sorted((width, height))
+        short, long = ordered(width, height)
         if wall is not None and not 0.0 < wall < 0.5 * short:
             raise ParameterError(f"wall: got {wall!r}; expected above 0 and below half of {short!r}")
         w, h = (width - 2.0 * wall, height - 2.0 * wall) if wall is not None else (0.0, 0.0)

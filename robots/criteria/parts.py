@@ -267,7 +267,7 @@ class Capsules:
         radii: dict[Place, float] = {}
         for name, radius in links.items():
             _check_radius(f"links {name}", radius)
-            more = dict.fromkeys(select(link_names(mechanism), name, "link"), float(radius))
+            more = dict.fromkeys(select(link_names(mechanism), name, "link"), radius)
             if radii.keys() & more.keys():
                 raise ParameterError(f"links {name}: another key selects some of them, too; expected each once")
             radii |= more

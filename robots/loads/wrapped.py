@@ -54,6 +54,10 @@ class ExtendedDescription(Description):
         """The family; one for all equal descriptions of a process, so that kernels are compiled once."""
         return _family(self)
 
+    def moved(self, values: Mapping[str, Number]) -> Mapping[str, Number]:
+        """Return the parameters that the base builds its mechanism from, for those of this family."""
+        return values
+
 
 @functools.lru_cache(maxsize=64)
 def _family(description: ExtendedDescription) -> Family:
@@ -102,8 +106,39 @@ class TolerancedDescription(ExtendedDescription):
     def __call__(self, values: Mapping[str, Number]) -> Mechanism:
         """Return the mechanism for values of the parameters: floats, arrays or symbols."""
         assert self.base is not None
-        moved = {name: values[name] + values[name + SUFFIX] for name in self.toleranced}
-        return self.base.assemble({**values, **moved})
+        return self.base.assemble(self.moved(values))
+
+    def moved(self, values: Mapping[str, Number]) -> Mapping[str, Number]:
+        """Return the parameters with their deviations."""
+        return {**values, **{name: values[name] + values[name + SUFFIX] for name in self.toleranced}}
+
+
+def moved_values(family: Family, values: Mapping[str, Number]) -> Mapping[str, Number]:
+    """Return the parameters of a family with the deviations that it adds to some of them."""
+    while isinstance(description := family.assemble, ExtendedDescription) and description.base is not None:
+        values, family = description.moved(values), description.base
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class VariedDescription(ExtendedDescription):
+    """A family with parameters that its mechanism does not need: numbers of limits and criteria follow from them."""
+
+    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
+        """Return the mechanism for values of the parameters: floats, arrays or symbols."""
+        assert self.base is not None
+        return self.base.assemble(values)
+
+
+def varied(family: Family, variables: Sequence[Parameter]) -> VariedDescription:
+    """Return the family with further parameters. Raises ParameterError for a name that it has."""
+    taken = {parameter.name for parameter in family.parameters}
+    for variable in variables:
+        if variable.name in taken:
+            raise ParameterError(f"{family.name} has a parameter {variable.name!r} already")
+    return VariedDescription(
+        family.name, family.title, family.source, (*family.parameters, *variables), (), family.reference, base=family
+    )
 
 
 def toleranced(family: Family, names: Sequence[str]) -> TolerancedDescription:

@@ -17,9 +17,11 @@ from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.criteria.selection import EVERYTHING, SeriesSelection
 from robots.devices import CPU, Device
 from robots.formats.description import Description, family_of
+from robots.formulas import evaluated, formulas_of, has_formulas, replaced
 from robots.friction.groups import FrictionGroup, varies
 from robots.limits import EVEN_SHARING, NO_LIMITS, ActuatorSharing, Limits
 from robots.loads.family import signal_values
+from robots.loads.wrapped import moved_values
 from robots.measurement import clean_series
 from robots.model import Family
 from robots.quantities import FRICTION, QUANTITIES, SMOOTH_SERIES, SPACE, MetricFunction, mechanism_sizes
@@ -202,6 +204,17 @@ class Block:
         )
         return request(self.family, wanted, *features, moving_base=self.base is not None)
 
+    def __post_init__(self) -> None:
+        """Make the parameters of designs NaN for which a formula of limits or criteria has no number.
+
+        Their samples fail with a status then, whatever they need of it.
+        """
+        found = {*formulas_of(self.limits), *formulas_of(self.criteria)}
+        for formula in found:
+            missing = np.isnan(formula(self._moved_parameters))
+            rows = np.where(np.reshape(missing, (-1, 1)), np.nan, self.parameters)
+            object.__setattr__(self, "parameters", rows)
+
     @functools.cached_property
     def _limb_limits(self) -> tuple[tuple[LimbLimits, np.ndarray], ...]:
         """Requested limits of each limb, with their values."""
@@ -239,16 +252,43 @@ class Block:
 
     def case_values(self) -> Values:
         """Inputs of the stages that depend on the design, or on nothing: (design or 1, size)."""
-        actuators = len(self.family.reference.actuators)
         values: Values = {"parameters": self.parameters, "gravity": np.array([self.gravity], dtype=float)}
         if self.gravities is not None:
             values["gravity"] = self.gravities
-        values |= {"capacity": margins.capacities(self.limits, actuators), **even_weights(self.family)}
-        values |= {"motor_capacity": margins.motor_capacities(self.limits, actuators)}
+        values |= even_weights(self.family)
         values |= {name: np.array([numbers]) for name, numbers in self._shared.items() if numbers}
         for k, mount in enumerate(mount_values(self.family, self.named_parameters())):
-            values |= indexed(k, {"mount": mount, "limits": self._limb_limits[k][1]})
-        return values | (criteria_inputs(self.family, self.criteria) if self.criteria != NO_CRITERIA else {})
+            values |= indexed(k, {"mount": mount})
+        return values | {key: self.evaluated(row) for key, row in self._section_rows.items()}
+
+    def evaluated(self, row: np.ndarray) -> np.ndarray:
+        """Return numbers of limits or criteria (1, number), with formulas among them those of each design."""
+        return evaluated(row, self._moved_parameters) if has_formulas(row) else row
+
+    @functools.cached_property
+    def _section_rows(self) -> Values:
+        """Case inputs that follow from limits and criteria (1, size): numbers, or formulas among them."""
+        actuators = len(self.family.reference.actuators)
+        rows: Values = {"capacity": margins.capacities(self.limits, actuators)}
+        rows |= {"motor_capacity": margins.motor_capacities(self.limits, actuators)}
+        for k, (_, numbers) in enumerate(self._limb_limits):
+            rows |= indexed(k, {"limits": numbers})
+        return rows | (criteria_inputs(self.family, self.criteria) if self.criteria != NO_CRITERIA else {})
+
+    @functools.cached_property
+    def formulas(self) -> Values:
+        """Case inputs of limits and criteria that have formulas, (1, size) each."""
+        return {key: row for key, row in self._section_rows.items() if has_formulas(row)}
+
+    @property
+    def _moved_parameters(self) -> Arrays:
+        """Parameters by name (design,), with the deviations of those that have some."""
+        return moved_values(self.family, self.named_parameters())
+
+    def limits_of(self, design: int) -> Limits:
+        """Return the limits of a design, without formulas."""
+        limits: Limits = replaced(self.limits, {name: x[design] for name, x in self._moved_parameters.items()})
+        return limits
 
     @property
     def _shared(self) -> dict[str, tuple[float, ...]]:

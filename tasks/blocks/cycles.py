@@ -44,11 +44,13 @@ def cycle_metrics(block: Block) -> Arrays:
     for j, trajectory in enumerate(block.trajectories):
         paths: list[RobotPath] | None = None
         for i in range(block.designs):
+            if np.isnan(block.parameters[i]).any():
+                continue  # a formula of the limits has no number for this design
             values = {name: float(numbers[i]) for name, numbers in block.named_parameters().items()}
             robot = Robot.of(block.family, values)
-            limits = path_limits(block, robot)
+            limits = path_limits(block, robot, i)
             gravity = block.gravity if block.gravities is None else tuple(block.gravities[i])
-            if not _reached(block, robot, trajectory):
+            if not _reached(block, robot, trajectory, i):
                 continue
             if "cycle_time" in out:
                 if paths is None or robot.mechanism.resolved:  # else the same for all designs
@@ -61,15 +63,15 @@ def cycle_metrics(block: Block) -> Arrays:
     return out
 
 
-def path_limits(block: Block, robot: Robot) -> PathLimits:
+def path_limits(block: Block, robot: Robot, design: int) -> PathLimits:
     """Limits of actuators and the rates of joints, as motions along paths have them, with those of a supply."""
-    mechanism = block.family.reference
-    rows = [block.limits.actuators.get(k, Capacity()) for k in range(len(mechanism.actuators))]
+    mechanism, limits_of_design = block.family.reference, block.limits_of(design)
+    rows = [limits_of_design.actuators.get(k, Capacity()) for k in range(len(mechanism.actuators))]
     force, velocity, acceleration, power, jerk = (
         np.array([getattr(row, name) for row in rows])
         for name in ("force", "velocity", "acceleration", "power", "jerk")
     )
-    limits = PathLimits(force, velocity, acceleration, power, jerk, joints=_joint_table(block, "velocity"))
+    limits = PathLimits(force, velocity, acceleration, power, jerk, joints=_joint_table(block, design, "velocity"))
     motors = [
         replace(motor, voltage=min(motor.voltage, row.voltage), current=min(motor.current, row.current))
         for motor, row in zip(robot.mechanism.motors, rows, strict=False)  # none of a robot without motors
@@ -77,11 +79,11 @@ def path_limits(block: Block, robot: Robot) -> PathLimits:
     return limits.supplied(motors)
 
 
-def _joint_table(block: Block, kind: str) -> np.ndarray | None:
+def _joint_table(block: Block, design: int, kind: str) -> np.ndarray | None:
     """Return a limit of all joints (limb, joint), infinite where there is none; None without any."""
     mechanism = block.family.reference
     sign = -1.0 if kind == "low" else 1.0
-    known = {place: getattr(limit, kind) for place, limit in block.limits.joints.items()}
+    known = {place: getattr(limit, kind) for place, limit in block.limits_of(design).joints.items()}
     if not any(map(math.isfinite, known.values())):
         return None
     most = max(len(limb.joints) for limb in mechanism.limbs)
@@ -121,7 +123,7 @@ def _knots(trajectory: Trajectory) -> list[float]:
     return [*ends, *(float(t) for points in tables for t in points[:, 0])]
 
 
-def _reached(block: Block, robot: Robot, trajectory: Trajectory) -> bool:
+def _reached(block: Block, robot: Robot, trajectory: Trajectory, design: int) -> bool:
     """Return whether all samples of a trajectory are OK, with joints within their ranges."""
     motion = _moving(block, trajectory, robot)
     if robot.mechanism.resolved and np.isnan(np.asarray(motion["q"], dtype=float)).any():
@@ -129,7 +131,7 @@ def _reached(block: Block, robot: Robot, trajectory: Trajectory) -> bool:
     joints, status = inverse_kinematics(robot, **motion), inverse_dynamics(robot, **motion).status
     if (joints.status != Status.OK).any() or (status != Status.OK).any():
         return False
-    low, high = (_joint_table(block, kind) for kind in ("low", "high"))
+    low, high = (_joint_table(block, design, kind) for kind in ("low", "high"))
     within = [low is None or not (joints.position < low).any(), high is None or not (joints.position > high).any()]
     return all(within)
 

@@ -24,8 +24,9 @@ from tasks.kernels.derivatives import pushforward
 from tasks.kernels.expression import Array
 from tasks.kernels.kernel import kernel, padded
 from tasks.kernels.keys import Indexed, Rate, Values
+from tasks.kernels.program import Program
 from tasks.stages.metrics import actuators, poses
-from tasks.stages.mounts import PARAMETERS, mount_program
+from tasks.stages.mounts import PARAMETERS, formula_program, mount_program
 from tasks.stages.request import Request
 from tasks.stages.stages import Stage, stages
 
@@ -116,14 +117,17 @@ class _Chain:
         self.friction = directions.friction if directions.friction is not None and directions.friction.any() else None
         if (along := directions.gravity) is not None and along.any():
             self.values[Rate("gravity")] = np.broadcast_to(along, (block.designs, *along.shape[1:])).reshape(-1, 3)
-        self.values |= self._mounts()
+        self.values |= self._with_rates(mount_program(block.family))
+        if block.formulas:
+            rows = tuple((key, tuple(row[0])) for key, row in block.formulas.items())
+            self.values |= self._with_rates(formula_program(block.family, rows))
 
-    def _mounts(self) -> Values:
-        """Return the `mount` inputs of limbs with their rates, (case, size)."""
+    def _with_rates(self, program: Program) -> Values:
+        """Return case inputs that follow from the parameters, with their rates, (case, size)."""
         cases = len(self.values[PARAMETERS])
         pad = ((0, padded(cases) - cases), (0, 0))
         rows = {key: np.pad(self.values[key], pad, mode="edge") for key in (PARAMETERS, Rate(PARAMETERS))}
-        run = kernel(pushforward(mount_program(self.block.family), (PARAMETERS,), self.kind))
+        run = kernel(pushforward(program, (PARAMETERS,), self.kind))
         out = run({key: np.ascontiguousarray(value.T)[None] for key, value in rows.items()}, cases)
         return {key: np.ascontiguousarray(value[0, :, :cases].T) for key, value in out.items()}
 

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from robots.limits import Capacity
+from robots.formulas import as_row
+from robots.limits import NO_LIMITS, Capacity
 from robots.measurement import CLEAN, clean_series
 from robots.model import Robot
 from robots.quantities import GAINS, QUANTITIES, STATE, Quantity
@@ -322,14 +323,19 @@ class _Simulated:
         numbers = [np.broadcast_to(getattr(motor, name), (self.block.designs,)) for motor in motors]
         return np.stack([np.asarray(values, dtype=float) for values in numbers], axis=1)
 
+    def _of_designs(self, row: np.ndarray, place: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return numbers of limits (number, case), (number, 1) for those that are the same for all designs."""
+        values = self.block.evaluated(row)
+        return values[place["design"]].T if len(values) > 1 else values.T
+
     def _fed_motors(self, place: Mapping[str, np.ndarray]) -> FedMotors:
         """Return the motors of all cases, and their limits where they saturate."""
         chosen, block = self.simulated.simulation, self.block
         constant, resistance = (self._of_motors(key)[place["design"]].T for key in ("torque_constant", "resistance"))
-        known = [block.limits.actuators.get(k, Capacity()) for k in range(len(constant))]
-        limits = known if chosen.saturation else [Capacity()] * len(known)
+        saturated = block.limits if chosen.saturation else NO_LIMITS
+        limits = [saturated.actuators.get(k, Capacity()) for k in range(len(constant))]
         force, current, voltage = (
-            np.array([[getattr(x, key)] for x in limits]) for key in ("force", "current", "voltage")
+            self._of_designs(as_row(getattr(x, key) for x in limits), place) for key in ("force", "current", "voltage")
         )
         if chosen.saturation:  # of the amplifiers too, which differ from design to design
             current, voltage = (

@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from robots.criteria.parts import Capsules
+from robots.formulas import as_row
 from robots.model import Family, Mechanism
 from robots.types import BASE
 from tasks.features import clearance
@@ -91,7 +92,7 @@ def capsule_values(family: Family, capsules: Capsules | None) -> np.ndarray:
             lines = of_limb(capsules, k).arms(arms(family, instance.limb))
             numbers += [capsules.links[k, line.link] for line in lines]
         numbers += [x for body in (*capsules.platform, *capsules.base) for x in (*body.numbers, body.radius)]
-    return np.array([numbers], dtype=float)
+    return as_row(numbers)
 
 
 @dataclass(frozen=True)

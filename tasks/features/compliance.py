@@ -34,6 +34,7 @@ import numpy as np
 
 from robots.criteria.elasticity import Elasticity
 from robots.criteria.parts import Clearances, Errors
+from robots.formulas import as_row
 from robots.model import Mechanism
 from robots.types import TWIST
 from tasks.kernels.expression import Array, Dual, Scalar
@@ -252,7 +253,7 @@ def looseness_of_limb(clearances: Clearances, mechanism: Mechanism, limb: int) -
     joints = [(joint, entry) for joint, entries in own_bounds for entry in entries if entry.bound > 0.0]
     bounds = [clearances.actuators[first + k] for k in driven] + [entry.bound for _, entry in joints]
     parts = LimbLooseness(tuple(driven), tuple((joint, entry.components) for joint, entry in joints))
-    return parts, np.array([bounds], dtype=float)
+    return parts, as_row(bounds)
 
 
 @dataclass(frozen=True)
@@ -300,7 +301,7 @@ def of_limb(elasticity: Elasticity, mechanism: Mechanism, limb: int) -> tuple[Li
     numbers += [x for values in joints.values() for x in values]
     numbers += [x for body in links.values() for x in body.numbers]
     elasticity_of_limb = LimbElasticity(counts[limb], tuple(joints), kinds, not elasticity.actuators_alone)
-    return elasticity_of_limb, np.array([numbers], dtype=float)
+    return elasticity_of_limb, as_row(numbers)
 
 
 def _kind(numbers: Sequence[float]) -> LinkKind:
@@ -337,7 +338,7 @@ def errors_of_limb(errors: Errors, mechanism: Mechanism, limb: int) -> tuple[Lim
         one = {part: value for (k, part), value in sorted(single.items()) if k == limb}
         parts.append(tuple(one))
         numbers += list(one.values())
-    return LimbErrors(counts[limb], *parts), np.array([numbers], dtype=float)
+    return LimbErrors(counts[limb], *parts), as_row(numbers)
 
 
 @dataclass(frozen=True)

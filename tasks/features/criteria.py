@@ -14,6 +14,7 @@ import numpy as np
 
 from robots.criteria.elasticity import Elasticity
 from robots.criteria.parts import CriteriaParameters
+from robots.formulas import as_row
 from robots.model import Family, Mechanism
 from robots.quantities import Need
 from robots.types import TWIST
@@ -195,7 +196,7 @@ def criteria_values(family: Family, parameters: CriteriaParameters) -> Values:
         inputs = {"elasticity": _elastic(mechanism, parameters, k)[1], "errors": _inexact(mechanism, parameters, k)[1]}
         values |= indexed(k, inputs | {"clearances": _loose(mechanism, parameters, k)[1]})
     load = parameters.load if parameters.load is not None else (0.0,) * len(TWIST)
-    return values | {"test_load": np.array([load], dtype=float)}
+    return values | {"test_load": as_row(load)}
 
 
 def _elastic(mechanism: Mechanism, parameters: CriteriaParameters, k: int) -> tuple[LimbElasticity | None, np.ndarray]:
@@ -245,6 +246,7 @@ def stiffness_problems(family: Family, parameters: CriteriaParameters) -> Iterat
     for k, instance in enumerate(structure.mechanism.instances):
         elasticity_of_limb, case = _elastic(structure.mechanism, parameters, k)
         assert elasticity_of_limb is not None
+        case = case.astype(float)
         if elasticity_of_limb.spatial and structure.mechanism.limbs[instance.limb].every_row:
             yield f"limb {instance.name} with every row of its tips, as stiffness rests on a choice of rows"
             return
@@ -283,9 +285,11 @@ def sharing_problems(family: Family, parameters: CriteriaParameters) -> Iterator
         mounted, solved, _, _ = solved_limb(structure, instance.limb, numbers, mounts[k][0], motion)
         with np.errstate(invalid="ignore", divide="ignore"):
             lines = arms(family, instance.limb)
-            metric = elastic_share(LimbStatics(mounted, solved), np.zeros(3), elasticity_of_limb, case[0], lines)[
-                "metric"
-            ]
+            numbers_of_limb = case[0].astype(float)
+            shares = elastic_share(
+                LimbStatics(mounted, solved), np.zeros(3), elasticity_of_limb, numbers_of_limb, lines
+            )
+            metric = shares["metric"]
         if not np.isfinite(np.asarray(metric, dtype=float)).all():
             yield f"limb {instance.name}, which is rigid under a part of what statics leaves open"
             return

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 
+from robots.formulas import value_of
+from robots.loads.wrapped import moved_values
 from robots.model import Family
 from tasks.kernels.expression import Array, Numbers
 from tasks.kernels.keys import Indexed, Key
@@ -27,6 +29,18 @@ def mount_program(family: Family) -> Program:
         return mounts
 
     return trace(f"{family.name}.mounts", one_sample, case={}, sample={PARAMETERS: (len(family.parameters),)})
+
+
+@functools.lru_cache(maxsize=64)
+def formula_program(family: Family, rows: tuple[tuple[Key, tuple[float, ...]], ...]) -> Program:
+    """Return case inputs whose numbers are formulas, by key, from sample input `parameters`."""
+
+    def one_sample(parameters: Array) -> dict[Key, Numbers]:
+        values = dict(zip((p.name for p in family.parameters), parameters, strict=True))
+        moved = moved_values(family, values)
+        return {key: [value_of(number, moved) for number in numbers] for key, numbers in rows}
+
+    return trace(f"{family.name}.formulas", one_sample, case={}, sample={PARAMETERS: (len(family.parameters),)})
 
 
 def mount_stage(family: Family) -> Stage:

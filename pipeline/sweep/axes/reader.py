@@ -45,8 +45,8 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
 """Pattern for the name of a label, the same as for coordinates of a store."""
 
 _DIMS = {dim for row in QUANTITIES.values() for dim in row.dims} | {*PLACED.values(), CASE, GAINS, STATE}
-_TAKEN = {*QUANTITIES, *_DIMS, STORED} | {part_name(dim) for dim in _DIMS}
-"""Names of a dataset that no label may have."""
+TAKEN = {*QUANTITIES, *_DIMS, STORED} | {part_name(dim) for dim in _DIMS}
+"""Names of a dataset that no label or variable may have."""
 
 _METHODS: Mapping[str, tuple[SamplingMethod, bool]] = {
     "latin_hypercube": ("latin_hypercube", False),
@@ -190,7 +190,7 @@ class AxisReader:
             self.report(path, name, "no labels: designs alone have them", "Remove it.")
         elif name.casefold() in map(str.casefold, self.parameters):
             self.report(path, Got(f"the parameter {name}"), "columns that are no parameters", "Remove it here.")
-        elif name.casefold() in _TAKEN or not NAME.fullmatch(name):
+        elif name.casefold() in TAKEN or not NAME.fullmatch(name):
             rule = "a name of letters, digits and underscores that no output or metric has, nor a dim"
             self.report(path, name, rule, "Rename the column.")
         else:

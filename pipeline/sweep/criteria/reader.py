@@ -19,9 +19,12 @@ from pipeline.sweep.criteria.sections import (
     LinkMaterialSection,
     StiffnessSection,
 )
+from pipeline.sweep.design_axis import DesignAxis
+from pipeline.sweep.formulas import FormulaReader
 from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
 from robots.criteria.parts import NO_CRITERIA, Capsule, Capsules, Clearances, CriteriaParameters, Errors, JointClearance
+from robots.formulas import checked, described, formulas_of, ordered
 from robots.model import Family, Mechanism
 from robots.parameters import ParameterError
 from robots.quantities import CRITERIA, Need, needs
@@ -56,8 +59,11 @@ class CriteriaContent(SectionContent[CriteriaParameters, CriteriaSection | None]
     def read(cls, reading: SweepReading) -> Self:
         """Read the criteria of the robot; refuse metrics that the section lacks something for."""
         report, section = reading.report, reading.said(cls)
-        parameters = read_criteria(report, section, reading.family)
+        parameters = read_criteria(report, section, reading.design)
         check_metrics(report, reading.file.metrics, section, reading.mechanism)
+        if reading.file.simulation is not None and parameters.reactions and any(formulas_of(parameters.elasticity)):
+            rule = "numbers that are the same for all designs beside a simulation"
+            report((KEY, "stiffness"), Got("expressions of parameters"), rule, "Make a sweep for each of them.")
         return cls(parameters)
 
     def describe(self) -> dict[str, Any]:
@@ -69,17 +75,19 @@ class CriteriaContent(SectionContent[CriteriaParameters, CriteriaSection | None]
         return {self.key: self.value}
 
 
-def read_criteria(report: Report, section: CriteriaSection | None, family: Family | None) -> CriteriaParameters:
+def read_criteria(report: Report, section: CriteriaSection | None, design: DesignAxis | None) -> CriteriaParameters:
     """Read the section; none without a robot. Problems go to `report`."""
-    if section is None or family is None:
+    if section is None or design is None:
         return NO_CRITERIA
-    mechanism, before = family.reference, len(report.problems)
+    family, before = design.family, len(report.problems)
+    mechanism, reader = family.reference, FormulaReader(report, design)
+    section = reader.section(section, (KEY,))
     stiff = section.stiffness
     if mechanism.is_chain and (stiff is None or not stiff.reactions or of_platforms(section)):
         hint = "Of a chain the section has stiffness with reactions alone; else leave it out."
         report((KEY,), Got("criteria of a chain"), "a robot with a platform", hint)
         return NO_CRITERIA
-    elasticity = None if section.stiffness is None else _elasticity(report, section.stiffness, mechanism)
+    elasticity = None if section.stiffness is None else _elasticity(reader, section.stiffness, mechanism)
     load = section.stiffness.load if section.stiffness is not None else None
     capsules = None if section.capsules is None else _capsules(report, section, mechanism)
     errors = None if section.accuracy is None else _errors(report, section.accuracy, mechanism)
@@ -105,12 +113,12 @@ def _attempt(report: Report, path: KeyPath, make: Callable[[], Value], *, key: b
         return None
 
 
-def _elasticity(report: Report, section: StiffnessSection, mechanism: Mechanism) -> Elasticity:
-    path = (KEY, "stiffness")
+def _elasticity(reader: FormulaReader, section: StiffnessSection, mechanism: Mechanism) -> Elasticity:
+    path, report = (KEY, "stiffness"), reader.report
     if not section.actuators and not section.joints and not section.links:
         report(path, Got("nothing that gives way"), "actuators, joints or links", "Leave stiffness out for none.")
     joints = {name: _bearing(report, bearing, (*path, "joints", name)) for name, bearing in section.joints.items()}
-    links = {name: _link(report, link, (*path, "links", name)) for name, link in section.links.items()}
+    links = {name: _link(reader, link, (*path, "links", name)) for name, link in section.links.items()}
     known = {name: link for name, link in links.items() if link is not None}
     parts: dict[str, Mapping[str, Any]] = {"actuators": section.actuators, "joints": joints, "links": known}
     return Elasticity.of(mechanism, **_sound(report, path, partial(Elasticity.of, mechanism), parts))
@@ -170,8 +178,8 @@ def _bearing(report: Report, section: BearingSection, path: KeyPath) -> tuple[fl
     return *(section.moments or rigid), *(section.forces or rigid)
 
 
-def _link(report: Report, section: LinkMaterialSection, path: KeyPath) -> Beam | LinkCompliance | None:
-    present = section.model_fields_set
+def _link(reader: FormulaReader, section: LinkMaterialSection, path: KeyPath) -> Beam | LinkCompliance | None:
+    present, report = section.model_fields_set, reader.report
     kinds = [kind for kind in KINDS if kind in present]
     if len(kinds) != 1:
         got = " and ".join(kinds) or "none of them"
@@ -184,18 +192,22 @@ def _link(report: Report, section: LinkMaterialSection, path: KeyPath) -> Beam |
         report(path, Got(f"{kind} without {key}"), f"{', '.join((kind, *KINDS[kind]))}", f"Add {key}.")
     for key in other:
         report((*path, key), Got(f"{key} beside {kind}"), f"a key of {kind}", "Remove it.", key=True)
-    return None if missing or other else _attempt(report, path, lambda: _body(kind, section))
+    return None if missing or other else _attempt(report, path, lambda: _body(kind, section, reader, path))
 
 
-def _body(kind: str, section: LinkMaterialSection) -> Beam | LinkCompliance:
+def _body(kind: str, section: LinkMaterialSection, reader: FormulaReader, path: KeyPath) -> Beam | LinkCompliance:
     s = section
     if kind == "tube":
         outer, inner = (*(s.tube or ()), 0.0)[:2]
+        outer = reader.require(checked(outer, outer - inner), (*path, kind), "a wall for every design")
         return Beam.tube(outer, s.young or 0.0, inner=inner, poisson=s.poisson, shear=s.shear)
     if kind == "box":
         width, height = s.box or (0.0, 0.0)
-        across = s.across or ()
-        return Beam.box(width, height, s.young or 0.0, across, wall=s.wall, poisson=s.poisson, shear=s.shear)
+        across, wall = s.across or (), s.wall
+        if wall is not None:
+            room = ordered(width, height)[0] - 2.0 * wall
+            wall = reader.require(checked(wall, room), (*path, "wall"), "below half of the profile for every design")
+        return Beam.box(width, height, s.young or 0.0, across, wall=wall, poisson=s.poisson, shear=s.shear)
     if kind == "bending":
         first, second = s.bending or (0.0, 0.0)
         side = None if s.across is None else (s.across[0], s.across[1], s.across[2])
@@ -282,7 +294,7 @@ _LACKS: Mapping[Need, Callable[[CriteriaSection | None], str]] = {
 
 def describe_criteria(parameters: CriteriaParameters) -> dict[str, Any]:
     """Describe criteria in types of JSON."""
-    return dict(_described(parameters))
+    return dict(described(dict(_described(parameters))))
 
 
 def _described(parameters: CriteriaParameters) -> Iterator[tuple[str, Any]]:

@@ -6,14 +6,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pipeline.documents.validation import Number, Section, Text
+from pipeline.documents.validation import Number, OrExpression, Section, Text
 
-Positive = Annotated[Number, Field(gt=0)]
-Point = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
+Positive = Annotated[Number, Field(gt=0), OrExpression(above=True)]
+AnyNumber = Annotated[Number, OrExpression()]
+NotNegative = Annotated[Number, OrExpression(zero=True)]
+Direction = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
+Point = Annotated[tuple[AnyNumber, ...], Field(min_length=3, max_length=3)]
 Three = Annotated[tuple[Positive, ...], Field(min_length=3, max_length=3)]
 Six = Annotated[tuple[Number, ...], Field(min_length=6, max_length=6)]
 Pair = Annotated[tuple[Positive, ...], Field(min_length=2, max_length=2)]
-Deviation = Annotated[Number, Field(ge=0)]
+Deviation = Annotated[Number, Field(ge=0), OrExpression(zero=True)]
 Deviations = Annotated[tuple[Deviation, ...], Field(min_length=3, max_length=3)]
 ErrorsSection = Annotated[dict[Text, Deviation], Field(max_length=1000)]
 Matrix = Annotated[tuple[Six, ...], Field(min_length=6, max_length=6)]
@@ -22,12 +25,14 @@ Matrix = Annotated[tuple[Six, ...], Field(min_length=6, max_length=6)]
 class LinkMaterialSection(Section):
     """Material and profile of a link: a tube, a box, a beam of known stiffness, or a matrix."""
 
-    tube: Annotated[tuple[Number, ...], Field(min_length=1, max_length=2)] | None = Field(
+    tube: Annotated[tuple[NotNegative, ...], Field(min_length=1, max_length=2)] | None = Field(
         default=None, description="diameters outside and inside [m]; one alone for a rod"
     )
     box: Pair | None = Field(default=None, description="width and height of a profile [m], the height along `across`")
     wall: Positive | None = Field(default=None, description="thickness of a hollow box [m]; default: solid")
-    across: Point | None = Field(default=None, description="direction of the first principal axis, axes of the link")
+    across: Direction | None = Field(
+        default=None, description="direction of the first principal axis, axes of the link"
+    )
     young: Positive | None = Field(default=None, description="Young's modulus of tube or box [Pa]")
     poisson: Annotated[Number, Field(gt=-1, le=0.5)] = Field(default=0.3, description="Poisson's ratio of tube or box")
     shear: Annotated[Number, Field(ge=0, le=1)] = Field(
@@ -65,7 +70,7 @@ class StiffnessSection(Section):
         default=False,
         description="whether what gives way decides reactions that statics leaves open; default: the least norm does",
     )
-    load: Six | None = Field(
+    load: Annotated[tuple[AnyNumber, ...], Field(min_length=6, max_length=6)] | None = Field(
         default=None, description="moment and force on the platform, axes of the world [N m, N], for `deflection`"
     )
 
@@ -75,13 +80,13 @@ class CapsuleSection(Section):
 
     start: Point = Field(description="one end of the line [m], in the frame of the platform, or that of the base")
     end: Point = Field(description="the other end [m]")
-    radius: Annotated[Number, Field(gt=0)] = Field(description="radius [m]")
+    radius: Positive = Field(description="radius [m]")
 
 
 class CapsulesSection(Section):
     """Capsules for the least distance between limbs, platform and base."""
 
-    links: Annotated[dict[Text, Annotated[Number, Field(gt=0)]], Field(min_length=1, max_length=1000)] = Field(
+    links: Annotated[dict[Text, Positive], Field(min_length=1, max_length=1000)] = Field(
         description="radius [m] of links under `all`, or names and patterns such as `'rod_*'`"
     )
     platform: Annotated[tuple[CapsuleSection, ...], Field(max_length=100)] = Field(
@@ -120,7 +125,7 @@ class AccuracySection(Section):
     expansion: ErrorsSection = Field(
         default_factory=dict, description="thermal expansion of links [1/K] under `all`, or names and patterns"
     )
-    warming: Number = Field(default=0.0, description="how much warmer links are than where they were measured [K]")
+    warming: AnyNumber = Field(default=0.0, description="how much warmer links are than where they were measured [K]")
 
 
 class JointClearanceSection(Section):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robots.formulas import as_row
 from robots.limits import Capacity, Limits
 from tasks.kernels.expression import Array, Scalar
 from tasks.mathematics.algebra import where
@@ -62,19 +63,19 @@ def of_limb(limits: Limits, limb: int) -> tuple[LimbLimits, np.ndarray]:
     rates = {joint: limit for joint, limit in limits_of_joints.items() if math.isfinite(limit.velocity)}
     numbers = [end for limit in ranges.values() for end in (limit.low, limit.high)]
     numbers += [limit.velocity for limit in rates.values()]
-    return LimbLimits(tuple(ranges), tuple(rates)), np.array([numbers], dtype=float)
+    return LimbLimits(tuple(ranges), tuple(rates)), as_row(numbers)
 
 
 def capacities(limits: Limits, actuators: int) -> np.ndarray:
     """The case input `capacity` (1, 3 actuators): force, velocity and power of each; infinite where unlimited."""
     rows = [limits.actuators.get(k, Capacity()) for k in range(actuators)]
-    return np.array([[x for row in rows for x in (row.force, row.velocity, row.power)]], dtype=float)
+    return as_row(x for row in rows for x in (row.force, row.velocity, row.power))
 
 
 def motor_capacities(limits: Limits, actuators: int) -> np.ndarray:
     """The case input `motor_capacity` (1, 3 actuators): current, voltage, rated current; infinite where unlimited."""
     rows = [limits.actuators.get(k, Capacity()) for k in range(actuators)]
-    return np.array([[x for row in rows for x in (row.current, row.voltage, row.rated_current)]], dtype=float)
+    return as_row(x for row in rows for x in (row.current, row.voltage, row.rated_current))
 
 
 def within(position: Scalar, low: Scalar, high: Scalar) -> Scalar:

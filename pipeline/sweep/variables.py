@@ -1,0 +1,64 @@
+"""Read the section `variables`: parameters of a sweep that its robot does not have, such as the diameter of a tube.
+
+    variables: {peak_torque: {default: 3.0, unit: N m, lower: 0}}
+
+Designs sweep them like any parameter, and numbers of limits and criteria follow from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import Field
+
+from pipeline.documents.report import Got, sentence
+from pipeline.documents.validation import Text
+from pipeline.robot_files.parameters import read_parameter
+from pipeline.robot_files.sections import ParameterSection
+from pipeline.sweep.axes.reader import NAME, TAKEN
+from pipeline.sweep.reading import SectionContent, SweepReading
+from robots.formats.description import Description
+from robots.loads.wrapped import varied
+from robots.parameters import ParameterError
+
+KEY = "variables"
+
+
+class VariablesContent(SectionContent[None, Mapping[str, ParameterSection]]):
+    """Parameters that the sweep adds to those of its robot."""
+
+    key = KEY
+    field: ClassVar[tuple[Any, Any]] = (
+        Annotated[dict[Text, ParameterSection], Field(max_length=100)],
+        Field(
+            default_factory=dict,
+            description="further parameters of designs, of which numbers of limits and criteria are expressions",
+        ),
+    )
+
+    @classmethod
+    def extend(cls, reading: SweepReading) -> Description | None:
+        """Return the robot with these parameters; None without any, or after a reported mistake."""
+        sections, report = reading.said(cls), reading.report
+        family = reading.extended_family(KEY) if sections else None
+        if family is None:
+            return None
+        before = len(report.problems)
+        variables = [read_parameter(report, name, section, (KEY, name)) for name, section in sections.items()]
+        for name in sections:
+            if name.casefold() in TAKEN or not NAME.fullmatch(name):
+                rule = "a name of letters, digits and underscores that no output or metric has, nor a dim"
+                report((KEY, name), name, rule, "Rename it.", key=True)
+        if len(report.problems) > before:
+            return None
+        try:
+            return varied(family, variables)
+        except ParameterError as error:
+            report((KEY,), Got("a parameter of the robot"), "new names", sentence(str(error)))
+            return None
+
+    @classmethod
+    def read(cls, reading: SweepReading) -> Self:
+        """Nothing is left to read."""
+        return cls(None)

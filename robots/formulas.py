@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Self
@@ -37,6 +38,7 @@ OPERATIONS: Mapping[str, Callable[..., Number]] = {
     "/": operator.truediv,
     "**": _power,
     "negative": operator.neg,
+    "root": np.sqrt,
     "min": lambda a, b: _chooses(a < b, a, b),
     "max": lambda a, b: _chooses(a > b, a, b),
     "above zero": lambda x, size: x * (np.sqrt(size) / np.sqrt(size)),
@@ -125,6 +127,11 @@ def checked(number: float, size: float, *, zero: bool = False) -> float:
     if not isinstance(number, Formula) and not isinstance(size, Formula):
         return number
     return Formula(float(number), "not below zero" if zero else "above zero", (number, size))
+
+
+def root(number: float) -> float:
+    """Return the root of a number, a formula of a formula."""
+    return Formula(math.sqrt(number), "root", (number,)) if isinstance(number, Formula) else math.sqrt(number)
 
 
 def ordered(a: float, b: float) -> tuple[float, float]:

@@ -34,6 +34,8 @@ class Sections(TypedDict, total=False):
     base: motion of the base in the world, a dict as in a file or points as those of a trajectory.
     sharing: rule by which more actuators than freedoms share forces: `rule`, `weights`, `preload`, `off`.
     motors: temperature and supply of the motors: `temperature`, `voltage`, `current`.
+    variables: further parameters of designs, of which numbers of limits, criteria and shapes are expressions.
+    shapes: profiles and materials of links, from which their masses follow.
     tolerances: deviations of parameters: `parameters`, `count`, `seed`.
     warming: growth of links with `link_temperature`: `expansion`.
     study: the question that reports answer: `objectives`, `where` and `cases`.
@@ -52,6 +54,8 @@ class Sections(TypedDict, total=False):
     base: Mapping[str, Any] | None
     sharing: Mapping[str, Any] | None
     motors: Mapping[str, float] | None
+    variables: Mapping[str, Any] | None
+    shapes: Mapping[str, Any] | None
     tolerances: Mapping[str, Any] | None
     warming: Mapping[str, Any] | None
     branch: Mapping[str, Any] | None

@@ -146,9 +146,7 @@ class ActuatorSection(Section):
     power: PositiveNumber | None = Field(default=None, description="largest size of the power [W]")
     current: PositiveNumber | None = Field(default=None, description="largest size of the motor's current [A]")
     voltage: PositiveNumber | None = Field(default=None, description="largest voltage of the motor's amplifier [V]")
-    rated_current: PositiveNumber | None = Field(
-        default=None, description="current that it may draw all the time [A]"
-    )
+    rated_current: PositiveNumber | None = Field(default=None, description="current that it may draw all the time [A]")
     acceleration: PositiveNumber | None = Field(
         default=None, description="largest size of the acceleration [m/s^2 or rad/s^2], for `cycle_time`"
     )

@@ -22,6 +22,7 @@ from pipeline.sweep.outputs.selection import SelectionContent
 from pipeline.sweep.question.reader import QuestionContent
 from pipeline.sweep.reading import SectionContent
 from pipeline.sweep.sections import CoreFile
+from pipeline.sweep.shapes import ShapesContent
 from pipeline.sweep.simulated.reader import SimulationContent
 from pipeline.sweep.tolerances.reader import TolerancesContent
 from pipeline.sweep.tolerances.warming import WarmingContent
@@ -29,13 +30,14 @@ from pipeline.sweep.trajectories.base import BaseContent
 from pipeline.sweep.variables import VariablesContent
 
 SECTIONS: tuple[type[SectionContent[Any, Any]], ...] = (
+    VariablesContent,
+    ShapesContent,
     SelectionContent,
     FrictionContent,
     LimitsContent,
     SharingContent,
     CriteriaContent,
     BaseContent,
-    VariablesContent,
     TolerancesContent,
     MotorsContent,
     WarmingContent,

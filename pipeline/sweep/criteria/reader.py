@@ -22,8 +22,10 @@ from pipeline.sweep.criteria.sections import (
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.formulas import FormulaReader
 from pipeline.sweep.reading import SectionContent, SweepReading, optional
+from pipeline.sweep.shapes import ShapesContent
 from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
 from robots.criteria.parts import NO_CRITERIA, Capsule, Capsules, Clearances, CriteriaParameters, Errors, JointClearance
+from robots.criteria.shapes import LinkShape
 from robots.formulas import checked, described, formulas_of, ordered
 from robots.model import Family, Mechanism
 from robots.parameters import ParameterError
@@ -59,7 +61,7 @@ class CriteriaContent(SectionContent[CriteriaParameters, CriteriaSection | None]
     def read(cls, reading: SweepReading) -> Self:
         """Read the criteria of the robot; refuse metrics that the section lacks something for."""
         report, section = reading.report, reading.said(cls)
-        parameters = read_criteria(report, section, reading.design)
+        parameters = read_criteria(report, section, reading.design, reading.value(ShapesContent) or {})
         check_metrics(report, reading.file.metrics, section, reading.mechanism)
         if reading.file.simulation is not None and parameters.reactions and any(formulas_of(parameters.elasticity)):
             rule = "numbers that are the same for all designs beside a simulation"
@@ -75,21 +77,24 @@ class CriteriaContent(SectionContent[CriteriaParameters, CriteriaSection | None]
         return {self.key: self.value}
 
 
-def read_criteria(report: Report, section: CriteriaSection | None, design: DesignAxis | None) -> CriteriaParameters:
-    """Read the section; none without a robot. Problems go to `report`."""
+def read_criteria(
+    report: Report, section: CriteriaSection | None, design: DesignAxis | None, shapes: Mapping[str, LinkShape]
+) -> CriteriaParameters:
+    """Read the section; none without a robot. Problems go to `report`; `shapes` are those of links by pattern."""
     if section is None or design is None:
         return NO_CRITERIA
     family, before = design.family, len(report.problems)
     mechanism, reader = family.reference, FormulaReader(report, design)
     section = reader.section(section, (KEY,))
+    _check_shapes(report, section, shapes)
     stiff = section.stiffness
     if mechanism.is_chain and (stiff is None or not stiff.reactions or of_platforms(section)):
         hint = "Of a chain the section has stiffness with reactions alone; else leave it out."
         report((KEY,), Got("criteria of a chain"), "a robot with a platform", hint)
         return NO_CRITERIA
-    elasticity = None if section.stiffness is None else _elasticity(reader, section.stiffness, mechanism)
+    elasticity = None if section.stiffness is None else _elasticity(reader, section.stiffness, mechanism, shapes)
     load = section.stiffness.load if section.stiffness is not None else None
-    capsules = None if section.capsules is None else _capsules(report, section, mechanism)
+    capsules = None if section.capsules is None else _capsules(report, section, mechanism, shapes)
     errors = None if section.accuracy is None else _errors(report, section.accuracy, mechanism)
     clearances = None if section.clearances is None else _clearances(report, section.clearances, mechanism)
     reactions = stiff is not None and stiff.reactions
@@ -113,13 +118,26 @@ def _attempt(report: Report, path: KeyPath, make: Callable[[], Value], *, key: b
         return None
 
 
-def _elasticity(reader: FormulaReader, section: StiffnessSection, mechanism: Mechanism) -> Elasticity:
+def _check_shapes(report: Report, section: CriteriaSection, shapes: Mapping[str, LinkShape]) -> None:
+    """Refuse criteria of shapes that the sweep does not have."""
+    for name in ("stiffness", "capsules"):
+        part = getattr(section, name)
+        if part is not None and part.shapes and not shapes and "shapes" not in report.document.data:
+            report((KEY, name, "shapes"), True, "shapes of links", "Add a section shapes.")
+
+
+def _elasticity(
+    reader: FormulaReader, section: StiffnessSection, mechanism: Mechanism, shapes: Mapping[str, LinkShape]
+) -> Elasticity:
     path, report = (KEY, "stiffness"), reader.report
-    if not section.actuators and not section.joints and not section.links:
+    if not (section.actuators or section.joints or section.links or section.shapes):
         report(path, Got("nothing that gives way"), "actuators, joints or links", "Leave stiffness out for none.")
     joints = {name: _bearing(report, bearing, (*path, "joints", name)) for name, bearing in section.joints.items()}
     links = {name: _link(reader, link, (*path, "links", name)) for name, link in section.links.items()}
     known = {name: link for name, link in links.items() if link is not None}
+    for name, shape in shapes.items() if section.shapes else ():
+        beam = _attempt(report, ("shapes", name), shape.beam)
+        known |= {name: beam} if beam is not None else {}
     parts: dict[str, Mapping[str, Any]] = {"actuators": section.actuators, "joints": joints, "links": known}
     return Elasticity.of(mechanism, **_sound(report, path, partial(Elasticity.of, mechanism), parts))
 
@@ -215,10 +233,15 @@ def _body(kind: str, section: LinkMaterialSection, reader: FormulaReader, path: 
     return LinkCompliance.of_stiffness(s.matrix or ())
 
 
-def _capsules(report: Report, section: CriteriaSection, mechanism: Mechanism) -> Capsules:
+def _capsules(
+    report: Report, section: CriteriaSection, mechanism: Mechanism, shapes: Mapping[str, LinkShape]
+) -> Capsules:
     assert section.capsules is not None
     path, sound = (KEY, "capsules", "links"), dict[str, float]()
-    for name, radius in section.capsules.links.items():
+    of_shapes = {name: shape.radius for name, shape in shapes.items()} if section.capsules.shapes else {}
+    if not section.capsules.links and not section.capsules.shapes:
+        report((KEY, "capsules"), Got("no links"), "links with a radius, or shapes: true")
+    for name, radius in {**of_shapes, **section.capsules.links}.items():
         tried = {**sound, name: radius}
         if _attempt(report, (*path, name), partial(Capsules.of, mechanism, tried), key=True) is not None:
             sound = tried
@@ -277,7 +300,7 @@ def _stiff(section: CriteriaSection | None) -> StiffnessSection | None:
 
 def _lacks_turns(section: CriteriaSection | None) -> str:
     stiffness = _stiff(section)
-    alone = stiffness is None or not (stiffness.joints or stiffness.links)
+    alone = stiffness is None or not (stiffness.joints or stiffness.links or stiffness.shapes)
     return "Add links or joints to criteria.stiffness: with actuators alone all else is rigid." if alone else ""
 
 

@@ -66,6 +66,9 @@ class StiffnessSection(Section):
     links: Annotated[dict[Text, LinkMaterialSection], Field(max_length=1000)] = Field(
         default_factory=dict, description="links under `all`, or names and patterns such as `'rod_*'`"
     )
+    shapes: Annotated[bool, Field(strict=True)] = Field(
+        default=False, description="whether links of the section `shapes` are beams of their profiles and materials"
+    )
     reactions: Annotated[bool, Field(strict=True)] = Field(
         default=False,
         description="whether what gives way decides reactions that statics leaves open; default: the least norm does",
@@ -86,8 +89,11 @@ class CapsuleSection(Section):
 class CapsulesSection(Section):
     """Capsules for the least distance between limbs, platform and base."""
 
-    links: Annotated[dict[Text, Positive], Field(min_length=1, max_length=1000)] = Field(
-        description="radius [m] of links under `all`, or names and patterns such as `'rod_*'`"
+    links: Annotated[dict[Text, Positive], Field(max_length=1000)] = Field(
+        default_factory=dict, description="radius [m] of links under `all`, or names and patterns such as `'rod_*'`"
+    )
+    shapes: Annotated[bool, Field(strict=True)] = Field(
+        default=False, description="whether links of the section `shapes` are capsules around their profiles"
     )
     platform: Annotated[tuple[CapsuleSection, ...], Field(max_length=100)] = Field(
         default=(), description="capsules of the platform"

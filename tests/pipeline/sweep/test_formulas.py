@@ -131,7 +131,9 @@ def test_a_deviation_of_a_variable_moves_the_limit() -> None:
 def test_a_catalogue_limits_the_fastest_cycle(tmp_path: Path) -> None:
     (tmp_path / "motors.csv").write_text("motor,f\nA,25\nB,60\n")
     text = FIVE_BAR.replace("{list: {f: [20.0, 40.0], payload_mass: [0, 1]}}", "{file: motors.csv, labels: [motor]}")
-    text = text.replace("[peak_force, actuator_margin]", "[cycle_time, speed_factor]").replace("}}}\n", ", velocity: f}}}\n")
+    text = text.replace("[peak_force, actuator_margin]", "[cycle_time, speed_factor]").replace(
+        "}}}\n", ", velocity: f}}}\n"
+    )
     found = ls.compute(ls.Sweep.from_text(text, folder=tmp_path))
     for i, f in enumerate((25.0, 60.0)):
         numbers = text.replace("2 * f - 10", repr(2.0 * f - 10.0)).replace("velocity: f", f"velocity: {f}")
@@ -166,7 +168,9 @@ def test_a_label_is_no_parameter(tmp_path: Path) -> None:
 
 def test_a_tube_has_a_wall_in_every_design() -> None:
     with pytest.raises(InputError, match=r"tube: got a formula without .* in design 1 .*; expected a wall for every"):
-        ls.Sweep.from_text(EVERY.replace("[d, 0.9*d]", "[d, 0.035]").replace("[0.03, 0.05, 0.04]", "[0.05, 0.03, 0.04]"))
+        ls.Sweep.from_text(
+            EVERY.replace("[d, 0.9*d]", "[d, 0.035]").replace("[0.03, 0.05, 0.04]", "[0.05, 0.03, 0.04]")
+        )
 
 
 def test_arithmetic_keeps_formulas() -> None:
@@ -177,6 +181,7 @@ def test_arithmetic_keeps_formulas() -> None:
     expected = [1 - at, -at, at**3 / 4, 2 * at + 1, np.minimum(at, 3), np.maximum(at, 3), [np.nan, 4.0], [1.0, 1.0]]
     np.testing.assert_array_equal(evaluated(row, {"x": at}), np.transpose(expected))
     assert pickle.loads(pickle.dumps(x * 2.0)) == x * 2.0 != x * 3.0
-    assert hash(x * 2.0) == hash(x * 2.0) and x != 2.0
+    assert hash(x * 2.0) == hash(x * 2.0)
+    assert x != 2.0
     with pytest.raises(TypeError, match="whole one above zero"):
         x**0.5

@@ -162,7 +162,7 @@ def test_wrong_expressions_are_refused(old: str, new: str, told: str) -> None:
 def test_a_label_is_no_parameter(tmp_path: Path) -> None:
     (tmp_path / "motors.csv").write_text("motor,g,payload_mass\nA,25,0\nB,60,1\n")
     text = FIVE_BAR.replace("{list: {f: [20.0, 40.0], payload_mass: [0, 1]}}", "{file: motors.csv, labels: [motor, g]}")
-    with pytest.raises(InputError, match="'g', a label of designs.*Declare it under variables"):
+    with pytest.raises(InputError, match=r"'g', a label of designs.*Declare it under variables"):
         ls.Sweep.from_text(text.replace("2 * f - 10", "g"), folder=tmp_path)
 
 

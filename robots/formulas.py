@@ -53,7 +53,7 @@ class Formula(float):
     operation: str
     parts: tuple[Any, ...]
 
-    def __new__(cls, value: float, operation: str, parts: tuple[Any, ...]) -> Self:
+    def __new__(cls, value: float, operation: str, parts: tuple[object, ...]) -> Self:
         """Make a formula with its value at the reference design."""
         formula = super().__new__(cls, value)
         formula.operation, formula.parts = operation, parts
@@ -141,7 +141,7 @@ def ordered(a: float, b: float) -> tuple[float, float]:
     return Formula(min(a, b), "min", (a, b)), Formula(max(a, b), "max", (a, b))
 
 
-def described(record: Any) -> Any:
+def described(record: object) -> Any:
     """Return numbers, lists and mappings in types of JSON, formulas as texts."""
     if isinstance(record, list | tuple):
         return [described(x) for x in record]
@@ -150,23 +150,23 @@ def described(record: Any) -> Any:
     return record.text if isinstance(record, Formula) else record
 
 
-def value_of(number: Any, values: Values) -> Number:
+def value_of(number: object, values: Values) -> Number:
     """Return a number, or that of a formula for values of the parameters."""
     return number(values) if isinstance(number, Formula) else number
 
 
-def as_row(numbers: Iterable[float]) -> NDArray[Any]:
+def as_row(numbers: Iterable[float]) -> np.ndarray:
     """Return numbers as the row of a case input (1, number): of objects where a formula is among them."""
     row = list(numbers)
     return np.array([row], dtype=object if any(isinstance(x, Formula) for x in row) else float)
 
 
-def has_formulas(row: NDArray[Any]) -> bool:
+def has_formulas(row: np.ndarray) -> bool:
     """Return whether formulas are among the numbers of a row."""
     return row.dtype == object
 
 
-def evaluated(row: NDArray[Any], values: Values) -> NDArray[np.float64]:
+def evaluated(row: np.ndarray, values: Values) -> NDArray[np.float64]:
     """Return a row with the numbers of its formulas: (design, number) for values (design,), as it is without any."""
     if not has_formulas(row):
         return row
@@ -174,7 +174,7 @@ def evaluated(row: NDArray[Any], values: Values) -> NDArray[np.float64]:
     return np.stack(np.broadcast_arrays(*numbers), axis=-1).reshape(-1, len(numbers)).astype(float)
 
 
-def formulas_of(record: Any) -> Iterator[Formula]:
+def formulas_of(record: object) -> Iterator[Formula]:
     """Yield the formulas among numbers, tuples, mappings and records."""
     if isinstance(record, Formula):
         yield record
@@ -186,7 +186,7 @@ def formulas_of(record: Any) -> Iterator[Formula]:
         yield from formulas_of(tuple(getattr(record, each.name) for each in dataclasses.fields(record)))
 
 
-def replaced(record: Any, values: Values) -> Any:
+def replaced(record: object, values: Values) -> Any:
     """Return numbers, tuples, mappings and records with the numbers of their formulas for one design."""
     if isinstance(record, Formula):
         return float(record(values))

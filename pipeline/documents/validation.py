@@ -67,7 +67,7 @@ class OrExpression:
     above: bool = False
     zero: bool = False
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Return the schema of the number, before which a text is taken."""
         return core_schema.no_info_wrap_validator_function(self._taken, handler(source))
 

@@ -51,7 +51,9 @@ class FormulaReader:
 
     def require(self, number: float, path: KeyPath, words: str) -> float:
         """Return a number after reporting the first design for which a formula has none; `words` say what is asked."""
-        for designs, values in self._chunks() if isinstance(number, Formula) else ():
+        if not isinstance(number, Formula):
+            return number
+        for designs, values in self._chunks():
             missing = np.isnan(np.broadcast_to(number(values), (len(designs),)))
             if missing.any():
                 swept = {name: x[int(missing.argmax())] for name, x in values.items() if name in self.design.axis.names}

@@ -4,7 +4,7 @@ Scheduler and workers are processes of Dask's own commands on this machine, over
 same sweep and disturbs it: workers join late, with another source, without the package, leave, stand still, are killed
 while they are checked; the client restarts the cluster or cancels everything; two clients run at once; the scheduler
 dies. A step prints one line: seconds, the longest silence, events of the log, and how it ended. Exit status 1 where
-the digest of a store differs, an event that has to be told is missing, or a run is silent for a minute:
+the digest of a store differs, an event that has to come is missing, or a run is silent for a minute:
 `python -m benchmarks.campaigns.clusters [--quick] [--only STEP ...]`. Linux only.
 """
 
@@ -136,8 +136,8 @@ class Scene:
 
     def compare(self, name: str = "run") -> None:
         """Compare the digest of a store. Raises AssertionError."""
-        found = results_digest(open_results(self.folder / f"{name}.zarr"))
-        assert found == self.expected, f"{name}: the digest differs from that of an undisturbed store"
+        digest = results_digest(open_results(self.folder / f"{name}.zarr"))
+        assert digest == self.expected, f"{name}: the digest differs from that of an undisturbed store"
 
     def after(self, blocks: int) -> None:
         """Wait until so many blocks are done."""
@@ -227,11 +227,11 @@ def foreign(scene: Scene) -> None:
     """Workers with another source and without the package join in the middle."""
     scene.hand.scheduler()
     scene.hand.worker()
-    other, without = _other_source(scene.folder / "other"), _broken_source(scene.folder / "without")
+    changed, absent = _other_source(scene.folder / "other"), _broken_source(scene.folder / "without")
     future = scene.begin()
     scene.after(1)
-    scene.hand.worker(source=other)
-    scene.hand.worker(source=without)
+    scene.hand.worker(source=changed)
+    scene.hand.worker(source=absent)
     scene.watched.wait_for(WorkerRefused, 2)
     future.result(WAIT)
     scene.must_tell(WorkerRefused, "source of limbsweep")
@@ -264,8 +264,8 @@ def stands_still(scene: Scene) -> None:
 def lifetime(scene: Scene) -> None:
     """Workers that live for some seconds and come again."""
     scene.hand.scheduler()
-    scene.hand.worker("--lifetime", "8s", "--lifetime-restart")
-    scene.hand.worker("--lifetime", "11s", "--lifetime-restart")
+    scene.hand.worker("--lifetime", "20s", "--lifetime-restart")
+    scene.hand.worker("--lifetime", "27s", "--lifetime-restart")
     scene.begin().result(WAIT)
 
 
@@ -371,9 +371,11 @@ def line(name: str, step: Step, campaign: Campaign, expected: str) -> str:
         assert not counts["BlockFailed"], f"{name}: a block was given up"
         assert not counts["CaseFailed"], f"{name}: an innocent case was flagged"
         assert silence < SILENCE, f"{name}: {silence:.0f} s without an event"
-        told = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+        counted = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
         said = f"; {'; '.join(scene.said)}" if scene.said else ""
-        return f"{name}: {time.monotonic() - start:.0f} s, silent for {silence:.1f} s at most; {told}{said}; identical"
+        return (
+            f"{name}: {time.monotonic() - start:.0f} s, silent for {silence:.1f} s at most; {counted}{said}; identical"
+        )
 
 
 @contextmanager

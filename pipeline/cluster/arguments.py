@@ -115,7 +115,7 @@ def jobqueue(config: ClusterConfig, security: Security | None) -> dict[str, Any]
 
 
 def kubernetes(config: ClusterConfig, security: Security | None) -> dict[str, Any]:
-    """Arguments of KubeCluster: the options of its section, and our settings as variables of its pods."""
+    """Arguments of the resource of dask-kubernetes: our settings are variables of its pods."""
     import dask.config
 
     environment = dask.config.get("kubernetes.env", None) or {}
@@ -129,7 +129,6 @@ def kubernetes(config: ClusterConfig, security: Security | None) -> dict[str, An
         "n_workers": first_workers(config),
         "env": env,
         "idle_timeout": dask.config.get("kubernetes.idle-timeout", None) or IDLE_SECONDS,
-        "quiet": True,
     }
 
 

@@ -13,7 +13,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -189,6 +189,34 @@ class SshOptions(Section):
     remote_python: Text | None = None
 
 
+Amounts = dict[Text, Text | int]
+
+
+class Resources(Section):
+    """Resources of a container: those that it asks for, and those that it may not exceed."""
+
+    requests: Amounts = Field(default_factory=dict)
+    limits: Amounts = Field(default_factory=dict)
+
+
+SCHEDULER = Resources(requests={"cpu": "1", "memory": "4Gi"}, limits={"memory": "4Gi"})
+"""Default size of a scheduler: one thread, and the memory of some hundred workers."""
+
+Entries = Annotated[tuple[dict[str, Any], ...], Field(max_length=100)]
+
+
+class Pods(Section):
+    """Size of the scheduler's pod, to which KubeCluster gives that of a worker, and what all pods have.
+
+    Entries are those of a PodSpec of Kubernetes and of its containers.
+    """
+
+    scheduler_resources: Resources = Field(default=SCHEDULER, alias="scheduler-resources")
+    volumes: Entries = ()
+    volume_mounts: Entries = Field(default=(), alias="volume-mounts")
+    env_from: Entries = Field(default=(), alias="env-from")
+
+
 class ClusterSection(Section):
     """Content of the section `cluster`. Defaults: one local worker process with a thread for every core."""
 
@@ -203,7 +231,8 @@ class ClusterSection(Section):
     start_timeout: Text = Field(default="1h", alias="start-timeout")
     insecure: Annotated[bool, Strict()] = False
     device: Literal["cpu", "gpu"] = "cpu"
-    weight: Annotated[float, Field(ge=LEAST_WEIGHT, le=MOST_WEIGHT)] = 1.0
+    weight: Annotated[float, Strict(), Field(ge=LEAST_WEIGHT, le=MOST_WEIGHT)] = 1.0
+    pods: Pods = Field(default_factory=Pods)
 
 
 SECTION: KeyPath = ("limbsweep", "cluster")
@@ -234,6 +263,8 @@ def check_options(
     for key in written.keys() - kind.keys - {"kind"}:
         owners = ", ".join(name for name, row in KINDS.items() if key in row.keys)
         report((*SECTION, key), written[key], f"no key {key!r} with kind: {cluster.kind}", f"It is for kind: {owners}.")
+    for place, got, rule in _pod_faults(cluster.pods):
+        report((*SECTION, "pods", *place), Got(got), rule, "Entries are spelled as in Kubernetes.")
     for key, needed in (("address", "address"), ("scheduler-file", "scheduler-file"), ("ssh", "options")):
         if cluster.kind == key and needed not in written:
             report(SECTION, Got(f"no key {needed!r}"), f"{needed!r}, which kind: {key} needs", "Add it.")
@@ -298,6 +329,23 @@ def _check_section(report: Report, kind: ClusterKind, settings: Mapping[str, Any
     walltime = option("walltime") if pattern else None
     if walltime is not None and not (re.fullmatch(pattern, str(walltime)) and re.search("[1-9]", str(walltime))):
         report((*kind.section, "walltime"), walltime, f"a time as {form}, more than none", "Put it in quotes.")
+
+
+def _pod_faults(pods: Pods) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
+    """Yield places in the section, values and rules of entries that Kubernetes would refuse."""
+    names = [str(volume.get("name", "")) for volume in pods.volumes]
+    for number, volume in enumerate(pods.volumes):
+        if "name" not in volume or len(volume) != 2:
+            yield ("volumes", number), str(volume), "a name and one source, such as persistentVolumeClaim"
+    for number, mount in enumerate(pods.volume_mounts):
+        if mount.get("name") not in names:
+            yield ("volume-mounts", number), str(mount), f"the name of a volume: {', '.join(names) or 'there is none'}"
+        elif not str(mount.get("mountPath", "")).startswith("/"):
+            yield ("volume-mounts", number), str(mount), "mountPath, an absolute path"
+    for number, source in enumerate(pods.env_from):
+        references = [source[key] for key in ("secretRef", "configMapRef") if key in source]
+        if len(references) != 1 or not isinstance(references[0], dict) or "name" not in references[0]:
+            yield ("env-from", number), "another entry", "secretRef: {name: NAME} or configMapRef: {name: NAME}"
 
 
 def _bytes(text: str) -> float:

@@ -36,6 +36,7 @@ from pipeline.cluster.arguments import (
 from pipeline.cluster.checks import Adapt, seconds
 from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.kinds import EXTRAS
+from pipeline.cluster.pods import cluster_name, complete
 from pipeline.cluster.safety import steering
 from pipeline.cluster.script_guard import require_guard
 from pipeline.cluster.settings import SETTINGS, WEIGHT, flat, from_environment, nanny_variables, safe_children
@@ -142,7 +143,7 @@ def _started_by(config: ClusterConfig) -> str:
             job = _maker(config).job_cls(scheduler, name="NAME", **arguments)
             return str(job.job_script())
         if config.kind.family == "kubernetes":
-            return _resource(arguments)
+            return json.dumps(_resource(config, arguments, "NAME"), indent=2) + "\n"
         arguments.pop("security", None)
         return json.dumps(arguments, indent=2) + "\n"
 
@@ -317,6 +318,7 @@ def _make(config: ClusterConfig) -> DaskCluster:
     try:
         if config.kind.family == "kubernetes":
             importlib.import_module("kr8s").api()  # a KubeCluster that finds no credentials complains again at exit
+            arguments = {"custom_cluster_spec": _resource(config, arguments, cluster_name()), "quiet": True}
         return _maker(config)(**arguments)
     except Exception as error:
         raise _not_started(config, error) from error
@@ -357,19 +359,20 @@ def _not_started(config: ClusterConfig, error: BaseException) -> Exception:
     return config.problem("kind", repr(config.cluster.kind), "a cluster that starts", hint)
 
 
-def _resource(arguments: dict[str, Any]) -> str:
-    """Return the DaskCluster resource that the operator would be given, as JSON."""
+def _resource(config: ClusterConfig, arguments: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the DaskCluster resource that the operator is given, by the settings of Dask in force."""
     import dask.config
     from dask_kubernetes.operator import make_cluster_spec
 
-    resource = make_cluster_spec(
-        name="NAME",
+    resource: dict[str, Any] = make_cluster_spec(
+        name=name,
         image=dask.config.get("kubernetes.image"),
         resources=dask.config.get("kubernetes.resources", None),
         worker_command=dask.config.get("kubernetes.worker-command"),
         scheduler_service_type=dask.config.get("kubernetes.scheduler-service-type"),
-        **{name: arguments[name] for name in ("n_workers", "env", "idle_timeout")},
+        **arguments,
     )
     if (namespace := dask.config.get("kubernetes.namespace", None)) is not None:
         resource["metadata"]["namespace"] = namespace
-    return json.dumps(resource, indent=2) + "\n"
+    complete(resource, config.cluster.pods)
+    return resource

@@ -109,7 +109,7 @@ KINDS: Mapping[str, ClusterKind] = {
     "kubernetes": ClusterKind(
         "pods of Kubernetes, by the operator of dask-kubernetes",
         "kubernetes",
-        COUNT,
+        COUNT | {"pods"},
         ("dask_kubernetes.operator", "KubeCluster"),
         "kubernetes",
         section=("kubernetes",),

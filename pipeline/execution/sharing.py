@@ -67,9 +67,9 @@ class Share:
         row = {**self._row, "beat": self._beat} if self._has_more() else None
         self.client.set_metadata([RUNS, self._name], row)
         rows: Mapping[str, Any] = self.client.get_metadata([RUNS], default={})
-        others = [self._weight(row) for name, row in rows.items() if name != self._name and self._is_alive(name, row)]
+        rivals = [self._weight(row) for name, row in rows.items() if name != self._name and self._is_alive(name, row)]
         mine = self._weight(self._row)
-        return mine / (mine + sum(others))
+        return mine / (mine + sum(rivals))
 
     def close(self) -> None:
         """Leave the cluster to the others."""

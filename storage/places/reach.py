@@ -44,13 +44,13 @@ def marked(location: Location, key: str) -> Iterator[Mark]:
     if not isinstance(location, LocalFolder):
         yield Mark(location)
         return
-    made = location.path / key
+    manifest = location.path / key
     mark = _nearest(location.path.parent) / f".limbsweep-{uuid.uuid4().hex[:8]}"
     with suppress(OSError):  # a store that cannot be made is told by what makes it
-        if not made.exists():
+        if not manifest.exists():
             mark.touch(exist_ok=False)
     try:
-        yield Mark(location, (str(made), str(mark)))
+        yield Mark(location, (str(manifest), str(mark)))
     finally:
         mark.unlink(missing_ok=True)
 

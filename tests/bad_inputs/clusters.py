@@ -31,6 +31,11 @@ def pods(name: str, options: str, *said: str) -> Row:
     return cluster(name, text, *said)
 
 
+def of_pods(name: str, entries: str, *said: str) -> Row:
+    text = f"limbsweep: {{cluster: {{kind: kubernetes, insecure: true, pods: {{{entries}}}}}}}\nkubernetes: {{image: a/b:1}}\n"
+    return cluster(name, text, *said)
+
+
 def scratch(name: str, folder: str, *said: str, prepare: Prepare | None = None) -> Row:
     return cluster(name, f"temporary-directory: {folder}\n", "temporary-directory: got", *said, prepare=prepare)
 
@@ -152,6 +157,15 @@ ROWS = (
         pods(f"F18 {name}", f"image: 'a/b:1', namespace: '{name}'", "kubernetes.namespace: got", "lower-case letters")
         for name in ("Sweeps", "a_b", "-a", "a" * 64)
     ),
+    of_pods("F18 volume", "volumes: [{name: a}]", "pods.volumes[0]: got", "a name and one source"),
+    of_pods("F18 mount", "volume-mounts: [{name: a, mountPath: /a}]", "volume-mounts[0]: got", "the name of a volume"),
+    of_pods(
+        "F18 path",
+        "volumes: [{name: a, emptyDir: {}}], volume-mounts: [{name: a, mountPath: a}]",
+        "volume-mounts[0]: got",
+        "mountPath, an absolute path",
+    ),
+    of_pods("F18 secret", "env-from: [{secretRef: s3}]", "env-from[0]: got", "secretRef: {name: NAME}"),
     *(
         pods(
             f"F19 {kind}",

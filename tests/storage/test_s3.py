@@ -5,15 +5,15 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
-import threading
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.campaigns.object_server import Faults, server, variables
 from storage.errors import StoreError
 from storage.integrity import check_blocks, check_files, check_ledger
 from storage.places.access import coordinator_lock, locate
@@ -23,8 +23,6 @@ pytest.importorskip("s3fs", reason="needs the extra test-s3")
 pytest.importorskip("moto", reason="needs the extra test-s3")
 
 
-SLOW_DOWN = "<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
-INTERNAL = "<Error><Code>InternalError</Code><Message>We encountered an internal error.</Message></Error>"
 COORDINATOR = """
 import sys
 from storage.errors import StoreError
@@ -42,69 +40,21 @@ else:
 """
 
 
-class Faults:
-    """What a server does wrong: it refuses every so manyth request, or does it and the answer is lost."""
-
-    def __init__(self) -> None:
-        self.throttled = self.lost = self.seen = self.done = 0
-        self.lock = threading.Lock()
-
-    def is_due(self, every: int) -> bool:
-        with self.lock:
-            self.seen += 1
-            due = bool(every) and self.seen % every == 0
-            self.done += due
-        return due
-
-    def install(self, create_app: Callable[..., Any]) -> Callable[..., Any]:
-        """The maker of a server's application, with the faults."""
-        from flask import Response, request
-
-        def before() -> Any:
-            return Response(SLOW_DOWN, 503, mimetype="application/xml") if self.is_due(self.throttled) else None
-
-        def after(response: Any) -> Any:
-            lost = request.method == "PUT" and response.status_code == 200 and self.is_due(self.lost)
-            return Response(INTERNAL, 500, mimetype="application/xml") if lost else response
-
-        def create(*arguments: Any, **options: Any) -> Any:
-            app = create_app(*arguments, **options)
-            app.before_request(before)
-            app.after_request(after)
-            return app
-
-        return create
-
-
 @pytest.fixture
-def faults(monkeypatch: pytest.MonkeyPatch) -> Faults:
-    from moto.moto_server import threaded_moto_server
-
-    faults = Faults()
-    create = faults.install(threaded_moto_server.create_backend_app)
-    monkeypatch.setattr(threaded_moto_server, "create_backend_app", create)
-    return faults
+def faults() -> Faults:
+    return Faults()
 
 
 @pytest.fixture
 def url(monkeypatch: pytest.MonkeyPatch, faults: Faults) -> Iterator[str]:
     import fsspec
-    from moto.server import ThreadedMotoServer  # seconds, which the collection of all tests would take
 
-    running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    running.start()
-    host, port = running.get_host_and_port()
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-    }.items():
-        monkeypatch.setenv(name, value)
-    bucket = uuid.uuid4().hex  # servers of one process share what they hold
-    fsspec.filesystem("s3").mkdir(bucket)
-    yield f"s3://{bucket}/runs/a.zarr"
-    running.stop()
+    with server(faults) as endpoint:
+        for name, value in variables(endpoint).items():
+            monkeypatch.setenv(name, value)
+        bucket = uuid.uuid4().hex  # servers of one process share what they hold
+        fsspec.filesystem("s3").mkdir(bucket)
+        yield f"s3://{bucket}/runs/a.zarr"
     fsspec.filesystem("s3").clear_instance_cache()
     with warnings.catch_warnings(action="ignore"):  # sessions are closed by being forgotten, with a complaint
         gc.collect()

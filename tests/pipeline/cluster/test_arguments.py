@@ -105,7 +105,24 @@ def test_pods_have_settings_and_pins(certificates: Path) -> None:
         env = {each["name"]: each["value"] for each in container["env"]}
         assert env == worker_environment(config.settings, {"distributed.scheduler.no-workers-timeout": "1h"})
         assert container["image"] == "registry.example/limbsweep:0.1.0"
-        assert container["resources"]["limits"] == {"cpu": "8", "memory": "16Gi"}
+        assert container["volumeMounts"] == [{"name": "runs", "mountPath": "/runs"}]
+    limits = [container["resources"]["limits"] for container in _containers(resource)]
+    assert limits == [{"cpu": "8", "memory": "16Gi"}, {"memory": "4Gi"}]
+
+
+def test_pods_are_those_of_the_models_of_kubernetes(certificates: Path) -> None:
+    pytest.importorskip("dask_kubernetes")
+    kubernetes = pytest.importorskip("kubernetes.client")
+    secret = "      env-from: [{secretRef: {name: s3}}]\nkubernetes:"
+    resource = json.loads(preview(example("kubernetes", certificates, **{"kubernetes:\n": secret + "\n"})))
+    api = kubernetes.ApiClient()
+    for role in ("worker", "scheduler"):
+        spec = resource["spec"][role]["spec"]
+        assert spec["containers"][0]["envFrom"] == [{"secretRef": {"name": "s3"}}]
+        model = api._ApiClient__deserialize(spec, "V1PodSpec")  # which raises where a required key is missing
+        assert api.sanitize_for_serialization(model) == spec  # and drops keys that it does not know
+    service = resource["spec"]["scheduler"]["service"]
+    assert api.sanitize_for_serialization(api._ApiClient__deserialize(service, "V1ServiceSpec")) == service
 
 
 @pytest.mark.parametrize("env", ["{MINE: '1'}", "[{name: MINE, value: '1'}]"])

@@ -270,8 +270,9 @@ def test_without_credentials_kubernetes_says_so_once(tmp_path: Path) -> None:
 def test_arguments_of_kubernetes_are_those_of_its_class() -> None:
     operator = pytest.importorskip("dask_kubernetes.operator")
     text = section("kind: kubernetes, insecure: true") + "\nkubernetes: {image: 'site/limbsweep:1'}"
-    known = inspect.signature(operator.KubeCluster.__init__).parameters
+    known = inspect.signature(operator.make_cluster_spec).parameters
     assert ARGUMENTS["kubernetes"](parse(text), None).keys() <= known.keys()
+    assert {"custom_cluster_spec", "quiet"} <= inspect.signature(operator.KubeCluster.__init__).parameters.keys()
 
 
 def test_a_worker_that_does_not_come_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,29 +3,51 @@
 from __future__ import annotations
 
 import argparse
+import random
 import sys
-from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
-from benchmarks.imports.table import Source, below, files, imported, table
+from benchmarks.imports.sources import Source, below, files
+from benchmarks.imports.table import Import, imported, table
+from tasks.kernels import kernel
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Print the table."""
+def main(arguments: list[str]) -> int:
+    """Print the table; the exit status is 1 where a file is wrong, or refused wrongly."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "files", nargs="*", type=Path, help="URDF, SDF or MJCF files; default: those of installed packages"
     )
     parser.add_argument("--no-compare", action="store_true", help="only whether they are accepted")
-    parser.add_argument("--corpus", type=Path, metavar="FOLDER", help="all such files below a folder")
+    parser.add_argument(
+        "--corpus", type=Path, action="append", default=[], metavar="FOLDER", help="all such files below a folder"
+    )
     parser.add_argument("--arg", action="append", default=[], metavar="NAME:=VALUE", help="argument of their macros")
+    parser.add_argument("--draw", type=int, metavar="N", help="at most so many files of each package, drawn at random")
+    parser.add_argument("--faults", action="store_true", help="rows of what is wrong or refused wrongly alone")
     stated = parser.parse_args(arguments)
-    sources: Iterable[Source] = map(Source, stated.files) if stated.files else files()
-    if stated.corpus is not None:
-        sources = below(stated.corpus, dict(pair.split(":=", 1) for pair in stated.arg))
-    for line in table(imported(source, not stated.no_compare) for source in sources):
+    sources = list(map(Source, stated.files))
+    macros = dict(pair.split(":=", 1) for pair in stated.arg)
+    sources += chain.from_iterable(below(folder, macros) for folder in stated.corpus)
+    sources = sources or list(files())
+    if stated.draw is not None:
+        sources = drawn(sources, stated.draw)
+    kernel.llvm = None  # type: ignore[assignment]  # samples are few: programs are interpreted, with the same bits
+    rows = list[Import]()
+    results = (rows.append(row) or row for row in (imported(source, not stated.no_compare) for source in sources))
+    for line in table(results, whole=not stated.faults):
         print(line, flush=True)
+    return int(any(row.verdict in ("wrong", "refused wrongly") for row in rows))
+
+
+def drawn(sources: list[Source], count: int) -> list[Source]:
+    """Return at most so many files of each package."""
+    mixed, result = random.Random(count).sample(sources, len(sources)), dict[str, list[Source]]()
+    for source in mixed:
+        result.setdefault(source.package, []).append(source)
+    return sorted(chain.from_iterable(each[:count] for each in result.values()), key=lambda each: each.path)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -19,10 +19,21 @@ from pipeline.robot_files.packages import PackageFiles
 from robots.formats.sdf_includes import with_includes
 from robots.formats.tree import Base, Tree
 from robots.formats.urdf import FLOATING
-from robots.formats.xml_tree import Element, parse
+from robots.formats.xml_tree import Element, FormatError, ImportedError, parse
 from robots.types import BASE
 
 logging.getLogger("drake").setLevel(logging.ERROR)  # it warns of what it leaves out
+
+
+def moves(path: Path) -> bool:
+    """Return whether Drake reads a file, with a joint or a body that floats."""
+    try:
+        plant = MultibodyPlant(0.0)
+        Parser(plant).AddModelsFromString(_opened(path, []), "sdf")
+        plant.Finalize()
+    except (RuntimeError, ImportedError, FormatError):
+        return False
+    return bool(plant.num_velocities())
 
 
 def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:

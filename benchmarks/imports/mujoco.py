@@ -21,8 +21,16 @@ BARE = (
 """Arrays of a model that say what is no part of the dynamics here."""
 
 FREE, BALL = 0, 1
-EQUALITIES = 3
-"""Kinds of equalities that are read: of points, of bodies, of joints."""
+EQUALITIES = 4
+"""Kinds of equalities that are read: of points, of bodies, of joints, of tendons that tie joints."""
+
+
+def moves(path: Path) -> bool:
+    """Return whether MuJoCo compiles a file, with a joint."""
+    try:
+        return bool(mujoco.MjModel.from_xml_path(str(path)).njnt)
+    except (ValueError, RuntimeError):
+        return False
 
 
 def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
@@ -34,34 +42,41 @@ def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
     of_urdf = path.suffix == ".urdf"
     if of_urdf and base == "floating":
         return None
-    known = {_name(model, joint): joint for joint in range(model.njnt)}
-    found = list(parts(tree.joints, known))
-    if not {part.name for part in found} <= set(known):
-        return None
     for name in BARE:
         getattr(model, name)[...] = 0.0
     model.opt.density = model.opt.viscosity = 0.0
     model.opt.wind[:] = 0.0
+    if any("equality constraints" in each.got for each in tree.warnings):  # of tendons that tie no joints: left out
+        model.eq_active0[:] = model.eq_active0 & (model.eq_type < EQUALITIES - 1)
+    return of_model(model, tree, rotors(tree) if of_urdf else np.zeros(len(tree.joints)))
+
+
+def of_model(model: mujoco.MjModel, tree: Tree, rotor_inertias: np.ndarray) -> Spanning | None:
+    """Return the tree of a model, and inertias of rotors at its joints; None where it has other joints."""
+    known = {_name(model, joint): joint for joint in range(model.njnt)}
+    found = list(parts(tree.joints, known))
+    if not {part.name for part in found} <= set(known):
+        return None
     model.opt.gravity[:] = GRAVITY
     model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     flags = mujoco.mjtDisableBit
-    equalities = int(flags.mjDSBL_CONTACT | flags.mjDSBL_LIMIT | flags.mjDSBL_FRICTIONLOSS)
+    disabled = int(model.opt.disableflags) & ~int(flags.mjDSBL_GRAVITY)
+    equalities = disabled | int(flags.mjDSBL_CONTACT | flags.mjDSBL_LIMIT | flags.mjDSBL_FRICTIONLOSS)
     for k in range(model.neq):
         model.eq_active0[k] = model.eq_active0[k] and int(model.eq_type[k]) < EQUALITIES
     data = mujoco.MjData(model)
     seats = [_seat(model, known[part.name], part) for part in found]
     shift = np.array([_offset(model, known, name) for name in tree.joints])
-    own = rotors(tree) if of_urdf else np.zeros(len(tree.joints))
 
     def moved(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         data.qpos[:], data.qvel[:], data.qacc[:], matrix = state(seats, model.qpos0, model.nv, q + shift, qd, qdd)
         return matrix
 
     def forces(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        model.opt.disableflags = int(flags.mjDSBL_CONSTRAINT)
+        model.opt.disableflags = disabled | int(flags.mjDSBL_CONSTRAINT)
         matrix = moved(q, qd, qdd)
         mujoco.mj_inverse(model, data)
-        result: np.ndarray = matrix.T @ data.qfrc_inverse + own * qdd
+        result: np.ndarray = matrix.T @ data.qfrc_inverse + rotor_inertias * qdd
         return result
 
     def conditions(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -18,19 +18,18 @@ from robots.formats.urdf import FLOATING
 ROOT = "root_joint"
 
 
-def reads(path: Path) -> bool:
-    """Whether Pinocchio makes a model of a file."""
+def moves(path: Path) -> bool:
+    """Return whether Pinocchio makes a model of a file that has a joint."""
     try:
-        pin.buildModelFromUrdf(str(path))
+        return bool(pin.buildModelFromUrdf(str(path)).nv)
     except (ValueError, RuntimeError):
         return False
-    return True
 
 
 def _has_products(path: Path) -> bool:
     """Return whether inertias have all six entries: of others urdfdom leaves out everything but the mass."""
     inertias = ElementTree.fromstring(path.read_bytes().strip(b"\0 \r\n\t")).iter("inertia")
-    return all({"ixy", "ixz", "iyz"} <= entry.keys() for entry in inertias)
+    return all({"ixy", "ixz", "iyz"} <= set(entry.attrib) for entry in inertias)
 
 
 def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:

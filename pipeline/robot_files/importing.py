@@ -82,7 +82,7 @@ def import_robot(
         description, more = _paired(tree, pairs)
         warnings = (*warnings, *pairs.unknown_joints(_root(data, name)), *more)
     else:
-        description = _assembled(tree, name) if report is None else _closed(tree, report)
+        description = assembled(tree, name) if report is None else _closed(tree, report)
         warnings = (*warnings, *(_likely_loops(tree, name) if report is None else ()))
     if parameters:
         description = with_parameters(description, tree.gears)
@@ -245,7 +245,7 @@ def _decoded(data: bytes, name: str) -> tuple[bytes, tuple[Problem, ...]]:
     return data, ()
 
 
-def _assembled(tree: Tree, name: str) -> Description:
+def assembled(tree: Tree, name: str) -> Description:
     """The robot of a tree whose file has its own loops, closed numerically where they are open. Raises InputError."""
     description = tree.description()
     if not tree.loops or not list(checks.check_loops(description.family.reference)):

@@ -6,7 +6,7 @@ left out and told. Elements that change nothing are in no table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from robots.formats.xml_tree import Element, FormatError
@@ -125,6 +125,19 @@ def found(root: Element, effects: Collection[Effect]) -> Iterator[Found]:
             if there and effect.says(element):
                 yield effect.kind, FormatError(element.line, place, effect.got, "nothing that a robot file cannot say")
         stack += [(child, element, (*path[-2:], child.tag), place) for child in reversed(element.children)]
+
+
+EARTH = (0.0, 0.0, -9.81)
+"""Gravity of a sweep that has none of its own [m/s^2]."""
+
+
+def gravity(line: int, place: str, values: Sequence[float]) -> list[FormatError]:
+    """Return a warning about a gravity other than the earth's: a sweep has it, and no robot."""
+    if max(abs(x - y) for x, y in zip(values, EARTH, strict=True)) <= 0.02:
+        return []
+    numbers = ", ".join(f"{x:g}" for x in values)
+    hint = f"It is left out: a sweep has `gravity: [{numbers}]`."
+    return [FormatError(line, place, f"gravity {numbers.replace(',', '')}", "that of a sweep", hint)]
 
 
 def judged(effects: Collection[Found], leave_out: Collection[str]) -> tuple[list[FormatError], list[FormatError]]:

@@ -26,6 +26,8 @@ from robots.formats.xml_tree import Element, FormatError, ImportedError
 from robots.model import Coupling, Inertia
 from robots.types import BASE
 
+LEFT_OUT = "It is left out."
+
 FREE, BALL, SLIDE, HINGE = range(4)
 KINDS = {SLIDE: "prismatic", HINGE: "revolute"}
 CONNECT, WELD, JOINT, TENDON = range(4)
@@ -41,7 +43,8 @@ REFUSED: Mapping[str, str] = {
     "flexible": "flexible bodies",
     "plugins": "plugins",
     "fluid": "option for a fluid with density or viscosity",
-    "armature": "rotors of ball joints",
+    "armature": "rotors of ball joints, or of actuators at no joint",
+    "damping": "dampers of actuators at no joint",
 }
 """Descriptions of the elements of a model that are refused, by their kind in `robots.formats.effects`."""
 
@@ -93,6 +96,7 @@ def read_tree(
     for body in range(1, model.nbody):
         _body(reading, body)
     loops, couplings = list(_loops(reading)), list(_couplings(reading))
+    _tell_gravity(reading)
     problems, warnings = effects.judged([*reading.effects, *_effects(reading)], leave_out)
     reading.problems += problems
     reading.warnings += warnings
@@ -106,6 +110,14 @@ def read_tree(
     name = str(root.attributes.get("model", "robot"))
     tree = Tree(plain_name(name), (), {}, (), "imported from MJCF", tuple(couplings), loops=tuple(loops), driven=driven)
     return finished(tree, growing, reading.problems, reading.warnings, inertias)
+
+
+def _tell_gravity(reading: _Reading) -> None:
+    """Warn about a gravity other than that of sweeps, which have it for themselves."""
+    opt = reading.model.opt
+    off = opt.disableflags & int(reading.mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+    gravity = [0.0, 0.0, 0.0] if off else [float(value) for value in opt.gravity]
+    reading.warnings += effects.gravity(0, "option", gravity)
 
 
 def _lines(element: Element) -> Iterator[tuple[tuple[str, str], int]]:
@@ -161,13 +173,7 @@ def _joined(reading: _Reading, at: Place, joint: int, body: str) -> Place:
         hint = f"It became {'three' if kind == BALL else 'six'} joints, {name}_yaw and so on."
         reading.warn("joint", name, got, "joints of one variable", hint)
         place = growing.joints((at[0], compose(at[1], (np.eye(3), anchor))), name, several, np.eye(3), body)
-        dofs = int(model.jnt_dofadr[joint])
-        for step in range(3):
-            if kind == BALL and model.dof_armature[dofs + step]:
-                line, rule = reading.lines.get(("joint", name), 0), "joints of one variable with rotors"
-                got = "an armature of a ball joint"
-                reading.effects.append(("armature", FormatError(line, f"joint {name}", got, rule)))
-                break
+        _of_several(reading, joint, name)
         return place[0], compose(place[1], (np.eye(3), -anchor))
     anchor, axis = np.array(model.jnt_pos[joint]), np.array(model.jnt_axis[joint])
     dof, size = int(model.jnt_dofadr[joint]), float(np.linalg.norm(axis))
@@ -182,21 +188,35 @@ def _joined(reading: _Reading, at: Place, joint: int, body: str) -> Place:
     return place[0], compose(place[1], (np.eye(3), -anchor))
 
 
+def _of_several(reading: _Reading, joint: int, name: str) -> None:
+    """Refuse rotors of a ball or free joint, and warn about its friction and range, which no joint has for itself."""
+    model, kind = reading.model, int(reading.model.jnt_type[joint])
+    dofs = slice(int(model.jnt_dofadr[joint]), int(model.jnt_dofadr[joint]) + (3 if kind == BALL else 6))
+    if np.any(model.dof_armature[dofs]) or _rotor(reading, joint):
+        line, rule = reading.lines.get(("joint", name), 0), "joints of one variable with rotors"
+        got = f"an armature of a {'ball' if kind == BALL else 'free'} joint"
+        reading.effects.append(("armature", FormatError(line, f"joint {name}", got, rule)))
+    friction = (model.dof_damping, model.dof_dampingpoly, model.dof_frictionloss)
+    if any(np.any(each[dofs]) for each in friction) or model.jnt_limited[joint]:
+        reading.warn("joint", name, "friction or a range of several freedoms", "ratings of one variable", LEFT_OUT)
+
+
 def _rotor(reading: _Reading, joint: int) -> float:
     """Compute the armature that rotors of actuators add to that of a joint."""
-    model, total = reading.model, 0.0
-    for k in _actuators(reading, joint):
-        total += (
-            float(getattr(model, "actuator_armature", np.zeros(model.nu))[k]) * float(model.actuator_gear[k][0]) ** 2
-        )
-    return total
+    return _geared(reading, reading.model.actuator_armature, _actuators(reading, joint))
+
+
+def _geared(reading: _Reading, values: np.ndarray, drives: list[int]) -> float:
+    """Return the sum of inertias or dampings of actuators as seen at their joint."""
+    return float(sum(values[k] * reading.model.actuator_gear[k][0] ** 2 for k in drives))
 
 
 def _actuators(reading: _Reading, joint: int) -> list[int]:
     """Actuators that move a joint."""
     model, types = reading.model, reading.mujoco.mjtTrn
     of_joint = (int(types.mjTRN_JOINT), int(types.mjTRN_JOINTINPARENT))
-    return [k for k in range(model.nu) if model.actuator_trntype[k] in of_joint and model.actuator_trnid[k][0] == joint]
+    kinds, ids = model.actuator_trntype, model.actuator_trnid[:, 0]  # an actuator may have several controls
+    return [k for k in range(len(kinds)) if kinds[k] in of_joint and ids[k] == joint]
 
 
 def _rating(reading: _Reading, joint: int, name: str) -> Rating:
@@ -206,23 +226,27 @@ def _rating(reading: _Reading, joint: int, name: str) -> Rating:
     if model.jnt_limited[joint]:
         zero = float(model.qpos0[model.jnt_qposadr[joint]]) + _offset(reading, joint)
         numbers |= {"low": float(model.jnt_range[joint][0]) - zero, "high": float(model.jnt_range[joint][1]) - zero}
+    drives = _actuators(reading, joint)
     forces = [abs(float(x)) for x in model.jnt_actfrcrange[joint]] if model.jnt_actfrclimited[joint] else []
-    for k in _actuators(reading, joint):
+    for k in drives:
         if model.actuator_forcelimited[k]:
             forces.append(float(np.abs(model.actuator_forcerange[k]).max() * abs(model.actuator_gear[k][0])))
     numbers |= {"force": min(forces)} if forces and min(forces) > 0 else {}
-    for key, value in (
-        ("viscous", np.ravel(model.dof_damping)[dof]),
-        ("coulomb", np.ravel(model.dof_frictionloss)[dof]),
-    ):
-        numbers |= {key: float(value)} if value > 0 else {}
+    viscous = float(model.dof_damping[dof]) + _geared(reading, model.actuator_damping, drives)
+    for key, value in (("viscous", viscous), ("coulomb", float(model.dof_frictionloss[dof]))):
+        numbers |= {key: value} if value > 0 else {}
+    if viscous < 0 or np.any(model.dof_dampingpoly[dof]) or np.any(model.actuator_dampingpoly[drives]):
+        reading.warn("joint", name, "damping with powers of the rate, or below zero", "one number", LEFT_OUT)
     return Rating(name, **numbers)
 
 
-def _equalities(reading: _Reading, kind: int) -> Iterator[int]:
-    model = reading.model
+def _equalities(reading: _Reading, *kinds: int) -> Iterator[int]:
+    """Yield the numbers of active equalities, of one of some kinds where there are any; none where a flag says so."""
+    model, bits = reading.model, reading.mujoco.mjtDisableBit
+    if model.opt.disableflags & int(bits.mjDSBL_EQUALITY | bits.mjDSBL_CONSTRAINT):
+        return
     for k in range(model.neq):
-        if int(model.eq_type[k]) == kind and model.eq_active0[k]:
+        if model.eq_active0[k] and (not kinds or int(model.eq_type[k]) in kinds):
             yield k
 
 
@@ -327,15 +351,23 @@ def _effects(reading: _Reading) -> Iterator[effects.Found]:
     def count(size: int, *columns: Any) -> int:
         return int(np.any(np.hstack([np.reshape(each, (size, -1)) for each in columns]), axis=1).sum()) if size else 0
 
-    tendons = (model.tendon_stiffness, model.tendon_damping, model.tendon_frictionloss, model.tendon_armature)
-    active = [k for k in range(model.neq) if model.eq_active0[k] and int(model.eq_type[k]) > JOINT]
-    active = [k for k in active if int(model.eq_type[k]) != TENDON or _tied_joints(reading, k) is None]
+    def numbers(owner: str, *names: str) -> list[Any]:
+        return [getattr(model, f"{owner}_{name}") for name in names]
+
+    of_tendons = ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "frictionloss", "armature")
+    constraints = [k for k in _equalities(reading) if int(model.eq_type[k]) > JOINT]
+    constraints = [k for k in constraints if int(model.eq_type[k]) != TENDON or _tied_joints(reading, k) is None]
+    single = [joint for joint in range(int(model.njnt)) if int(model.jnt_type[joint]) in KINDS]
+    at_joints = {k for joint in single for k in _actuators(reading, joint)}
+    loose = [k for k in range(len(model.actuator_trntype)) if k not in at_joints]
     counts = {
-        "springs": count(int(model.njnt), model.jnt_stiffness),
-        "tendons": count(int(model.ntendon), *tendons),
+        "springs": count(int(model.njnt), *numbers("jnt", "stiffness", "stiffnesspoly")),
+        "tendons": count(int(model.ntendon), *numbers("tendon", *of_tendons)),
         "gravity": count(int(model.nbody), model.body_gravcomp),
-        "constraints": len(active),
+        "constraints": len(constraints),
         "flexible": int(model.nflex),
+        "damping": count(len(loose), model.actuator_damping[loose], model.actuator_dampingpoly[loose]),
+        "armature": count(len(loose), model.actuator_armature[loose]),
         "plugins": int(model.nplugin),
         "fluid": int(opt.density != 0.0 or opt.viscosity != 0.0),
     }

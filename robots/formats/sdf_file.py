@@ -36,7 +36,6 @@ CUTS: Mapping[str, JointKind] = {**KINDS, FIXED: "fixed", BALL: "spherical", **d
 
 WORLD = "world"
 DRAKE = "drake:"
-EARTH = 9.81
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
@@ -230,10 +229,8 @@ def _tell_gravity(reading: SdfModel, root: Element) -> None:
     """Say that the gravity of a world is none of the robot."""
     for world in root.all(WORLD):
         at = world.first("gravity")
-        value = reading.numbers(at, WORLD, 3, (0.0, 0.0, -EARTH))
-        if at is not None and max(abs(x - y) for x, y in zip(value, (0.0, 0.0, -EARTH), strict=True)) > 0.02:
-            hint = f"It is left out: a sweep has `gravity: [{', '.join(f'{x:g}' for x in value)}]`."
-            reading.warn(at, WORLD, f"gravity {at.text[:60]}", "that of a sweep", hint)
+        if at is not None:
+            reading.warnings += effects.gravity(at.line, WORLD, reading.numbers(at, WORLD, 3, effects.EARTH))
 
 
 def _collect(reading: SdfModel, model: Element, scope: str) -> None:

@@ -179,7 +179,8 @@ def _body_velocities(mounted: Mounted, states: Sequence[JointState], rates: Arra
 def state_seeds(mounted: Mounted, solved: Solved) -> dict[Expression, Scalar]:
     """Return the rates of the joint states along the motion, by symbol.
 
-    Joints that turn have rates of cosine and sine, joints that slide a rate of the value.
+    Joints that turn have rates of cosine and sine, joints that slide a rate of the value. Joints of a loop that cannot
+    move have constants.
     """
     seeds: dict[Any, Scalar] = {}
     for link, state, rate in zip(mounted.limb.links, solved.states, solved.rates, strict=True):
@@ -187,7 +188,7 @@ def state_seeds(mounted: Mounted, solved: Solved) -> dict[Expression, Scalar]:
             seeds[state.cos], seeds[state.sin] = -(state.sin * rate), state.cos * rate
         if link.joint_kind.slides:
             seeds[state.value] = rate
-    return seeds
+    return {value: rate for value, rate in seeds.items() if isinstance(value, Expression)}
 
 
 def pose_seeds(pose: Pose, motion: SpatialMotion) -> dict[Expression, Scalar]:

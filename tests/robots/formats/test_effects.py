@@ -86,10 +86,14 @@ def test_an_effect_is_refused_or_left_out_by_name(reader: object, make: object, 
 
 MODELS = {
     "springs": ('name="bend"', 'name="bend" stiffness="3"'),
+    "springs, of the square alone": ('name="bend"', 'name="bend" stiffness="0 0 3"'),
     "gravity": ('<body name="arm"', '<body name="arm" gravcomp="1"'),
     "fluid": ("<worldbody>", '<option density="1.2"/><worldbody>'),
     "tendons": (
         "<equality>", '<tendon><fixed name="t" stiffness="2"><joint joint="bend" coef="1"/></fixed></tendon><equality>'
+    ),
+    "tendons, dampers of the square alone": (
+        "<equality>", '<tendon><fixed name="t" damping="0 2"><joint joint="bend" coef="1"/></fixed></tendon><equality>'
     ),
     "constraints": (
         "<equality>",
@@ -101,7 +105,7 @@ MODELS = {
 @pytest.mark.parametrize("kind", MODELS)
 def test_effects_of_models_of_mujoco(kind: str, tmp_path: Path) -> None:
     pytest.importorskip("mujoco", reason="MuJoCo is missing")
-    path, (old, new) = tmp_path / "m.xml", MODELS[kind]
+    path, (old, new), kind = tmp_path / "m.xml", MODELS[kind], kind.partition(",")[0]
     assert old in MODEL
     path.write_text(MODEL.replace(old, new, 1))
     with pytest.raises(InputError, match=f"--leave-out {kind}"):

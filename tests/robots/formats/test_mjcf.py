@@ -28,8 +28,8 @@ def written(tmp_path: Path, text: str) -> Path:
 def test_forces_are_those_of_mujoco(tmp_path: Path) -> None:
     found = imported(written(tmp_path, ARM))
     assert found.joints == 4
-    assert found.error is not None
-    assert found.error < 1e-12
+    assert found.errors is not None
+    assert found.errors.largest < 1e-12
     made = import_robot(tmp_path / "m.xml", parameters=False)
     (limb,) = made.description.template.limbs
     assert limb.couplings == (Coupling("close", "bend", -0.5),)
@@ -82,8 +82,8 @@ def test_forces_of_a_closed_chain_are_those_of_mujoco(equality: str, end: str, t
         )
     found = imported(written(tmp_path, text))
     assert found.refused == ""
-    assert found.error is not None
-    assert found.error < 1e-9
+    assert found.errors is not None
+    assert found.errors.largest < 1e-9
     (limb,) = import_robot(tmp_path / "m.xml").description.template.limbs
     assert [cut.kind for cut in limb.loops] == ["spherical" if "connect" in equality else "fixed"]
 
@@ -93,8 +93,8 @@ def test_joints_that_follow_are_those_of_mujoco(ratio: str, tmp_path: Path) -> N
     found = imported(
         written(tmp_path, ARM.replace("0 -0.5 0 0 0", ratio).replace('name="lift"', 'name="lift" ref="0.1"'))
     )
-    assert found.error is not None
-    assert found.error < 1e-12
+    assert found.errors is not None
+    assert found.errors.largest < 1e-12
 
 
 def test_an_open_loop_is_closed_from_its_pose(tmp_path: Path) -> None:
@@ -156,6 +156,63 @@ def test_what_is_left_out_is_told(tmp_path: Path) -> None:
         ": got 1 springs of joints; expected nothing that a robot file cannot say. It is left out."
     ]
     assert made.description.ratings[0].low == -2.5
+
+
+TOLD = {
+    "gravity of the moon": ("<worldbody>", '<option gravity="0 0 -1.62"/><worldbody>', "gravity 0 0 -1.62"),
+    "no gravity": ("<worldbody>", '<option><flag gravity="disable"/></option><worldbody>', "gravity 0 0 0"),
+    "damping of squares": (
+        'name="waist"',
+        'name="waist" damping="1 2"',
+        "damping with powers of the rate, or below zero",
+    ),
+    "friction of a ball": (
+        '<geom fromto="0 0 0 0.1 0 0" mass="0.4"/>',
+        '<geom fromto="0 0 0 0.1 0 0" mass="0.4"/><body><joint type="ball" armature="0"/><geom type="sphere"/></body>',
+        "friction or a range of several freedoms",
+    ),
+}
+"""What is replaced in the arm, by what, and what is told of it."""
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_what_a_robot_file_has_no_place_for_is_told(name: str, tmp_path: Path) -> None:
+    old, new, got = TOLD[name]
+    assert old in ARM
+    warnings = import_robot(written(tmp_path, ARM.replace(old, new)), parameters=False).warnings
+    assert [each.hint.partition(":")[0].rstrip(".") for each in warnings if each.got == got] == ["It is left out"]
+
+
+@pytest.mark.parametrize("flag", ["equality", "constraint"])
+def test_equalities_that_a_flag_disables_close_nothing(flag: str, tmp_path: Path) -> None:
+    """As MuJoCo has it, the four-bar is a tree of three joints then."""
+    off = f'<option><flag {flag}="disable"/></option><worldbody>'
+    found = imported(written(tmp_path, FOUR_BAR.replace("<worldbody>", off)))
+    assert found.joints == 3
+    assert found.errors is not None
+    assert not found.errors.closed
+    assert found.errors.largest < 1e-12
+
+
+def test_a_joint_beside_a_loop_that_cannot_move_has_its_mass(tmp_path: Path) -> None:
+    """The axis of the crank is skew, so that the four-bar is a frame, on which a wheel turns."""
+    wheel = '<body pos="0 0.1 0"><joint name="e"/><geom fromto="0 0 0 0.1 0.1 0.2"/></body></body>\n  </worldbody>'
+    text = FOUR_BAR.replace("</body>\n  </worldbody>", wheel).replace('name="a"', 'name="a" axis="1 0.3 1"')
+    found = imported(written(tmp_path, text.replace('joint="a"', 'joint="e"')))
+    assert found.joints == 4
+    assert found.errors is not None
+    assert found.errors.closed
+    assert found.errors.largest < 1e-9
+
+
+def test_an_actuator_with_several_controls_is_counted_once(tmp_path: Path) -> None:
+    """MuJoCo counts controls apart from actuators; rotors are those of the actuators of a joint."""
+    motor = '<motor name="m" joint="waist" gear="20" forcerange="-3 3"/>'
+    pid = '<pid name="p" joint="bend" armature="0.1" damping="0.7" gear="2"/>'
+    made = import_robot(written(tmp_path, ARM.replace(motor, pid + motor)), parameters=False)
+    (limb,) = made.description.template.limbs
+    assert [link.armature for link in limb.links] == pytest.approx([0.02, 0.02, 0.3 + 0.1 * 2**2, 0.02])
+    assert made.description.ratings[2].viscous == pytest.approx(0.5 + 0.7 * 2**2)
 
 
 TIED = '<joint joint1="close" joint2="bend" polycoef="0 -0.5 0 0 0"/>'

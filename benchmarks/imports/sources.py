@@ -1,0 +1,89 @@
+"""Robot files that others wrote: of installed packages, and below folders of repositories."""
+
+from __future__ import annotations
+
+import re
+import sysconfig
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+
+from benchmarks.imports.spanning import pairs_of
+from pipeline.robot_files.importing import ImportedRobot, import_robot, tree_of
+from robots.formats.effects import KINDS
+from robots.formats.tree import Base, Tree
+
+PACKAGES = ("example-robot-data", "pybullet", "dm_control", "gymnasium-robotics", "robosuite", "drake", "mujoco")
+"""Distributions that bring robots, by their names on PyPI."""
+
+INSTALLED = {"installed": sysconfig.get_paths()["purelib"]}
+"""Where files that they name may be: beside one another."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, the distribution or folder that it is from, arguments of its macros, and folders of packages."""
+
+    path: Path
+    package: str = ""
+    macros: Mapping[str, str] = field(default_factory=dict)
+    packages: Mapping[str, str] = field(default_factory=lambda: INSTALLED)
+
+    def tree(self, base: Base) -> Tree:
+        """Return the tree of the file with inertias as they are."""
+        macros = self.macros or True
+        return tree_of(self.path, base, "as they are", macros, self.packages, KINDS, pairs_of(self.path))
+
+    def robot(self, base: Base, parameters: bool = True) -> ImportedRobot:
+        """Import the file. Raises InputError."""
+        return import_robot(
+            self.path,
+            pairs_of(self.path),
+            base=base,
+            parameters=parameters,
+            macros=self.macros or True,
+            packages=self.packages,
+            leave_out=KINDS,
+        )
+
+
+def files(packages: Iterable[str] = PACKAGES) -> Iterator[Source]:
+    """URDF and SDF files, and XML files of MuJoCo, of the packages that are installed, each with its package."""
+    for package in packages:
+        try:
+            listed = metadata.files(package) or []
+        except metadata.PackageNotFoundError:
+            continue
+        for entry in sorted(map(str, listed)):
+            path = Path(str(metadata.distribution(package).locate_file(entry)))
+            if "random_urdfs" not in path.parts and _is_robot(path):  # a thousand blocks
+                yield Source(path, f"{package} {metadata.version(package)}")
+
+
+def below(folder: Path, arguments: Mapping[str, str]) -> Iterator[Source]:
+    """Yield the same files below a folder, and files of macros, each with the first folder that leads to it.
+
+    Folders with a package.xml are packages by its name. Arguments go to the files that have macros.
+    """
+    packages = {"corpus": str(folder), **_packages_below(folder)}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and _is_robot(path):
+            given = arguments if path.suffix == ".xacro" else {}
+            yield Source(path, path.relative_to(folder).parts[0], given, packages)
+
+
+def _packages_below(folder: Path) -> dict[str, str]:
+    """Return the ROS packages below a folder by their names."""
+    found = {}
+    for path in folder.rglob("package.xml"):
+        if name := re.search(r"<name>\s*([^<\s]+)", path.read_text(errors="replace")):
+            found[name[1]] = str(path.parent)
+    return found
+
+
+def _is_robot(path: Path) -> bool:
+    """Return whether a file is one of URDF, of macros for one, of SDF, or a model of MuJoCo."""
+    if path.suffix == ".xml":
+        return b"<mujoco" in path.read_bytes()[:4000]
+    return path.suffix in (".urdf", ".sdf", ".xacro")

@@ -1,0 +1,51 @@
+"""Benchmark of imports: verdicts and sums, with other engines left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.imports import sources
+from benchmarks.imports.comparison import Errors
+from benchmarks.imports.table import Import, imported, sums
+from tests.robots.formats.urdfs import tree
+
+PLACE = Path("robots/a.urdf")
+
+
+def row(error: float | None = None, **rest: object) -> Import:
+    errors = None if error is None else Errors(error, 0.0, "pinocchio")
+    return Import(PLACE, "p", errors=errors, **rest)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("entry", "verdict"),
+    [
+        (row(), "accepted"),
+        (row(1e-15), "accepted"),
+        (row(1e-6), "wrong"),
+        (row(float("nan")), "wrong"),
+        (row(refused="no joint that moves"), "refused"),
+        (row(refused="a joint of type 'x'", moves=True), "refused wrongly"),
+    ],
+)
+def test_a_file_has_a_verdict(entry: Import, verdict: str) -> None:
+    assert entry.verdict == verdict
+    assert f"| {verdict} |" in entry.row
+
+
+def test_files_below_a_folder_are_counted_by_the_folders_that_lead_to_them(tmp_path: Path) -> None:
+    for name in ("one/a.urdf", "two/deep/b.urdf"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(tree(1, 2))
+    (tmp_path / "two" / "empty.urdf").write_text("<robot name='r'/>")
+    found = [imported(source, compare=False) for source in sources.below(tmp_path, {})]
+    assert [(entry.package, entry.verdict) for entry in found] == [
+        ("one", "accepted"),
+        ("two", "accepted"),
+        ("two", "refused"),
+    ]
+    heads, _, one, two, every = (line.split(" | ") for line in sums(found))
+    assert heads[2:5] == ["files", "accepted", "wrong"]
+    assert [line[2:6] for line in (one, two, every)] == [list("1100"), list("2101"), list("3201")]

@@ -197,7 +197,7 @@ def _of_several(reading: _Reading, joint: int, name: str) -> None:
         got = f"an armature of a {'ball' if kind == BALL else 'free'} joint"
         reading.effects.append(("armature", FormatError(line, f"joint {name}", got, rule)))
     friction = (model.dof_damping, model.dof_dampingpoly, model.dof_frictionloss)
-    if any(np.any(each[dofs]) for each in friction) or model.jnt_limited[joint]:
+    if any(np.any(numbers[dofs]) for numbers in friction) or model.jnt_limited[joint]:
         reading.warn("joint", name, "friction or a range of several freedoms", "ratings of one variable", LEFT_OUT)
 
 
@@ -349,7 +349,9 @@ def _effects(reading: _Reading) -> Iterator[effects.Found]:
     model, opt = reading.model, reading.model.opt
 
     def count(size: int, *columns: Any) -> int:
-        return int(np.any(np.hstack([np.reshape(each, (size, -1)) for each in columns]), axis=1).sum()) if size else 0
+        return (
+            int(np.any(np.hstack([np.reshape(column, (size, -1)) for column in columns]), axis=1).sum()) if size else 0
+        )
 
     def numbers(owner: str, *names: str) -> list[Any]:
         return [getattr(model, f"{owner}_{name}") for name in names]

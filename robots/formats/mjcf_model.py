@@ -84,5 +84,6 @@ def _refused(output: str) -> FormatError:
     """Return the message of MuJoCo as an error, at the line that it names."""
     line = re.search(r"line (\d{1,9})", output)
     got = f"a model that MuJoCo does not compile ({output[:160]})"
-    hint = "Files that it names, such as meshes, have to be where it says."
+    names_file = "file" in output.lower()
+    hint = "Files that it names, such as meshes, have to be where it says." if names_file else ""
     return FormatError(int(line[1]) if line else 0, "", got, "a model that it does", hint)

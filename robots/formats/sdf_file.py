@@ -343,11 +343,14 @@ def read_joint(reading: SdfModel, at: Element, scope: str) -> SdfJoint | None:
         if not reading.problems:
             reading.refuse(at, place, f"a pose in frame {error.args[0]!a}", "a frame of this model that leads to it")
         return None
+    problems = len(reading.problems)
     axes = [_axis(reading, at, tag, scope, where) for tag in ("axis", "axis2")]
     moving = [axis for axis in axes if axis is not None]
     axis_count = 0 if kind in (BALL, FIXED) else 2 if kind in TWO_AXES else 1
     if len(moving) < axis_count:
-        reading.refuse(at, place, f"{len(moving)} axes", f"{axis_count} of a {kind} joint", "Add <axis><xyz>.")
+        if len(reading.problems) == problems:  # else an axis is there, and wrong
+            got = f"{len(moving)} axes" if len(moving) != 1 else "one axis"
+            reading.refuse(at, place, got, f"{axis_count} of a {kind} joint", "Add <axis><xyz>.")
         return None
     ratings = tuple(_rating(reading, at, tag, place) for tag in ("axis", "axis2"))
     armature = _armature(reading, at, kind, place)
@@ -418,8 +421,11 @@ def _axis(reading: SdfModel, joint: Element, tag: str, scope: str, where: Pose) 
     if at is None:
         return None
     xyz = at.first("xyz")
+    problems = len(reading.problems)
     values = np.array(reading.numbers(xyz, place, 3, (0.0, 0.0, 1.0)))
     size = float(np.linalg.norm(values))
+    if len(reading.problems) > problems:
+        return None
     if not size > 0:
         reading.refuse(xyz or at, place, "axis 0 0 0", "a direction", "Give it a length of 1.")
         return None

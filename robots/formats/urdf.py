@@ -72,7 +72,8 @@ def _ordered(file: UrdfFile, base: Base) -> list[UrdfJoint]:
             file.refuse(joint.line, place, got, "one parent for each link", "Declare it as a loop, in a file of loops.")
         below.get(joint.parent, []).append(joint)
     roots = [name for name in file.links if name not in above]
-    for name in roots[1:]:
+    is_broken = any(problem.place.startswith("joint ") for problem in file.problems)  # which leaves links alone
+    for name in roots[1:] if not is_broken else ():
         hint = "Join it to the others, or take it out."
         file.refuse(file.links[name].line, f"link {name}", f"a second root beside {roots[0]}", "one root", hint)
     order, reached = list[UrdfJoint](), set(roots)

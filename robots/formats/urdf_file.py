@@ -235,10 +235,12 @@ class ElementReader:
         at = self.element.first("axis")
         if at is None or kind == FIXED:
             return (1.0, 0.0, 0.0)
+        problems = len(self.file.problems)
         direction = self.numbers(at, "xyz", 3)
         size = math.hypot(*direction)
         if not size > 0:
-            self.refuse(at, "axis 0 0 0", "a direction", "Give it a length of 1.")
+            if len(self.file.problems) == problems:  # else these are no three numbers
+                self.refuse(at, "axis 0 0 0", "a direction", "Give it a length of 1.")
             return (1.0, 0.0, 0.0)
         if abs(size - 1.0) > 1e-6:
             self.file.warn(at.line, self.place, f"an axis of length {size:g}", "length 1", "It was made so.")

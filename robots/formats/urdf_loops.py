@@ -50,7 +50,7 @@ def with_loops(tree: Tree, root: Element) -> Tree:
 
 def _with_transmissions(tree: Tree, root: Element) -> tuple[str, ...] | None:
     """Return the joints of a tree with loops that transmissions move; None where the file has none."""
-    driven = {joint.attributes.get("name") for each in root.all("transmission") for joint in each.all("joint")}
+    driven = {joint.attributes.get("name") for drive in root.all("transmission") for joint in drive.all("joint")}
     return tuple(name for name in tree.free if name in driven) or None
 
 

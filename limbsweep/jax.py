@@ -110,6 +110,13 @@ class _HostCall:
         outputs = self.call.vjp(at, [np.asarray(array) for array in arrays[count:]])
         return tuple(np.reshape(part, np.shape(array)) for part, array in zip(outputs, arrays[:count], strict=True))
 
+    def run_second(self, *arrays: Any) -> tuple[np.ndarray, ...]:
+        """Compute the rates of derivatives by the arrays, from these, those by the results, and rates of the arrays."""
+        count, last = len(self.keys), len(arrays) - len(self.keys)
+        seeds = [np.asarray(array) for array in arrays[count:last]]
+        outputs = self.call.hvp(self._at(arrays[:count]), seeds, self._bare(arrays[last:]))
+        return tuple(np.reshape(part, np.shape(array)) for part, array in zip(outputs, arrays[:count], strict=True))
+
     def _at(self, arrays: Sequence[Any]) -> Derivatives:
         return self.call.at(self._bare(arrays))
 
@@ -160,6 +167,7 @@ def _shapes_of_cotangents(host: _HostCall, *arrays: Any) -> Sequence[Any]:
 _values = _primitive("limbsweep", _HostCall.run, _shapes_of_results)
 _rates = _primitive("limbsweep_rates", _HostCall.run_rates, _shapes_of_rates)
 _cotangents = _primitive("limbsweep_cotangents", _HostCall.run_cotangents, _shapes_of_cotangents)
+_second = _primitive("limbsweep_second", _HostCall.run_second, _shapes_of_cotangents)
 
 
 def _differentiated(arrays: Sequence[Any], rates: Sequence[Any], *, host: _HostCall) -> Any:
@@ -177,8 +185,39 @@ def _transposed(cotangents: Sequence[Any], *arrays: Any, host: _HostCall) -> Any
     return [*[None] * count, *by_rates]
 
 
+def _twice_differentiated(arrays: Sequence[Any], rates: Sequence[Any], *, host: _HostCall) -> Any:
+    """Return derivatives of a number with their rates, the rule for JAX."""
+    count = len(host.keys)
+    along, changes = (list(map(ad.instantiate_zeros, part)) for part in (rates[:count], rates[count:]))
+    second = _second.bind(*arrays, *along, host=host)
+    first = _cotangents.bind(*arrays[:count], *changes, host=host)
+    return _cotangents.bind(*arrays, host=host), [jnp.add(*parts) for parts in zip(second, first, strict=True)]
+
+
+def _transposed_cotangents(rates: Sequence[Any], *arrays: Any, host: _HostCall) -> Any:
+    """Return the derivatives by the cotangents, in which derivatives are linear, the rule for JAX."""
+    count = len(host.keys)
+    outputs = _rates.bind(*arrays[:count], *map(ad.instantiate_zeros, rates), host=host)
+    by_seeds = [part if ad.is_undefined_primal(x) else None for part, x in zip(outputs, arrays[count:], strict=True)]
+    return [*[None] * count, *by_seeds]
+
+
+def _transposed_second(rates: Sequence[Any], *arrays: Any, host: _HostCall) -> Any:
+    """Return the derivatives by the last arrays, the rule for JAX; second derivatives are symmetric."""
+    known = arrays[: len(arrays) - len(host.keys)]
+    outputs = _second.bind(*known, *map(ad.instantiate_zeros, rates), host=host)
+    last = arrays[len(known) :]
+    return [
+        *[None] * len(known),
+        *(p if ad.is_undefined_primal(x) else None for p, x in zip(outputs, last, strict=True)),
+    ]
+
+
 ad.primitive_jvps[_values] = _differentiated
+ad.primitive_jvps[_cotangents] = _twice_differentiated
 ad.primitive_transposes[_rates] = _transposed
+ad.primitive_transposes[_cotangents] = _transposed_cotangents
+ad.primitive_transposes[_second] = _transposed_second
 
 
 def _on_arrays(name: str) -> Callable[..., Any]:
@@ -205,6 +244,7 @@ def _on_arrays(name: str) -> Callable[..., Any]:
 
 
 actuator_positions = _on_arrays("actuator_positions")
+equations_of_motion = _on_arrays("equations_of_motion")
 forward_dynamics = _on_arrays("forward_dynamics")
 forward_kinematics = _on_arrays("forward_kinematics")
 inverse_dynamics = _on_arrays("inverse_dynamics")

@@ -5,7 +5,7 @@
     forces.square().sum().backward()
 
 Arguments are those of the functions of `limbsweep`, with tensors in the place of numbers and arrays; results are
-tensors of doubles on the processor. Derivatives are exact, see `limbsweep.differentiate`.
+tensors of doubles on the processor. Derivatives are exact, second ones too, see `limbsweep.differentiate`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from limbsweep.tensors.calls import FUNCTIONS, OUTPUTS, TensorCall
 from limbsweep.tensors.objectives import DesignProblem, Objective, objective_of, values_and_rates
 from robots.extras import require_extra
 from robots.model import Robot
+from tasks.dynamics.derivatives import Derivatives
 
 require_extra("torch")
 import torch  # noqa: E402 - its absence is told first
@@ -28,6 +29,11 @@ __all__ = [*sorted(FUNCTIONS), "objective"]
 
 def _is_tensor(value: object) -> bool:
     return isinstance(value, torch.Tensor)
+
+
+def _tensor(array: np.ndarray) -> Any:
+    """Return an array as a tensor of the same shape."""
+    return torch.from_numpy(np.array(array, order="C"))
 
 
 def _checked(name: str, tensor: Any) -> Any:
@@ -46,23 +52,21 @@ class _Function(torch.autograd.Function):
     def forward(call: TensorCall, *tensors: Any) -> Any:
         """Return the results, then the status."""
         derivatives = call.at([tensor.detach().numpy() for tensor in tensors])
-        results = [torch.from_numpy(np.ascontiguousarray(derivatives.results[key])) for key in call.outputs]
+        results = [_tensor(derivatives.results[key]) for key in call.outputs]
         call.at_tensors = derivatives
-        return (*results, torch.from_numpy(np.ascontiguousarray(derivatives.results["status"])))
+        return (*results, _tensor(derivatives.results["status"]))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         """Keep what derivatives are computed from."""
         ctx.call, ctx.derivatives = inputs[0], inputs[0].at_tensors
+        ctx.save_for_backward(*inputs[1:])
         ctx.mark_non_differentiable(output[-1])
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *cotangents: Any) -> Any:
         """Return the derivatives by all tensors."""
-        seeds = [cotangent.detach().numpy() for cotangent in cotangents[:-1]]
-        outputs = ctx.call.vjp(ctx.derivatives, seeds)
-        return (None, *(torch.from_numpy(np.ascontiguousarray(part)) for part in outputs))
+        return (None, *_Cotangents.apply(ctx.call, ctx.derivatives, *ctx.saved_tensors, *cotangents[:-1]))
 
     @staticmethod
     def jvp(ctx: Any, _: Any, *rates: Any) -> Any:
@@ -70,7 +74,31 @@ class _Function(torch.autograd.Function):
         tensors = ctx.call.tensors.values()
         arrays = [np.zeros(t.shape) if r is None else r.detach().numpy() for t, r in zip(tensors, rates, strict=True)]
         outputs = ctx.call.jvp(ctx.derivatives, arrays)
-        return (*(torch.from_numpy(np.ascontiguousarray(part)) for part in outputs), None)
+        return (*(_tensor(part) for part in outputs), None)
+
+
+class _Cotangents(torch.autograd.Function):
+    """Derivatives of a call by its tensors as PyTorch knows them: a function of tensors and of those by results."""
+
+    @staticmethod
+    def forward(call: TensorCall, derivatives: Derivatives, *tensors: Any) -> Any:
+        """Return the derivatives by all tensors."""
+        seeds = [cotangent.detach().numpy() for cotangent in tensors[len(call.tensors) :]]
+        return tuple(_tensor(part) for part in call.vjp(derivatives, seeds))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        """Keep what second derivatives are computed from."""
+        ctx.call, ctx.derivatives = inputs[:2]
+        ctx.save_for_backward(*inputs[2 + len(ctx.call.tensors) :])
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *rates: Any) -> Any:
+        """Return the derivatives by the tensors, second ones of the call, and by the derivatives by its results."""
+        along, seeds = ([x.detach().numpy() for x in row] for row in (rates, ctx.saved_tensors))
+        parts = (*ctx.call.hvp(ctx.derivatives, seeds, along), *ctx.call.jvp(ctx.derivatives, along))
+        return (None, None, *(_tensor(part) for part in parts))
 
 
 def _on_tensors(name: str) -> Callable[..., Any]:
@@ -93,6 +121,7 @@ def _on_tensors(name: str) -> Callable[..., Any]:
 
 
 actuator_positions = _on_tensors("actuator_positions")
+equations_of_motion = _on_tensors("equations_of_motion")
 forward_dynamics = _on_tensors("forward_dynamics")
 forward_kinematics = _on_tensors("forward_kinematics")
 inverse_dynamics = _on_tensors("inverse_dynamics")

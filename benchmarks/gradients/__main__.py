@@ -1,10 +1,12 @@
 """Gradients of inverse dynamics: how well both directions agree, and their cost in units of a value.
 
-    python -m benchmarks.gradients [ROBOT ...] [--samples N]
+    python -m benchmarks.gradients [ROBOT ...] [--samples N] [--by-count]
 
 For each robot a row: parameters, the largest difference of cotangents times rates on both sides, relative to the sum of
 the sizes of their terms, and times of all of these over that of a value, in one run: the gradient of a number by all
 parameters and the motion (reverse), one direction (forward), and central differences over all parameters. Best of six.
+With --by-count a row for 1 to 40 parameters of each robot: times of their gradient in reverse, by directions (forward),
+by central differences, and of the product of second derivatives with a vector, over that of a value.
 """
 
 from __future__ import annotations
@@ -55,12 +57,42 @@ def row(name: str, samples: int) -> tuple[int, float, float, float, float]:
     return len(parameters), missed, reverse / value, forward / value, 2.0 * len(parameters)
 
 
+COUNTS = (1, 2, 5, 10, 20, 40)
+"""Numbers of parameters that gradients are taken by."""
+
+
+def by_count(name: str, samples: int, count: int) -> tuple[float, float, float, float]:
+    """Return times by so many parameters: reverse, all directions, differences and second derivatives, in values."""
+    robot, rng = catalog.build(name), np.random.default_rng(1)
+    motion, parameters = motion_of(robot, samples), dict(list(robot.values.items())[:count])
+    at = ls.differentiate(ls.inverse_dynamics, robot, parameters=parameters, **motion)
+    seed = rng.normal(size=at.results["force"].shape) * (at.results["status"] == 0)[:, None]
+    value = best(lambda: ls.inverse_dynamics(robot, **motion).force, REPEATS)
+    reverse = best(lambda: at.vjp({"force": seed}), REPEATS)
+    forward = best(lambda: at.jvp({next(iter(parameters)): 1.0}), REPEATS)
+    second = best(lambda: at.hvp({"force": seed}, dict.fromkeys(parameters, 1.0)), REPEATS)
+    return reverse / value, count * forward / value, 2.0 * count, second / value
+
+
+def print_by_count(robots: list[str], samples: int) -> None:
+    """Print the table by numbers of parameters."""
+    print(f"{'robot':<18}{'parameters':>11}{'reverse':>9}{'forward':>9}{'differences':>12}{'second':>9}")
+    for name in robots:
+        for count in (each for each in COUNTS if each <= len(catalog.build(name).values)):
+            times = zip(by_count(name, samples, count), (9, 9, 12, 9), strict=True)
+            print(f"{name:<18}{count:>11}" + "".join(f"{each:>{width}.1f}" for each, width in times), flush=True)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("robots", nargs="*", default=list(ROBOTS))
     parser.add_argument("--samples", type=int, default=20_000)
+    parser.add_argument("--by-count", action="store_true", help="a row for each number of parameters")
     options = parser.parse_args(arguments)
+    if options.by_count:
+        print_by_count(options.robots, options.samples)
+        return
     print(f"{'robot':<18}{'parameters':>11}{'difference':>12}{'reverse':>9}{'forward':>9}{'differences':>12}")
     for name in options.robots:
         count, missed, *times = row(name, options.samples)

@@ -126,6 +126,14 @@ class TensorCall:
         derivatives_by_name = derivatives.vjp(dict(zip(self.outputs, cotangents, strict=True)))
         return [derivatives_by_name[key] for key in self.tensors]
 
+    def hvp(
+        self, derivatives: Derivatives, cotangents: Sequence[np.ndarray], rates: Sequence[np.ndarray]
+    ) -> list[np.ndarray]:
+        """Return the rates of what `vjp` gives, where the tensors change at these rates and the cotangents do not."""
+        by_output = dict(zip(self.outputs, cotangents, strict=True))
+        second = derivatives.hvp(by_output, dict(zip(self.tensors, rates, strict=True)))
+        return [second[key] for key in self.tensors]
+
     def jvp(self, derivatives: Derivatives, rates: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the rates of the results, in their order, from those of the tensors."""
         derivatives_by_name = derivatives.jvp(dict(zip(self.tensors, rates, strict=True)))

@@ -252,6 +252,14 @@ class Derivatives(ABC):
         sample that is not OK gives NaN, and nothing where its cotangents are zero. Raises ValueError as `jvp`.
         """
 
+    @abstractmethod
+    def hvp(self, cotangents: Mapping[str, ArrayLike], rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """Return the rates of what `vjp` gives for fixed cotangents, where inputs change at these rates.
+
+        That is the product of the second derivatives of a number with a vector, exact, in the shapes of `vjp`. Raises
+        ValueError as `jvp`.
+        """
+
 
 class StageDerivatives(Derivatives):
     """Derivatives of a function whose results are values of stages."""
@@ -285,21 +293,44 @@ class StageDerivatives(Derivatives):
 
     def jvp(self, rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """Return the rates of the results; see `Derivatives`."""
-        moving_rates = {key: np.zeros_like(self._sound.values[key]) for key in self._roots}
-        moving = set()
-        check_names("rates", rates, self.inputs)
-        for name, rate in rates.items():
-            root = self._inputs[name]
-            wide = moving_rates[root.key].ndim == 3
-            along = root.taken(spread(name, rate, root.core, self.batch if wide else ()))
-            moving_rates[root.key][0, root.rows] = rows(along, self.batch) if wide else along
-            moving.add(root.key)
-        table = self._sound.forward(self._through_mounts({key: moving_rates[key] for key in moving}))
+        table = self._sound.forward(self._through_mounts(self._root_rates(rates)))
         outputs = {name: layout.gathered(table, self.samples, 0.0) for name, layout in self.layouts.items()}
         return {name: self._shaped(self._masked(array)) for name, array in outputs.items()}
 
     def vjp(self, cotangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """Return the derivatives of a number by all inputs; see `Derivatives`."""
+        total, spoiled = self._seeds(cotangents)
+        table = self._sound.backward(total)
+        if (seeds := self._mount_seeds(table)) is not None:
+            table[PARAMETERS] = table[PARAMETERS] + self._mounts.backward(seeds)[PARAMETERS][..., 0]
+        return {name: self._of_root(root, table, spoiled) for name, root in self._inputs.items()}
+
+    def hvp(self, cotangents: Mapping[str, ArrayLike], rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """Return the product of second derivatives with a vector; see `Derivatives`."""
+        (total, spoiled), moving = self._seeds(cotangents), self._root_rates(rates)
+        first, second = self._sound.backward_rates(total, {}, self._through_mounts(moving))
+        if (seeds := self._mount_seeds(first)) is not None:
+            along = {key: _one_sample(moving[key]) for key in (PARAMETERS,) if key in moving}
+            changes = self._mount_seeds(second) or {}
+            second[PARAMETERS] = (
+                second[PARAMETERS] + self._mounts.backward_rates(seeds, changes, along)[1][PARAMETERS][..., 0]
+            )
+        return {name: self._of_root(root, second, spoiled) for name, root in self._inputs.items()}
+
+    def _root_rates(self, rates: Mapping[str, ArrayLike]) -> Values:
+        """Return the rates of the roots, by key, where inputs change."""
+        check_names("rates", rates, self.inputs)
+        result: Values = {}
+        for name, rate in rates.items():
+            root = self._inputs[name]
+            along = result.setdefault(root.key, np.zeros_like(self._sound.values[root.key]))
+            wide = along.ndim == 3
+            part = root.taken(spread(name, rate, root.core, self.batch if wide else ()))
+            along[0, root.rows] = rows(part, self.batch) if wide else part
+        return result
+
+    def _seeds(self, cotangents: Mapping[str, ArrayLike]) -> tuple[Values, Array]:
+        """Return the cotangents of values, zero at samples that are not OK, and which of these count."""
         total: Values = {}
         spoiled = np.zeros(self.samples, dtype=bool)
         check_names("cotangents", cotangents, self.layouts)
@@ -307,10 +338,7 @@ class StageDerivatives(Derivatives):
             seed = spread(name, array, self.layouts[name].shape, self.batch).reshape(self.samples, -1)
             spoiled |= ~self.good & (seed != 0.0).any(axis=1)
             self.layouts[name].scattered(np.where(self.good[:, None], seed, 0.0), total)
-        table = self._sound.backward(total)
-        if not self.per_sample:
-            table = self._with_mounts(table)
-        return {name: self._of_root(root, table, spoiled) for name, root in self._inputs.items()}
+        return total, spoiled
 
     def _inputs_of(self, robot: Robot, motion: Motion, groups: FrictionInput, load: Array | None) -> dict[str, Root]:
         """Return the inputs by name."""
@@ -379,26 +407,22 @@ class StageDerivatives(Derivatives):
     @cached_property
     def _mounts(self) -> Tape:
         """The mount frames from the parameters that all samples share, as of one sample."""
-        one = {PARAMETERS: np.repeat(self.dynamics.values[PARAMETERS][..., None], padded(1), axis=2)}
+        one = {PARAMETERS: _one_sample(self.dynamics.values[PARAMETERS])}
         return Tape([mount_stage(self.dynamics.robot.family)], one, 1, [PARAMETERS])
 
     def _through_mounts(self, rates: Values) -> Values:
         """Return rates with those of the mount frames, where parameters change."""
         if self.per_sample or PARAMETERS not in rates:
             return rates
-        table = self._mounts.forward({PARAMETERS: np.repeat(rates[PARAMETERS][..., None], padded(1), axis=2)})
+        table = self._mounts.forward({PARAMETERS: _one_sample(rates[PARAMETERS])})
         return rates | {key: array[..., 0] for key, array in table.items() if key != PARAMETERS}
 
-    def _with_mounts(self, table: Values) -> Values:
-        """Return derivatives with those that parameters have by the mount frames."""
-        seeds = {
-            key: np.repeat(array[..., None], padded(1), axis=2)
-            for key, array in table.items()
-            if isinstance(key, Indexed) and array.shape[1]
-        }
-        if not seeds or PARAMETERS not in table:
-            return table
-        return table | {PARAMETERS: table[PARAMETERS] + self._mounts.backward(seeds)[PARAMETERS][..., 0]}
+    def _mount_seeds(self, table: Values) -> Values | None:
+        """Return the derivatives by the mount frames, through which parameters act; None where they do not."""
+        if self.per_sample or PARAMETERS not in table:
+            return None
+        frames = {key: array for key, array in table.items() if isinstance(key, Indexed) and array.shape[1]}
+        return {key: _one_sample(array) for key, array in frames.items()} or None
 
     def _masked(self, array: Array) -> Array:
         array[~self.good] = np.nan
@@ -406,6 +430,11 @@ class StageDerivatives(Derivatives):
 
     def _shaped(self, array: Array) -> Array:
         return array.reshape(*self.batch, *array.shape[1:])
+
+
+def _one_sample(array: Array) -> Array:
+    """Return values of a case (1, size) as those of one sample."""
+    return np.repeat(array[..., None], padded(1), axis=2)
 
 
 def _opened(

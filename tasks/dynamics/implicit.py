@@ -100,16 +100,43 @@ class AccelerationDerivatives(Derivatives):
 
     def vjp(self, cotangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """Return the derivatives of a number by all inputs; see `Derivatives`."""
+        multiplier, lost = self._multiplier(cotangents)
+        pushed = _times(self.jacobian, multiplier) + lost
+        by_input = self.inner.vjp(self._inner_seeds(self.jacobian, self.gap, multiplier, lost))
+        del by_input[self.unknown]
+        return {ACTUATOR: summed(pushed, self.actuator.shape[:-1], 1), **by_input}
+
+    def _multiplier(self, cotangents: Mapping[str, ArrayLike]) -> tuple[Array, Array]:
+        """Return l with (J^T df/da)^T l = the cotangent, and NaN for samples without a derivative that it asks for."""
         check_names("cotangents", cotangents, ("acceleration",))
         width = self.results["acceleration"].shape[-1:]
         seed = spread("acceleration", cotangents.get("acceleration", 0.0), width, self.batch)[..., self.free]
         lost = np.where(~self.good & (seed != 0.0).any(axis=-1), np.nan, 0.0)[..., None]
-        multiplier = _solved(np.swapaxes(self._matrix(), -1, -2), np.where(self.good[..., None], seed, 0.0))
-        pushed = _times(self.jacobian, multiplier) + lost
-        turned = self.gap[..., None] * multiplier[..., None, :]
-        by_input = self.inner.vjp({"force": -pushed, "jacobian": turned})
-        del by_input[self.unknown]
-        return {ACTUATOR: summed(pushed, self.actuator.shape[:-1], 1), **by_input}
+        return _solved(np.swapaxes(self._matrix(), -1, -2), np.where(self.good[..., None], seed, 0.0)), lost
+
+    @staticmethod
+    def _inner_seeds(jacobian: Array, gap: Array, multiplier: Array, lost: ArrayLike = 0.0) -> dict[str, Array]:
+        """Return cotangents of inverse dynamics for l^T J^T (u - f), bilinear in (J, u - f) and the multiplier l."""
+        return {"force": -(_times(jacobian, multiplier) + lost), "jacobian": gap[..., None] * multiplier[..., None, :]}
+
+    def hvp(self, cotangents: Mapping[str, ArrayLike], rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """Return the product of second derivatives with a vector; see `Derivatives`."""
+        moving = self.jvp(rates)["acceleration"]
+        multiplier, lost = self._multiplier(cotangents)
+        along = {name: rate for name, rate in rates.items() if name != ACTUATOR} | {self.unknown: _finite(moving)}
+        inner = {name: _finite(rate) for name, rate in self.inner.jvp(along).items()}
+        push = spread(ACTUATOR, rates.get(ACTUATOR, 0.0), self.actuator.shape[-1:], self.batch)
+        change = np.where(self.good[..., None], push - inner["force"], 0.0)
+        seeds = self._inner_seeds(self.jacobian, self.gap, multiplier, lost)
+        total = self.inner.hvp(seeds, along)
+        # J and u - f, in which the seeds are linear, change too
+        total = _added(total, self.inner.vjp(self._inner_seeds(inner["jacobian"], change, multiplier)))
+        right = np.where(self.good[..., None], total.pop(self.unknown)[..., self.free], 0.0)
+        second = _solved(np.swapaxes(self._matrix(), -1, -2), right)
+        by_second = self.inner.vjp(self._inner_seeds(self.jacobian, self.gap, second))
+        del by_second[self.unknown]
+        pushed = _times(inner["jacobian"], multiplier) + _times(self.jacobian, second) + lost
+        return {ACTUATOR: summed(pushed, self.actuator.shape[:-1], 1), **_added(total, by_second)}
 
 
 class PoseDerivatives(Derivatives):
@@ -161,19 +188,59 @@ class PoseDerivatives(Derivatives):
 
     def vjp(self, cotangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """Return the derivatives of a number by all inputs; see `Derivatives`."""
+        pushed = self._multiplier(cotangents)
+        by_input = self.inner.vjp({"position": -pushed})
+        return self._of_inputs(pushed, by_input)
+
+    def _of_inputs(self, pushed: Array, by_input: Mapping[str, Array]) -> dict[str, Array]:
+        """Return derivatives by actuator positions and parameters."""
+        by_parameter = {name: by_input[name] for name in self.inner.parameters}
+        return {TARGET: summed(pushed, self.target.shape[:-1], 1), **by_parameter}
+
+    def _multiplier(self, cotangents: Mapping[str, ArrayLike]) -> Array:
+        """Return l with (dp/dt)^T l = the cotangent along twists t; NaN where it asks for a pose that is none."""
         check_names("cotangents", cotangents, ("position", "rotation"))
-        moved = spread("position", cotangents.get("position", 0.0), (3,), self.batch)
-        turned = spread("rotation", cotangents.get("rotation", 0.0), (3, 3), self.batch)
-        about = [np.sum(turned * (cross_matrix(unit) @ self.turns), axis=(-1, -2)) for unit in np.eye(3)]
-        seed = np.concatenate([np.stack(about, axis=-1), moved], axis=-1)[..., self.free]
+        seed = self._along_twists(self._cotangents(cotangents), self.turns)[..., self.free]
         lost = np.where(~self.good & (seed != 0.0).any(axis=-1), np.nan, 0.0)[..., None]
         inverse = np.swapaxes(np.linalg.pinv(self._matrix()), -1, -2)
-        pushed = _times(inverse, np.where(self.good[..., None], seed, 0.0)) + lost
-        by_input = self.inner.vjp({"position": -pushed})
-        return {
-            TARGET: summed(pushed, self.target.shape[:-1], 1),
-            **{name: by_input[name] for name in self.inner.parameters},
-        }
+        return _times(inverse, np.where(self.good[..., None], seed, 0.0)) + lost
+
+    def _cotangents(self, cotangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """Return cotangents of position and rotation of all samples."""
+        cores = {"position": (3,), "rotation": (3, 3)}
+        return {name: spread(name, cotangents.get(name, 0.0), core, self.batch) for name, core in cores.items()}
+
+    @staticmethod
+    def _along_twists(by_pose: Mapping[str, Array], turns: Array) -> Array:
+        """Return the derivatives (*batch, 6) along twists from those by position and rotation, at rotations `turns`."""
+        by_rotation, moved = by_pose.get("rotation", np.zeros((3, 3))), by_pose["position"]
+        about = [np.sum(by_rotation * (cross_matrix(unit) @ turns), axis=(-1, -2)) for unit in np.eye(3)]
+        turned = np.broadcast_to(np.stack(about, axis=-1), moved.shape)
+        return np.concatenate([turned, moved], axis=-1)
+
+    def hvp(self, cotangents: Mapping[str, ArrayLike], rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """Return the product of second derivatives with a vector; see `Derivatives`.
+
+        Raises ValueError for a robot with more actuators than freedoms, whose pose is a least-squares fit.
+        """
+        if self.target.shape[-1] != len(self.free):
+            got = f"{self.target.shape[-1]} actuators for {len(self.free)} freedoms"
+            raise ValueError(f"second derivatives of forward_kinematics: got {got}; expected as many")
+        found = {name: _finite(rate) for name, rate in self.jvp(rates).items()}
+        multiplier = self._multiplier(cotangents)
+        known = np.nan_to_num(multiplier)
+        along = {name: rate for name, rate in rates.items() if name != TARGET}
+        along |= {name: rate for name, rate in found.items() if name in self.inner.inputs}
+        first, second = self.inner.vjp({"position": known}), self.inner.hvp({"position": known}, along)
+        change = self._along_twists(self._cotangents(cotangents), found["rotation"])
+        change[..., 3:] = 0.0
+        turned = self._along_twists(first, found["rotation"])
+        turned[..., 3:] = 0.0
+        right = (change - self._along_twists(second, self.turns) - turned)[..., self.free]
+        inverse = np.swapaxes(np.linalg.pinv(self._matrix()), -1, -2)
+        pushed = _times(inverse, np.where(self.good[..., None], right, 0.0)) + (multiplier - known)
+        by_input = _added({name: -part for name, part in second.items()}, self.inner.vjp({"position": -pushed}))
+        return self._of_inputs(pushed, by_input)
 
 
 def _places(robot: Robot) -> Array:
@@ -186,6 +253,16 @@ def _places(robot: Robot) -> Array:
 
 def _times(matrix: Array, vector: Array) -> Array:
     return np.asarray((matrix @ vector[..., None])[..., 0])
+
+
+def _finite(array: Array) -> Array:
+    """Return an array with zeros in the place of NaN."""
+    return np.nan_to_num(array, nan=0.0)
+
+
+def _added(one: Mapping[str, Array], other: Mapping[str, Array]) -> dict[str, Array]:
+    """Return sums by name."""
+    return {name: part + other[name] for name, part in one.items()}
 
 
 def _sound(matrix: Array, good: Array) -> Array:

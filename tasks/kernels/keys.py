@@ -9,6 +9,7 @@ import contextlib
 import math
 import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -36,8 +37,9 @@ class Rate(NamedTuple):
         return f"rate of {self.of}"
 
 
-class Cotangent(NamedTuple):
-    """The derivatives of one number by an array; see `tasks.kernels.cotangents`."""
+@dataclass(frozen=True)
+class Cotangent:
+    """The derivatives of one number by an array; see `tasks.kernels.cotangents`. No tuple, to be equal to no rate."""
 
     of: Key
 

@@ -43,10 +43,7 @@ class Tape:
         """Compute the rates of all values, by key, from rates of some roots."""
         total = {key: self._like(key, rate) for key, rate in rates.items()}
         for stage in self.stages:
-            sources = {name: _source(stage, name) for name in stage.program.inputs}
-            moving = {name: _taken(source, total) for name, source in sources.items() if _key(source) in total}
-            moving = {name: rate for name, rate in moving.items() if rate.shape[1]}
-            if not moving:
+            if not (moving := self._moving(stage, total)):
                 continue
             program = pushforward(self._program(stage), tuple(moving))
             arrays = {**stage.inputs(self.values), **{Rate(name): rate for name, rate in moving.items()}}
@@ -67,6 +64,44 @@ class Tape:
             for name in names:
                 self._add(total, _source(stage, name), results[Cotangent(name)])
         return {key: total.get(key, np.zeros_like(self.values[key])) for key in self.roots}
+
+    def backward_rates(self, cotangents: Arrays, cotangent_rates: Arrays, rates: Arrays) -> tuple[Values, Values]:
+        """Compute what `backward` gives, and its rates where cotangents and some roots change at given rates.
+
+        That is the second derivative of a number as a product with a vector, forward over reverse.
+        """
+        moving = self.forward(rates)
+        total = {key: np.array(array, dtype=float) for key, array in cotangents.items()}
+        change = {key: np.array(array, dtype=float) for key, array in cotangent_rates.items()}
+        for stage, names in zip(reversed(self.stages), reversed(self._varying), strict=True):
+            outputs = tuple(name for name in stage.program.outputs if stage.gives(name) in total)
+            if not names or not outputs:
+                continue
+            program = pullback(stage.program, names, outputs, per_sample=self.per_sample)
+            arrays = {**stage.inputs(self.values)}
+            arrays |= {Cotangent(name): total[stage.gives(name)] for name in outputs}
+            along = self._moving(stage, moving)
+            along |= {Cotangent(name): change[key] for name in outputs if (key := stage.gives(name)) in change}
+            pushed = pushforward(program, tuple(along))
+            results = kernel(pushed)(arrays | {Rate(name): rate for name, rate in along.items()}, self.samples)
+            for name in names:
+                source = _source(stage, name)
+                self._add(total, source, self._summed(source, results[Cotangent(name)]))
+                self._add(change, source, self._summed(source, results[Rate(Cotangent(name))]))
+        return tuple(
+            {key: table.get(key, np.zeros_like(self.values[key])) for key in self.roots} for table in (total, change)
+        )
+
+    def _moving(self, stage: Stage, rates: Arrays) -> Values:
+        """Return the rates of the inputs of a stage that change."""
+        sources = {name: _source(stage, name) for name in stage.program.inputs}
+        moving = {name: _taken(source, rates) for name, source in sources.items() if _key(source) in rates}
+        return {name: rate for name, rate in moving.items() if rate.shape[1]}
+
+    def _summed(self, source: Key | Rows, part: np.ndarray) -> np.ndarray:
+        """Return derivatives of each sample summed over these where the input is shared by all samples."""
+        whole = self.values[_key(source)]
+        return part[..., : self.samples].sum(axis=-1) if whole.ndim == 2 and part.ndim == 3 else part
 
     def _program(self, stage: Stage) -> Program:
         return for_each_sample(stage.program) if self.per_sample else stage.program

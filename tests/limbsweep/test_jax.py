@@ -51,6 +51,22 @@ def test_inverse_dynamics_by_all_inputs(robot: ls.Robot, compiled: bool) -> None
     check_grads(force, _inputs(), order=1, eps=1e-6)
 
 
+def test_second_derivatives() -> None:
+    from jax.test_util import check_grads
+
+    arm = ls.robots.build("planar_3r")
+    q = jax.numpy.array([0.3, -0.2, 0.5])
+
+    def effort(q: Any, length: Any) -> Any:
+        return (ls.jax.inverse_dynamics(arm, q=q, parameters={"length_1": length}).force ** 2).sum()
+
+    check_grads(effort, (q, jax.numpy.array(0.5)), order=2, modes=["rev"], rtol=1e-3)
+    whole = jax.jit(jax.hessian(effort))(q, 0.5)
+    one = jax.vmap(jax.hessian(effort), in_axes=(None, 0))(q, jax.numpy.array([0.5, 0.6]))
+    np.testing.assert_allclose(one[0], whole, rtol=1e-12)
+    np.testing.assert_allclose(whole, whole.T, rtol=1e-9)
+
+
 def test_functions_that_solve(robot: ls.Robot) -> None:
     from jax.test_util import check_grads
 

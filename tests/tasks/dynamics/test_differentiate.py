@@ -16,12 +16,15 @@ from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
-from tasks.dynamics.derivatives import EQUATIONS
+from tasks.dynamics.derivatives import EQUATIONS, Derivatives
 from tasks.dynamics.differentiate import differentiate
 from tasks.dynamics.implicit import cross_matrix
 from tests.tasks.mechanics.test_loads_peers import tree_of
 from tests.tasks.regions import REGIONS, states
 
+STEPS = np.array([-3, -2, -1, 1, 2, 3])
+WEIGHTS = np.array([-1, 9, -45, 45, -9, 1]) / 60
+"""The first derivative to sixth order."""
 FRICTION = {"law": "coulomb_viscous", "coulomb": 0.3, "viscous": 0.1, "joints": "all", "width": 0.05}
 
 
@@ -106,6 +109,59 @@ def _both_directions_agree(robot: str) -> None:
                 float(np.sum(np.abs(seeds[key] * np.nan_to_num(rates[key])))) for key in outputs
             )
             assert abs(left - float(np.sum(part * along))) <= 1e-11 * sizes + 1e-13, (function.__name__, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("planar_3r", "inverse_dynamics"),
+        ("planar_3r", "forward_dynamics"),
+        ("five_bar", "forward_kinematics"),
+        ("five_bar", "actuator_positions"),
+    ],
+)
+def test_second_derivatives_as_products(name: str, function: str) -> None:
+    _second_derivatives(name, function)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["five_bar", "delta_3rr2rrr", "rover_rocker"])
+def test_second_derivatives_of_all_functions(name: str) -> None:
+    for function, _, _ in _cases(catalog.build(name)):
+        _second_derivatives(name, function.__name__)
+
+
+def _second_derivatives(name: str, wanted: str) -> None:
+    """Hold products to their symmetry, u^T H v = v^T H u, and to differences of first derivatives."""
+    robot, rng = catalog.build(name), np.random.default_rng(3)
+    function, arguments, outputs = next(case for case in _cases(robot) if case[0].__name__ == wanted)
+    designs = {key: robot.values[key] for key in list(robot.values)[:2]}
+
+    def at(values: dict[str, float]) -> Derivatives:
+        return differentiate(function, robot, parameters=values, **arguments)
+
+    here = at(designs)
+    seeds = {
+        key: np.where(np.isfinite(here.results[key]), rng.normal(size=here.results[key].shape), 0.0) for key in outputs
+    }
+    first = here.vjp(seeds)
+    moving = {key: part for key, part in first.items() if key != "rotation"}
+    one, other = (
+        {key: rng.normal(size=np.shape(part)) * _possible(robot, key, np.shape(part)) for key, part in moving.items()}
+        for _ in range(2)
+    )
+    products = [here.hvp(seeds, along) for along in (one, other)]
+    left, right = (
+        [np.nan_to_num(p[key] * along[key]) for key in moving] for p, along in zip(products, (other, one), strict=True)
+    )
+    size = sum(float(np.abs(part).sum()) for part in left)
+    assert abs(sum(float(part.sum()) for part in left) - sum(float(part.sum()) for part in right)) <= 1e-13 * size
+    along = {key: 0.05 * value for key, value in designs.items()}
+    product, step = here.hvp(seeds, along), 1e-2
+    rows = [at({key: value + step * k * along[key] for key, value in designs.items()}).vjp(seeds) for k in STEPS]
+    for key, part in product.items():
+        expected = np.tensordot(WEIGHTS, [row[key] for row in rows], axes=1) / step
+        np.testing.assert_allclose(part, expected, rtol=1e-8, atol=1e-9 * np.nanmax(np.abs(expected), initial=1.0))
 
 
 def _possible(robot: Robot, name: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from applications.identification.excite_job import ExcitationOptions
     from applications.identification.friction_curve import friction_curve
     from applications.identification.identify import identify
+    from applications.publishing.publish import publish
     from applications.report.writing import save_figure as figure
     from applications.report.writing import write_report as report
     from limbsweep import jax as jax
@@ -138,6 +139,7 @@ __all__ = [
     "plan",
     "pose_error",
     "profile",
+    "publish",
     "read_sweeps",
     "regressor",
     "report",
@@ -173,6 +175,7 @@ _HOMES = {
     # stores and what is done with results
     "append": "pipeline.stores.append",
     "export": "applications.export.tables",
+    "publish": "applications.publishing.publish",
     "figure": "applications.report.writing:save_figure",
     "open": "limbsweep.backend",
     "report": "applications.report.writing:write_report",

@@ -24,7 +24,9 @@ from tasks.dynamics.derivatives import Derivatives
 require_extra("torch")
 import torch  # noqa: E402 - its absence is told first
 
-__all__ = [*sorted(FUNCTIONS), "objective"]
+from limbsweep.tensors.windows import Windows  # noqa: E402
+
+__all__ = [*sorted(FUNCTIONS), "Windows", "objective"]
 
 
 def _is_tensor(value: object) -> bool:

@@ -55,7 +55,7 @@ ORDER = {
         "stores",
         "pipeline",
     ),
-    "applications": ("studies", "identification", "export", "report", "commands", "applications"),
+    "applications": ("studies", "identification", "export", "publishing", "report", "commands", "applications"),
 }
 """Sub-packages of each package: each may import those before it. The package's name stands for its other modules."""
 

@@ -27,6 +27,20 @@ MIXED = 64
 """Cases that are held in memory and mixed with each other at once."""
 
 
+def case_dims(data: Dataset) -> tuple[str, ...]:
+    """Return the dims along which a dataset has cases, slowest first."""
+    return tuple(dim for dim in CASE if dim in data.sizes)
+
+
+def parted_cases(data: Dataset) -> Iterator[tuple[tuple[int, ...], str]]:
+    """Yield each case, its places along `case_dims`, and its part; a case without parts is for training."""
+    dims = case_dims(data)
+    named = {at: part_name(dim) for at, dim in enumerate(dims)}
+    parts = {at: data[name].values.tolist() for at, name in named.items() if name in data.coords}
+    for case in np.ndindex(*(data.sizes[dim] for dim in dims)):
+        yield case, case_part(PARTS[0], *(names[case[at]] for at, names in parts.items()))
+
+
 @check_arguments
 @dataclass(frozen=True)
 class Loader:
@@ -143,17 +157,11 @@ class Loader:
         return np.array([*self._cases_of_part(data)], dtype=int).reshape(-1, len(self._dims))
 
     def _cases_of_part(self, data: Dataset) -> Iterator[tuple[int, ...]]:
-        named = {at: part_name(dim) for at, dim in enumerate(self._dims)}
-        parts = {at: data[name].values.tolist() for at, name in named.items() if name in data.coords}
-        for case in np.ndindex(*(data.sizes[dim] for dim in self._dims)):
-            if case_part(PARTS[0], *(names[case[at]] for at, names in parts.items())) == self.part:
-                yield case
+        return (case for case, part in parted_cases(data) if part == self.part)
 
     @cached_property
     def _dims(self) -> tuple[str, ...]:
-        """Dims along which there are cases, slowest first."""
-        sizes = open_results(self.store).sizes
-        return tuple(dim for dim in CASE if dim in sizes)
+        return case_dims(open_results(self.store))
 
     @property
     def _names(self) -> tuple[str, ...]:

@@ -17,6 +17,11 @@ SECTIONS = (
     ("Studies", "studies/*.yaml", "Larger sweeps, for [studies](studies.md)."),
     ("Robots of your own", "robots/*.yaml", "[Robot files](robot_files.md)."),
     ("Published benchmarks", "published/*.yaml", "Robots of [published benchmarks](published.md), without loads."),
+    (
+        "Datasets",
+        "datasets/*.py",
+        "Programs that learn from [published datasets](identification.md#datasets-for-others).",
+    ),
     ("Recordings of machines", "recordings/*.yaml", "[Recordings](identification.md#recordings-of-real-machines)."),
     ("Clusters", "clusters/*.yaml", "[Cluster files](clusters.md); `limbsweep cluster FILE` shows what it starts."),
 )

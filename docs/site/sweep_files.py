@@ -18,6 +18,7 @@ from pipeline.sweep.actuators import sections as actuators
 from pipeline.sweep.criteria import sections as criteria
 from pipeline.sweep.loads import sections as loads
 from pipeline.sweep.needs import FULL, MotionSource, availability
+from pipeline.sweep.publication import reader as publication
 from pipeline.sweep.question import sections as question
 from pipeline.sweep.sweep_file import SweepFile
 from pipeline.sweep.tolerances import sections as tolerances
@@ -61,6 +62,7 @@ SECTIONS = (
     (sections.ForceSection, "A force profile, under its name in `forces` of `simulation`"),
     (question.StudySection, "`study`"),
     (measurement.SplitSection, "`split`"),
+    (publication.PublicationSection, "`publication`"),
     (sections.SubsetSection, "A subset, under its name in `subsets`"),
     (sections.SelectionSection, "`design` and `friction` of a subset"),
     (sections.RobotSection, "A robot, under its name in `robots`"),

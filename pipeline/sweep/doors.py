@@ -39,6 +39,7 @@ class Sections(TypedDict, total=False):
     tolerances: deviations of parameters: `parameters`, `count`, `seed`.
     warming: growth of links with `link_temperature`: `expansion`.
     study: the question that reports answer: `objectives`, `where` and `cases`.
+    publication: of a dataset: `licence`, `authors`, `version`, `date`, `address`, `citation`, `summary`.
     """
 
     outputs: Sequence[str] | str
@@ -63,6 +64,7 @@ class Sections(TypedDict, total=False):
     seed: int | None
     measurement: Mapping[str, float] | None
     split: Mapping[str, float] | None
+    publication: Mapping[str, Any] | None
     subsets: Mapping[str, Any] | None
     subset: str | None
 

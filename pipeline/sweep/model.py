@@ -22,6 +22,7 @@ from pipeline.sweep.content import FORMAT, Content, HasSections, SectionValue
 from pipeline.sweep.dataset_split import DatasetSplit
 from pipeline.sweep.friction_sets import FrictionAxis
 from pipeline.sweep.gravity import GRAVITY
+from pipeline.sweep.publication.publication import Publication
 from pipeline.sweep.question.question import StudyQuestion
 from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
@@ -93,6 +94,8 @@ class Sweep(HasSections):
     """Standard deviations of parameters, by name; those that are drawn are part of `design`."""
     measurement = SectionValue[Sensors | None]()
     split = SectionValue[DatasetSplit | None]()
+    publication = SectionValue[Publication]()
+    """Licence, authors and version of the dataset; they are not part of the fingerprint."""
     question = SectionValue[StudyQuestion]("study")
     """Question that reports and studies answer; it changes no result, so it is not part of the fingerprint."""
 

@@ -19,6 +19,7 @@ from pipeline.sweep.loads.reader import LoadsContent
 from pipeline.sweep.measurement import MeasurementContent, SplitContent
 from pipeline.sweep.outputs.derivatives import DerivativesContent
 from pipeline.sweep.outputs.selection import SelectionContent
+from pipeline.sweep.publication.reader import PublicationContent
 from pipeline.sweep.question.reader import QuestionContent
 from pipeline.sweep.reading import SectionContent
 from pipeline.sweep.sections import CoreFile
@@ -46,6 +47,7 @@ SECTIONS: tuple[type[SectionContent[Any, Any]], ...] = (
     QuestionContent,
     MeasurementContent,
     SplitContent,
+    PublicationContent,
     DerivativesContent,
 )
 

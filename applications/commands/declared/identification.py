@@ -42,12 +42,23 @@ IDENTIFICATION = (
     command(
         "dataset",
         "dataset",
-        "Generate identification data: run SWEEP, which has a section `measurement` or `split`, and write its card.",
+        """Generate identification data: run SWEEP, which has a section `measurement` or `split`, and write its card.
+
+        With --publish also a folder for others: Parquet files with a card, which Hugging Face, LeRobot, Croissant and
+        plain readers load without limbsweep.
+        """,
         SOURCE,
         SUBSET,
         TARGET,
         CLUSTER,
         GRANULARITY,
+        option("--publish", type=FILE, metavar="DIR", help="A new folder for the published dataset."),
+        option("--licence", help="Licence, such as cc-by-4.0, or its address; default: that in the sweep."),
+        option(
+            "--author", "authors", multiple=True, help="An author; may be given again; default: those in the sweep."
+        ),
+        option("--single", is_flag=True, help="Publish numbers in single precision."),
+        option("--webdataset", is_flag=True, help="Publish shards of WebDataset, too."),
     ),
     command(
         "identify",

@@ -134,6 +134,49 @@ MOTIONS: dict[str, MotionKind] = {
             "point to point on a line, at rest at both ends, quintic in time",
         ),
         MotionKind(
+            "pick_and_place",
+            (
+                Parameter("start", "m", (-0.1525, 0.0, 0.0), text="start, relative to the reference position"),
+                Parameter("end", "m", (0.1525, 0.0, 0.0), text="where it turns back"),
+                Parameter("lift", "m", 0.025, 1e-6, 1e2, "height that is lifted along z before and after the travel"),
+                Parameter("duration", "s", 0.5, _TINY, 1e6, "time of the cycle, there and back; at rest after it"),
+                Parameter("blend", "1", 0.5, 0.0, 1.0, "share of a lift during which the platform travels already"),
+            ),
+            "cycle there and back, by default the 25/305/25 mm of data sheets: lifts and travels are quintic in time, "
+            "with equal peaks of acceleration where start and end are level; at rest at both places",
+        ),
+        MotionKind(
+            "iso_9283",
+            (
+                _CENTRE,
+                Parameter("edge", "m", 0.25, _TINY, 1e2, "edge of the cube"),
+                Parameter("duration", "s", 2.5, _TINY, 1e6, "time of the cycle of five moves; at rest after it"),
+            ),
+            "moves between the five poses of the test plane of a cube, P1 P5 P4 P3 P2 P1, quintic in time, at rest at "
+            "each pose; the plane has two edges along y and a diagonal of the side in x and z",
+            "ISO 9283:1998, 6.8",
+        ),
+        MotionKind(
+            "workspace_cylinder",
+            (
+                _CENTRE,
+                Parameter("normal", "1", (0.0, 0.0, 1.0), text="axis; any length"),
+                Parameter("radius", "m", 0.2, _TINY, 1e3, "radius"),
+                Parameter("height", "m", 0.2, 0.0, 1e3, "height, half of it on each side of the centre"),
+                Parameter("counts", "1", (5.0, 12.0, 5.0), 1.0, 1e6, "points outwards, around and along the axis"),
+            ),
+            "the points of rings of equal area in a cylinder, those of the outermost ring and of both ends on its "
+            "surface, at rest at each; around changes fastest. One point along the axis: a disc",
+            grid=True,
+        ),
+        MotionKind(
+            "workspace_points",
+            (Parameter("volume", "m^3", 0.0, 0.0, 1e9, "volume of the shape that the points fill; 0: not known"),),
+            "the points of a CSV file with the columns t, x, y, z [m], at rest at each; t numbers them",
+            points_file=True,
+            grid=True,
+        ),
+        MotionKind(
             "workspace",
             (
                 _CENTRE,

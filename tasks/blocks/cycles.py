@@ -17,6 +17,7 @@ from robots.limits import Capacity
 from robots.model import Robot
 from robots.quantities import names
 from robots.status import Status
+from robots.trajectories.cycles import cycle_times
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks.block import Block
 from tasks.blocks.pool import Arrays
@@ -27,6 +28,7 @@ from tasks.dynamics.paths.path import RobotPath, TimedMotion, legs, pose_of
 from tasks.dynamics.paths.power import Curves, Intervals, PathLimits, intersected, kept_speeds
 from tasks.dynamics.records import Moving
 from tasks.sources.commanded import commanded, moving, moving_of
+from tasks.sources.prescribed import ISO_9283
 from tasks.stages.metrics.poses import characteristic_length
 
 POINTS = 101
@@ -120,6 +122,14 @@ def _knots(trajectory: Trajectory) -> list[float]:
     tables = [points for points in (trajectory.points, None if turn is None else turn.points) if points is not None]
     kinds = [(trajectory.kind, trajectory.values)] + ([(turn.kind, turn.values)] if turn is not None else [])
     ends = [float(values["duration"]) for kind, values in kinds if kind == "quintic"]
+    for kind, values in kinds:
+        if kind == "pick_and_place":
+            rising, travel, begin = (float(x) for x in cycle_times(**values))
+            half = 0.5 * float(values["duration"])
+            there = [0.0, rising, begin, begin + travel, half - rising]
+            ends += [*there, *(half + t for t in there), 2.0 * half]
+        if kind == "iso_9283":
+            ends += [float(values["duration"]) * k / len(ISO_9283) for k in range(len(ISO_9283) + 1)]
     return [*ends, *(float(t) for points in tables for t in points[:, 0])]
 
 

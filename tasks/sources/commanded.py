@@ -48,8 +48,14 @@ def moving_of(family: Family, flat: np.ndarray) -> Moving:
 
 
 def volume_of(trajectory: Trajectory) -> float:
-    """Product of the edges along which a workspace has several points [m^3, or m^2 in a plane]; NaN for a motion."""
+    """Return the volume of a workspace [m^3], of a flat one its area [m^2]; NaN for a motion."""
     if not is_grid(trajectory.kind):
         return math.nan
-    edges = zip(trajectory.values["size"], trajectory.values["counts"], strict=True)
+    values = trajectory.values
+    if "volume" in values:
+        return float(values["volume"]) or math.nan
+    if "radius" in values:
+        area = math.pi * float(values["radius"]) ** 2
+        return area * (float(values["height"]) if values["counts"][2] > 1 else 1.0)
+    edges = zip(values["size"], values["counts"], strict=True)
     return math.prod(float(length) for length, count in edges if count > 1)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robots.trajectories.cycles import cycle_times
 from robots.trajectories.kinds import HARMONICS, JOINT_MOTIONS, MOTIONS, TURNS, Turn, Value
 from robots.trajectories.trajectory import PlatformLoad, Trajectory
 from robots.types import IDENTITY
@@ -99,13 +100,48 @@ def spiral(
 
 def quintic(t: Scalar, start: Array, end: Array, duration: Scalar) -> Instant:
     """Point to point, at rest before zero and after the duration."""
+    s, ds, dds = _share(t, duration)
+    way = end - start
+    return start + way * s, way * ds, way * dds
+
+
+def _share(t: Scalar, duration: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+    """Share of a way from 0 to 1, quintic in time, with its rates; at rest before zero and after the duration."""
     x = t / duration
     x = where(x < 0.0, 0.0, where(x > 1.0, 1.0, x))
     s = x * x * x * (10.0 + x * (-15.0 + 6.0 * x))
     ds = 30.0 * (x * x) * ((1.0 - x) * (1.0 - x)) / duration
     dds = 60.0 * x * ((1.0 - x) * (1.0 - 2.0 * x)) / (duration * duration)
-    way = end - start
-    return start + way * s, way * ds, way * dds
+    return s, ds, dds
+
+
+def _added(moves: Sequence[tuple[Any, tuple[Scalar, Scalar, Scalar]]], start: Any) -> Instant:
+    """Sum of moves from `start`, each a vector with the share of it that is done and its rates."""
+    position, velocity, acceleration = start, start * 0.0, start * 0.0
+    for way, (s, ds, dds) in moves:
+        position, velocity, acceleration = position + way * s, velocity + way * ds, acceleration + way * dds
+    return position, velocity, acceleration
+
+
+def pick_and_place(t: Scalar, start: Array, end: Array, lift: Scalar, duration: Scalar, blend: Scalar) -> Instant:
+    """Cycle there and back: lifts of `lift`, and travels that begin and end within them."""
+    rising, travel, begin = cycle_times(start, end, lift, duration, blend)
+    half, way, up = 0.5 * duration, end - start, array([0.0, 0.0, 1.0]) * lift
+    rises = [(up, 0.0), (-up, half - rising), (up, half), (-up, duration - rising)]
+    moves = [(step, _share(t - begins, rising)) for step, begins in rises]
+    moves += [(way, _share(t - begin, travel)), (-way, _share(t - half - begin, travel))]
+    return _added(moves, start)
+
+
+ISO_9283 = ((1.0, -1.0, 1.0), (0.0, 2.0, 0.0), (-2.0, 0.0, -2.0), (0.0, -2.0, 0.0), (1.0, 1.0, 1.0))
+"""Moves P1 to P5, P4, P3, P2 and P1, in 0.4 of the edge: the poses lie a tenth of the diagonal inside the corners."""
+
+
+def iso_9283(t: Scalar, centre: Array, edge: Scalar, duration: Scalar) -> Instant:
+    """Moves between the poses of the test plane of a cube, at rest at each."""
+    each = duration / float(len(ISO_9283))
+    moves = [(array(way) * (0.4 * edge), _share(t - each * float(k), each)) for k, way in enumerate(ISO_9283)]
+    return _added(moves, centre)
 
 
 def fourier(t: Scalar, centre: Array, period: Scalar, **amplitudes: Array) -> Instant:
@@ -133,6 +169,8 @@ FORMS: Mapping[str, Callable[..., Instant]] = {
     "spiral": spiral,
     "helix": helix,
     "quintic": quintic,
+    "pick_and_place": pick_and_place,
+    "iso_9283": iso_9283,
     "fourier": fourier,
 }
 """Instants from a time and the parameters of the kind by name."""
@@ -143,9 +181,7 @@ FORMS: Mapping[str, Callable[..., Instant]] = {
 
 def workspace(times: Numbers, points: Numbers | None, centre: Value, size: Value, counts: Value) -> Numbers:
     """Rest at each point of a grid (9, samples), see `grid`; samples beyond the last repeat it."""
-    places = grid(centre, size, counts)
-    places = np.pad(places, ((0, 0), (0, len(times) - places.shape[1])), mode="edge")
-    return np.concatenate([places, np.zeros((6, len(times)))])
+    return _at_rest(grid(centre, size, counts), len(times))
 
 
 def grid(centre: ArrayLike, size: ArrayLike, counts: ArrayLike) -> Numbers:
@@ -156,6 +192,35 @@ def grid(centre: ArrayLike, size: ArrayLike, counts: ArrayLike) -> Numbers:
     ]
     z, y, x = np.meshgrid(*reversed(axes), indexing="ij")
     return np.stack([x.ravel(), y.ravel(), z.ravel()])
+
+
+def workspace_cylinder(
+    times: Numbers, points: Numbers | None, centre: Value, normal: Value, radius: float, height: float, counts: Value
+) -> Numbers:
+    """Rest at each point of rings in a cylinder (9, samples); samples beyond the last repeat it."""
+    rings, around, along = (int(n) for n in np.asarray(counts))
+    axis = np.asarray(normal, dtype=float) / np.linalg.norm(normal)
+    first = np.eye(3)[1 if abs(axis[0]) > 0.9 else 0]
+    first = first - axis * (axis @ first)
+    first = first / np.linalg.norm(first)
+    heights = np.linspace(-0.5, 0.5, along) * height if along > 1 else np.zeros(1)
+    sizes, angles = radius * np.sqrt((np.arange(rings) + 1.0) / rings), 2.0 * math.pi * np.arange(around) / around
+    z, r, a = (x.ravel() for x in np.meshgrid(heights, sizes, angles, indexing="ij"))
+    second = np.cross(axis, first)
+    places = np.asarray(centre, dtype=float)[:, None] + np.outer(axis, z)
+    places = places + np.outer(first, r * np.cos(a)) + np.outer(second, r * np.sin(a))
+    return _at_rest(places, len(times))
+
+
+def workspace_points(times: Numbers, points: Numbers | None, volume: float) -> Numbers:
+    """Rest at each of the `points` (n, 1 + 3), numbers first (9, samples); samples beyond the last repeat it."""
+    assert points is not None, "a list of points"
+    return _at_rest(points[:, 1:].T, len(times))
+
+
+def _at_rest(places: Numbers, samples: int) -> Numbers:
+    places = np.pad(places, ((0, 0), (0, samples - places.shape[1])), mode="edge")
+    return np.concatenate([places, np.zeros((6, samples))])
 
 
 def waypoints(times: Numbers, points: Numbers | None) -> Numbers:
@@ -170,7 +235,12 @@ def waypoints(times: Numbers, points: Numbers | None) -> Numbers:
     return np.ascontiguousarray(np.concatenate(parts, axis=1).T)
 
 
-SAMPLED: Mapping[str, Callable[..., Numbers]] = {"workspace": workspace, "waypoints": waypoints}
+SAMPLED: Mapping[str, Callable[..., Numbers]] = {
+    "workspace": workspace,
+    "workspace_cylinder": workspace_cylinder,
+    "workspace_points": workspace_points,
+    "waypoints": waypoints,
+}
 """Motions (3 k, samples) from all times (samples,), the points of a file, and the parameters of the kind by name."""
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pipeline.documents.report import Report
 from pipeline.documents.yaml import KeyPath
-from pipeline.sweep.trajectories import constant_velocity, random_fourier, static_poses
+from pipeline.sweep.trajectories import constant_velocity, listed_points, random_fourier, static_poses
 from pipeline.sweep.trajectories.reader import TrajectoryReader
 from pipeline.sweep.trajectories.swept import variants
 from pipeline.sweep.trajectories.values import Mover
@@ -29,6 +29,7 @@ class Expansion(NamedTuple):
 EXPANSIONS: Mapping[str, Expansion] = {
     random_fourier.KIND: Expansion(random_fourier.trajectories),
     static_poses.KIND: Expansion(static_poses.trajectories),
+    listed_points.KIND: Expansion(listed_points.trajectories),
     constant_velocity.KIND: Expansion(constant_velocity.trajectories, chains_only=True),
 }
 

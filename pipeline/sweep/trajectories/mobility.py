@@ -76,6 +76,9 @@ _RULES = {
     "radial_speed": lambda values, axis: axis < 2 and values["radial_speed"] != 0.0,
     "axial_speed": lambda values, axis: abs(_axis_of(values)[axis] * values["axial_speed"]) > 0.0,
     "size": lambda values, axis: values["counts"][axis] > 1 and values["size"][axis] > NEGLIGIBLE,
+    "lift": lambda values, axis: axis == 2,
+    "edge": lambda values, axis: values["edge"] > NEGLIGIBLE,
+    "height": lambda values, axis: values["counts"][2] > 1 and abs(_axis_of(values)[axis] * values["height"]) > 0.0,
     "counts": lambda values, axis: False,
 }
 """Parameters that are no distances along the axes of the base: whether they move a platform along one of these."""

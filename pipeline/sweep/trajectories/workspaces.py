@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from pipeline.documents.report import Got, Report
 from pipeline.sweep.trajectories.values import AXES
 from robots.model import Mechanism
@@ -21,6 +23,8 @@ def check_workspaces(report: Report, trajectories: Sequence[Trajectory], samples
             continue
         path = ("trajectories", trajectory.name, "counts")
         counts = _counts(trajectory)
+        if trajectory.points is not None:
+            path = path[:2]
         if any(count != int(count) for count in counts):
             report(path, list(counts), "whole numbers of points along x, y and z")
             continue
@@ -42,14 +46,31 @@ def check_volumes(
             hint = f"Trajectory {other.name} is a motion; put it into a sweep of its own."
             report(("metrics", index), name, "a metric of workspaces", hint)
     free = [name in mechanism.platform.mobility for name in TRANSLATION]
+    for trajectory in trajectories:
+        if is_grid(trajectory.kind) and trajectory.values.get("volume") == 0.0:
+            hint = "Give spacing, for a grid in their convex hull."
+            report(("trajectories", trajectory.name), Got("points alone"), "a shape with a volume", hint)
     along = ", ".join(axis for axis, moves in zip(AXES, free, strict=True) if moves)
     for trajectory in trajectories:
-        if is_grid(trajectory.kind) and [count > 1 for count in _counts(trajectory)] != free:
+        if is_grid(trajectory.kind) and _extent(trajectory) != free:
             path = ("trajectories", trajectory.name, "counts")
             report(path, list(_counts(trajectory)), f"several points along {along} and one along others, for a volume")
 
 
 def _counts(trajectory: Trajectory) -> tuple[float, ...]:
+    if trajectory.points is not None:
+        return (float(len(trajectory.points)),)
     counts = trajectory.values["counts"]
     assert isinstance(counts, tuple)
     return counts
+
+
+def _extent(trajectory: Trajectory) -> list[bool]:
+    """Return whether a workspace has an extent along x, y and z."""
+    values = trajectory.values
+    if trajectory.points is not None:
+        return [bool(span > 0.0) for span in np.ptp(trajectory.points[:, 1:], axis=0)]
+    if "normal" in values:
+        axis = np.abs(values["normal"]) / np.linalg.norm(values["normal"])
+        return [bool(x < 1.0 or (values["counts"][2] > 1 and x > 0.0)) for x in axis]
+    return [count > 1 for count in _counts(trajectory)]

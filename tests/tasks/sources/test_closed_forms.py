@@ -32,6 +32,8 @@ CASES: dict[str, dict[str, Any]] = {
         "period": 0.7,
         "phase": 0.3,
     },
+    "pick_and_place": {"start": (0.0, 0.1, -0.9), "end": (0.3, -0.1, -0.8), "lift": 0.1, "duration": 2.9, "blend": 0.4},
+    "iso_9283": {"centre": (0.1, 0.0, -0.9), "edge": 0.4, "duration": 3.7},
     "quintic": {"start": (0.0, 0.1, -0.9), "end": (0.2, -0.1, -0.7), "duration": 1.7},
     "fourier": {
         "centre": (0.0, 0.1, -0.9),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -25,7 +25,8 @@ from robots.quantities import QUANTITIES, Need, large_is_good, needs
 from robots.quantities import names as names_of_stage
 from tasks.blocks import compute
 from tasks.blocks.block import Block
-from tasks.blocks.gradients import MetricRates, metric_rates
+from tasks.blocks.derived_series import MetricRates
+from tasks.blocks.gradients import Directions, metric_rates
 
 STRIP = 1 << 16
 """Samples times directions that are computed at a time."""
@@ -265,10 +266,13 @@ class DesignProblem:
 
     def directions(self, designs: Array) -> Array:
         """Derivatives of all parameters of the rows by the factors that vary (row, factor, all), exact."""
-        table = self.table(designs, rates=True)
-        count = len(np.atleast_2d(designs)) * self.case_count
-        result = np.zeros((count, len(self.names), len(self._order)))
-        for k, name in enumerate(self._order):
+        return self._rates_of(self.table(designs, rates=True), self._order)
+
+    def _rates_of(self, table: Mapping[str, Any], names: Sequence[str]) -> Array:
+        """Return the rates (row, factor, name) of some numbers of a table with rates."""
+        count = len(_values(next(iter(table.values()))))
+        result = np.zeros((count, len(self.names), len(names)))
+        for k, name in enumerate(names):
             if isinstance(value := table[name], NumberWithRates):
                 result[:, :, k] = np.broadcast_to(value.rates, (len(self.names), count)).T
         return result
@@ -387,9 +391,9 @@ class DesignProblem:
         """Metrics of one design (parameter,): values (row,) and derivatives (row, parameter).
 
         A row is a friction set, trajectory, actuator or joint and, of a peak, part of the time; with cases the rows of
-        the first case, then as many of the next. Derivatives are exact. Those of simulations, and of metrics of paths
-        such as `cycle_time`, are central differences, and rows have no parts of the time. Raises ValueError for metrics
-        that are not differentiated.
+        the first case, then as many of the next. Derivatives are exact, by parameters of friction and gravity too.
+        Those of simulations, and of metrics of paths such as `cycle_time`, are central differences, and rows have no
+        parts of the time. Raises ValueError for metrics that are not differentiated.
         """
         if self.sweep.simulation is not None:
             return self._differences(np.asarray(design, dtype=float), tuple(metrics))
@@ -397,23 +401,39 @@ class DesignProblem:
             others = [name for name in metrics if name not in of_paths]
             known = self.rates(design, others, windows) if others else {}
             return known | self._differences(np.asarray(design, dtype=float), of_paths)
-        block = replace(self._with_rows(self.rows(design)), metrics=tuple(metrics))
-        if strange := [name for name in self._field if name in self.names]:
-            raise refuse(f"bounds.{strange[0]}", "gravity, which is not differentiated", "a case", "Add it to cases.")
         self._require_smooth()
-        directions = self.directions(design)[:, :, : block.parameters.shape[1]]
-        rates = metric_rates(block, directions, windows)  # of all cases together
+        table = self.table(design, rates=True)
+        block = replace(self._with_rows(self.rows(design)), metrics=tuple(metrics))
+        along, count = self._rates_of(table, self._order), block.parameters.shape[1]
+        gravity = np.zeros((*along.shape[:2], len(GRAVITY)))
+        gravity[:, :, [GRAVITY.index(name) for name in self._field]] = along[:, :, count:]
+        directions = Directions(np.ascontiguousarray(along[:, :, :count]), gravity=gravity)
+        found = [metric_rates(*part, windows) for part in self._by_friction(block, directions, table)]
         return {
-            name: _joined([_rows(name, _of_case(rates[name], case)) for case in range(self.case_count)])
+            name: _joined(
+                [_rows(name, _of_case(part[name], k)) for part in found for k in range(len(part[name].values))]
+            )
             for name in metrics
         }
 
+    def _by_friction(
+        self, block: Block, directions: Directions, table: Mapping[str, Any]
+    ) -> Iterator[tuple[Block, Directions]]:
+        """Yield a block of all cases with its directions; where friction varies, one for each case."""
+        if not self.friction_names:
+            yield block, directions
+            return
+        sets = np.stack([_values(table[name]) for name in self.friction_names], axis=-1).reshape(self.case_count, -1)
+        rates = self._rates_of(table, self.friction_names)
+        for case in range(self.case_count):
+            part = slice(case, case + 1)
+            gravities = None if block.gravities is None else block.gravities[part]
+            one = replace(block, parameters=block.parameters[part], friction=sets[part], gravities=gravities)
+            assert directions.gravity is not None
+            yield one, Directions(directions.parameters[part], rates[part], directions.gravity[part])
+
     def _require_smooth(self) -> None:
-        """Refuse derivatives by rows of tables, and by friction. Raises InputError."""
-        if self.friction_names:
-            varied = next(name for name in self.names if name in self.friction_names or name in self._tables)
-            hint = "Fix it, or leave friction to its sets, of which the worst counts."
-            raise refuse(f"bounds.{varied}", "friction, which is not differentiated", "a parameter of designs", hint)
+        """Refuse derivatives by rows of tables. Raises InputError."""
         if rows := self.rows_of_tables:
             hint = "Fix it with --fix, or DesignProblem.at."
             raise refuse(f"bounds.{rows[0]}", "rows of a table, which have no derivatives", "a parameter", hint)
@@ -430,6 +450,11 @@ class DesignProblem:
         return {
             name: (rows[0], ((rows[1 : count + 1] - rows[count + 1 :]) / way[:, None]).T) for name, rows in flat.items()
         }
+
+
+def _values(number: Any) -> Array:
+    """Return the values (row,) of numbers, with rates or without."""
+    return np.atleast_1d(np.asarray(number.value if isinstance(number, NumberWithRates) else number, dtype=float))
 
 
 def _of_case(rates: MetricRates, case: int) -> MetricRates:

@@ -82,11 +82,11 @@ def test_gravity_is_swept_only_where_the_base_stands() -> None:
         Sweep.from_text(TEXT.format(**SWEPT) + "base: {kind: circle, radius: 0.1}\n")
 
 
-def test_gravity_is_not_differentiated() -> None:
+def test_gravity_is_differentiated_as_a_factor() -> None:
     problem = DesignProblem.of(Sweep.from_text(TEXT.format(**SWEPT)))
     assert problem.values([[-9.81]], ["peak_force"])["peak_force"][0] > 0.0
-    with pytest.raises(InputError, match="not differentiated"):
-        problem.rates([-9.81], ["peak_force"])
+    before, here, after = (problem.rates([g], ["peak_force"])["peak_force"] for g in (-5.01, -5.0, -4.99))
+    np.testing.assert_allclose(here[1][:, 0], (after[0] - before[0]) / 0.02, rtol=1e-9)
 
 
 def test_the_card_of_a_dataset_says_whose_gravity_is_meant() -> None:

@@ -11,6 +11,7 @@ sweeps; all else works on an opened dataset and computes no mechanics.
 - `sensitivity`: variance-based indices from a Saltelli design, or from a function; interaction plots
 - `shares`: shares of variance with their errors, from the designs of any sweep
 - `tolerances`: what deviations of parameters do to a metric, to first order
+- `uncertainty`: covariance of parameters through derivatives to metrics, and samples beside it
 - `screening`: elementary effects, and means of squared derivatives
 - `one_at_a_time`: one parameter after another over its range
 - `refinement`: the next sweep, around the best designs
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from applications.studies.sensitivity import of_saltelli_store, saltelli, sobol
     from applications.studies.shares import from_samples
     from applications.studies.space import DesignSpace
+    from applications.studies.uncertainty import uncertainty
     from applications.studies.workspaces.workspace import Workspace, workspace
 
 __all__ = [
@@ -71,6 +73,7 @@ __all__ = [
     "search_families",
     "sobol",
     "tolerance_effect",
+    "uncertainty",
     "value_of",
     "workspace",
 ]
@@ -105,6 +108,7 @@ _HOMES = {
     "search_families": "applications.studies.populations.search",
     "sobol": "applications.studies.sensitivity",
     "tolerance_effect": "applications.studies.screening",
+    "uncertainty": "applications.studies.uncertainty",
     "value_of": "applications.studies.columns",
     "workspace": "applications.studies.workspaces.workspace",
 }

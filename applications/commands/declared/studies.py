@@ -7,6 +7,7 @@ import click
 from applications.commands.declared.options import (
     CASES,
     CLUSTER,
+    FILE,
     FORCED,
     OBJECTIVES,
     STORE,
@@ -125,6 +126,19 @@ STUDIES = (
         20,
         "Number of starting points.",
         "walks",
+    ),
+    command(
+        "uncertainty",
+        "uncertainties",
+        "Compute the uncertainty of metrics of a design of STORE from that of parameters, by exact derivatives.",
+        STORE,
+        option("--covariance", type=FILE, required=True, help="CSV: name,deviation; or a matrix with names."),
+        option("--of", "texts", multiple=True, metavar="TEXT", help="Metric; default: all with derivatives."),
+        option("--design", type=click.IntRange(0), default=0, show_default=True, help="Number of the design."),
+        option("--samples", type=click.IntRange(0), default=0, show_default=True, help="Samples drawn beside it."),
+        option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the samples."),
+        CSV,
+        FORCED,
     ),
     command(
         "optimise",

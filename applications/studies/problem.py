@@ -268,7 +268,7 @@ class DesignProblem:
         """Derivatives of all parameters of the rows by the factors that vary (row, factor, all), exact."""
         return self._rates_of(self.table(designs, rates=True), self._order)
 
-    def _rates_of(self, table: Mapping[str, Any], names: Sequence[str]) -> Array:
+    def _rates_of(self, table: Mapping[str, Array | NumberWithRates], names: Sequence[str]) -> Array:
         """Return the rates (row, factor, name) of some numbers of a table with rates."""
         count = len(_values(next(iter(table.values()))))
         result = np.zeros((count, len(self.names), len(names)))
@@ -417,7 +417,7 @@ class DesignProblem:
         }
 
     def _by_friction(
-        self, block: Block, directions: Directions, table: Mapping[str, Any]
+        self, block: Block, directions: Directions, table: Mapping[str, Array | NumberWithRates]
     ) -> Iterator[tuple[Block, Directions]]:
         """Yield a block of all cases with its directions; where friction varies, one for each case."""
         if not self.friction_names:
@@ -452,7 +452,7 @@ class DesignProblem:
         }
 
 
-def _values(number: Any) -> Array:
+def _values(number: Array | NumberWithRates) -> Array:
     """Return the values (row,) of numbers, with rates or without."""
     return np.atleast_1d(np.asarray(number.value if isinstance(number, NumberWithRates) else number, dtype=float))
 

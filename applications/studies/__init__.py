@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from applications.studies.columns import column, feasible, objective, value_of
     from applications.studies.optimisation import optimise
     from applications.studies.pareto import front, layers
-    from applications.studies.populations.methods import SearchSettings, ask_and_tell, hypervolume
+    from applications.studies.populations.asking import SearchSettings
+    from applications.studies.populations.methods import ask_and_tell, hypervolume
     from applications.studies.populations.search import search, search_families
     from applications.studies.populations.space import FamilySpace
     from applications.studies.problem import DesignProblem
@@ -83,7 +84,7 @@ _HOMES = {
     "DesignSpace": "applications.studies.space",
     "FamilySpace": "applications.studies.populations.space",
     "RollingBearing": "applications.studies.bearings",
-    "SearchSettings": "applications.studies.populations.methods",
+    "SearchSettings": "applications.studies.populations.asking",
     "Workspace": "applications.studies.workspaces.workspace",
     "ask_and_tell": "applications.studies.populations.methods",
     "bearing_life": "applications.studies.bearings",

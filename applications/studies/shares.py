@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from applications.studies.columns import Array, refuse
+from applications.studies.points import even
 from robots.arguments import check_arguments
 
 LEAST = 12
@@ -193,24 +194,12 @@ def _basis(x: Array, *, is_category: bool) -> _Basis | None:
         degrees = np.ones(count, dtype=np.intp)
     else:
         most = min(count, DEGREES[-1], max(1, len(x) // ROOM))
-        raw = np.asarray(legendre.legvander(_even(x), most)[:, 1:], dtype=float)
+        raw = np.asarray(legendre.legvander(even(x), most)[:, 1:], dtype=float)
         degrees = np.arange(1, most + 1)
     whole = np.concatenate([np.ones((len(x), 1)), raw], axis=1)
     q, r = np.linalg.qr(whole)
     sure = np.abs(np.diagonal(r))[1:] > 1e-9 * math.sqrt(len(x))
     return _Basis(q[:, 1:][:, sure] * math.sqrt(len(x)), degrees[sure])
-
-
-def _even(x: Array) -> Array:
-    """Values on [-1, 1], by their logarithm where that is spread more evenly."""
-    forms = [x, np.log(x)] if (x > 0.0).all() else [x]
-    spread = []
-    for form in forms:
-        low, high = form.min(), form.max()
-        unit = np.sort((form - low) / ((high - low) or 1.0))
-        spread.append((float(np.abs(unit - np.linspace(0.0, 1.0, len(x))).max()), form))
-    form = min(spread, key=lambda pair: pair[0])[1]
-    return np.asarray(2.0 * (form - form.min()) / (np.ptp(form) or 1.0) - 1.0)
 
 
 @dataclass(frozen=True)

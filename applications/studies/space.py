@@ -238,7 +238,9 @@ class DesignSpace(PointSpace):
         shown = {n: np.array(self.texts[n])[x.astype(int)] if n in self.texts else x for n, x in columns.items()}
         for factor in list_factors(shown, self.label_names, table.section):
             unique_rows = np.unique(np.stack([columns[name] for name in factor.members], axis=1), axis=0)
-            parts.append(replace(factor, domain=Choice(factor.members, unique_rows, ordered=factor.kind == "free")))
+            texts = frozenset(factor.members) & frozenset(self.texts)
+            domain = Choice(factor.members, unique_rows, ordered=factor.kind == "free", texts=texts)
+            parts.append(replace(factor, domain=domain))
         factors = [each for factor in self.factors for each in (parts if factor is table else [factor])]
         variables = tuple(factor.domain for factor in factors if factor.is_varied and factor.domain is not None)
         return replace(self, factors=tuple(factors), variables=variables)
@@ -292,11 +294,32 @@ class DesignSpace(PointSpace):
         columns = zip(self.variables, np.asarray(points, dtype=float).T, strict=True)
         return {name: column for variable, x in columns for name, column in variable.values(x).items()}
 
+    def located(self, columns: Mapping[str, NDArray[Any]]) -> Array:
+        """Return the points (n, variable) of parameters and labels (n,), to rounding. Raises ValueError for others."""
+        numbers = {
+            name: np.array([self.texts[name].index(text) for text in column.tolist()]) if name in self.texts else column
+            for name, column in columns.items()
+        }
+        parts = [
+            variable.coordinate(np.asarray(numbers[variable.name], dtype=float))
+            if isinstance(variable, Continuous)
+            else variable.coordinate(np.stack([np.asarray(numbers[n], dtype=float) for n in variable.names], axis=1))
+            for variable in self.variables
+        ]
+        return np.stack(parts, axis=1)
+
     def table(self, points: Array) -> dict[str, Array]:
         """Return parameters and cases (n cases,) of points: all cases of the first point, then of the next."""
         count = len(points)
         rows = {name: np.repeat(values, self.case_count) for name, values in self.designs(points).items()}
         return rows | {name: np.tile(values, count) for name, values in self.cases.items()}
+
+    def computable(self, points: Array) -> Mask:
+        """Return a mask of the points (n, variable) whose derived parameters are within their bounds in all cases."""
+        if not self.rules or not len(points):
+            return np.ones(len(points), dtype=bool)
+        each = self.within_bounds(self.complete(self.table(np.asarray(points, dtype=float))))
+        return np.asarray(np.broadcast_to(each, len(points) * self.case_count).reshape(len(points), -1).all(axis=1))
 
     def labels(self, name: str, values: Array) -> list[str] | list[float]:
         """Return the values (n,) of a parameter or label as tables and stores have them: texts where it has texts."""
@@ -454,7 +477,8 @@ def _factors(section: str, part: Axis, cases: Sequence[str]) -> Iterator[Factor]
             yield Factor(name, "tolerance" if isinstance(part, Deviations) else "case", section, (name,))
     elif isinstance(part, Listed):
         rows = part.values()
-        domain = Choice(part.names, np.stack([rows[name] for name in part.names], axis=1), ordered=False)
+        table = np.stack([rows[name] for name in part.names], axis=1)
+        domain = Choice(part.names, table, ordered=False, texts=frozenset(part.texts))
         yield replace(table_factor(part.names, part.texts, section), domain=domain)
 
 

@@ -18,7 +18,7 @@ from applications.commands.declared.options import (
     output_option,
 )
 
-METHODS = ("nsga2", "nsga3", "tpe", "random")
+METHODS = ("nsga2", "nsga3", "gp", "tpe", "random")
 """Methods of search: the names of `applications.studies.populations.methods.METHODS`."""
 
 FRICTION = option("--friction", is_flag=True, help="Treat each friction set apart; default: the worst counts.")

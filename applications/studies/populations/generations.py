@@ -58,8 +58,9 @@ class GenerationStore:
 
     @classmethod
     def at(cls, sweep: Sweep, space: DesignSpace, question: StudyQuestion, store: LocationLike) -> GenerationStore:
-        """Return the one at a place, whether or not there is a store yet."""
-        return cls(sweep, space, question, locate(store))
+        """Return the one at a place, whether or not there is a store yet; conditions on designs are asked as well."""
+        conditions = tuple(dict.fromkeys((*space.where, *question.where)))
+        return cls(sweep, space, replace(question, where=conditions), locate(store))
 
     @functools.cached_property
     def _text(self) -> str:

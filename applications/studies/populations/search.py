@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypedDict, Unpack, cast
 
 import numpy as np
@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from applications.studies.columns import Array, Objective, objective, refuse
 from applications.studies.pareto import front
 from applications.studies.points import PointSpace
+from applications.studies.populations.asking import AskTell, Remembering, SearchSettings
 from applications.studies.populations.generations import GenerationStore
-from applications.studies.populations.methods import AskTell, SearchSettings, ask_and_tell, hypervolume
+from applications.studies.populations.methods import ask_and_tell, hypervolume
 from applications.studies.populations.space import ROBOT, FamilySpace, costs_and_violations
 from applications.studies.space import DesignSpace, varied_numbers
 from pipeline.cluster.arguments import ClusterLike, Connectable, as_cluster
@@ -135,6 +136,13 @@ class _StoreOnTheWay:
         if self.told + len(points) == self.stored:
             self.store.require_sweep(np.concatenate([*self.points, points]))
 
+    def stored_points(self, count: int) -> Array:
+        """Return the next points (n, variable) that are stored, at most so many."""
+        if self.results is None or self.lacks_next():
+            return np.zeros((0, len(self.store.space.variables)))
+        rows = self.results.isel(design=slice(self.told, self.told + count))
+        return self.store.space.located({name: rows[name].values for name in self.store.space.names})
+
     def compute(self, points: Array, workers: Connectable, listeners: Sequence[Listener]) -> None:
         """Compute the designs of some points, which come next."""
         self.store.compute(np.concatenate([*self.points, points]), workers, listeners)
@@ -158,6 +166,7 @@ class SearchState:
     asker: AskTell
     objectives: Sequence[Objective]
     generations: int
+    population: int
     on_generation: Callable[[Generation], None]
     costs: list[Array] = field(default_factory=list)
     violations: list[Array] = field(default_factory=list)
@@ -183,13 +192,13 @@ class SearchState:
             options.method, SearchSettings(space, len(objectives), conditions, options.population, options.seed)
         )
         parts = tuple(_StoreOnTheWay(store) for store in stores)
-        return cls(space, parts, asker, objectives, options.generations, on_generation)
+        return cls(space, parts, asker, objectives, options.generations, options.population, on_generation)
 
     def run(self, cluster: ClusterLike, listeners: Sequence[Listener]) -> None:
         """Go on until there are enough generations, or the method finds no other designs. Raises StoreError."""
         with ExitStack() as stack:
             workers: Connectable | None = None
-            while len(self.progress) < self.generations and len(points := self.asker.ask()):
+            while len(self.progress) < self.generations and len(points := self._next()):
                 clock, parts = time.perf_counter(), self.space.parts(points)
                 parted = [(part, rows) for part, (_, rows) in zip(self.stores, parts, strict=True) if len(rows)]
                 lacking = [part.lacks_next() for part, _ in parted]
@@ -202,10 +211,18 @@ class SearchState:
                         part.compute(rows, workers, listeners)
                 self._tell(parts, time.perf_counter() - clock if any(lacking) else 0.0)
 
+    def _next(self) -> Array:
+        """Return the next points; of a method that remembers those of the only store, once its first are the same."""
+        can_remember = self.progress and len(self.stores) == 1
+        if can_remember and isinstance(self.asker, Remembering):
+            points = self.stores[0].stored_points(self.population)
+            return self.asker.remember(points) if len(points) else self.asker.ask()
+        return self.asker.ask()
+
     def _tell(self, parts: Sequence[tuple[NDArray[np.intp], Array]], seconds: float) -> None:
         count = sum(len(places) for places, _ in parts)
         conditions = 1 + max(len(part.store.question.where) for part in self.stores)
-        costs, violations = np.empty((count, len(self.objectives))), np.zeros((count, conditions))
+        costs, violations = np.empty((count, len(self.objectives))), np.full((count, conditions), -1.0)
         for part, (places, rows) in zip(self.stores, parts, strict=True):
             if len(rows):
                 costs[places], broken = part.values(rows, self.objectives)
@@ -265,10 +282,10 @@ def search(
     """Search the designs of a sweep for the best by its objectives; a store of the same search is resumed.
 
     The section `design` says what a design may be (`DesignSpace`), the section `study` objectives, conditions and
-    operating cases, unless `objectives`, `where` and `cases` are given. Other options: `method` (nsga2, nsga3, tpe or
-    random), `generations` (20), `population` (64 designs each), `seed` (0). Each generation is computed on the cluster
-    as a run would be, and appended to the store. Raises InputError, and StoreError for a store of something else; see
-    `run` for the cluster and what else is raised.
+    operating cases, unless `objectives`, `where` and `cases` are given. Other options: `method` (nsga2, nsga3, gp, tpe
+    or random), `generations` (20), `population` (64 designs each), `seed` (0). Each generation is computed on the
+    cluster as a run would be, and appended to the store. Raises InputError, and StoreError for a store of something
+    else; see `run` for the cluster and what else is raised.
 
         >>> text = '''
         ... limbsweep: 1
@@ -384,12 +401,7 @@ def search_families(
     space = FamilySpace.of(checked, question)
     assert question is not None  # without sweeps there is no space
     stores = [
-        GenerationStore.at(
-            sweep,
-            space_of,
-            replace(question, where=(*space_of.where, *question.where)),
-            f"{os.fspath(folder)}/{sweep.robot}.zarr",
-        )
+        GenerationStore.at(sweep, space_of, question, f"{os.fspath(folder)}/{sweep.robot}.zarr")
         for sweep, space_of in zip(checked, space.spaces.values(), strict=True)
     ]
     state = SearchState.of(space, stores, search_options(options), on_generation)

@@ -65,7 +65,7 @@ class FamilySpace(PointSpace):
         _require_same_cases(spaces)
         for sweep in sweeps:
             _require_same_units(sweeps[0], sweep, question or sweep.question)
-        robots = Choice((ROBOT,), np.arange(float(len(names)))[:, None], ordered=False)
+        robots = Choice((ROBOT,), np.arange(float(len(names)))[:, None], ordered=False, texts=frozenset({ROBOT}))
         return cls((robots, *(variable for space in spaces.values() for variable in space.variables)), spaces)
 
     @property
@@ -79,6 +79,13 @@ class FamilySpace(PointSpace):
         owner = np.repeat(np.arange(len(counts)), counts)
         is_active = np.asarray(points, dtype=float)[:, :1].astype(int) == owner
         return np.concatenate([np.ones((len(is_active), 1), dtype=bool), is_active], axis=1)
+
+    def computable(self, points: Array) -> NDArray[np.bool_]:
+        """Return a mask of the points (n, variable) whose derived parameters are within the bounds of their robot."""
+        result = np.ones(len(points), dtype=bool)
+        for space, (places, rows) in zip(self.spaces.values(), self.parts(points), strict=True):
+            result[places] = space.computable(rows)
+        return result
 
     def parts(self, points: Array) -> tuple[tuple[NDArray[np.intp], Array], ...]:
         """For each robot the places (m,) of its points among all (n, variable), and these points in its own space."""
@@ -145,23 +152,24 @@ EDGE = 1e-12
 
 
 def costs_and_violations(ds: xr.Dataset, objectives: Sequence[Objective], where: Sequence[str]) -> tuple[Array, Array]:
-    """Costs (design, objective), to be small, and violations (design, 1 + condition), 0 where a condition is met.
+    """Costs (design, objective), to be small, and violations (design, 1 + condition), 0 or less where one is met.
 
-    The first violation is that of designs with failed samples, or without a value. A condition counts by its margin,
-    the worst over cases.
+    The first violation is that of designs with failed samples, or without a value; -1 for others. A condition counts by
+    its margin, the worst over cases.
     """
     table = costs(ds, objectives)
-    failed = np.where(np.isfinite(table).all(axis=1), 0.0, 1.0)
+    failed = np.where(np.isfinite(table).all(axis=1), -1.0, 1.0)
     if "failed_samples" in ds and not any(judges_failures(text) for text in where):
         samples = by_case(ds, "failed_samples").max(axis=1)
-        failed = np.maximum(failed, samples / (1.0 + samples))
+        failed = np.where(samples > 0.0, np.maximum(failed, samples / (1.0 + samples)), failed)
     return table, np.stack([failed, *(violation(ds, text) for text in where)], axis=1)
 
 
 def violation(ds: xr.Dataset, text: str) -> Array:
-    """By how much each design violates a condition (design,), from 0 to 1, in its worst case."""
+    """Return by how much each design violates a condition (design,), from -1 to 1; met in its worst case: 0 or less."""
     expression = parsed_condition(text)
     values = {name: by_case(ds, name) for name in expression.names}
     holds, margin = np.asarray(expression(values), dtype=bool), np.asarray(expression.margin(values), dtype=float)
-    amount = np.where(holds, 0.0, np.where(np.isnan(margin), 1.0, np.maximum(-margin, EDGE)))
+    unmet = np.where(np.isnan(margin), 1.0, np.maximum(-margin, EDGE))
+    amount = np.where(holds, np.minimum(-np.nan_to_num(margin), 0.0), unmet)
     return np.broadcast_to(amount, (ds.sizes["design"], ds.sizes.get(CASE, 1))).max(axis=1)

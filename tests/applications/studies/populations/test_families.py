@@ -12,7 +12,8 @@ from click.testing import CliRunner
 
 from applications.commands.cli import cli
 from applications.studies.points import Choice, Continuous
-from applications.studies.populations.methods import METHODS, SearchSettings, ask_and_tell
+from applications.studies.populations.asking import SearchSettings
+from applications.studies.populations.methods import METHODS, ask_and_tell
 from applications.studies.populations.search import FamilyOutcome, search_families
 from applications.studies.populations.space import FamilySpace
 from applications.studies.refinement import refine
@@ -150,6 +151,7 @@ SPACE = FamilySpace(
 @pytest.mark.parametrize("name", METHODS)
 def test_methods_find_the_best_of_the_best_family(name: str) -> None:
     pytest.importorskip("optuna")
+    pytest.importorskip("sklearn")
 
     def run(method: str) -> tuple[np.ndarray, float]:
         asker, asked, best = ask_and_tell(method, SearchSettings(SPACE, 2, 1, 16, 5)), [], np.inf

@@ -1,0 +1,195 @@
+"""Compare search methods: hypervolumes over evaluations on five studies, and the best row of a catalogue.
+
+    python -m benchmarks.searches [--seeds 11] [--study NAME ...] [--json FILE]
+    python -m benchmarks.searches catalogue [--seeds 11]
+
+The first prints for each study and method the median over the seeds of the hypervolume after 64 to 1280 designs, as a
+share of what NSGA-II has after 1280: populations of 64 for NSGA-II, TPE and random designs, of 16 for Gaussian
+processes, which end after a fifth, 256. Costs are scaled to the box of the front of all designs of a study; the
+reference is 0.1 beyond it. Populations are computed in this process, without stores; times are those of the methods
+alone. The second searches 240 rows of a table whose numbers are known for the best of them, with 48 designs.
+Needs the extra search.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from applications.studies.cases import dims_of, with_cases, with_dims
+from applications.studies.columns import Array, objective
+from applications.studies.pareto import front
+from applications.studies.points import Choice, PointSpace
+from applications.studies.populations.asking import SearchSettings
+from applications.studies.populations.generations import GenerationStore
+from applications.studies.populations.methods import METHODS, ask_and_tell, hypervolume
+from applications.studies.populations.space import FamilySpace, costs_and_violations
+from applications.studies.space import DesignSpace
+from benchmarks.searches.studies import TEXTS, sweeps_of
+from limbsweep.runs import compute
+from pipeline.sweep.model import Sweep
+
+COUNTS = (64, 128, 256, 640, 1280)
+"""Designs after which hypervolumes are printed."""
+
+METHODS_COMPARED = {"nsga2": (64, 20), "tpe": (64, 20), "random": (64, 20), "gp": (16, 16)}
+"""Population and number of generations of each method."""
+
+ROWS, CATALOGUE_COUNTS = 240, (8, 6)
+
+
+class Study(NamedTuple):
+    """Space of a study, and what computes costs and violations of points of it."""
+
+    space: PointSpace
+    objectives: int
+    conditions: int
+    of: Callable[[Array], tuple[Array, Array]]
+
+
+def study_of(name: str, folder: Path) -> Study:
+    """Return a study whose designs are computed in this process."""
+    sweeps = sweeps_of(name, folder)
+    question = sweeps[0].question
+    if len(sweeps) > 1:
+        families = FamilySpace.of(sweeps, question)
+        space: PointSpace = families
+        parts = [
+            GenerationStore.at(sweep, own, question, "none.zarr")
+            for sweep, own in zip(sweeps, families.spaces.values(), strict=True)
+        ]
+    else:
+        space = own = DesignSpace.to_search(sweeps[0], question.cases)
+        parts = [GenerationStore.at(sweeps[0], own, question, "none.zarr")]
+    conditions = 1 + max(len(part.question.where) for part in parts)
+
+    def costs_of(points: Array) -> tuple[Array, Array]:
+        costs = np.empty((len(points), len(question.objectives)))
+        violations = np.full((len(points), conditions), -1.0)
+        for part, (places, rows) in zip(parts, space.parts(points), strict=True):
+            if len(rows):
+                costs[places], broken = _computed(part, rows)
+                violations[places, : broken.shape[1]] = broken
+        return costs, violations
+
+    return Study(space, len(question.objectives), conditions, costs_of)
+
+
+def _computed(part: GenerationStore, rows: Array) -> tuple[Array, Array]:
+    """Compute costs and violations of points of one robot."""
+    sweep: Sweep = part.sweep_of(rows)
+    cases = np.arange(len(rows) * part.space.case_count).reshape(len(rows), -1)
+    ds = with_cases(compute(sweep), cases, tuple(part.space.cases))
+    ds = with_dims(ds, dims_of(ds, part.question.cases)).load(scheduler="synchronous")
+    return costs_and_violations(ds, [objective(text) for text in part.question.objectives], part.question.where)
+
+
+def searched(study: Study, method: str, seed: int) -> tuple[Array, float]:
+    """Return costs (n, objective) in order, NaN where a condition is broken, and the seconds of the method."""
+    population, generations = METHODS_COMPARED[method]
+    asker = ask_and_tell(method, SearchSettings(study.space, study.objectives, study.conditions, population, seed))
+    found, seconds = [], 0.0
+    for _ in range(generations):
+        clock = time.perf_counter()
+        points = asker.ask()
+        seconds += time.perf_counter() - clock
+        if not len(points):
+            break
+        costs, violations = study.of(points)
+        clock = time.perf_counter()
+        asker.tell(costs, violations)
+        seconds += time.perf_counter() - clock
+        found.append(np.where((violations <= 0.0).all(axis=1)[:, None], costs, np.nan))
+    return np.concatenate(found), seconds
+
+
+def volumes(costs: Array, best: Array, size: Array) -> list[float]:
+    """Return the hypervolume after the numbers of designs of `COUNTS`, in a box."""
+    limit = np.full(len(best), 1.1)
+    result = []
+    for count in COUNTS:
+        scaled = (costs[:count] - best) / size
+        good = np.flatnonzero(front(scaled))
+        result.append(hypervolume(scaled[good], limit) if len(good) and count <= len(costs) + 63 else np.nan)
+    return result
+
+
+def compare(name: str, seeds: int, methods: Sequence[str]) -> dict[str, list[float]]:
+    """Search a study by all methods with so many seeds, and print the medians of the shares."""
+    found: dict[str, list[Array]] = {method: [] for method in methods}
+    seconds = dict.fromkeys(methods, 0.0)
+    with tempfile.TemporaryDirectory() as folder:
+        study = study_of(name, Path(folder))
+        for seed in range(seeds):
+            for method in methods:
+                costs, spent = searched(study, method, seed)
+                found[method].append(costs)
+                seconds[method] += spent / seeds
+    every = np.concatenate([costs for runs in found.values() for costs in runs])
+    every = every[np.asarray(front(every), dtype=bool)]
+    best, size = every.min(axis=0), np.where(np.ptp(every, axis=0) > 0.0, np.ptp(every, axis=0), 1.0)
+    table = {method: np.array([volumes(costs, best, size) for costs in runs]) for method, runs in found.items()}
+    whole = np.median(table["nsga2"][:, -1])
+    medians = {method: (np.median(rows, axis=0) / whole).tolist() for method, rows in table.items()}
+    for method, shares in medians.items():
+        cells = "".join("        " if np.isnan(share) else f"{share:8.3f}" for share in shares)
+        print(f"{name:15} {method:7}{cells}{seconds[method]:9.1f}", flush=True)
+    return medians
+
+
+def catalogue(seed: int) -> tuple[Choice, Array]:
+    """Return the rows of a made-up catalogue: name, two sizes, a quality, a loss; and the cost of each (row,)."""
+    draw = np.random.default_rng(seed)
+    size = draw.uniform(size=ROWS)
+    first, second = 10.0 ** (2.0 * size + 0.2 * draw.normal(size=ROWS)), 10.0 ** (size + 0.3 * draw.normal(size=ROWS))
+    quality, loss = draw.uniform(1.0, 9.0, ROWS), 10.0 ** (-size + 0.2 * draw.normal(size=ROWS))
+    rows = np.stack([np.arange(float(ROWS)), first, second, quality, loss], axis=1)
+    cost = (np.log10(first) - 1.2) ** 2 + 0.3 * (np.log10(second) - 0.4) ** 2 + 0.02 * (quality - 4.0) ** 2 + 0.2 * loss
+    return Choice(("part", "first", "second", "quality", "loss"), rows, ordered=False, texts=frozenset({"part"})), cost
+
+
+def best_rows(seeds: int) -> None:
+    """Print how many searches found the best of the rows, for each method."""
+    population, generations = CATALOGUE_COUNTS
+    print(f"best of {ROWS} rows found with {population * generations} designs:")
+    for method in [each for each in METHODS if each != "nsga3"]:  # which needs two objectives
+        hits = 0
+        for seed in range(seeds):
+            rows, cost = catalogue(seed)
+            asker, seen = ask_and_tell(method, SearchSettings(PointSpace((rows,)), 1, 1, population, seed)), []
+            for _ in range(generations):
+                places = (points := asker.ask())[:, 0].astype(int)
+                asker.tell(cost[places][:, None], np.full((len(points), 1), -1.0))
+                seen += places.tolist()
+            hits += int(cost.argmin()) in seen
+        print(f"{method:7} {hits:3} of {seeds}")
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="?", choices=("hypervolumes", "catalogue"), default="hypervolumes")
+    parser.add_argument("--seeds", type=int, default=11)
+    parser.add_argument("--study", action="append", choices=tuple(TEXTS))
+    parser.add_argument("--method", action="append", choices=tuple(METHODS_COMPARED))
+    parser.add_argument("--json", type=Path, help="Write the shares to this file.")
+    options = parser.parse_args()
+    if options.what == "catalogue":
+        best_rows(options.seeds)
+        return
+    print(f"{'study':15} {'method':7}" + "".join(f"{count:8}" for count in COUNTS) + "  seconds")
+    methods = options.method or list(METHODS_COMPARED)
+    result = {name: compare(name, options.seeds, methods) for name in options.study or TEXTS}
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -318,8 +318,8 @@ class DesignSpace(PointSpace):
         """Return a mask of the points (n, variable) whose derived parameters are within their bounds in all cases."""
         if not self.rules or not len(points):
             return np.ones(len(points), dtype=bool)
-        each = self.within_bounds(self.complete(self.table(np.asarray(points, dtype=float))))
-        return np.asarray(np.broadcast_to(each, len(points) * self.case_count).reshape(len(points), -1).all(axis=1))
+        bounded = self.within_bounds(self.complete(self.table(np.asarray(points, dtype=float))))
+        return np.asarray(np.broadcast_to(bounded, len(points) * self.case_count).reshape(len(points), -1).all(axis=1))
 
     def labels(self, name: str, values: Array) -> list[str] | list[float]:
         """Return the values (n,) of a parameter or label as tables and stores have them: texts where it has texts."""

@@ -44,7 +44,7 @@ class Evolution:
         self.algorithm = _nsga(settings, by_directions, options)
         self.algorithm.setup(self.problem, termination=NoTermination(), seed=settings.seed, verbose=False)
         self.asked: Any = None
-        self.kept = np.zeros(0, dtype=bool)
+        self.is_new = np.zeros(0, dtype=bool)
 
     def ask(self) -> Array:
         """Return the next points: no design twice, and none that is no robot."""
@@ -52,9 +52,9 @@ class Evolution:
             self.asked = self.algorithm.ask()
             if self.asked is None or not len(self.asked):
                 break
-            points, self.kept = self.proposals.new(self.genome.points(_table(self.genome, self.asked.get("X"))))
+            points, self.is_new = self.proposals.new(self.genome.points(_table(self.genome, self.asked.get("X"))))
             if not self.genome.space.is_continuous:  # the genes of the rows themselves
-                self.asked[self.kept].set("X", _individuals(self.genome, points))
+                self.asked[self.is_new].set("X", _individuals(self.genome, points))
             if len(points):
                 return points
             self.tell(np.zeros((0, self.problem.n_obj)), np.zeros((0, self.problem.n_ieq_constr)))
@@ -67,8 +67,8 @@ class Evolution:
 
         finite = np.full((len(self.asked), costs.shape[1]), FAILED)
         broken = np.ones((len(self.asked), violations.shape[1]))  # of designs that are left out
-        finite[self.kept] = np.where(np.isfinite(costs), costs, FAILED)
-        broken[self.kept] = violations
+        finite[self.is_new] = np.where(np.isfinite(costs), costs, FAILED)
+        broken[self.is_new] = violations
         Evaluator().eval(StaticProblem(self.problem, F=finite, G=broken), self.asked)
         self.algorithm.tell(infills=self.asked)
 

@@ -42,7 +42,7 @@ class Genome:
     @classmethod
     def of(cls, space: PointSpace) -> Genome:
         """Return the genes of a space, variable by variable."""
-        return cls(space, tuple(gene for k, each in enumerate(space.variables) for gene in _genes(k, each)))
+        return cls(space, tuple(gene for k, variable in enumerate(space.variables) for gene in _genes(k, variable)))
 
     @property
     def is_real(self) -> bool:
@@ -135,12 +135,12 @@ class Proposals:
         self.is_left = np.ones(len(self.every), dtype=bool)
 
     def new(self, points: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Return points none of which was proposed before, and the mask of the ones that are kept.
+        """Return points none of which was proposed before, and the mask of the points that are new.
 
         In a space of choices alone the nearest new design takes the place of one that was proposed, or is no robot, as
         long as there is one; elsewhere such a design is left out.
         """
-        result, kept = np.array(points, dtype=float), np.ones(len(points), dtype=bool)
+        result, is_new = np.array(points, dtype=float), np.ones(len(points), dtype=bool)
         is_robot = self.genome.space.computable(result)
         for k, key in enumerate(designs(self.genome.space, result)):
             if key not in self.seen and is_robot[k]:
@@ -149,15 +149,15 @@ class Proposals:
                 result[k] = self._nearest(result[k])
                 self.add(result[k : k + 1])
             else:
-                kept[k] = False
-        return result[kept], kept
+                is_new[k] = False
+        return result[is_new], is_new
 
     def add(self, points: Array) -> None:
         """Count points as proposed."""
         for key in designs(self.genome.space, points):
             self._mark(key)
 
-    def left(self) -> Array:
+    def remaining(self) -> Array:
         """Return the points that were not proposed; none where there are too many to list."""
         return self.every[self.is_left]
 
@@ -167,9 +167,9 @@ class Proposals:
             self.is_left[self.places[key]] = False
 
     def _nearest(self, point: Array) -> Array:
-        left = self.left()
-        away = ((self.genome.features(left) - self.genome.features(point[None])) ** 2).sum(axis=1)
-        return np.asarray(left[away.argmin()])
+        remaining = self.remaining()
+        away = ((self.genome.features(remaining) - self.genome.features(point[None])) ** 2).sum(axis=1)
+        return np.asarray(remaining[away.argmin()])
 
 
 def designs(space: PointSpace, points: Array) -> list[bytes]:

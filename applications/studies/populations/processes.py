@@ -93,8 +93,8 @@ class Processes:
 
     def _promising(self) -> Array:
         models = self._models()
-        left, generator = self.proposals.left(), np.random.default_rng((self.settings.seed, len(self.points)))
-        points = left if 0 < len(left) <= MOST_FITTED else self._candidates(models)
+        remaining, generator = self.proposals.remaining(), np.random.default_rng((self.settings.seed, len(self.points)))
+        points = remaining if 0 < len(remaining) <= MOST_FITTED else self._candidates(models)
         if not len(points):
             return points
         return points[_selected(models, self.genome.features(points), self.settings.population, generator)]
@@ -102,17 +102,17 @@ class Processes:
     def _models(self) -> _Models:
         is_valid = np.isfinite(self.costs).all(axis=1)
         feasible = is_valid & (self.violations <= 0.0).all(axis=1)
-        kept = _best_designs(self.costs, self.violations, MOST_FITTED)
+        fitted = _best_designs(self.costs, self.violations, MOST_FITTED)
         x = self.genome.features(self.points)
         costs, conditions, scaled = [], [], np.full(self.costs.shape, np.nan)
         for k in range(self.settings.objectives):
             if is_valid.sum() >= 2:
                 scaled[is_valid, k] = _even_spread(self.costs[is_valid, k])
-                rows = kept & is_valid
+                rows = fitted & is_valid
                 costs.append(_Process.of(x[rows], scaled[rows, k]))
         for column in self.violations.T:
             if np.ptp(column) > 0.0 and column.max() > 0.0:
-                conditions.append(_Process.of(x[kept], column[kept]))
+                conditions.append(_Process.of(x[fitted], column[fitted]))
         return _Models(costs, conditions, scaled[feasible])
 
     def _candidates(self, models: _Models) -> Array:
@@ -124,15 +124,15 @@ class Processes:
         start = self.points[_best_designs(self.costs, self.violations, INNER_POPULATION // 2)]
         random = settings.space.random(np.random.default_rng(seed), INNER_POPULATION)
         evolution = Evolution(inner, start=np.concatenate([start, random])[:INNER_POPULATION])
-        found = []
+        populations = []
         for _ in range(INNER_GENERATIONS):
             points = self._on_grid(evolution.ask())
             if not len(points):
                 break
             bounds, chance = models.at(self.genome.features(points))
             evolution.tell(bounds if bounds.shape[1] else -chance[:, None], 0.25 - chance[:, None])
-            found.append(points)
-        points = np.concatenate(found[-5:]) if found else np.zeros((0, len(settings.space.variables)))
+            populations.append(points)
+        points = np.concatenate(populations[-5:]) if populations else np.zeros((0, len(settings.space.variables)))
         return _unique(points, self.proposals)
 
 
@@ -153,9 +153,9 @@ def _best_designs(costs: Array, violations: Array, count: int) -> NDArray[np.boo
     rank[rank < 0.0] = np.inf
     broken = np.clip(violations, 0.0, None).sum(axis=1)
     order = np.lexsort((np.arange(len(costs)), broken, rank))
-    kept = np.zeros(len(costs), dtype=bool)
-    kept[order[:count]] = True
-    return kept
+    fitted = np.zeros(len(costs), dtype=bool)
+    fitted[order[:count]] = True
+    return fitted
 
 
 def _even_spread(y: Array) -> Array:
@@ -240,8 +240,8 @@ def _with_prior(loss: Callable[..., Any], start: Array, bounds: Array) -> tuple[
         rates[1:-1] += away / WIDTH
         return float(value) + 0.5 * float(away @ away), rates
 
-    found = minimize(both, start, jac=True, bounds=bounds, method="L-BFGS-B", options={"maxiter": STEPS})
-    return found.x, float(found.fun)
+    solution = minimize(both, start, jac=True, bounds=bounds, method="L-BFGS-B", options={"maxiter": STEPS})
+    return solution.x, float(solution.fun)
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,16 +277,16 @@ def _selected(models: _Models, x: Array, count: int, generator: np.random.Genera
     if not len(models.feasible):
         return np.argsort(-chance, kind="stable")[:count].tolist()
     costs, feasible = models.drawn(x, count, generator)
-    chosen: list[int] = []
+    numbers: list[int] = []
     for drawn, holds in zip(costs, feasible, strict=True):
-        volume = _Volume(np.concatenate([models.feasible, drawn[chosen]]), models.feasible)
+        volume = _Volume(np.concatenate([models.feasible, drawn[numbers]]), models.feasible)
         gain = np.array([volume.gain(point) for point in drawn])
-        gain[chosen] = -np.inf
+        gain[numbers] = -np.inf
         order = np.lexsort((bounds.sum(axis=1), -gain, ~holds, np.isinf(gain)))
-        if len(order) == len(chosen):
+        if len(order) == len(numbers):
             break
-        chosen.append(int(order[0]))
-    return chosen
+        numbers.append(int(order[0]))
+    return numbers
 
 
 class _Volume:

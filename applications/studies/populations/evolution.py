@@ -102,7 +102,7 @@ def _variable(gene: Gene) -> Any:
     return Integer(bounds=(0, gene.count - 1)) if gene.kind == "step" else Choice(options=list(range(gene.count)))
 
 
-def _table(genome: Genome, individuals: Any) -> Array:
+def _table(genome: Genome, individuals: Iterable[Mapping[str, float]]) -> Array:
     """Return the genes (n, gene) of individuals of pymoo."""
     if genome.is_real:
         return np.atleast_2d(np.asarray(individuals, dtype=float))

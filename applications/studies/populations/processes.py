@@ -31,6 +31,15 @@ from applications.studies.populations.genes import Genome, Proposals, designs
 MOST_FITTED = 400
 """Designs that a process is fitted to, at most: the best ones."""
 
+MOST_LISTED, MOST_DRAWN = 10_000, 400
+"""Designs of a catalogue that are compared by their bounds, and designs that are drawn from, at most."""
+
+LAYERS = 30
+"""Fronts by which designs are ordered."""
+
+LEAST_CHANCE = 0.25
+"""Probability that conditions hold below which a candidate comes after all others."""
+
 BOUND = 1.0
 """Standard deviations by which a bound is better than the mean."""
 
@@ -94,10 +103,15 @@ class Processes:
     def _promising(self) -> Array:
         models = self._models()
         remaining, generator = self.proposals.remaining(), np.random.default_rng((self.settings.seed, len(self.points)))
-        points = remaining if 0 < len(remaining) <= MOST_FITTED else self._candidates(models)
+        if len(remaining) > MOST_LISTED:
+            remaining = remaining[np.sort(generator.choice(len(remaining), MOST_LISTED, replace=False))]
+        points = remaining if len(remaining) else self._candidates(models)
         if not len(points):
             return points
-        return points[_selected(models, self.genome.features(points), self.settings.population, generator)]
+        x = self.genome.features(points)
+        bounds, chance = models.at(x)
+        drawn = np.flatnonzero(_best_designs(bounds, LEAST_CHANCE - chance[:, None], MOST_DRAWN))
+        return points[drawn[_selected(models, x[drawn], self.settings.population, generator)]]
 
     def _models(self) -> _Models:
         is_valid = np.isfinite(self.costs).all(axis=1)
@@ -130,9 +144,9 @@ class Processes:
             if not len(points):
                 break
             bounds, chance = models.at(self.genome.features(points))
-            evolution.tell(bounds if bounds.shape[1] else -chance[:, None], 0.25 - chance[:, None])
+            evolution.tell(bounds, LEAST_CHANCE - chance[:, None])
             populations.append(points)
-        points = np.concatenate(populations[-5:]) if populations else np.zeros((0, len(settings.space.variables)))
+        points = np.concatenate(populations) if populations else np.zeros((0, len(settings.space.variables)))
         return _unique(points, self.proposals)
 
 
@@ -149,8 +163,8 @@ def _unique(points: Array, proposals: Proposals) -> Array:
 def _best_designs(costs: Array, violations: Array, count: int) -> NDArray[np.bool_]:
     """Return the mask of at most so many designs: feasible ones front by front, then by the sum of violations."""
     feasible = np.isfinite(costs).all(axis=1) & (violations <= 0.0).all(axis=1)
-    rank = layers(np.where(feasible[:, None], costs, np.nan), count).astype(float)
-    rank[rank < 0.0] = np.inf
+    rank = layers(np.where(feasible[:, None], costs, np.nan), LAYERS).astype(float)
+    rank[rank < 0.0] = np.where(feasible[rank < 0.0], LAYERS, np.inf)
     broken = np.clip(violations, 0.0, None).sum(axis=1)
     order = np.lexsort((np.arange(len(costs)), broken, rank))
     fitted = np.zeros(len(costs), dtype=bool)
@@ -253,14 +267,17 @@ class _Models:
     feasible: Array
 
     def at(self, x: Array) -> tuple[Array, Array]:
-        """Return bounds of the costs (n, objective), and the probability that all conditions hold (n,)."""
+        """Return bounds of the costs (n, objective), and the probability that all conditions hold (n,).
+
+        As long as no design has costs, the probability is the only cost.
+        """
         pairs = [process.at(x) for process in self.costs]
-        bounds = np.stack([mean - BOUND * width for mean, width in pairs], 1) if pairs else np.zeros((len(x), 0))
         chance = np.ones(len(x))
         for process in self.conditions:
             margin, width = process.at(x)
             chance = chance * ndtr(-margin / np.maximum(width, 1e-9))
-        return bounds, chance
+        bounds = [mean - BOUND * width for mean, width in pairs] or [-chance]
+        return np.stack(bounds, axis=1), chance
 
     def drawn(self, x: Array, count: int, generator: np.random.Generator) -> tuple[Array, Array]:
         """Return draws (draw, n, objective) of the costs, the first one their mean, and which designs are feasible."""

@@ -95,7 +95,7 @@ def searched(study: Study, method: str, seed: int) -> tuple[Array, float]:
     """Return costs (n, objective) in order, NaN where a condition is broken, and the seconds of the method."""
     population, generations = METHODS_COMPARED[method]
     asker = ask_and_tell(method, SearchSettings(study.space, study.objectives, study.conditions, population, seed))
-    found, seconds = [], 0.0
+    populations, seconds = [], 0.0
     for _ in range(generations):
         clock = time.perf_counter()
         points = asker.ask()
@@ -106,8 +106,8 @@ def searched(study: Study, method: str, seed: int) -> tuple[Array, float]:
         clock = time.perf_counter()
         asker.tell(costs, violations)
         seconds += time.perf_counter() - clock
-        found.append(np.where((violations <= 0.0).all(axis=1)[:, None], costs, np.nan))
-    return np.concatenate(found), seconds
+        populations.append(np.where((violations <= 0.0).all(axis=1)[:, None], costs, np.nan))
+    return np.concatenate(populations), seconds
 
 
 def volumes(costs: Array, best: Array, size: Array) -> list[float]:
@@ -123,19 +123,19 @@ def volumes(costs: Array, best: Array, size: Array) -> list[float]:
 
 def compare(name: str, seeds: int, methods: Sequence[str]) -> dict[str, list[float]]:
     """Search a study by all methods with so many seeds, and print the medians of the shares."""
-    found: dict[str, list[Array]] = {method: [] for method in methods}
+    runs: dict[str, list[Array]] = {method: [] for method in methods}
     seconds = dict.fromkeys(methods, 0.0)
     with tempfile.TemporaryDirectory() as folder:
         study = study_of(name, Path(folder))
         for seed in range(seeds):
             for method in methods:
                 costs, spent = searched(study, method, seed)
-                found[method].append(costs)
+                runs[method].append(costs)
                 seconds[method] += spent / seeds
-    every = np.concatenate([costs for runs in found.values() for costs in runs])
+    every = np.concatenate([costs for searches in runs.values() for costs in searches])
     every = every[np.asarray(front(every), dtype=bool)]
     best, size = every.min(axis=0), np.where(np.ptp(every, axis=0) > 0.0, np.ptp(every, axis=0), 1.0)
-    table = {method: np.array([volumes(costs, best, size) for costs in runs]) for method, runs in found.items()}
+    table = {method: np.array([volumes(costs, best, size) for costs in searches]) for method, searches in runs.items()}
     whole = np.median(table["nsga2"][:, -1])
     medians = {method: (np.median(rows, axis=0) / whole).tolist() for method, rows in table.items()}
     for method, shares in medians.items():
@@ -159,7 +159,7 @@ def best_rows(seeds: int) -> None:
     """Print how many searches found the best of the rows, for each method."""
     population, generations = CATALOGUE_COUNTS
     print(f"best of {ROWS} rows found with {population * generations} designs:")
-    for method in [each for each in METHODS if each != "nsga3"]:  # which needs two objectives
+    for method in [name for name in METHODS if name != "nsga3"]:  # which needs two objectives
         hits = 0
         for seed in range(seeds):
             rows, cost = catalogue(seed)

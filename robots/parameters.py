@@ -54,9 +54,10 @@ class Parameter:
     source: str = ""
 
     @classmethod
-    def length(cls, name: str, default: float, text: str, source: str, *, lower: float = 1e-3) -> Self:
-        """A length of up to 100 m."""
-        return cls(name, "m", default, lower, 1e2, text, source)
+    def length(cls, name: str, default: float, text: str, source: str, *, lower: float | None = None) -> Self:
+        """A length of up to 100 m; the least one is a millimetre, of thin parts a thousandth of the default."""
+        least = min(1e-3, 1e-3 * default) if lower is None else lower
+        return cls(name, "m", default, least, 1e2, text, source)
 
     @classmethod
     def mass(cls, name: str, default: float, text: str, source: str) -> Self:

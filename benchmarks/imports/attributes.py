@@ -242,7 +242,7 @@ def _look(model: Any, text: str) -> str:
     files = PackageFiles("model.xml", {})
     try:
         tree = mjcf.read_tree(data, "model.xml", files, inertias="as they are")
-    except (ImportedError, InputError):
+    except ImportedError:
         return "refused"
     usual = set(_WARNINGS.setdefault(tree.name, [str(each.got) for each in tree.warnings]))
     if {str(each.got) for each in tree.warnings} - usual:
@@ -255,7 +255,10 @@ def _look(model: Any, text: str) -> str:
     peer = of_model(model, tree, np.zeros(len(tree.joints)))
     if peer is None:
         return "other joints"
-    error = _error_of_loops(tree, peer) if tree.loops else _error_of_tree(tree, peer)
+    try:
+        error = _error_of_loops(tree, peer) if tree.loops else _error_of_tree(tree, peer)
+    except InputError:  # of loops that cannot be closed
+        return "refused"
     if not error <= LARGEST_ERROR:
         differences.append(f"forces {error:.1e}")
     return ", ".join(differences) or "same"

@@ -120,7 +120,7 @@ def _module(engine: str) -> ModuleType | None:
 @contextmanager
 def _plain(source: Source) -> Iterator[Path]:
     """Give a file without macros: that of xacro where it is installed, else the file itself."""
-    macros = _module("macros") if source.path.suffix == ".xacro" else None
+    macros = _module("macros") if b"<xacro:" in source.path.read_bytes() else None
     with TemporaryDirectory() as folder:
         yield (
             source.path

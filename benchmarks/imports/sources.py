@@ -62,7 +62,7 @@ def files(packages: Iterable[str] = PACKAGES) -> Iterator[Source]:
 
 
 def below(folder: Path, arguments: Mapping[str, str]) -> Iterator[Source]:
-    """Yield the same files below a folder, and files of macros, each with the first folder that leads to it.
+    """Yield the same files below a folder, and files of macros, each with the name of the folder.
 
     Folders with a package.xml are packages by its name. Arguments go to the files that have macros.
     """
@@ -70,7 +70,7 @@ def below(folder: Path, arguments: Mapping[str, str]) -> Iterator[Source]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and _is_robot(path):
             given = arguments if path.suffix == ".xacro" else {}
-            yield Source(path, path.relative_to(folder).parts[0], given, packages)
+            yield Source(path, folder.name, given, packages)
 
 
 def _packages_below(folder: Path) -> dict[str, str]:

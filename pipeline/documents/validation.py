@@ -194,6 +194,8 @@ _RULES: Mapping[str, str | Callable[[Any], str]] = {
     "less_than_equal": lambda context: f"a number of at most {context['le']:g}",
     "output_entry": "a name, or a name with a list of joints or links",
     "derivative_entry": "derivative with a metric, series or list, of with parameters, and sides: true or nothing",
+    "several_turns": "one axis in each turn, as their order counts: [{z: 30}, {x: 15}]",
+    "quaternion": "three rows of three values, or turn: there is no place for a quaternion",
     "repeated_column": "a column of its own for each",
     "number_or_expression": "a number, or the text of an expression",
     "literal_error": lambda context: f"one of {context['expected']}",

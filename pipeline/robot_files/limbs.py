@@ -334,12 +334,13 @@ class PlatformReader:
         section = self.file.platform
         if section is None:
             return NO_PLATFORM
-        order = [TWIST.index(name) for name in section.mobility]
-        if order != sorted(set(order)):
-            hint = f"The order is {', '.join(TWIST)}."
-            self.report(("platform", "mobility"), section.mobility, "every component once, in order", hint)
+        mobility = tuple(name for name in TWIST if name in section.mobility)
+        if len(mobility) < len(section.mobility):
+            self.report(
+                ("platform", "mobility"), section.mobility, "every component once", "Remove what is there twice."
+            )
         inertia = self.values.inertia(section.inertia, ("platform", "inertia"))
-        return Platform(inertia, section.mobility, self.values.frame(section.home, ("platform", "home")))
+        return Platform(inertia, mobility, self.values.frame(section.home, ("platform", "home")))
 
     def coupled(self) -> CoupledPlatform | None:
         """Read a platform whose coordinates follow from the limbs; None for another one, or none."""

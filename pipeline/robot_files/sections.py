@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
-from pydantic_core import PydanticKnownError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from pipeline.documents.validation import Integer, Name, Number, Section, Text
 from robots.formats.writing import AXES, FORMAT
@@ -24,7 +24,19 @@ Value = Any
 """A number, or the text of an expression: read by `pipeline.robot_files.values`."""
 
 ThreeValues = Annotated[tuple[Value, ...], Field(min_length=3, max_length=3)]
-MatrixRows = Annotated[tuple[ThreeValues, ...], Field(min_length=3, max_length=3)]
+
+
+def _no_quaternion(value: object) -> object:
+    if isinstance(value, list | tuple) and len(value) == 4 and not any(isinstance(row, list | tuple) for row in value):
+        raise PydanticCustomError("quaternion", "the rows of a matrix")
+    return value
+
+
+MatrixRows = Annotated[
+    tuple[ThreeValues, ...],
+    BeforeValidator(_no_quaternion, json_schema_input_type=tuple[ThreeValues, ...]),
+    Field(min_length=3, max_length=3),
+]
 AxisName = Literal["x", "y", "z", "-x", "-y", "-z"]
 
 
@@ -52,7 +64,17 @@ def _bare_mapping(value: object) -> object:
     return [value] if isinstance(value, dict) else value
 
 
-Turn = Annotated[dict[Literal["x", "y", "z"], Value], Field(min_length=1, max_length=1)]
+def _one_axis(value: object) -> object:
+    if isinstance(value, dict) and len(value) > 1:
+        raise PydanticCustomError("several_turns", "a list of turns")
+    return value
+
+
+Turn = Annotated[
+    dict[Literal["x", "y", "z"], Value],
+    BeforeValidator(_one_axis, json_schema_input_type=dict[Literal["x", "y", "z"], Value]),
+    Field(min_length=1, max_length=1),
+]
 Turns = Annotated[
     tuple[Turn, ...],
     BeforeValidator(_bare_mapping, json_schema_input_type=Turn | tuple[Turn, ...]),

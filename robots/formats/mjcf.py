@@ -232,11 +232,15 @@ def _rating(reading: _Reading, joint: int, name: str) -> Rating:
         if model.actuator_forcelimited[k]:
             forces.append(float(np.abs(model.actuator_forcerange[k]).max() * abs(model.actuator_gear[k][0])))
     numbers |= {"force": min(forces)} if forces and min(forces) > 0 else {}
-    viscous = float(model.dof_damping[dof]) + _geared(reading, model.actuator_damping, drives)
-    for key, value in (("viscous", viscous), ("coulomb", float(model.dof_frictionloss[dof]))):
-        numbers |= {key: value} if value > 0 else {}
-    if viscous < 0 or np.any(model.dof_dampingpoly[dof]) or np.any(model.actuator_dampingpoly[drives]):
-        reading.warn("joint", name, "damping with powers of the rate, or below zero", "one number", LEFT_OUT)
+    friction = {
+        "viscous": float(model.dof_damping[dof]) + _geared(reading, model.actuator_damping, drives),
+        "coulomb": float(model.dof_frictionloss[dof]),
+    }
+    numbers |= {key: value for key, value in friction.items() if value > 0}
+    powers = np.any(model.dof_dampingpoly[dof]) or np.any(model.actuator_dampingpoly[drives])
+    if powers or min(friction.values()) < 0:
+        got = "damping with powers of the rate" if powers else "friction below zero"
+        reading.warn("joint", name, got, "numbers of at least zero", LEFT_OUT)
     return Rating(name, **numbers)
 
 

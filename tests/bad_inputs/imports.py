@@ -158,7 +158,7 @@ MODELS = (
     model("E64 a document type", "<mujoco", "<!DOCTYPE m><mujoco", "got a document type; expected no DOCTYPE and no entities"),
     model("E65 an unknown joint", 'joint="waist"', 'joint="hip"', "got a model that MuJoCo does not compile"),
     model("E66 no mass", 'mass="3"', 'mass="-3"', "got a model that MuJoCo does not compile"),
-    model("E67 a loop out of reach", 'anchor="0.5 0.1 0"/>', 'anchor="0.5 0.1 0"/><connect name="far" site1="s" site2="t"/>', "got a model that MuJoCo does not compile", text=LINKAGE),
+    model("E67 a loop between sites that are not", 'anchor="0.5 0.1 0"/>', 'anchor="0.5 0.1 0"/><connect name="far" site1="s" site2="t"/>', "got a model that MuJoCo does not compile", text=LINKAGE),
     whole("E68 an empty model", "<mujoco/>", "got no joint that moves; expected at least one"),
 )  # fmt: skip
 ROWS += tuple(whole(f"F{k:02d} SDF, {said[:24]}", data, said) for k, (data, said) in enumerate(SDF, start=1))

@@ -143,7 +143,18 @@ ROWS = (
         "They allow 3 freedoms (wy, vx, vz) there.",
         text=FIVE_BAR,
     ),
-    robot("D29 four numbers", "{position: [length, 0, 0]}", "{rotation: [1, 0, 0, 0]}", "rotation"),
+    robot(
+        "D29 four numbers",
+        "{position: [length, 0, 0]}",
+        "{rotation: [1, 0, 0, 0]}",
+        "expected three rows of three values, or turn",
+    ),
+    robot(
+        "D29 two axes in a turn",
+        "{position: [length, 0, 0]}",
+        "{turn: {z: 30, x: 15}}",
+        "got a mapping with z, x; expected one axis in each turn, as their order counts: [{z: 30}, {x: 15}]",
+    ),
     *(
         urdf(
             f"D33 a mesh at {name[:7]}",

@@ -162,3 +162,29 @@ def test_half_angles_of_the_bennett_linkage_have_a_constant_product(count: int) 
     constant = np.sin(np.deg2rad(45)) / np.sin(np.deg2rad(15))
     np.testing.assert_allclose(np.tan(motor / 2) * np.tan(second / 2), constant, rtol=1e-9)
     np.testing.assert_allclose(np.sin((motor + third) / 2), 0.0, atol=CLOSE)
+
+
+@pytest.mark.parametrize("count", FEW)
+def test_rods_of_the_quattro_keep_their_length(count: int) -> None:
+    """Parts of the platform keep their directions, and are where the bars hold them. Source: Nabat 2005."""
+    robot, description = read("quattro")
+    q = np.random.default_rng(6).uniform(-1, 1, (count, 4)) * (0.1, 0.1, 0.08, 0.5)
+    solved = inverse_kinematics(robot, q=q)
+    assert not solved.status.any()
+    names = [link.joint for link in robot.mechanism.limbs[0].links]
+    found = {name: solved.position[:, 0, names.index(name)] for name in names}
+    for name in ("platform_pitch", "platform_roll"):
+        np.testing.assert_allclose(found[name], 0.0, atol=CLOSE)
+    for name in ("hinge_1", "hinge_2"):
+        np.testing.assert_allclose(found[name], -q[:, 3], atol=CLOSE)
+    np.testing.assert_allclose(found["hinge_3"], q[:, 3], atol=CLOSE)
+    middle = q[:, :3] + np.array([0.0, 0.0, -0.7])
+    ahead = 0.06 * np.stack([np.cos(q[:, 3]), np.sin(q[:, 3]), np.zeros(count)], axis=-1)
+    parts = description.parts({entry.name: entry.scalar for entry in description.parameters})[0]
+    for k, instance in enumerate(description.template.instances):
+        turn, start = pose_of(parts.instances[k].base)
+        _, end = pose_of(parts.instances[k].platform)
+        angle = found[f"{instance.name}.motor"] + reference(description, k)["motor"]
+        elbows = start + 0.3 * np.stack([np.cos(angle), np.zeros(count), -np.sin(angle)], axis=-1) @ turn.T
+        part = middle + (ahead if k in (0, 3) else -ahead)
+        np.testing.assert_allclose(np.linalg.norm(part + end - elbows, axis=1), 0.8, atol=CLOSE)

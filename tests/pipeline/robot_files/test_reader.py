@@ -200,7 +200,7 @@ def test_a_bad_chain_is_refused_at_its_place(old: str, new: str, message: str) -
 
 
 BAD_PLATFORMS = [
-    ("mobility: [vx, vz]", "mobility: [vz, vx]", "expected every component once, in order"),
+    ("mobility: [vx, vz]", "mobility: [vz, vx, vz]", "expected every component once"),
     ("mobility: [vx, vz]", "mobility: [vx, vy, vz]", "got 3 freedoms and 2 actuators; expected at least as many"),
     ("limb: RRR}", "limb: RR}", "instances.left.limb: got 'RR'; expected one of limbs. Did you mean 'RRR'?"),
     (", base: {turn: {z: 180}}, platform: {turn: {z: 180}}", "", "instances.right: got the place of left"),

@@ -164,8 +164,9 @@ TOLD = {
     "damping of squares": (
         'name="waist"',
         'name="waist" damping="1 2"',
-        "damping with powers of the rate, or below zero",
+        "damping with powers of the rate",
     ),
+    "friction below zero": ('name="waist"', 'name="waist" damping="-1"', "friction below zero"),
     "friction of a ball": (
         '<geom fromto="0 0 0 0.1 0 0" mass="0.4"/>',
         '<geom fromto="0 0 0 0.1 0 0" mass="0.4"/><body><joint type="ball" armature="0"/><geom type="sphere"/></body>',

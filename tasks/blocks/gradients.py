@@ -69,7 +69,7 @@ def metric_rates(
 
     A peak over time is given for each of `windows` equal parts of the samples, so that who optimises can see the peaks
     behind the highest. Sums over time have one window. A case with a failed sample is NaN, of series that sample.
-    `kind` "ahead": the derivative on the side that the direction leads to, see `tasks.kernels.derivatives.KINDS`.
+    `kind` "ahead": the derivative on the side that the direction leads to, see `tasks.kernels.tangent.KINDS`.
     Raises ValueError for quantities and friction that are not differentiated.
     """
     along = directions if isinstance(directions, Directions) else Directions(directions)

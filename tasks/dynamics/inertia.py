@@ -20,7 +20,7 @@ from robots.model import Family, Limb, Link, Mechanism
 from tasks.kernels.expression import Array, Numbers, Scalar
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, is_zero, where
-from tasks.mechanics import drives, limb_motion
+from tasks.mechanics import drives, limb_motion, recursion
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.inertia import explicit
 from tasks.mechanics.inertia.articulated import ArticulatedTree
@@ -47,7 +47,9 @@ def closed_matrix_program(family: Family, method: str) -> Program:
         through = mounted.unit_rates(solved.tips)
         whole = compute(mounted.limb.links, solved.states)
         if mounted.limb.drives:
-            whole = whole + drives.spin_inertia(mounted.limb, solved.states, limb_motion.transmission(mounted, solved))
+            whole = whole + recursion.spin_inertia(
+                mounted.limb, solved.states, limb_motion.transmission(mounted, solved)
+            )
         return {"inertia": through.T @ array(whole) @ through, "status": [solved.status]}
 
     return _traced(family, f"inertia.{method}", one_sample)
@@ -74,7 +76,7 @@ def closed_element_program(family: Family, row: int, column: int) -> Program:
         element: Scalar = 0.0
         spin = np.zeros((len(links), len(links)))
         if mounted.limb.drives:
-            spin = drives.spin_inertia(mounted.limb, solved.states, limb_motion.transmission(mounted, solved))
+            spin = recursion.spin_inertia(mounted.limb, solved.states, limb_motion.transmission(mounted, solved))
         for a, left in enumerate(through[:, row]):
             for b, right in enumerate(through[:, column]):
                 if not (is_zero(left) or is_zero(right)):
@@ -103,7 +105,7 @@ def matrix_program(family: Family, method: str = "crba") -> Program:
         limb = _assembled(family, parameters).limbs[0]
         states = _states(limb.links, q)
         found = compute(limb.links, states)
-        return {"inertia": found + drives.spin_inertia(limb, states, _geared(limb, q)) if limb.drives else found}
+        return {"inertia": found + recursion.spin_inertia(limb, states, _geared(limb, q)) if limb.drives else found}
 
     return trace(f"{family.name}.inertia.{method}", one_sample, case=_parameters(family), sample={"q": (count,)})
 
@@ -123,7 +125,7 @@ def element_program(family: Family, row: int, column: int) -> Program:
         states = _states(limb.links, q)
         found = explicit.element(limb.links, states, row, column)
         if limb.drives:
-            found = found + drives.spin_inertia(limb, states, _geared(limb, q))[row, column]
+            found = found + recursion.spin_inertia(limb, states, _geared(limb, q))[row, column]
         return {"element": found}
 
     name = f"{family.name}.inertia.{row}.{column}"
@@ -141,7 +143,7 @@ def bias_program(family: Family) -> Program:
         states = _states(limb.links, q)
         found = explicit.bias(limb.links, states, qd, base.T @ gravity)
         if limb.drives:
-            found = found + drives.spin_forces(limb, states, qd, np.zeros(count), _geared(limb, q, qd))
+            found = found + recursion.spin_forces(limb, states, qd, np.zeros(count), _geared(limb, q, qd))
         return {"bias": found}
 
     case = {**_parameters(family), "gravity": (3,)}

@@ -62,11 +62,10 @@ from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Indexed, Shape, Values, indexed
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, is_zero
-from tasks.mechanics import assembly, drives, limb_motion, recursion
-from tasks.mechanics import recursion as platform
+from tasks.mechanics import assembly, limb_motion, platform_motion, recursion
 from tasks.mechanics.kinematics import along
+from tasks.mechanics.limb_motion import Mounted, Solved
 from tasks.mechanics.recursion import Field, Massing
-from tasks.mechanics.solved import Mounted, Solved
 from tasks.mechanics.solving import solved_limb
 from tasks.mechanics.structure import GRAVITY as GRAVITY_INPUT
 from tasks.mechanics.structure import field_inputs, limb_inputs, structure_of, symbolic
@@ -273,7 +272,7 @@ def limb_program(family: Family, limb_index: int, moving_base: bool = False) -> 
         for place in chosen.spins:
             bare = with_unit_spin(mounted.limb, *place)
             motion_now = (solved.states, solved.rates, solved.accelerations)
-            forces = drives.spin_forces(bare, *motion_now, geared, acting if moving_base else None)
+            forces = recursion.spin_forces(bare, *motion_now, geared, acting if moving_base else None)
             parts.append((through @ forces)[:, None])
         rows = geared.rows(solved.tips.embedding.matrix) @ solved.tips.inverse
         jacobian = [mounted.outward(solved.tips.covector(row)) for row in rows]
@@ -293,7 +292,7 @@ def platform_program(family: Family, moving_base: bool = False) -> Program:
 
     def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         body = symbolic(structure, parameters).platform
-        pose, moving = platform.unpack(motion, body)
+        pose, moving = platform_motion.unpack(motion, body)
         felt = moving.a - array(gravity) if not moving_base else ABSENT
         if moving_base:
             moving = Field.of(gravity).at(pose.position, moving)

@@ -19,7 +19,7 @@ from tasks.kernels.expression import Array, Numbers, Scalar
 from tasks.kernels.keys import Key, Shape, Shapes, indexed
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array
-from tasks.mechanics import recursion
+from tasks.mechanics import platform_motion
 from tasks.mechanics.arms import Arm, joint_point
 from tasks.mechanics.kinematics import HOME, Pose
 from tasks.mechanics.solving import arms, mounted_limb
@@ -222,7 +222,7 @@ def capsule_numbers(family: Family, asked: RobotCapsules) -> int:
 
 def platform_pose(structure: Structure, parameters: Array, motion: Array) -> Pose:
     """Pose of the platform."""
-    return recursion.unpack(motion, symbolic(structure, parameters).platform)[0]
+    return platform_motion.unpack(motion, symbolic(structure, parameters).platform)[0]
 
 
 @functools.cache

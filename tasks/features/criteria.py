@@ -33,9 +33,9 @@ from tasks.features.compliance import (
 from tasks.kernels.expression import Array, Numbers
 from tasks.kernels.keys import Shape, Shapes, Values, indexed
 from tasks.mathematics.algebra import array
-from tasks.mechanics import recursion
+from tasks.mechanics import platform_motion
+from tasks.mechanics.platform_motion import held_directions
 from tasks.mechanics.reactions import LimbStatics
-from tasks.mechanics.recursion import held_directions
 from tasks.mechanics.solving import arms, solved_limb
 from tasks.mechanics.structure import Structure, mount_values, structure_of
 from tasks.stages.constraints import carried
@@ -241,7 +241,7 @@ def stiffness_problems(family: Family, parameters: CriteriaParameters) -> Iterat
     structure, values = structure_of(family), {p.name: p.scalar for p in family.parameters}
     numbers, mounts = array([values[p.name] for p in family.parameters]), mount_values(family, values)
     body = family.assemble(values).platform
-    motion = recursion.still(body, np.zeros(3), np.zeros(3))
+    motion = platform_motion.still(body, np.zeros(3), np.zeros(3))
     whole = np.zeros(())
     for k, instance in enumerate(structure.mechanism.instances):
         elasticity_of_limb, case = _elastic(structure.mechanism, parameters, k)
@@ -273,7 +273,7 @@ def sharing_problems(family: Family, parameters: CriteriaParameters) -> Iterator
     numbers, mounts = array([values[p.name] for p in family.parameters]), mount_values(family, values)
     motion = np.zeros(structure.motion_size)
     if not structure.mechanism.is_chain:
-        motion = recursion.still(family.assemble(values).platform, np.zeros(3), np.zeros(3))
+        motion = platform_motion.still(family.assemble(values).platform, np.zeros(3), np.zeros(3))
     for k, instance in enumerate(structure.mechanism.instances):
         elasticity_of_limb, case = _elastic(structure.mechanism, parameters, k)
         if elasticity_of_limb is None or not elasticity_of_limb.spatial:

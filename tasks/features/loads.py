@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from robots.types import TWIST
 from tasks.kernels.expression import Scalars
 from tasks.kernels.keys import Shapes
-from tasks.mechanics import recursion
+from tasks.mechanics import elements
 from tasks.mechanics.structure import Structure
 from tasks.stages.parts import Part, PlatformSample
 from tasks.stages.request import Feature, Request
@@ -52,7 +52,7 @@ class BodyForces(Part[PlatformSample]):
 
     def add_to(self, sample: PlatformSample) -> PlatformSample:
         """Return the sample with that wrench on it."""
-        return acted_on(sample, recursion.applied_wrench(sample.body, sample.pose, sample.moving))
+        return acted_on(sample, elements.applied_wrench(sample.body, sample.pose, sample.moving))
 
 
 def acted_on(sample: PlatformSample, wrench: Scalars) -> PlatformSample:

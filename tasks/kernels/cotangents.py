@@ -19,11 +19,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from tasks.kernels import expression
-from tasks.kernels.derivatives import RATES, SETTLED, STEPS, TINY, shaped, size_of
+from tasks.kernels.derivatives import RATES, SETTLED, TINY, shaped, size_of
 from tasks.kernels.expression import LEAVES, ODD, RESULT, Array, Expression, binary, select
 from tasks.kernels.keys import Cotangent, Key
 from tasks.kernels.program import Program, trace_keyed
 from tasks.kernels.replay import Replay
+from tasks.kernels.tangent import STEPS
 
 Parts = Iterator[tuple[Expression, Expression]]
 """Arguments of an operation, each with what reaches it of the cotangent of the result."""

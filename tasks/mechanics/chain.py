@@ -28,8 +28,8 @@ from tasks.mechanics.continuation.steps import Ways, routes
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
 from tasks.mechanics.kinematics import unpacked as from_numbers
 from tasks.mechanics.limb_choice import LimbChoice
+from tasks.mechanics.limb_motion import Mounted, Solved, sprung_joints
 from tasks.mechanics.loops import Embedding, Tips, is_flat, loop_limit, size_of
-from tasks.mechanics.solved import Mounted, Solved, sprung_joints
 from tasks.mechanics.tolerances import CLOSED, CONVERGED, FOLLOWED, WINDING, length_of
 from tasks.mechanics.turns import Turns, counted_joints, dependent_joints
 

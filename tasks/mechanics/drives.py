@@ -1,33 +1,26 @@
-"""Drives for one sample: from joints to actuators and back, and forces of spinning rotors and shafts.
+"""Transmission of drives for one sample: from joints to actuators and back.
 
 Actuator coordinates are q_a = f(q) of the joints of a limb's tree; T = dq_a/dq is the transmission matrix (actuator,
 joint). Rates are q_a' = T q', accelerations q_a'' = T q'' + T' q', and actuator forces u put T^T u on the joints; what
-is behind these rows (rows of J_IK, assembly, friction, reactions) does not know whether there are drives.
-
-A wheel of inertia I that spins at q_s' about the axis a of a link that turns with omega has, beside the energy that it
-has at rest in the link, I q_s'^2 / 2 + c I q_s' (a . omega): c is its coupling, 0 where the second part is left out.
-Source: Szkodny, Dynamics of industrial robot manipulators, Eqs. (2), (7), (13), here for symmetric rotors.
+is behind these rows (rows of J_IK, assembly, friction, reactions) does not know whether there are drives. Spinning
+rotors and shafts are part of `tasks.mechanics.recursion`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from robots.drives import Drive, Spin
-from robots.model import Inertia, Limb
-from robots.types import BASE, ZERO
-from tasks.kernels.derivatives import tangent
+from robots.drives import Drive
+from robots.model import Limb
 from tasks.kernels.expression import Array, Expression, Scalar, Scalars
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import trace
-from tasks.mathematics.algebra import array, cross
-from tasks.mechanics import recursion
-from tasks.mechanics.kinematics import JointState
-from tasks.mechanics.recursion import BodyMotion, Field, Wheel
+from tasks.kernels.tangent import tangent
+from tasks.mathematics.algebra import array
 
 
 @dataclass(frozen=True)
@@ -51,6 +44,15 @@ class Direct:
         result[list(self.joints)] = forces
         return array(result)
 
+    def motion(self, rates: Array, accelerations: Array) -> tuple[Array, Array]:
+        """Return the rates and accelerations of the actuators from those of the joints."""
+        return self.rows(rates), self.rows(accelerations) + self.rate_rows(rates)
+
+    @property
+    def still(self) -> Direct:
+        """The same where joints are at rest."""
+        return self
+
 
 @dataclass(frozen=True)
 class Geared:
@@ -70,6 +72,15 @@ class Geared:
     def joint_forces(self, forces: Array) -> Array:
         """T^T times actuator forces."""
         return self.matrix.T @ array(forces)
+
+    def motion(self, rates: Array, accelerations: Array) -> tuple[Array, Array]:
+        """Return the rates and accelerations of the actuators from those of the joints."""
+        return self.rows(rates), self.rows(accelerations) + self.rate_rows(rates)
+
+    @property
+    def still(self) -> Geared:
+        """The same where joints are at rest."""
+        return Geared(self.matrix, self.change * 0.0)
 
 
 Transmission = Direct | Geared
@@ -134,119 +145,3 @@ def _differentiated(limb: Limb, drive: Drive, at: Scalars, rates: Scalars) -> tu
     slopes = [tangent([value], {**still, node: graph.lift(1.0)})[0] for node in nodes]
     changes = tangent(slopes, {node: graph.lift(rate) for node, rate in zip(nodes, rates, strict=True)})
     return value, array(slopes), array(changes)
-
-
-def _spins(limb: Limb) -> Iterator[tuple[int, Spin]]:
-    """Yield the spinning bodies with the index of their drive."""
-    return ((row, spin) for row, drive in enumerate(limb.drives) for spin in drive.spins)
-
-
-def wheels(limb: Limb, speeds: Array, accelerations: Array) -> list[Wheel]:
-    """Return the spinning parts that act on their carriers, for rates and accelerations of the actuators."""
-    result = []
-    for row, spin in _spins(limb):
-        along = array(spin.axis) * (spin.inertia * spin.share * spin.coupling)
-        result.append(Wheel(spin.carrier, along * speeds[row], along * accelerations[row]))
-    return result
-
-
-def actuator_motion(geared: Transmission, rates: Array, accelerations: Array) -> tuple[Array, Array]:
-    """Return the rates and accelerations of the actuators from those of the joints."""
-    q, qd = array(rates), array(accelerations)
-    return geared.rows(q), geared.rows(qd) + geared.rate_rows(q)
-
-
-def inertial_forces(limb: Limb, accelerations: Array, moving: Mapping[int, BodyMotion]) -> Array:
-    """Forces (actuator,) that it takes to spin everything up, for accelerations of actuators and motions of links."""
-    result: list[Scalar] = [0.0] * len(limb.actuators)
-    for row, spin in _spins(limb):
-        carried = array(spin.axis) @ moving[spin.carrier].alpha
-        speeding = accelerations[row] * spin.share + carried * spin.coupling
-        result[row] = result[row] + speeding * (spin.inertia * spin.share)
-    return array(result)
-
-
-def tree_dynamics(
-    limb: Limb,
-    states: Sequence[JointState],
-    rates: Array,
-    accelerations: Array,
-    field: Field,
-    geared: Transmission,
-    applied: Mapping[int, tuple[Array, Array]] | None = None,
-) -> tuple[list[tuple[Array, Array]], Array]:
-    """Return the wrenches that the motions of bodies take, in their axes, and generalised forces (joint,) of the tree.
-
-    What spins is in both; `field` is in the axes of the limb. `applied` are wrenches on links from outside, which are
-    taken from theirs, (moment, force) at their origins in their axes.
-    """
-    links = limb.links
-    moving = recursion.body_motions(links, states, rates, accelerations, field)
-    speeds, second = actuator_motion(geared, rates, accelerations)
-    body_wrenches = recursion.body_wrenches(links, moving, wheels(limb, speeds, second))
-    for body, (moment, force) in (applied or {}).items():
-        body_wrenches[body] = body_wrenches[body][0] - moment, body_wrenches[body][1] - force
-    forces = array(recursion.joint_forces(links, states, accelerations, body_wrenches))
-    if limb.drives:
-        forces = forces + geared.joint_forces(inertial_forces(limb, second, moving))
-    return body_wrenches, forces
-
-
-WEIGHTLESS = Inertia(0.0, ZERO, (ZERO, ZERO, ZERO))
-
-
-def spin_forces(
-    limb: Limb,
-    states: Sequence[JointState],
-    rates: Array,
-    accelerations: Array,
-    geared: Transmission,
-    base: Field | None = None,
-) -> Array:
-    """The part (joint,) of spinning bodies in the forces of a tree; `base` moves it, gravity does not count."""
-    still = Field.of(np.zeros(3))
-    field = still if base is None else replace(base, gravity=still.gravity)
-    links = tuple(replace(link, inertia=WEIGHTLESS, armature=0.0) for link in limb.links)
-    bare = replace(limb, links=links)
-    return tree_dynamics(bare, states, rates, accelerations, field, geared)[1]
-
-
-def spin_inertia(limb: Limb, states: Sequence[JointState], geared: Transmission) -> Array:
-    """Return the part (joint, joint) of spinning bodies in the inertia matrix of a tree."""
-    count = len(limb.links)
-    still, fixed = np.zeros(count), geared if isinstance(geared, Direct) else Geared(geared.matrix, geared.change * 0.0)
-    columns = [spin_forces(limb, states, still, unit, fixed) for unit in np.eye(count)]
-    return array(np.stack(columns, axis=1))
-
-
-@dataclass(frozen=True)
-class JointRows:
-    """Rows over the freedoms and their derivatives: of the tree's joints (joint, freedom), of links (6, freedom) each.
-
-    Those of links are body-fixed Jacobians (angular, linear).
-    """
-
-    joints: Array
-    joints_change: Array
-    links: Mapping[int, Array]
-    links_change: Mapping[int, Array]
-
-
-def spin_terms(limb: Limb, geared: Transmission, moving: JointRows, speed: Array) -> Iterator[tuple[Array, Array]]:
-    """Mass and Coriolis matrix (freedom, freedom) of each thing that spins, so that M' - 2 C is skew-symmetric.
-
-    speed (freedom,): rates of the freedoms.
-    """
-    rows = geared.rows(moving.joints)
-    changes = geared.rows(moving.joints_change) + geared.rate_rows(moving.joints)
-    for row, spin in _spins(limb):
-        r, change = rows[row] * spin.share, changes[row] * spin.share
-        mass, coriolis = np.outer(r, r), np.outer(r, change)
-        if spin.carrier != BASE:
-            along, turns = array(spin.axis), moving.links[spin.carrier][:3]
-            carried, carried_change = along @ turns, along @ moving.links_change[spin.carrier][:3]
-            whirl = np.stack([cross(column, along) for column in turns.T], axis=1) * (r @ speed)
-            mass = mass + (np.outer(r, carried) + np.outer(carried, r)) * spin.coupling
-            coupled = np.outer(r, carried_change) + turns.T @ (np.outer(along, change) + whirl)
-            coriolis = coriolis + coupled * spin.coupling
-        yield array(mass * spin.inertia), array(coriolis * spin.inertia)

@@ -10,22 +10,22 @@ differentiated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from robots.model import Inertia, Platform
+from robots.model import Inertia, Limb, Platform
 from robots.types import BASE
-from tasks.kernels.derivatives import tangent
 from tasks.kernels.expression import Array, Expression, Mask, Scalar
+from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import array, cross, inverse, where
-from tasks.mechanics import drives, recursion
+from tasks.mechanics import recursion
+from tasks.mechanics.drives import Transmission
 from tasks.mechanics.kinematics import JointState, Pose, SpatialMotion, joint_rotation, slope, way
-from tasks.mechanics.limb_motion import applied_wrenches, spring_forces, transmission
+from tasks.mechanics.limb_motion import Mounted, Solved, applied_wrenches, spring_forces, transmission, unit_motion
 from tasks.mechanics.recursion import Massing, skew
-from tasks.mechanics.solved import Mounted, Solved, unit_motion
 
 Seeds = Mapping[Expression, Scalar]
 
@@ -39,6 +39,39 @@ class EquationShare:
     gravity: Array
     jacobian: Array
     jacobian_rate: Array
+
+
+@dataclass(frozen=True)
+class JointRows:
+    """Rows over the freedoms and their derivatives: of the tree's joints (joint, freedom), of links (6, freedom) each.
+
+    Those of links are body-fixed Jacobians (angular, linear).
+    """
+
+    joints: Array
+    joints_change: Array
+    links: Mapping[int, Array]
+    links_change: Mapping[int, Array]
+
+
+def spin_terms(limb: Limb, geared: Transmission, moving: JointRows, speed: Array) -> Iterator[tuple[Array, Array]]:
+    """Mass and Coriolis matrix (freedom, freedom) of each thing that spins, so that M' - 2 C is skew-symmetric.
+
+    speed (freedom,): rates of the freedoms.
+    """
+    rows = geared.rows(moving.joints)
+    changes = geared.rows(moving.joints_change) + geared.rate_rows(moving.joints)
+    for row, spin in recursion.spins(limb):
+        r, change = rows[row] * spin.share, changes[row] * spin.share
+        mass, coriolis = np.outer(r, r), np.outer(r, change)
+        if spin.carrier != BASE:
+            along, turns = array(spin.axis), moving.links[spin.carrier][:3]
+            carried, carried_change = along @ turns, along @ moving.links_change[spin.carrier][:3]
+            whirl = np.stack([cross(column, along) for column in turns.T], axis=1) * (r @ speed)
+            mass = mass + (np.outer(r, carried) + np.outer(carried, r)) * spin.coupling
+            coupled = np.outer(r, carried_change) + turns.T @ (np.outer(along, change) + whirl)
+            coriolis = coriolis + coupled * spin.coupling
+        yield array(mass * spin.inertia), array(coriolis * spin.inertia)
 
 
 def limb_share(
@@ -58,8 +91,8 @@ def limb_share(
         mass = mass + m + np.outer(row, row) * link.armature
         coriolis = coriolis + c + np.outer(row, row_change) * link.armature
     geared = transmission(mounted, solved)
-    rows = drives.JointRows(rates, rate_change, dict(enumerate(jacobians)), dict(enumerate(changes)))
-    for m, c in drives.spin_terms(mounted.limb, geared, rows, speed):
+    rows = JointRows(rates, rate_change, dict(enumerate(jacobians)), dict(enumerate(changes)))
+    for m, c in spin_terms(mounted.limb, geared, rows, speed):
         mass, coriolis = mass + m, coriolis + c
     still = [0.0] * len(links)
     turned = mounted.base.rotation.T @ gravity

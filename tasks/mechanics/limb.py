@@ -22,8 +22,8 @@ from tasks.mechanics.kinematics import (
     state_at,
     stepped,
 )
+from tasks.mechanics.limb_motion import Mounted, Solved, sprung_joints
 from tasks.mechanics.loops import Tips, is_flat, loop_limit, loops_kept, near_home, regular
-from tasks.mechanics.solved import Mounted, Solved, sprung_joints
 from tasks.mechanics.tolerances import (
     CLOSED,
     CONVERGED,

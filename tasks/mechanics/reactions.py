@@ -25,10 +25,9 @@ from tasks.mathematics.algebra import array, cross, from_columns, inverse
 from tasks.mechanics import recursion
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.kinematics import Joined, columns, path
-from tasks.mechanics.limb_motion import transmission, tree_dynamics
+from tasks.mechanics.limb_motion import Mounted, Solved, transmission, tree_dynamics
 from tasks.mechanics.loops import total_wrench
-from tasks.mechanics.recursion import held_directions
-from tasks.mechanics.solved import Mounted, Solved
+from tasks.mechanics.platform_motion import held_directions
 
 Wrench = tuple[Array, Array]
 

@@ -1,30 +1,32 @@
-"""Recursive Newton-Euler inverse dynamics of a limb's spanning tree, for one sample, and wrenches on bodies.
+"""Recursive Newton-Euler inverse dynamics of a limb's spanning tree, for one sample, with the spinning parts of drives.
 
 The recursion is in body axes. Inertial moments use the second-moment form: with S = [alpha]x + [omega]x[omega]x, a
 body's force is m (a + S c) and its moment the skew part of S J, where J is the second moment of mass about the body's
 origin; so inertia costs as many products as it has elements. Source: Featherstone, Rigid Body Dynamics Algorithms,
 section 5.3, for the recursion.
 
+A wheel of inertia I that spins at q_s' about the axis a of a link that turns with omega has, beside the energy that it
+has at rest in the link, I q_s'^2 / 2 + c I q_s' (a . omega): c is its coupling, 0 where the second part is left out.
+Source: Szkodny, Dynamics of industrial robot manipulators, Eqs. (2), (7), (13), here for symmetric rotors.
+
 All positions and motions are relative to the base of the robot. On a moving base, bodies feel besides gravity its
-acceleration and rotation (`Field`); `gravity` is then less the acceleration of the base's origin. The platform has its
-motion from the inputs of a kernel, and the wrench that the motion takes. Springs and applied forces are wrenches on a
-body in the axes of the base; springs along joints are generalised forces of the tree.
+acceleration and rotation (`Field`); `gravity` is then less the acceleration of the base's origin. The wrench on a
+platform has the same terms.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
-from robots.model import Inertia, Link, Platform
-from robots.springs import AppliedWrench, ForceElement, JointSpring, Spring, at_state, laws_of, state_with
-from robots.types import BASE, TRANSLATION, TWIST
-from tasks.kernels.expression import Array, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import array, cross, dot, every, is_zero, reciprocal, sqrt, total, where
-from tasks.mathematics.rotations import roll_pitch_yaw
+from robots.drives import Spin
+from robots.model import Inertia, Limb, Link, Platform
+from robots.types import BASE, ZERO
+from tasks.kernels.expression import Array, Scalar, Scalars
+from tasks.mathematics.algebra import array, cross
 from tasks.mechanics.kinematics import JointState, Pose, SpatialMotion, along, joint_rotation, sliding, way
 
 STILL = 3
@@ -218,159 +220,94 @@ def joint_wrenches(
     return total
 
 
-@dataclass(frozen=True)
-class BodyState:
-    """Rotation (3, 3) from a body's axes to those of the base, position of its origin, and its velocities (3,).
+class Transmission(Protocol):
+    """Transmission between the actuators and the joints of a tree: `tasks.mechanics.drives.Transmission`."""
 
-    `velocity` gives (angular velocity, velocity of the origin); it is called for elements that damp alone. `others`
-    gives the state of another link of the same limb, `joint` that of a joint of it by name, `q_JOINT` or `qd_JOINT`.
+    @property
+    def still(self) -> Transmission:
+        """The same where joints are at rest."""
+
+    def motion(self, rates: Array, accelerations: Array) -> tuple[Array, Array]:
+        """Return the rates and accelerations of the actuators from those of the joints."""
+
+    def joint_forces(self, forces: Array) -> Array:
+        """T^T times actuator forces."""
+
+
+def spins(limb: Limb) -> Iterator[tuple[int, Spin]]:
+    """Yield the spinning bodies with the index of their drive."""
+    return ((row, spin) for row, drive in enumerate(limb.drives) for spin in drive.spins)
+
+
+def wheels(limb: Limb, speeds: Array, accelerations: Array) -> list[Wheel]:
+    """Return the spinning parts that act on their carriers, for rates and accelerations of the actuators."""
+    result = []
+    for row, spin in spins(limb):
+        along = array(spin.axis) * (spin.inertia * spin.share * spin.coupling)
+        result.append(Wheel(spin.carrier, along * speeds[row], along * accelerations[row]))
+    return result
+
+
+def inertial_forces(limb: Limb, accelerations: Array, moving: Mapping[int, BodyMotion]) -> Array:
+    """Forces (actuator,) that it takes to spin everything up, for accelerations of actuators and motions of links."""
+    result: list[Scalar] = [0.0] * len(limb.actuators)
+    for row, spin in spins(limb):
+        carried = array(spin.axis) @ moving[spin.carrier].alpha
+        speeding = accelerations[row] * spin.share + carried * spin.coupling
+        result[row] = result[row] + speeding * (spin.inertia * spin.share)
+    return array(result)
+
+
+def tree_dynamics(
+    limb: Limb,
+    states: Sequence[JointState],
+    rates: Array,
+    accelerations: Array,
+    field: Field,
+    geared: Transmission,
+    applied: Mapping[int, tuple[Array, Array]] | None = None,
+) -> tuple[list[tuple[Array, Array]], Array]:
+    """Return the wrenches that the motions of bodies take, in their axes, and generalised forces (joint,) of the tree.
+
+    What spins is in both; `field` is in the axes of the limb. `applied` are wrenches on links from outside, which are
+    taken from theirs, (moment, force) at their origins in their axes.
     """
-
-    rotation: Array
-    position: Array
-    velocity: Callable[[], tuple[Array, Array]]
-    others: Callable[[int], BodyState] | None = None
-    joint: Callable[[str], Scalar] | None = None
-
-    def of_joint(self, name: str) -> Scalar:
-        """Return the position or rate of a joint by name."""
-        assert self.joint is not None, "loads on a platform know no joints"
-        return self.joint(name)
-
-
-def elements_wrench(elements: Iterable[ForceElement], state: BodyState) -> tuple[Array, Array]:
-    """(moment about the body's origin, force) of all elements on a body, axes of the base.
-
-    Where one component is no number none is: a load that only bearings feel is told by the status of its sample too.
-    """
-    moment, force = np.zeros(3), np.zeros(3)
-    for element in elements:
-        arm = state.rotation @ array(element.point)
-        if isinstance(element, Spring):
-            push = _pull(element, state, arm)
-        else:
-            acting = at_state(element, state.of_joint)
-            push = _components(acting, state, acting.force)
-            moment = moment + _components(acting, state, acting.moment)
-        moment, force = moment + cross(arm, push), force + push
-    finite = total([*moment, *force]) <= sys.float_info.max
-    numbers = array([where(finite, x, np.nan) for x in (*moment, *force)])
-    return numbers[:3], numbers[3:]
+    links = limb.links
+    moving = body_motions(links, states, rates, accelerations, field)
+    speeds, second = geared.motion(array(rates), array(accelerations))
+    wrenches = body_wrenches(links, moving, wheels(limb, speeds, second))
+    for body, (moment, force) in (applied or {}).items():
+        wrenches[body] = wrenches[body][0] - moment, wrenches[body][1] - force
+    forces = array(joint_forces(links, states, accelerations, wrenches))
+    if limb.drives:
+        forces = forces + geared.joint_forces(inertial_forces(limb, second, moving))
+    return wrenches, forces
 
 
-def _components(element: AppliedWrench, state: BodyState, vector: tuple[Scalar, Scalar, Scalar]) -> Array:
-    """Return a vector of an element in the axes of the base."""
-    return state.rotation @ array(vector) if element.turning else array(vector)
+WEIGHTLESS = Inertia(0.0, ZERO, (ZERO, ZERO, ZERO))
 
 
-def _pull(spring: Spring, state: BodyState, arm: Array) -> Array:
-    """Force of a spring on its body.
-
-    Written as a linear spring of no rest length and what is left, so that such springs have no singularity where both
-    points coincide; a damper holds against all of their velocity there, as they came along it. Others have no direction
-    there: the force is not a number.
-    """
-    reach, anchor_velocity = _anchor(spring, state)
-    gap = state.position + arm - reach
-    if laws_of(spring):
-        spring = at_state(spring, _spring_state(gap, arm, state, anchor_velocity))
-    direct: Scalar = spring.preload
-    if not is_zero(spring.rest_length):
-        direct = direct - spring.stiffness * spring.rest_length
-    if is_zero(direct) and not spring.damped and spring.acts == "both":
-        return -gap * spring.stiffness
-    length = sqrt(dot(gap, gap))
-    shorter = reciprocal(length)
-    meeting: Mask = False
-    if spring.damped:
-        moving = _relative_velocity(arm, state, anchor_velocity)
-        meeting = every([length <= 0.0, _vanishes(direct), spring.acts == "both"])
-        opening = dot(gap, moving) * shorter
-        direct = direct + where(_vanishes(spring.damping), 0.0, spring.damping * opening)
-    pull = where(_vanishes(direct), 0.0, direct * shorter) + spring.stiffness
-    force = gap * -(pull if spring.acts == "both" else _one_sided(spring, pull, length))
-    if meeting is False:
-        return force
-    return array([where(meeting, -spring.damping * v, f) for v, f in zip(moving, force, strict=True)])
+def spin_forces(
+    limb: Limb,
+    states: Sequence[JointState],
+    rates: Array,
+    accelerations: Array,
+    geared: Transmission,
+    base: Field | None = None,
+) -> Array:
+    """The part (joint,) of spinning bodies in the forces of a tree; `base` moves it, gravity does not count."""
+    still = Field.of(np.zeros(3))
+    field = still if base is None else replace(base, gravity=still.gravity)
+    links = tuple(replace(link, inertia=WEIGHTLESS, armature=0.0) for link in limb.links)
+    bare = replace(limb, links=links)
+    return tree_dynamics(bare, states, rates, accelerations, field, geared)[1]
 
 
-def _relative_velocity(arm: Array, state: BodyState, anchor_velocity: Callable[[], Array] | None) -> Array:
-    """Return the velocity of the end of a spring on its body less that of its other end."""
-    omega, velocity = state.velocity()
-    moving = velocity + cross(omega, arm)
-    return moving if anchor_velocity is None else moving - anchor_velocity()
-
-
-def _spring_state(
-    gap: Array, arm: Array, state: BodyState, anchor_velocity: Callable[[], Array] | None
-) -> Callable[[str], Scalar]:
-    """Return the values that a law of a spring knows, by name: its length, the rate of that, and joints."""
-
-    def value(name: str) -> Scalar:
-        if name == "s":
-            return sqrt(dot(gap, gap))
-        if name == "sd":
-            return dot(gap, _relative_velocity(arm, state, anchor_velocity)) * reciprocal(sqrt(dot(gap, gap)))
-        return state.of_joint(name)
-
-    return value
-
-
-def _anchor(spring: Spring, state: BodyState) -> tuple[Array, Callable[[], Array] | None]:
-    """Return position and velocity of the other end of a spring, axes of the base.
-
-    The velocity is None where this end is on the base.
-    """
-    if spring.other == BASE:
-        return array(spring.anchor), None
-    assert state.others is not None, "only links have springs to others"
-    anchor_body = state.others(spring.other)
-    arm = anchor_body.rotation @ array(spring.anchor)
-
-    def velocity() -> Array:
-        omega, of_origin = anchor_body.velocity()
-        return of_origin + cross(omega, arm)
-
-    return anchor_body.position + arm, velocity
-
-
-def _one_sided(spring: Spring, pull: Scalar, length: Scalar) -> Scalar:
-    """Return the pull, per length, of a spring that only pulls beyond its rest length, or only pushes short of it."""
-    if spring.acts == "pull":
-        return where(every([length > spring.rest_length, pull > 0.0]), pull, 0.0)
-    return where(every([length < spring.rest_length, pull < 0.0]), pull, 0.0)
-
-
-def _vanishes(value: Scalar) -> bool:
-    """Return whether a number, or a symbol, is zero."""
-    return abs(value) <= 0.0
-
-
-def motion_size(mobility: Sequence[str]) -> int:
-    """Return the length of the motion vector of one sample: 9 for translation only, 24 with rotation; see `unpack`."""
-    return 9 if set(mobility) <= set(TRANSLATION) else 24
-
-
-def unpack(motion: Array, platform: Platform) -> tuple[Pose, SpatialMotion]:
-    """Pose and motion of the platform from a motion vector.
-
-    Translation only: position, velocity, acceleration (3 each). Otherwise position (3), rotation (9, row by row), twist
-    (6), its derivative (6); all in world axes, twists (angular, linear) of the platform's reference point.
-    """
-    m, zero = array(motion), np.zeros(3)
-    if motion_size(platform.mobility) == 9:
-        return Pose(array(platform.home.rotation), m[0:3]), SpatialMotion(zero, m[3:6], zero, m[6:9])
-    return Pose(m[3:12].reshape(3, 3), m[0:3]), SpatialMotion(m[12:15], m[15:18], m[18:21], m[21:24])
-
-
-def still(platform: Platform, turn: Array, shift: Array) -> np.ndarray:
-    """The motion vector at rest, away from the reference pose by roll, pitch and yaw [rad] and by a shift [m]."""
-    home = platform.home
-    position = np.array(home.position, dtype=float) + shift
-    if motion_size(platform.mobility) == 9:
-        return np.concatenate([position, np.zeros(6)])
-    rotation = roll_pitch_yaw(turn).rotation @ np.array(home.rotation, dtype=float)
-    return np.concatenate([position, rotation.ravel(), np.zeros(12)])
+def spin_inertia(limb: Limb, states: Sequence[JointState], geared: Transmission) -> Array:
+    """Return the part (joint, joint) of spinning bodies in the inertia matrix of a tree."""
+    count = len(limb.links)
+    columns = [spin_forces(limb, states, np.zeros(count), unit, geared.still) for unit in np.eye(count)]
+    return array(np.stack(columns, axis=1))
 
 
 def platform_wrench(platform: Platform, pose: Pose, motion: SpatialMotion, gravity: Array) -> list[Scalar]:
@@ -379,60 +316,3 @@ def platform_wrench(platform: Platform, pose: Pose, motion: SpatialMotion, gravi
     spin = spin_matrix(inward @ moving.omega, inward @ moving.alpha)
     moment, force = Massing.of(platform.inertia).wrench(spin, inward @ moving.a)
     return [*(pose.rotation @ moment), *(pose.rotation @ force)]
-
-
-def applied_wrench(platform: Platform, pose: Pose, motion: SpatialMotion) -> list[Scalar]:
-    """(moment, force) of external loads on the platform, at its reference point in world axes."""
-    state = BodyState(pose.rotation, pose.position, lambda: (motion.omega, motion.v))
-    moment, force = elements_wrench(platform.forces, state)
-    return [*moment, *force]
-
-
-def free_twist(platform: Platform, motion: SpatialMotion) -> np.ndarray:
-    """Return the free components of the platform's twist, V_t of Eq. (82)."""
-    return _free(platform, (*motion.omega, *motion.v))
-
-
-def free_acceleration(platform: Platform, motion: SpatialMotion) -> np.ndarray:
-    """Return the same of its rate, V_t'."""
-    return _free(platform, (*motion.alpha, *motion.a))
-
-
-def _free(platform: Platform, twist: Sequence[Scalar]) -> np.ndarray:
-    return array([twist[TWIST.index(name)] for name in platform.mobility])
-
-
-def held_directions(mobility: Sequence[str]) -> tuple[str, ...]:
-    """Return the components of the platform's twist that are not free; none of a chain, which has no platform."""
-    return tuple(name for name in TWIST if name not in mobility) if mobility else ()
-
-
-def joint_spring_forces(
-    springs: Iterable[JointSpring],
-    position: Callable[[int], Scalar],
-    rates: Scalars,
-    of_joint: Callable[[str], Scalar],
-) -> Array:
-    """Compute the forces of springs along the joints (joint,).
-
-    Inputs are positions of joints by index, rates of all joints, and both by name for laws.
-    """
-    result = np.array(np.zeros(len(rates)), dtype=object)
-    for law in springs:
-        at: Scalar = sum((position(joint) * ratio for joint, ratio in law.ratios), start=0.0)
-        rate: Scalar = sum((rates[joint] * ratio for joint, ratio in law.ratios), start=0.0)
-        coordinate = {"q": at, "qd": rate}
-        spring = at_state(law, state_with(coordinate, of_joint))
-        pull = _joint_pull(spring, at - spring.rest_position, rate) - spring.force
-        for joint, ratio in spring.ratios:
-            result[joint] = result[joint] - pull * ratio
-    return array(result)
-
-
-def _joint_pull(spring: JointSpring, stretch: Scalar, rate: Scalar) -> Scalar:
-    """Compute the force by which a spring pulls its coordinate back; zero within its backlash."""
-    if is_zero(spring.backlash):
-        return stretch * spring.stiffness + rate * spring.damping
-    half = spring.backlash * 0.5
-    beyond = where(stretch > half, stretch - half, where(stretch < -half, stretch + half, 0.0))
-    return beyond * spring.stiffness + where(abs(stretch) > half, rate, 0.0) * spring.damping

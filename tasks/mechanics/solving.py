@@ -10,11 +10,11 @@ import numpy as np
 
 from robots.model import Family, Frame
 from tasks.kernels.expression import ABSENT, Array
-from tasks.mechanics import chain, limb, recursion
+from tasks.mechanics import chain, limb, platform_motion
 from tasks.mechanics.arms import Arm, _of_link
 from tasks.mechanics.continuation.steps import unpacked_states
 from tasks.mechanics.kinematics import HOME, REST, Pose, SpatialMotion, mount_pose
-from tasks.mechanics.solved import Mounted, Solved
+from tasks.mechanics.limb_motion import Mounted, Solved
 from tasks.mechanics.structure import Structure, flat_mount, mount_values, structure_of, symbolic, with_parameters
 
 
@@ -32,7 +32,7 @@ def mounted_limb(
     base, at_platform = (mount_pose(frame) for frame in _mount_frames(numbers))
     body = mechanism.platform
     mounted = Mounted(mechanism.limbs[limb_index], structure.choices[limb_index], base, at_platform, body.mobility)
-    return mounted, mount_pose(body.home), *recursion.unpack(motion, body)
+    return mounted, mount_pose(body.home), *platform_motion.unpack(motion, body)
 
 
 def solved_limb(

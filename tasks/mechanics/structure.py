@@ -12,12 +12,13 @@ import numpy as np
 from robots.model import Family, Instance, Mechanism
 from robots.types import ROTATION, TWIST
 from tasks.kernels.expression import ABSENT, Array, Graph
-from tasks.mechanics import recursion
+from tasks.mechanics import platform_motion
 from tasks.mechanics.continuation.steps import packed
 from tasks.mechanics.kinematics import HOME
 from tasks.mechanics.limb_choice import LimbChoice
 from tasks.mechanics.loops import others
-from tasks.mechanics.recursion import MOVING, held_directions
+from tasks.mechanics.platform_motion import held_directions
+from tasks.mechanics.recursion import MOVING
 from tasks.mechanics.topology import choose
 
 Shape = tuple[int, ...]
@@ -66,14 +67,14 @@ class Structure:
         if self.mechanism.is_chain:
             return motion[self.freedoms : 2 * self.freedoms]
         body = self.mechanism.platform
-        return recursion.free_twist(body, recursion.unpack(motion, body)[1])
+        return platform_motion.free_twist(body, platform_motion.unpack(motion, body)[1])
 
     def acceleration(self, motion: Array) -> Array:
         """Accelerations of the freedoms (freedom,) in a motion vector: the rate of `speed`."""
         if self.mechanism.is_chain:
             return motion[2 * self.freedoms :]
         body = self.mechanism.platform
-        return recursion.free_acceleration(body, recursion.unpack(motion, body)[1])
+        return platform_motion.free_acceleration(body, platform_motion.unpack(motion, body)[1])
 
     @property
     def compared(self) -> bool:
@@ -134,7 +135,11 @@ class Structure:
     @property
     def motion_size(self) -> int:
         """Length of a motion vector: of a chain, positions, rates and accelerations of its independent joints."""
-        return 3 * self.freedoms if self.mechanism.is_chain else recursion.motion_size(self.mechanism.platform.mobility)
+        return (
+            3 * self.freedoms
+            if self.mechanism.is_chain
+            else platform_motion.motion_size(self.mechanism.platform.mobility)
+        )
 
     def instances(self, limb_index: int) -> list[Instance]:
         """The limbs of the robot that are copies of one representative limb."""

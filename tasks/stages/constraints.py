@@ -14,11 +14,11 @@ from tasks.kernels.expression import Array, Mask, Scalar
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, where
-from tasks.mechanics import assembly, limb_motion, recursion
+from tasks.mechanics import assembly, limb_motion, platform_motion
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.kinematics import mount_pose
-from tasks.mechanics.recursion import held_directions
-from tasks.mechanics.solved import Mounted, Solved
+from tasks.mechanics.limb_motion import Mounted, Solved
+from tasks.mechanics.platform_motion import held_directions
 from tasks.mechanics.solving import solved_limb
 from tasks.mechanics.structure import Structure, mount_values, structure_of, symbolic
 from tasks.mechanics.topology import pivots
@@ -91,7 +91,7 @@ def carried(family: Family) -> tuple[int, ...]:
     matrices = []
     for _ in range(GENERIC):
         step = random.uniform(-_REACH, _REACH, 6) * free
-        matrices.append(_held_rows(family, parameters, recursion.still(body, step[:3], step[3:] * size)))
+        matrices.append(_held_rows(family, parameters, platform_motion.still(body, step[:3], step[3:] * size)))
     return pivots(matrices)
 
 

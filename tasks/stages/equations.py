@@ -20,7 +20,7 @@ from tasks.kernels.expression import ZERO, Array, Scalar
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, inverse, total, where
-from tasks.mechanics import chain, equations, limb, limb_motion, recursion
+from tasks.mechanics import chain, elements, equations, limb, limb_motion, platform_motion, recursion
 from tasks.mechanics.assembly import singularity
 from tasks.mechanics.equations import EquationShare
 from tasks.mechanics.solving import mounted_limb, solved_limb
@@ -122,14 +122,14 @@ def platform_share_program(family: Family, moving_base: bool = False) -> Program
                 np.zeros((count, count)), np.zeros((count, count)), np.zeros(count), *np.zeros((2, 0, count))
             )
             return _named(none) | ({} if moving_base else {"potential": [0.0]})
-        pose, moving = recursion.unpack(motion, body)
+        pose, moving = platform_motion.unpack(motion, body)
         free = [TWIST.index(name) for name in body.mobility]
         share = equations.platform_share(body, pose, moving, np.zeros(3) if moving_base else array(gravity))
         if moving_base:
             felt = array(recursion.platform_wrench(body, pose, moving, array(gravity)))[free]
             share = replace(share, gravity=felt - share.coriolis @ structure.speed(motion))
         if body.forces:
-            along = array(recursion.applied_wrench(body, pose, moving))[free]
+            along = array(elements.applied_wrench(body, pose, moving))[free]
             share = replace(share, gravity=share.gravity - along)
         if moving_base:
             return _named(share)

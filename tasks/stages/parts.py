@@ -24,7 +24,7 @@ from tasks.mechanics import limb_motion
 from tasks.mechanics.assembly import Reference
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.kinematics import Pose, SpatialMotion
-from tasks.mechanics.solved import Mounted, Solved
+from tasks.mechanics.limb_motion import Mounted, Solved
 from tasks.mechanics.structure import Structure
 
 S = TypeVar("S")

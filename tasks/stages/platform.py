@@ -9,8 +9,8 @@ from robots.types import TWIST
 from tasks.kernels.expression import ABSENT, Array, Numbers
 from tasks.kernels.keys import Key, Shapes
 from tasks.kernels.program import Program, require_shapes, trace
-from tasks.mechanics import recursion
-from tasks.mechanics.recursion import held_directions
+from tasks.mechanics import platform_motion, recursion
+from tasks.mechanics.platform_motion import held_directions
 from tasks.mechanics.structure import GRAVITY, Structure, field_inputs, signal_inputs, structure_of, symbolic
 from tasks.stages import terms
 from tasks.stages.parts import PlatformPart, PlatformSample, added, inputs_of
@@ -39,7 +39,7 @@ def platform_program(
     def one_sample(**values: Array) -> dict[Key, Numbers]:
         gravity = values["gravity"]
         body = symbolic(made, values["parameters"], values.get("signals", ABSENT)).platform
-        pose, moving = recursion.unpack(values["motion"], body)
+        pose, moving = platform_motion.unpack(values["motion"], body)
         own_wrench = recursion.platform_wrench(body, pose, moving, gravity)
         moved = added(parts, PlatformSample(body, pose, moving, values, own_wrench))
         result: dict[Key, Numbers] = {"platform_wrench": [moved.wrench[TWIST.index(name)] for name in body.mobility]}

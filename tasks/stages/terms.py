@@ -18,7 +18,7 @@ from robots.types import TWIST
 from tasks.kernels.expression import Array, Scalar, Scalars
 from tasks.kernels.keys import Key, Shape, Shapes, indexed
 from tasks.mathematics.algebra import array
-from tasks.mechanics import equations, limb_motion, recursion
+from tasks.mechanics import equations, limb_motion, platform_motion
 from tasks.mechanics.equations import EquationShare
 from tasks.mechanics.kinematics import Pose, SpatialMotion
 from tasks.mechanics.structure import Structure
@@ -120,7 +120,7 @@ def of_platform(
         share = equations.platform_share(body, pose, motion, _pull(gravity, terms))
         result |= {term: of(share) for term, of in _SHARES.items() if term in own_terms}
     if "coriolis_slope" in result:
-        speed = recursion.free_twist(body, motion)
+        speed = platform_motion.free_twist(body, motion)
         result["coriolis_slope"] = equations.slopes(array(result["coriolis_slope"]), speed)
     if "load_force" in terms:
         whole = acting or np.zeros(len(TWIST))

@@ -51,8 +51,8 @@ from tasks.kernels.lanes import BoundKernel
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics import rotations
 from tasks.mathematics.algebra import array, cross, dot, from_columns, where
+from tasks.mechanics import platform_motion
 from tasks.mechanics import reactions as reactions
-from tasks.mechanics import recursion
 from tasks.mechanics.equations import pose_seeds
 from tasks.mechanics.inertia.articulated import ArticulatedTree
 from tasks.mechanics.kinematics import SpatialMotion
@@ -207,7 +207,7 @@ def platform_motion_program(
         limbs = {name: values for name, values in inputs.items() if isinstance(values, Mapping)}
         state, load = inputs["state"], inputs["load"]
         body = symbolic(structure, inputs["parameters"], inputs.get("signals", ABSENT)).platform
-        pose, moving = recursion.unpack(inputs["motion"], body)
+        pose, moving = platform_motion.unpack(inputs["motion"], body)
         joints = _joints(family, groups, inputs["friction"])
         now, step = modes_of(parts, inputs["modes"], state[parts.at["memory"]]), stage_of(parts, inputs.get("stage"))
         loaded = LoadedPlatform(body, pose, moving, array(inputs["gravity"]), load)

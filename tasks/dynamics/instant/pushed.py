@@ -10,8 +10,8 @@ from typing import Any
 
 from tasks.features.friction.joints import ForwardFriction
 from tasks.features.friction.requests import LimbFriction
-from tasks.kernels.derivatives import tangent
 from tasks.kernels.expression import Array, Expression, Scalar, fma
+from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import array, is_zero
 from tasks.mathematics.solvers import Factors
 

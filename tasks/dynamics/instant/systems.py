@@ -34,17 +34,18 @@ from tasks.features.compliance import ElasticSharing
 from tasks.features.friction import passive
 from tasks.features.friction.joints import ForwardFriction
 from tasks.features.friction.requests import LimbFriction
-from tasks.kernels.derivatives import tangent
 from tasks.kernels.expression import ZERO, Array, Scalars
+from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import array, where
-from tasks.mechanics import limb_motion, recursion
+from tasks.mechanics import elements, limb_motion, recursion
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.equations import Seeds, state_seeds
 from tasks.mechanics.inertia.articulated import ArticulatedTree
 from tasks.mechanics.kinematics import REST, Pose, SpatialMotion
+from tasks.mechanics.limb_motion import Mounted, Solved, unit_motion
+from tasks.mechanics.platform_motion import held_directions
 from tasks.mechanics.reactions import LimbStatics
-from tasks.mechanics.recursion import Field, held_directions
-from tasks.mechanics.solved import Mounted, Solved, unit_motion
+from tasks.mechanics.recursion import Field
 
 
 def inputs_of_motion(
@@ -240,7 +241,7 @@ class LoadedPlatform:
             self.load
         )
         return (
-            own_wrench - array(recursion.applied_wrench(self.body, self.pose, self.motion))
+            own_wrench - array(elements.applied_wrench(self.body, self.pose, self.motion))
             if self.body.forces
             else own_wrench
         )

@@ -33,8 +33,8 @@ import numpy as np
 from robots.model import Limb
 from robots.redundancy import ArmAngle, LinearTask, Task
 from robots.status import Status
-from tasks.kernels.derivatives import tangent
 from tasks.kernels.expression import ZERO, Array, Dual, Expression, Mask, Scalar, Scalars
+from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import (
     array,
     atan2,
@@ -52,8 +52,8 @@ from tasks.mathematics.algebra import (
 from tasks.mechanics.chain import Chain
 from tasks.mechanics.equations import state_seeds
 from tasks.mechanics.kinematics import JointState, columns, motions, path, poses
+from tasks.mechanics.limb_motion import Solved
 from tasks.mechanics.loops import Embedding
-from tasks.mechanics.solved import Solved
 
 LEVEL = Dual(1e-6, 1e-3)
 """Product of the sines of elbow and reference with the line from shoulder to wrist up to which there is no angle."""

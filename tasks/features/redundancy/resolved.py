@@ -31,8 +31,8 @@ from tasks.mathematics.algebra import array, every, iterate, opposite, total, wh
 from tasks.mechanics import chain
 from tasks.mechanics.chain import STEP_LIMIT, Chain
 from tasks.mechanics.kinematics import HOME, JointState, Pose, SpatialMotion, state_at, unpacked
+from tasks.mechanics.limb_motion import Mounted, Solved
 from tasks.mechanics.loops import Embedding
-from tasks.mechanics.solved import Mounted, Solved
 from tasks.mechanics.solving import mounted_limb
 from tasks.mechanics.structure import Structure
 from tasks.mechanics.tolerances import CONVERGED

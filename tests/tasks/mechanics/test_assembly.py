@@ -14,7 +14,7 @@ from robots.status import Status
 from robots.types import TRANSLATION, TWIST
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import trace
-from tasks.mechanics import assembly, recursion
+from tasks.mechanics import assembly, platform_motion, recursion
 from tasks.mechanics.kinematics import Pose, SpatialMotion
 
 
@@ -86,25 +86,25 @@ GRAVITY = np.array([0.1, 0.2, -9.81])
 def test_a_translating_platform() -> None:
     each = Platform(BODY, TRANSLATION, Frame())
     motion = np.arange(9.0)
-    pose, moving = recursion.unpack(motion, each)
+    pose, moving = platform_motion.unpack(motion, each)
     np.testing.assert_array_equal(pose.position, [0.0, 1.0, 2.0])
     np.testing.assert_array_equal(pose.rotation, np.eye(3))
     force = 3.0 * (motion[6:] - GRAVITY)
     expected = [*np.cross(BODY.centre, force), *force]  # the moment holds it back from turning
     np.testing.assert_allclose(recursion.platform_wrench(each, pose, moving, GRAVITY), expected, rtol=1e-14)
-    np.testing.assert_array_equal(recursion.free_twist(each, moving), [3.0, 4.0, 5.0])
-    assert (recursion.motion_size(TRANSLATION), recursion.motion_size(TWIST)) == (9, 24)
+    np.testing.assert_array_equal(platform_motion.free_twist(each, moving), [3.0, 4.0, 5.0])
+    assert (platform_motion.motion_size(TRANSLATION), platform_motion.motion_size(TWIST)) == (9, 24)
 
 
 def test_a_turning_platform_obeys_euler() -> None:
     rng, each = np.random.default_rng(4), Platform(BODY, TWIST, Frame())
     rotation = Rotation.random(rng=rng).as_matrix()
     omega, v, alpha, a = rng.normal(size=(4, 3))
-    pose, moving = recursion.unpack(np.concatenate([[1, 2, 3], rotation.ravel(), omega, v, alpha, a]), each)
+    pose, moving = platform_motion.unpack(np.concatenate([[1, 2, 3], rotation.ravel(), omega, v, alpha, a]), each)
     assert isinstance(pose, Pose)
     assert isinstance(moving, SpatialMotion)
     np.testing.assert_array_equal(pose.rotation, rotation)
-    np.testing.assert_array_equal(recursion.free_twist(each, moving), [*omega, *v])
+    np.testing.assert_array_equal(platform_motion.free_twist(each, moving), [*omega, *v])
     centre, tensor = rotation @ BODY.centre, rotation @ np.array(BODY.tensor) @ rotation.T
     force = 3.0 * (a - GRAVITY + np.cross(alpha, centre) + np.cross(omega, np.cross(omega, centre)))
     moment = tensor @ alpha + np.cross(omega, tensor @ omega) + np.cross(centre, force)

@@ -11,8 +11,8 @@ import pytest
 from robots import catalog
 from tasks.mechanics.kinematics import HOME, JointState, Pose, SpatialMotion, inverse_pose, joined_pose, mount_pose
 from tasks.mechanics.limb import solve
+from tasks.mechanics.limb_motion import Mounted
 from tasks.mechanics.loops import Embedding, Tips
-from tasks.mechanics.solved import Mounted
 from tasks.mechanics.topology import choose
 
 MECHANISM = catalog.build("delta_3rr2rrr").mechanism

@@ -16,12 +16,12 @@ from tasks import equations_of_motion, inertia_matrix, inverse_dynamics
 from tasks.dynamics import inputs
 from tasks.dynamics.inverse import BodyMotions, actuator_positions, body_motion
 from tasks.dynamics.records import Forces
-from tasks.kernels.derivatives import tangent
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import Program, trace
+from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import array
 from tasks.mechanics import equations as mathematics
-from tasks.mechanics import recursion
+from tasks.mechanics import platform_motion
 from tasks.mechanics.solving import solved_limb
 from tasks.mechanics.structure import limb_inputs, structure_of, symbolic
 from tests.catalogue import PARALLEL
@@ -74,7 +74,7 @@ def mass_rate_programs(robot: Robot) -> tuple[list[Program], Program]:
 
     def of_platform(parameters: Any, gravity: Any, motion: Any) -> dict[str, Any]:
         body = symbolic(made, parameters).platform
-        pose, twist = recursion.unpack(motion, body)
+        pose, twist = platform_motion.unpack(motion, body)
         share = mathematics.platform_share(body, pose, twist, array(gravity))
         return rate(share.mass, mathematics.pose_seeds(pose, twist))
 

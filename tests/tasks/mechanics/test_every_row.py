@@ -19,7 +19,7 @@ from tasks.dynamics.records import Forces
 from tasks.mathematics import algebra
 from tasks.mechanics.kinematics import HOME, JointState, Pose, SpatialMotion, mount_pose, poses, row_count
 from tasks.mechanics.limb import at_angles, solve
-from tasks.mechanics.solved import Mounted, Solved
+from tasks.mechanics.limb_motion import Mounted, Solved
 from tasks.mechanics.structure import structure_of
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import states

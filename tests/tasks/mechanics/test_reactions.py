@@ -17,7 +17,7 @@ from tasks.dynamics.inverse import BodyMotions, RobotMotion, body_motion, inerti
 from tasks.dynamics.records import Forces
 from tasks.kernels import kernel
 from tasks.kernels import kernel as kernels
-from tasks.mechanics.recursion import held_directions
+from tasks.mechanics.platform_motion import held_directions
 from tasks.stages import constraints
 from tasks.stages import reactions as reaction_programs
 from tests.arguments import in_records

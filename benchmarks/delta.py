@@ -21,7 +21,8 @@ from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import LANES
 from tasks.kernels.keys import Arrays, Indexed, Values
 from tasks.kernels.program import Program
-from tasks.mechanics.structure import mount_values, with_parameters
+from tasks.mechanics.families import mount_values
+from tasks.mechanics.structure import with_parameters
 from tasks.sources import prescribed
 from tasks.stages.stages import stages
 

@@ -16,7 +16,7 @@ from robots.model import Robot
 from tasks import inverse_kinematics
 from tasks.kernels.kernel import LANES, Kernel, compiled, kernel
 from tasks.kernels.program import Program
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.families import structure_of
 from tasks.stages.assembly import assembly_program
 from tasks.stages.limb import limb_program
 from tasks.stages.platform import platform_program

@@ -25,12 +25,12 @@ from tasks import equations_of_motion, inverse_dynamics
 from tasks.checks.newton_euler_system import joint_reactions_reference
 from tasks.dynamics.inputs import gravity_input, mounts, moving_input, parameters
 from tasks.dynamics.records import GRAVITY, Moving
-from tasks.features.sharing import even_weights
 from tasks.features.table import request
 from tasks.kernels import lanes
 from tasks.kernels.kernel import LANES, Kernel, kernel
 from tasks.kernels.keys import Indexed, Values
 from tasks.kernels.program import Program
+from tasks.mechanics.families import even_weights
 from tasks.stages import reactions as reaction_programs
 from tasks.stages.limb import LimbRequest, limb_program
 from tasks.stages.stages import Stage, stages

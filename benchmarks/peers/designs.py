@@ -24,7 +24,8 @@ from benchmarks.peers.contest import Contest, Entry
 from benchmarks.peers.engines import able
 from robots.model import Robot
 from tasks.kernels.kernel import kernel
-from tasks.mechanics.structure import mount_values, with_parameters
+from tasks.mechanics.families import mount_values
+from tasks.mechanics.structure import with_parameters
 
 Array = np.ndarray
 DESIGNS, SAMPLES = 10_000, 128

@@ -14,7 +14,7 @@ from robots.quantities import FRICTION, QUANTITIES, SPACE, Quantity
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.limits import JointLimits
 from tasks.features.loads import PlatformWrench
-from tasks.features.redundancy.feature import Redundancy
+from tasks.features.redundancy.resolved import Redundancy
 from tasks.features.sharing import Sharing
 from tasks.features.table import criteria_features, request
 from tasks.kernels.keys import Shapes, padded, spaced

@@ -56,7 +56,7 @@ from robots.quantities import names as quantity_names
 from storage.layout import Layout
 from storage.schema import WHERE_VARIED
 from tasks.kernels.keys import padded
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.families import structure_of
 from tasks.stages.stages import STRIP
 
 if TYPE_CHECKING:

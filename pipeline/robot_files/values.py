@@ -164,7 +164,7 @@ class Places:
 
 def check_solvable(report: Report, description: Description) -> None:
     """Choose rows and independent joints of every limb, as kernels will; report where that is not possible."""
-    from tasks.mechanics.structure import structure_of
+    from tasks.mechanics.families import structure_of
     from tasks.mechanics.topology import TopologyError
 
     try:

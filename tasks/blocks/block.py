@@ -33,14 +33,14 @@ from tasks.blocks.pool import Arrays
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.limits import JointLimits
 from tasks.features.loads import PlatformWrench
-from tasks.features.redundancy.feature import Redundancy
-from tasks.features.sharing import Sharing, even_weights
+from tasks.features.redundancy.resolved import Redundancy
+from tasks.features.sharing import Sharing
 from tasks.features.table import criteria_features, criteria_inputs, request
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.kernel import kernel as cached_kernel
 from tasks.kernels.keys import Values, indexed
 from tasks.kernels.program import Program
-from tasks.mechanics.structure import mount_values, structure_of
+from tasks.mechanics.families import even_weights, mount_values, structure_of
 from tasks.sources import prescribed
 from tasks.sources.commanded import commanded
 from tasks.sources.prescribed import base_field

@@ -36,11 +36,12 @@ from tasks.kernels.keys import Arrays
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, cross, inverse, trace_of_product
 from tasks.mechanics import drives
+from tasks.mechanics.families import structure_of
 from tasks.mechanics.kinematics import bend, slope
 from tasks.mechanics.limb_motion import Mounted, Solved
 from tasks.mechanics.recursion import Massing
 from tasks.mechanics.solving import solved_limb
-from tasks.mechanics.structure import limb_inputs, structure_of
+from tasks.mechanics.structure import limb_inputs
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, either, every, opposite, where
 from tasks.mechanics.assembly import actuator_forces
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.families import structure_of
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,10 @@ from robots.loads.family import signal_values
 from robots.model import Family
 from tasks.dynamics.drive_values import Inverse
 from tasks.features import table
-from tasks.features.sharing import even_weights
 from tasks.kernels.kernel import has_compiler
 from tasks.kernels.keys import Arrays, Indexed, Key, Values, indexed
 from tasks.kernels.lanes import BoundKernel, ProgramSequence, Slot, Slots, empty
-from tasks.mechanics.structure import mount_values, structure_of
+from tasks.mechanics.families import even_weights, mount_values, structure_of
 from tasks.stages.parts import VELOCITY
 from tasks.stages.stages import Rows, Stage, assembly, limb, platform
 

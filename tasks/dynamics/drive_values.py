@@ -10,7 +10,7 @@ import numpy as np
 from robots.model import Family
 from robots.status import Status
 from tasks.kernels.keys import Indexed, Values
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.families import structure_of
 from tasks.stages.parts import VELOCITY
 
 

@@ -45,8 +45,8 @@ from tasks.dynamics.records import (
 from tasks.kernels.kernel import Batch, kernel, rows
 from tasks.kernels.keys import Arrays, Indexed, Values, indexed
 from tasks.kernels.program import Program
-from tasks.mechanics.structure import structure_of
-from tasks.stages import constraints, equations
+from tasks.mechanics.families import structure_of
+from tasks.stages import equations
 from tasks.stages.terms import PLATFORM
 
 
@@ -244,7 +244,7 @@ class Model:
         """Status of each sample, (padded samples,); with `total`, singular where J_IK has lost rank."""
         worst = np.max([parts[Indexed("status", k)][0, 0] for k in range(len(self.instances))], axis=0)
         if self.structure.may_lose_constraints:
-            program = constraints.hold_program(self.robot.family)
+            program = equations.hold_program(self.robot.family)
             loose = kernel(program)({name: parts[name] for name in program.inputs}, len(worst))["loose"][0, 0] > 0.5
             worst = np.where((worst == Status.OK) & loose, float(Status.CONSTRAINT_SINGULAR), worst)
         if total is None:

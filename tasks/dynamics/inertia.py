@@ -22,6 +22,7 @@ from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, is_zero, where
 from tasks.mechanics import drives, limb_motion, recursion
 from tasks.mechanics.drives import Transmission
+from tasks.mechanics.families import structure_of
 from tasks.mechanics.inertia import explicit
 from tasks.mechanics.inertia.articulated import ArticulatedTree
 from tasks.mechanics.inertia.methods import method_named
@@ -29,7 +30,7 @@ from tasks.mechanics.inertia.placed import Placed
 from tasks.mechanics.kinematics import HOME, JointState, mount_pose, state_at
 from tasks.mechanics.recursion import Field
 from tasks.mechanics.solving import solved_limb
-from tasks.mechanics.structure import limb_inputs, structure_of
+from tasks.mechanics.structure import limb_inputs
 
 Sample = Mapping[str, Numbers | Scalar]
 

@@ -34,8 +34,9 @@ from tasks.dynamics.records import (
 from tasks.features.criteria import sharing_problems
 from tasks.kernels.kernel import Batch, checked, common_batch, rows
 from tasks.kernels.keys import Key
+from tasks.mechanics.families import mount_values, structure_of
 from tasks.mechanics.recursion import MOVING
-from tasks.mechanics.structure import mount_values, structure_of, with_parameters
+from tasks.mechanics.structure import with_parameters
 
 JOINTS = ("q", "qd", "qdd")
 CORES: Mapping[str, tuple[int, ...]] = {"position": (3,), "rotation": (3, 3), "twist": (6,), "acceleration": (6,)}

@@ -53,11 +53,11 @@ from tasks.dynamics.records import (
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.friction.inputs import FrictionInput, friction_input
 from tasks.features.loads import PlatformWrench
-from tasks.features.redundancy.feature import Redundancy
-from tasks.features.sharing import even_weights
+from tasks.features.redundancy.resolved import Redundancy
 from tasks.features.table import criteria_features, criteria_inputs, request
 from tasks.kernels.kernel import checked, common_batch, kernel, padded, rows
 from tasks.kernels.keys import Indexed, Key, Values
+from tasks.mechanics.families import even_weights
 from tasks.mechanics.kinematics import JointState, sliding, way
 from tasks.stages.limb import FORMULATIONS
 from tasks.stages.parts import OUTCOME, RECURSION, VELOCITY

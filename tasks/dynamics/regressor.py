@@ -51,24 +51,24 @@ from tasks.dynamics.records import (
     State,
     long_form,
 )
-from tasks.features.friction import coupled
+from tasks.features.friction import feature, requests
 from tasks.features.friction import joints as joint_friction
 from tasks.features.friction.inputs import Friction, FrictionInput, friction_input
 from tasks.features.friction.laws import columns as law_columns
 from tasks.features.friction.requests import wanted
-from tasks.features.sharing import even_weights
 from tasks.kernels.expression import ABSENT, CASE, Array, Graph
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Indexed, Shape, Values, indexed
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, is_zero
 from tasks.mechanics import assembly, limb_motion, platform_motion, recursion
+from tasks.mechanics.families import even_weights, structure_of
 from tasks.mechanics.kinematics import along
 from tasks.mechanics.limb_motion import Mounted, Solved
 from tasks.mechanics.recursion import Field, Massing
 from tasks.mechanics.solving import solved_limb
 from tasks.mechanics.structure import GRAVITY as GRAVITY_INPUT
-from tasks.mechanics.structure import field_inputs, limb_inputs, structure_of, symbolic
+from tasks.mechanics.structure import field_inputs, limb_inputs, symbolic
 from tasks.stages.assembly import home_rows
 from tasks.stages.parts import VELOCITY
 from tasks.stages.stages import stages
@@ -355,11 +355,11 @@ def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Progr
             f"load: identification got gear for law {geared[0].law}; expected constant, preload or reaction, as what a "
             "gear loses is not linear in parameters"
         )
-    kinds, limbs = coupled.joint_kinds(family), wanted(family, groups)
+    kinds, limbs = requests.joint_kinds(family), wanted(family, groups)
     actuators = len(family.reference.actuators)
 
     def one_sample(friction: Array, force: Array, actuator_velocity: Array, **shares: Any) -> dict[str, Any]:
-        robot, columns = coupled.passive_friction(family, limbs, array(force), shares), []
+        robot, columns = feature.passive_friction(family, limbs, array(force), shares), []
         still = np.zeros(len(robot.places))
         for each in joint_friction.of_groups(groups, kinds, friction):
             load = each.load(robot.carried(each.place, still) if each.group.load == "reaction" else None)
@@ -370,7 +370,7 @@ def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Progr
             columns += [direction * x for x in law_columns(each.group.law, rate, load, each.own).values()]
         return {"columns": np.stack(columns, axis=1)}
 
-    beside = coupled.inputs(family, groups)
+    beside = feature.inputs(family, groups)
     sample = {"force": (actuators,), VELOCITY: (actuators,), **beside}
     case = {"friction": (sum(len(group.parameters) for group in groups),)}
     case |= {name: value.shape[1:] for name, value in even_weights(family).items() if beside}

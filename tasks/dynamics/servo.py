@@ -33,7 +33,8 @@ from tasks.dynamics.inputs import moving_input
 from tasks.dynamics.records import Moving
 from tasks.kernels import kernel
 from tasks.kernels.kernel import checked, common_batch
-from tasks.mechanics.structure import structure_of, with_parameters
+from tasks.mechanics.families import structure_of
+from tasks.mechanics.structure import with_parameters
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,7 +46,7 @@ from tasks.dynamics.records import (
 from tasks.dynamics.singular_ends import with_singularities
 from tasks.kernels.kernel import Batch
 from tasks.mathematics import rotations
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.families import structure_of
 
 BALANCE = 1e-6
 """Share of its energy, or of the work in it, that may be missing from a case that is OK."""

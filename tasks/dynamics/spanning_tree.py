@@ -33,7 +33,7 @@ from tasks.dynamics.tree_coordinates import OfChain, OfPlatform, TreeCoordinates
 from tasks.dynamics.tree_friction import TreeFriction, obstacle
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Values
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.families import structure_of
 from tasks.stages.spanning_tree import spanning_tree_program, tree_of
 
 Numbers = NDArray[np.float64]

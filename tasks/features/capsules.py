@@ -21,9 +21,10 @@ from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array
 from tasks.mechanics import platform_motion
 from tasks.mechanics.arms import Arm, joint_point
+from tasks.mechanics.families import mount_values, structure_of
 from tasks.mechanics.kinematics import HOME, Pose
 from tasks.mechanics.solving import arms, mounted_limb
-from tasks.mechanics.structure import Structure, mount_values, structure_of, symbolic
+from tasks.mechanics.structure import Structure, symbolic
 from tasks.stages.parts import LimbPart, LimbSample, Part, RobotSample
 from tasks.stages.request import Feature, Request
 

@@ -34,11 +34,11 @@ from tasks.kernels.expression import Array, Numbers
 from tasks.kernels.keys import Shape, Shapes, Values, indexed
 from tasks.mathematics.algebra import array
 from tasks.mechanics import platform_motion
+from tasks.mechanics.families import mount_values, structure_of
 from tasks.mechanics.platform_motion import held_directions
 from tasks.mechanics.reactions import LimbStatics
-from tasks.mechanics.solving import arms, solved_limb
-from tasks.mechanics.structure import Structure, mount_values, structure_of
-from tasks.stages.constraints import carried
+from tasks.mechanics.solving import arms, carried, solved_limb
+from tasks.mechanics.structure import Structure
 from tasks.stages.parts import LimbPart, LimbSample, Part, RobotSample
 from tasks.stages.request import Feature, Request
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
-
 from robots.limits import EVEN_SHARING, LEAST_MAXIMUM, SharingForm
-from robots.model import Family
 from tasks.kernels.keys import Shapes
 from tasks.mechanics import assembly
-from tasks.mechanics.structure import Structure, structure_of
+from tasks.mechanics.structure import Structure
 from tasks.stages.parts import NONE, Part, Place, RobotSample
 from tasks.stages.request import Feature, Request
 
@@ -22,14 +19,19 @@ class Sharing(Feature):
 
     form: SharingForm = EVEN_SHARING.form
 
+    @property
+    def switches(self) -> bool:
+        """Return whether actuators are off for a time."""
+        return self.form.switched
+
     def of_robot(self, request: Request) -> SharedForces | None:
         """Return the rule of forces, of a robot with a choice."""
-        return SharedForces(self.form) if has_choice(request.structure) else None
+        return SharedForces(self.form) if request.structure.has_choice else None
 
 
 @dataclass(frozen=True)
 class SharedForces(Part[RobotSample]):
-    """Forces by a rule: case inputs `weights` (actuator,), see `even_weights`, and on request `preload` (actuator,).
+    """Forces by a rule: case inputs `weights`, see `families.even_weights`, on request `preload`, (actuator,) each.
 
     These are sample inputs where actuators are off for a time.
     """
@@ -60,14 +62,3 @@ class SharedForces(Part[RobotSample]):
             forces = assembly.actuator_forces(rows, wrench, weights)
         acting = assembly.acting_rows(rows, weights) if self.form.switched else rows
         return replace(sample, forces=forces, acting=acting)
-
-
-def has_choice(structure: Structure) -> bool:
-    """Return whether a robot has more actuators than freedoms."""
-    return len(structure.mechanism.actuators) > structure.freedoms
-
-
-def even_weights(family: Family) -> dict[str, np.ndarray]:
-    """Return the input `weights` (1, actuator) of actuators that count alike; none of a robot without a choice."""
-    structure = structure_of(family)
-    return {"weights": np.ones((1, len(structure.mechanism.actuators)))} if has_choice(structure) else {}

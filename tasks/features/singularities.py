@@ -13,6 +13,7 @@ from tasks.kernels.expression import Numbers
 from tasks.kernels.keys import Shapes
 from tasks.mechanics import limb_motion
 from tasks.mechanics.kinematics import Pose, mount_pose
+from tasks.mechanics.solving import carried
 from tasks.mechanics.structure import Structure, symbolic
 from tasks.stages import constraints
 from tasks.stages.parts import LimbPart, LimbSample, Part, Place, RobotSample
@@ -134,5 +135,5 @@ class HeldRegularity(Part[RobotSample]):
         if not self.known:
             return replace(sample, found={**sample.found, "constraint_regularity": np.nan})
         rows, home = (dict(enumerate(sample.of_limbs(name))) for name in ("constraint_rows", "home_constraint_rows"))
-        regularity, loose = constraints.hold(sample.structure.family, rows, home)
+        regularity, loose = constraints.hold(sample.structure, carried(sample.structure.family), rows, home)
         return replace(sample, loose=loose, found={**sample.found, "constraint_regularity": regularity})

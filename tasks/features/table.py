@@ -9,7 +9,7 @@ from tasks.features.criteria import Criteria, criteria_told, criteria_values
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.limits import JointLimits, MotorSupply
 from tasks.features.loads import PlatformForces, PlatformWrench
-from tasks.features.redundancy.feature import Redundancy
+from tasks.features.redundancy.resolved import Redundancy
 from tasks.features.sharing import Sharing
 from tasks.features.singularities import Constraints, ReferenceJacobian
 from tasks.features.underactuation import Underactuation

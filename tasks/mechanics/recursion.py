@@ -220,11 +220,11 @@ def joint_wrenches(
     return total
 
 
-class Transmission(Protocol):
+class Gearing(Protocol):
     """Transmission between the actuators and the joints of a tree: `tasks.mechanics.drives.Transmission`."""
 
     @property
-    def still(self) -> Transmission:
+    def still(self) -> Gearing:
         """The same where joints are at rest."""
 
     def motion(self, rates: Array, accelerations: Array) -> tuple[Array, Array]:
@@ -264,7 +264,7 @@ def tree_dynamics(
     rates: Array,
     accelerations: Array,
     field: Field,
-    geared: Transmission,
+    geared: Gearing,
     applied: Mapping[int, tuple[Array, Array]] | None = None,
 ) -> tuple[list[tuple[Array, Array]], Array]:
     """Return the wrenches that the motions of bodies take, in their axes, and generalised forces (joint,) of the tree.
@@ -292,7 +292,7 @@ def spin_forces(
     states: Sequence[JointState],
     rates: Array,
     accelerations: Array,
-    geared: Transmission,
+    geared: Gearing,
     base: Field | None = None,
 ) -> Array:
     """The part (joint,) of spinning bodies in the forces of a tree; `base` moves it, gravity does not count."""
@@ -303,7 +303,7 @@ def spin_forces(
     return tree_dynamics(bare, states, rates, accelerations, field, geared)[1]
 
 
-def spin_inertia(limb: Limb, states: Sequence[JointState], geared: Transmission) -> Array:
+def spin_inertia(limb: Limb, states: Sequence[JointState], geared: Gearing) -> Array:
     """Return the part (joint, joint) of spinning bodies in the inertia matrix of a tree."""
     count = len(limb.links)
     columns = [spin_forces(limb, states, np.zeros(count), unit, geared.still) for unit in np.eye(count)]

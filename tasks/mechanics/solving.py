@@ -1,4 +1,7 @@
-"""Limbs and chains from the inputs of their programs: mounted, and solved for a motion."""
+"""Limbs and chains from the inputs of their programs: mounted, and solved for a motion.
+
+Two facts of a family follow from limbs that are solved: the arms of links, and the directions that limbs hold.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,21 @@ from typing import Any
 import numpy as np
 
 from robots.model import Family, Frame
+from robots.types import TWIST
 from tasks.kernels.expression import ABSENT, Array
+from tasks.mathematics.algebra import array
 from tasks.mechanics import chain, limb, platform_motion
 from tasks.mechanics.arms import Arm, _of_link
 from tasks.mechanics.continuation.steps import unpacked_states
+from tasks.mechanics.families import mount_values, structure_of
 from tasks.mechanics.kinematics import HOME, REST, Pose, SpatialMotion, mount_pose
 from tasks.mechanics.limb_motion import Mounted, Solved
-from tasks.mechanics.structure import Structure, flat_mount, mount_values, structure_of, symbolic, with_parameters
+from tasks.mechanics.reactions import LimbStatics
+from tasks.mechanics.structure import Structure, flat_mount, symbolic, with_parameters
+from tasks.mechanics.topology import pivots
+
+GENERIC = 3  # configurations at which ranks are found
+_REACH = 0.05  # share of the robot's size by which the platform is moved to reach them
 
 
 def mounted_limb(
@@ -77,3 +88,39 @@ def arms(family: Family, limb_index: int) -> tuple[Arm, ...]:
     mounted, home, *_ = mounted_limb(structure, limb_index, with_parameters(family, values)[0], mount, still)
     tips = mounted.tips([HOME] * len(mounted.limb.links), home)
     return tuple(arm for link in range(len(mounted.limb.links)) for arm in _of_link(tips, link))
+
+
+@functools.cache
+def carried(family: Family) -> tuple[int, ...]:
+    """Positions, among the held directions, of those along which limbs can hold the platform, by rank at its defaults.
+
+    At poses near the reference pose, not there, which may be a constraint singularity.
+
+    All of them but where a platform can turn on its joints and nobody cares, such as the point of a five-bar robot.
+    """
+    if structure_of(family).mechanism.is_chain:
+        return ()
+    values = {p.name: p.default for p in family.parameters}
+    body, parameters = family.assemble(values).platform, array(list(values.values()))
+    random = np.random.default_rng(20240701)
+    size = max(float(np.linalg.norm(body.home.position)), 1e-3)
+    free = [1.0 if name in body.mobility else 0.0 for name in TWIST]
+    matrices = []
+    for _ in range(GENERIC):
+        step = random.uniform(-_REACH, _REACH, 6) * free
+        matrices.append(_held_rows(family, parameters, platform_motion.still(body, step[:3], step[3:] * size)))
+    return pivots(matrices)
+
+
+def _held_rows(family: Family, parameters: Array, motion: Array) -> np.ndarray:
+    """Compute the wrenches of unit multipliers of all limbs along the held directions.
+
+    The result (direction, multiplier) is in numbers.
+    """
+    made, blocks = structure_of(family), []
+    mounts = mount_values(family, {p.name: value for p, value in zip(family.parameters, parameters, strict=True)})
+    for each, mount in zip(made.mechanism.instances, mounts, strict=True):
+        mounted, solved, _, _ = solved_limb(made, each.limb, parameters, mount[0], motion)
+        statics = LimbStatics(mounted, solved)
+        blocks += [statics.held(statics.multiplier(k)) for k in range(statics.redundant_count)]
+    return np.stack(blocks, axis=1).astype(float) if blocks else np.zeros((made.held, 0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from robots.model import Family, Instance, Mechanism
 from robots.types import ROTATION, TWIST
-from tasks.kernels.expression import ABSENT, Array, Graph
+from tasks.kernels.expression import ABSENT, Array
 from tasks.mechanics import platform_motion
 from tasks.mechanics.continuation.steps import packed
 from tasks.mechanics.kinematics import HOME
@@ -19,7 +18,6 @@ from tasks.mechanics.limb_choice import LimbChoice
 from tasks.mechanics.loops import others
 from tasks.mechanics.platform_motion import held_directions
 from tasks.mechanics.recursion import MOVING
-from tasks.mechanics.topology import choose
 
 Shape = tuple[int, ...]
 Shapes = dict[str, Shape]
@@ -40,6 +38,11 @@ class Structure:
     def freedoms(self) -> int:
         """Number of freedoms; see `Mechanism.freedoms`."""
         return len(self.mechanism.freedoms)
+
+    @property
+    def has_choice(self) -> bool:
+        """Return whether there are more actuators than freedoms, so that they share forces."""
+        return len(self.mechanism.actuators) > self.freedoms
 
     @property
     def positions(self) -> list[int]:
@@ -151,59 +154,6 @@ def flat_mount(instance: Instance) -> list[Any]:
     frames = (instance.base, instance.platform)
     # entries may be arrays over designs, which an array of objects would take apart
     return [x for frame in frames for x in (*(x for row in frame.rotation for x in row), *frame.position)]
-
-
-PART = 1 << 12
-"""Cases whose mechanisms are assembled at once."""
-
-
-@functools.cache
-def structure_of(family: Family) -> Structure:
-    """Analyse a family at its default parameters. Raises tasks.mechanics.topology.TopologyError."""
-    mechanism = family.reference
-    indices = range(len(mechanism.limbs))
-    choices = tuple(choose(mechanism, k) for k in indices)
-    return Structure(family, mechanism, choices, tuple(_differing(family, k) for k in indices))
-
-
-def _differing(family: Family, limb_index: int) -> tuple[int, ...]:
-    graph = Graph()
-    symbols = {p.name: graph.node("case", data=("parameters", i)) for i, p in enumerate(family.parameters)}
-    mounts = [flat_mount(each) for each in family.assemble(symbols).instances if each.limb == limb_index]
-    numbers = [[graph.lift(x).number for x in mount] for mount in mounts]
-    return tuple(k for k in range(24) if len({row[k] for row in numbers}) > 1)
-
-
-def mount_values(family: Family, values: Mapping[str, float | Array]) -> list[np.ndarray]:
-    """The `mount` input of each instance for parameters of shape (cases,): arrays (cases, numbers that differ).
-
-    A part of the cases at a time: of each a whole mechanism is assembled, several times what is wanted of it.
-    """
-    cases = max((np.size(v) for v in values.values()), default=1)
-    columns = {name: np.asarray(value, dtype=float) for name, value in values.items()}
-    structure = structure_of(family)
-    counts = [len(structure.differing[instance.limb]) for instance in structure.mechanism.instances]
-    result = [np.empty((cases, count)) for count in counts]
-    for start in range(0, cases, PART):
-        part = slice(start, min(start + PART, cases))
-        columns_of_part = {
-            name: column[part] if np.size(column) == cases > 1 else column for name, column in columns.items()
-        }
-        for whole, rows in zip(result, _mounts(family, columns_of_part, part.stop - part.start), strict=True):
-            whole[part] = rows
-    return result
-
-
-def _mounts(family: Family, values: Mapping[str, np.ndarray], cases: int) -> list[np.ndarray]:
-    structure, result = structure_of(family), []
-    mechanism = family.assemble(values)
-    for instance in mechanism.instances:
-        flat = flat_mount(instance)
-        values_of_limb = [np.broadcast_to(flat[k], (cases,)) for k in structure.differing[instance.limb]]
-        result.append(
-            np.ascontiguousarray(np.stack(values_of_limb, axis=1)) if values_of_limb else np.zeros((cases, 0))
-        )
-    return result
 
 
 def symbolic(structure: Structure, parameters: Array, signals: Array = ABSENT) -> Mechanism:

@@ -11,7 +11,7 @@ from robots.model import Family
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory
 from tasks.dynamics.records import Moving
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.families import structure_of
 from tasks.sources import prescribed
 
 

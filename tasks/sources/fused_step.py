@@ -27,7 +27,7 @@ from tasks.kernels.keys import indexed
 from tasks.kernels.lanes import ProgramSequence, Slot, Slots, empty
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import either, sqrt, where
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.families import structure_of
 
 KEPT = ("rate", "joints", "kept_speed", "dependent", "status")
 """Outputs of the end of a step that the next one, or its events, need."""
@@ -133,7 +133,7 @@ class Evaluation:
     def __call__(
         self, state: Slot, acting: Slots, outputs: Slots | None = None, *, same_limbs: bool = False
     ) -> dict[Any, Slot]:
-        """Outputs as `tasks.dynamics.instant.outputs.outputs_of_motion` names them; `outputs`: where to put some.
+        """Outputs as `tasks.dynamics.instant.programs.outputs_of_motion` names them; `outputs`: where to put some.
 
         same_limbs: limbs are as in the evaluation before, of which forces of actuators alone differ.
         """

@@ -33,7 +33,7 @@ from tasks.kernels.keys import Indexed, Key, Values
 from tasks.kernels.lanes import ProgramSequence, Slot
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import either, every, where
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.families import structure_of
 from tasks.sources.drives import Controlled, ForceSource, Profiled, StepForces
 from tasks.sources.fused_step import (
     KEPT,

@@ -16,15 +16,15 @@ import numpy as np
 
 from robots.model import Family
 from robots.quantities import reduction
-from tasks.kernels.expression import ABSENT, CONSTANT, ZERO, Array, Numbers, Scalar
+from tasks.kernels.expression import ABSENT, ZERO, Array, Numbers, Scalar
 from tasks.kernels.keys import Key, Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics.algebra import array, where
 from tasks.mechanics import assembly, limb_motion
+from tasks.mechanics.families import structure_of
 from tasks.mechanics.solving import mounted_limb
-from tasks.mechanics.structure import Structure, structure_of
+from tasks.mechanics.structure import Structure
 from tasks.stages import terms
-from tasks.stages.limb import LimbRequest, limb_program
 from tasks.stages.metrics import poses
 from tasks.stages.metrics.actuators import METRICS, ROBOT_METRICS, SERIES, UNKNOWN, UNLIMITED, Sample
 from tasks.stages.parts import (
@@ -38,7 +38,9 @@ from tasks.stages.parts import (
     added,
     inputs_of,
 )
-from tasks.stages.platform import platform_shapes
+
+Rows = tuple[tuple[float, ...], ...]
+"""Numbers of a matrix, row by row."""
 
 
 def assembly_shapes(structure: Structure, series: tuple[str, ...] = ()) -> dict[str, Shape]:
@@ -54,6 +56,7 @@ def assembly_program(
     metrics: tuple[str, ...] = (),
     series: tuple[str, ...] = (),
     parts: tuple[RobotPart, ...] = (),
+    jacobian: Rows | None = None,
 ) -> Program:
     """Trace actuator `force` without friction, VELOCITY and `status` from the results of limbs and platform.
 
@@ -61,9 +64,10 @@ def assembly_program(
     and `status`, see `limb_program`. `series` and `metrics` add any of `tasks.stages.metrics.poses`, metrics reduced
     over the samples of a case but not finished; some need `terms` of limbs and platform. Case inputs: of a robot with a
     platform, or with coordinates of one, the `parameters` and the `mount` of each limb, from which J_IK of the
-    reference pose follows. `parts` of features add to all of these.
+    reference pose follows. `parts` of features add to all of these. `jacobian`: J_IK (actuator, freedom) where it
+    is constant, see `tasks.stages.limb.constant_jacobian`.
     """
-    structure, constant = structure_of(family), _constant_jacobian(family)
+    structure, constant = structure_of(family), _rows(family, jacobian)
     shapes = assembly_shapes(structure, series)
     terms_of_parts = terms.needed((*series, *metrics), parts)
 
@@ -89,6 +93,12 @@ def assembly_program(
     )
     require_shapes(program, shapes | dict.fromkeys(metrics, (1,)))
     return program
+
+
+def _rows(family: Family, jacobian: Rows | None) -> Array | None:
+    """Return a matrix (actuator, freedom) of numbers as an array."""
+    mechanism = family.reference
+    return None if jacobian is None else np.reshape(jacobian, (len(mechanism.actuators), len(mechanism.freedoms)))
 
 
 def _at(place: Place, parts: Sequence[RobotPart]) -> list[RobotPart]:
@@ -122,14 +132,16 @@ def _inputs(
     sample: dict[Any, Shape] = {"motion": (structure.motion_size,)} | per_sample
     case: dict[Any, Shape] = {}
     if not structure.mechanism.is_chain:
-        sample |= platform_shapes(structure, asked=term_names)
+        sample |= terms.platform_outputs(structure, term_names)
     if structure.compared:
         case |= {"parameters": (len(family.parameters),)}
     for k, instance in enumerate(instances):
         case |= indexed(k, {"mount": (len(structure.differing[instance.limb]),)}) if structure.compared else {}
         read = (part.of_limbs[k] for part in parts if part.of_limbs)
-        limb_request = LimbRequest(terms=term_names, parts=tuple(part for part in read if part is not None))
-        sample |= indexed(k, limb_request.shapes(structure, instance.limb))
+        shapes = terms.limb_outputs(structure, instance.limb) | terms.limb_shapes(structure, instance.limb, term_names)
+        for part in read:
+            shapes |= {} if part is None else part.shapes(structure, instance.limb)
+        sample |= indexed(k, shapes)
     return case | per_case, sample
 
 
@@ -140,16 +152,6 @@ def home_rows(structure: Structure, parameters: Array, mount: Mapping[int, Array
         mounted, home, *_ = mounted_limb(structure, instance.limb, parameters, mount[k], still)
         rows += limb_motion.home_jacobian(mounted, home)
     return assembly.Reference(array(rows), structure.turning)
-
-
-def _constant_jacobian(family: Family) -> Array | None:
-    """J_IK (actuator, freedom) of a tree whose joints are its actuators: a constant, and nothing is left to invert."""
-    if not family.reference.is_chain:
-        return None
-    program = limb_program(family, 0)
-    shape, places = program.outputs["jacobian"]
-    entries = [program.nodes[place] for place in places]
-    return np.reshape([each.data for each in entries], shape) if all(e.op == CONSTANT for e in entries) else None
 
 
 @functools.cache

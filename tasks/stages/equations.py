@@ -23,8 +23,9 @@ from tasks.mathematics.algebra import array, inverse, total, where
 from tasks.mechanics import chain, elements, equations, limb, limb_motion, platform_motion, recursion
 from tasks.mechanics.assembly import singularity
 from tasks.mechanics.equations import EquationShare
-from tasks.mechanics.solving import mounted_limb, solved_limb
-from tasks.mechanics.structure import GRAVITY, Structure, field_inputs, limb_inputs, structure_of, symbolic
+from tasks.mechanics.families import structure_of
+from tasks.mechanics.solving import carried, mounted_limb, solved_limb
+from tasks.mechanics.structure import GRAVITY, Structure, field_inputs, limb_inputs, symbolic
 from tasks.stages import constraints
 from tasks.stages.terms import PLATFORM
 
@@ -241,3 +242,21 @@ def answer_program(freedoms: int) -> Program:
     return trace(
         f"answer.{freedoms}", one_sample, case={}, sample={"mass": (freedoms, freedoms), "forces": (freedoms,)}
     )
+
+
+@functools.cache
+def hold_program(family: Family) -> Program:
+    """`loose`, 1 where limbs do not hold the platform, from the `constraint_rows` of all of them."""
+    structure, carrying = structure_of(family), carried(family)
+
+    def one_sample(
+        constraint_rows: Mapping[int, Array], home_constraint_rows: Mapping[int, Array]
+    ) -> dict[str, list[Scalar]]:
+        return {
+            "loose": [where(constraints.hold(structure, carrying, constraint_rows, home_constraint_rows)[1], 1.0, 0.0)]
+        }
+
+    sample: dict[Any, Shape] = {}
+    for k, instance in enumerate(structure.mechanism.instances):
+        sample |= indexed(k, structure.constraint_shapes(instance.limb))
+    return trace(f"{family.name}.hold", one_sample, case={}, sample=sample)

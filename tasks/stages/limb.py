@@ -16,21 +16,15 @@ import numpy as np
 
 from robots.model import Family
 from robots.quantities import QUANTITIES, SPACE
-from tasks.kernels.expression import ABSENT, Array, Numbers, Scalar, Scalars
+from tasks.kernels.expression import ABSENT, CONSTANT, Array, Numbers, Scalar, Scalars
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics.algebra import array, where
 from tasks.mechanics import limb_motion, reactions
 from tasks.mechanics.continuation.steps import packed
+from tasks.mechanics.families import structure_of
 from tasks.mechanics.reactions import LimbStatics
 from tasks.mechanics.solving import solved_limb
-from tasks.mechanics.structure import (
-    Shape,
-    Structure,
-    field_inputs,
-    limb_inputs,
-    signal_inputs,
-    structure_of,
-)
+from tasks.mechanics.structure import Shape, Structure, field_inputs, limb_inputs, signal_inputs
 from tasks.stages import terms
 from tasks.stages.parts import RECURSION, LimbPart, LimbSample, LimbSolver, SolvedLimb
 
@@ -101,9 +95,8 @@ class LimbRequest:
 
     def shapes(self, structure: Structure, limb_index: int) -> dict[str, Shape]:
         """Return names and shapes of the outputs of `limb_program`, known before it is traced."""
-        limb_, free = structure.mechanism.limbs[limb_index], structure.freedoms
-        driven, redundant = len(limb_.actuators), structure.redundant(limb_index)
-        shapes: dict[str, Shape] = {"wrench": (free,), "jacobian": (driven, free), "status": (1,)}
+        limb_, redundant = structure.mechanism.limbs[limb_index], structure.redundant(limb_index)
+        driven, shapes = len(limb_.actuators), terms.limb_outputs(structure, limb_index)
         shapes |= {self.solver.motion: (structure.motion_size,)} if self.solver.motion else {}
         shapes |= reactions.share_shapes(structure.held, driven, redundant) if self.shares_statics else {}
         size = structure.joint_state_size(limb_index) if self.reactions else 0
@@ -173,3 +166,19 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
     program = trace(name, one_sample, case=case, sample=sample, first=FIRST)
     require_shapes(program, asked.shapes(structure, limb_index))
     return program
+
+
+@functools.cache
+def constant_jacobian(family: Family) -> tuple[tuple[float, ...], ...] | None:
+    """Return J_IK (actuator, freedom), row by row, of a tree whose joints are its actuators: nothing is to invert.
+
+    None where it is not constant.
+    """
+    if not family.reference.is_chain:
+        return None
+    program = limb_program(family, 0)
+    shape, places = program.outputs["jacobian"]
+    entries = [program.nodes[place] for place in places]
+    if any(each.op != CONSTANT for each in entries):
+        return None
+    return tuple(map(tuple, np.reshape([each.data for each in entries], shape).tolist()))

@@ -10,7 +10,8 @@ from robots.model import Family
 from tasks.kernels.expression import Array, Numbers
 from tasks.kernels.keys import Indexed, Key
 from tasks.kernels.program import Program, trace
-from tasks.mechanics.structure import flat_mount, structure_of, symbolic
+from tasks.mechanics.families import structure_of
+from tasks.mechanics.structure import flat_mount, symbolic
 from tasks.stages.stages import Stage
 
 PARAMETERS = "parameters"

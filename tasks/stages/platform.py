@@ -7,19 +7,14 @@ import functools
 from robots.model import Family
 from robots.types import TWIST
 from tasks.kernels.expression import ABSENT, Array, Numbers
-from tasks.kernels.keys import Key, Shapes
+from tasks.kernels.keys import Key
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mechanics import platform_motion, recursion
+from tasks.mechanics.families import structure_of
 from tasks.mechanics.platform_motion import held_directions
-from tasks.mechanics.structure import GRAVITY, Structure, field_inputs, signal_inputs, structure_of, symbolic
+from tasks.mechanics.structure import GRAVITY, field_inputs, signal_inputs, symbolic
 from tasks.stages import terms
 from tasks.stages.parts import PlatformPart, PlatformSample, added, inputs_of
-
-
-def platform_shapes(structure: Structure, held: bool = False, asked: tuple[str, ...] = ()) -> Shapes:
-    """Return the names and shapes of the outputs of `platform_program`."""
-    held_shape = {"held": (structure.held,)} if held else {}
-    return {"platform_wrench": (structure.freedoms,), **held_shape, **terms.platform_shapes(structure, asked)}
 
 
 @functools.cache
@@ -52,5 +47,5 @@ def platform_program(
     samples = {"motion": (made.motion_size,)} | per_sample | signal_inputs(family)
     case, sample = field_inputs(sizes, samples, moving_base)
     program = trace(f"{family.name}.platform", one_sample, case=case, sample=sample, first=("platform_wrench",))
-    require_shapes(program, platform_shapes(made, held, asked))
+    require_shapes(program, terms.platform_outputs(made, asked, held))
     return program

@@ -18,9 +18,9 @@ from tasks.kernels.keys import Indexed, Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics.algebra import array, sqrt, total
 from tasks.mechanics import reactions as reactions
-from tasks.mechanics.solving import solved_limb
-from tasks.mechanics.structure import Structure, field_inputs, limb_inputs, signal_inputs, structure_of
-from tasks.stages.constraints import carried
+from tasks.mechanics.families import structure_of
+from tasks.mechanics.solving import carried, solved_limb
+from tasks.mechanics.structure import Structure, field_inputs, limb_inputs, signal_inputs
 
 
 @functools.cache

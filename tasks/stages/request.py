@@ -11,7 +11,8 @@ from robots.model import Family
 from robots.quantities import QUANTITIES, Need, any_needs, names
 from robots.quantities import Stage as StageName
 from tasks.kernels.keys import Indexed, Key, Shape
-from tasks.mechanics.structure import Structure, structure_of
+from tasks.mechanics.families import structure_of
+from tasks.mechanics.structure import Structure
 from tasks.stages.parts import (
     OUTCOME,
     RECURSION,
@@ -36,6 +37,11 @@ class Feature:
     @property
     def settles(self) -> bool:
         """Return whether a sample may fail by it for one friction set, so that status is found with the actuators."""
+        return False
+
+    @property
+    def switches(self) -> bool:
+        """Return whether actuators are off for a time by it, so that their weights differ from sample to sample."""
         return False
 
     def solver(self, request: Request) -> LimbSolver | None:
@@ -154,6 +160,11 @@ class Request:
         Reactions need it, and features that depend on it.
         """
         return bool(self.reactions) or any(feature.statics(self) for feature in self.features)
+
+    @property
+    def switched(self) -> bool:
+        """Return whether actuators are off for a time."""
+        return any(feature.switches for feature in self.features)
 
     @functools.cached_property
     def solver(self) -> LimbSolver | None:

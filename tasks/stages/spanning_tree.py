@@ -22,9 +22,10 @@ from tasks.kernels.expression import ABSENT, Array
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array
 from tasks.mechanics.chain import Chain
+from tasks.mechanics.families import structure_of
 from tasks.mechanics.kinematics import mount_pose, state_at
 from tasks.mechanics.limb_motion import Solved, transmission, tree_dynamics
-from tasks.mechanics.structure import GRAVITY, field_inputs, signal_inputs, structure_of, symbolic
+from tasks.mechanics.structure import GRAVITY, field_inputs, signal_inputs, symbolic
 from tasks.mechanics.topology import every_row
 from tasks.stages.tree_forces import with_forces
 

@@ -25,9 +25,9 @@ from tasks.kernels.keys import Arrays, Indexed, Key, Rate, Shape, Shapes, Values
 from tasks.kernels.program import Kernels, Program
 from tasks.stages import terms
 from tasks.stages.assembly import actuation_program, assembly_program, assembly_shapes
-from tasks.stages.limb import ALL_FREEDOMS, LimbRequest, limb_program
+from tasks.stages.limb import ALL_FREEDOMS, LimbRequest, constant_jacobian, limb_program
 from tasks.stages.parts import OUTCOME, VELOCITY
-from tasks.stages.platform import platform_program, platform_shapes
+from tasks.stages.platform import platform_program
 from tasks.stages.reactions import balance_program, balance_shapes, reaction_program
 from tasks.stages.request import Request
 
@@ -172,7 +172,7 @@ def limb(request: Request, k: int) -> Stage:
 def platform(request: Request) -> Stage:
     """Return the wrench that the platform's own motion takes, less the load on it."""
     term_names = terms.needed(request.wanted, request.robot_parts)
-    shapes = platform_shapes(request.structure, request.statics, term_names)
+    shapes = terms.platform_outputs(request.structure, term_names, request.statics)
     arguments = (request.family, request.statics, request.moving_base, term_names, request.platform_parts)
     return Stage("platform", shapes, functools.partial(platform_program, *arguments), {})
 
@@ -180,7 +180,10 @@ def platform(request: Request) -> Stage:
 def assembly(request: Request) -> Stage:
     """Actuator forces without friction, velocities and status, and metrics that do not depend on friction."""
     series, metrics = request.of("assembly", "series"), request.reduced("assembly")
-    program = functools.partial(assembly_program, request.family, metrics, series, request.robot_parts)
+
+    def program() -> Program:
+        return assembly_program(request.family, metrics, series, request.robot_parts, constant_jacobian(request.family))
+
     return Stage("assembly", assembly_shapes(request.structure, series), program, {**request.motion})
 
 

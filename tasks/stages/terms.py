@@ -67,9 +67,20 @@ def limb_shapes(structure: Structure, limb_index: int, terms: Iterable[str]) -> 
     return {term: _shape(structure.freedoms, driven, term) for term in terms}
 
 
-def platform_shapes(structure: Structure, terms: Iterable[str]) -> Shapes:
-    """Shapes of the terms of the platform, which has no rows of J_IK."""
-    return indexed(PLATFORM, {term: _shape(structure.freedoms, 0, term) for term in terms if term != "jacobian_rate"})
+def limb_outputs(structure: Structure, limb_index: int) -> dict[str, Shape]:
+    """Shapes of the outputs that every limb has: its share of the wrench, its rows of J_IK, its status."""
+    driven, free = len(structure.mechanism.limbs[limb_index].actuators), structure.freedoms
+    return {"wrench": (free,), "jacobian": (driven, free), "status": (1,)}
+
+
+def platform_outputs(structure: Structure, terms: Iterable[str], held: bool = False) -> Shapes:
+    """Shapes of the outputs of the platform: its wrench, with `held` that along held directions, and terms.
+
+    It has no rows of J_IK.
+    """
+    sizes = {term: _shape(structure.freedoms, 0, term) for term in terms if term != "jacobian_rate"}
+    held_shape = {"held": (structure.held,)} if held else {}
+    return {"platform_wrench": (structure.freedoms,), **held_shape, **indexed(PLATFORM, sizes)}
 
 
 def _shape(freedoms: int, driven: int, term: str) -> Shape:
@@ -113,7 +124,7 @@ def of_limb(sample: LimbSample, terms: tuple[str, ...]) -> dict[str, Array | Sca
 def of_platform(
     body: Platform, moving: tuple[Pose, SpatialMotion], gravity: Array, acting: Sequence[Scalar], terms: tuple[str, ...]
 ) -> dict[Key, Array | Scalars]:
-    """Return the terms of the platform, as `platform_shapes` has them; `acting`: (moment, force) from outside."""
+    """Return the terms of the platform, as `platform_outputs` has them; `acting`: (moment, force) from outside."""
     pose, motion = moving
     result: dict[str, Array | Scalars] = {}
     if own_terms := set(terms) & _SHARES.keys() - {"jacobian_rate"}:

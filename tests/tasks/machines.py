@@ -17,7 +17,8 @@ from tasks.features.table import request
 from tasks.kernels.kernel import kernel, padded
 from tasks.kernels.keys import Indexed, Values, indexed
 from tasks.kernels.program import Program
-from tasks.mechanics.structure import mount_values, structure_of, with_parameters
+from tasks.mechanics.families import mount_values, structure_of
+from tasks.mechanics.structure import with_parameters
 from tasks.stages import stages
 from tasks.stages.platform import platform_program
 from tests.reference.delta_bodies import parse_delta

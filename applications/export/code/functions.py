@@ -26,11 +26,10 @@ from tasks.dynamics.records import GRAVITY
 from tasks.features import table
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.friction.inputs import Friction, friction_input
-from tasks.features.sharing import even_weights
 from tasks.kernels.expression import Array
 from tasks.kernels.keys import Indexed, Key, Values, indexed
 from tasks.kernels.program import Program, trace
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.families import even_weights, structure_of
 from tasks.stages import equations, stages
 from tasks.stages.parts import OUTCOME, VELOCITY
 from tasks.stages.stages import Rows, Stage

@@ -19,7 +19,7 @@ from robots.types import BASE
 from tasks.dynamics.inverse import BodyMotions, body_motion, inverse_dynamics
 from tasks.dynamics.records import GRAVITY, Moving
 from tasks.dynamics.regressor import TENSOR, limb_columns, platform_has_columns
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.families import structure_of
 
 
 def energies(robot: Robot, moving: Moving, *, gravity: ArrayLike = GRAVITY) -> np.ndarray:

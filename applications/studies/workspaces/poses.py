@@ -21,7 +21,7 @@ from robots.types import TWIST
 from tasks.blocks.block import Block
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Indexed, Values, empty_rows, padded
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.families import structure_of
 from tasks.stages.metrics.poses import METRICS, UNREACHED
 from tasks.stages.stages import Stage, stages
 

@@ -60,7 +60,7 @@ from tasks.kernels.expression import Array, Mask, Scalar
 from tasks.mathematics.algebra import array, from_columns, is_zero, iterate, total, where
 from tasks.mathematics.solvers import Factors
 from tasks.mechanics import reactions as reactions
-from tasks.stages import constraints
+from tasks.mechanics import solving
 
 WITHIN = 1e-12
 """Share of a limit by which friction at rest may be beyond it."""
@@ -552,7 +552,7 @@ class Loads:
             if place.actuator >= 0:
                 net[place.actuator] = net[place.actuator] - tau
         wanted = requests.wanted(self.family, self.groups)
-        held = constraints.carried(self.family) if requests.statics(wanted) else ()
+        held = solving.carried(self.family) if requests.statics(wanted) else ()
         robot = _Carried(self.family, wanted, array(net), self.pushed.shares(moved.acceleration, wanted), held)
         passive = array([friction[place] for place in robot.places])
         return [robot.carried(joints[k].place, passive) for k in self._loaded]

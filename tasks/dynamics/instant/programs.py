@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -25,8 +25,9 @@ from robots.model import Family
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.inertia import is_tree
+from tasks.dynamics.instant.forces import Loads, SettledMotion
 from tasks.dynamics.instant.layout import Form, layout, program_name
-from tasks.dynamics.instant.outputs import outputs_of_motion
+from tasks.dynamics.instant.pushed import Moved, Pushed
 from tasks.dynamics.instant.systems import (
     FIRST,
     SLOPES,
@@ -41,8 +42,8 @@ from tasks.dynamics.instant.systems import (
     stage_of,
 )
 from tasks.features.compliance import ElasticSharing, LimbElasticity, of_limb
-from tasks.features.friction import coupled, requests
 from tasks.features.friction import joints as joint_friction
+from tasks.features.friction import requests
 from tasks.features.friction.joints import ForwardFriction
 from tasks.features.friction.requests import LimbFriction
 from tasks.kernels.expression import ABSENT, Array, Scalar
@@ -50,24 +51,16 @@ from tasks.kernels.keys import Arrays, Shape, Values, indexed, padded
 from tasks.kernels.lanes import BoundKernel
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics import rotations
-from tasks.mathematics.algebra import array, cross, dot, from_columns, where
+from tasks.mathematics.algebra import array, cross, dot, from_columns, is_zero, sqrt, total, where
 from tasks.mechanics import platform_motion
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.equations import pose_seeds
+from tasks.mechanics.families import mount_values, structure_of
 from tasks.mechanics.inertia.articulated import ArticulatedTree
 from tasks.mechanics.kinematics import SpatialMotion
 from tasks.mechanics.reactions import LimbStatics
-from tasks.mechanics.solving import arms, solved_limb
-from tasks.mechanics.structure import (
-    GRAVITY,
-    Structure,
-    field_inputs,
-    limb_inputs,
-    mount_values,
-    signal_inputs,
-    structure_of,
-    symbolic,
-)
+from tasks.mechanics.solving import arms, carried, solved_limb
+from tasks.mechanics.structure import GRAVITY, Structure, field_inputs, limb_inputs, signal_inputs, symbolic
 from tasks.stages import constraints
 
 
@@ -163,7 +156,7 @@ def limb_motion_program(
 
 
 def _joints(family: Family, groups: tuple[FrictionGroup, ...], friction: Array) -> list[ForwardFriction]:
-    joints = joint_friction.of_groups(groups, coupled.joint_kinds(family), friction)
+    joints = joint_friction.of_groups(groups, requests.joint_kinds(family), friction)
     return [ForwardFriction(joint) for joint in joints]
 
 
@@ -216,7 +209,9 @@ def platform_motion_program(
         for values in reversed(list(limbs["status"].values())):  # the first limb's complaint
             status = where(values[0] > 0.5, values[0], status)
         if structure.may_lose_constraints:
-            _, loose = constraints.hold(family, limbs["constraint_rows"], limbs["home_constraint_rows"])
+            _, loose = constraints.hold(
+                structure, carried(family), limbs["constraint_rows"], limbs["home_constraint_rows"]
+            )
             status = where(status > 0.5, status, where(loose, float(Status.CONSTRAINT_SINGULAR), status))
         going = [*moving.v, *_turning(state[parts.at["q"]][3:], moving)]
         driven = [dot(array(load), array([*moving.omega, *moving.v]))]
@@ -325,7 +320,7 @@ class Instant:
     def __call__(
         self, state: np.ndarray, modes: np.ndarray, acting: np.ndarray, stage: np.ndarray | None = None
     ) -> Arrays:
-        """Outputs as `tasks.dynamics.instant.outputs.outputs_of_motion` names them, (1, size, padded samples).
+        """Outputs as `tasks.dynamics.instant.programs.outputs_of_motion` names them, (1, size, padded samples).
 
         acting: rows of `StateLayout.acting`; stage: as there.
         """
@@ -406,3 +401,72 @@ class Instant:
         twist = np.zeros((6, state.shape[1]))
         twist[self.structure.positions] = state[at["qd"]]
         return pose[:3], rotations.rotation_matrix(pose[3:]), twist
+
+
+UNBALANCED = 1e-9
+"""Largest imbalance of forces, relative to the sum of the magnitudes of their terms, in units of sqrt(M_ii)."""
+
+
+def outputs_of_motion(
+    family: Family, groups: tuple[FrictionGroup, ...], pushed: Pushed, limbs: Scalar,
+    going: Sequence[Scalar], driven: Sequence[Scalar] = (), loads: Array | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """`rate` of the state, `joints`: OF_JOINTS, `kept_speed` (freedom,): rates that joints at rest allow, and `status`.
+
+    `dependent` is 1 where the friction of joints at rest is not unique. The rate is that of the modes: joints at rest
+    stay there also where `breaking` says that they do not hold, so that it is smooth up to that event and past it.
+
+    Where nothing breaks away, rate and friction belong together: `unbalanced` is 1 where they do not balance the
+    forces, as happens at a limit of joints that depend on others in all but a trace, and is no motion either.
+
+    `limbs` is their status, `going` the rate of q, `driven` the power of the load. Under `loads` (loaded joint,) that
+    are given nothing settles, and there is what `Loads.under` says as well.
+    """
+    search = Loads(family, groups, pushed)
+    settled, more = (search.settled(), {}) if loads is None else search.under(list(loads))
+    breaking = settled.loaded.breaking(settled.moved)
+    status = where(settled.status > 0.5, settled.status, limbs)
+    staying = settled.loaded.moved([0.0] * len(pushed.sticking))
+    return {
+        "rate": [*going, *_rate(pushed, staying, settled.moved.friction), *driven],
+        "joints": [x for each in _of_joints(pushed, settled, breaking) for x in each],
+        "kept_speed": settled.loaded.kept_speed(),
+        "dependent": [settled.loaded.dependent(breaking)],
+        "status": [where(pushed.massless, float(Status.SINGULAR), status)],
+        "unbalanced": [_unbalanced(pushed, staying, settled.moved.friction, breaking)],
+        **more,
+    }
+
+
+def _unbalanced(pushed: Pushed, moved: Moved, friction: list[Scalar], breaking: list[Scalar]) -> Scalar:
+    if not pushed.sticking or not is_zero(pushed.stage.scale):
+        return 0.0
+    parts = (
+        pushed.mass * array(moved.acceleration),
+        pushed.rows.T * array(friction),
+        -(pushed.jacobian.T * array(pushed.push)),
+        pushed.bias[:, None],
+    )
+    terms = np.concatenate([array(part) for part in parts], axis=1)
+    units = [sqrt(abs(m)) for m in np.diagonal(pushed.mass)]
+    size = sum((total(row) / unit for row, unit in zip(terms, units, strict=True)), start=0.0)
+    result: Scalar = 0.0
+    for row, unit in zip(terms, units, strict=True):
+        missing: Scalar = sum(row, start=0.0)
+        result = where(abs(missing) > size * unit * UNBALANCED, 1.0, result)
+    return where(total(breaking) > 0.0, 0.0, result)
+
+
+def _rate(pushed: Pushed, moved: Moved, friction: list[Scalar]) -> list[Scalar]:
+    taken = [tau * v for tau, v in zip(friction, pushed.velocity, strict=True)]
+    driven = [u * v for u, v in zip(pushed.push, pushed.jacobian @ array(pushed.speed), strict=True)]
+    return [*moved.acceleration, *moved.memory_rate, *taken, *driven]
+
+
+def _of_joints(pushed: Pushed, settled: SettledMotion, breaking: list[Scalar]) -> tuple[list[Scalar], ...]:
+    joints, velocity, moved = pushed.joints, list(pushed.velocity), settled.moved
+    limits = [x.limit(load, tau) for x, load, tau in zip(joints, settled.loaded.loads, moved.friction, strict=True)]
+    states = zip(joints, velocity, pushed.modes.rest, pushed.modes.memory, strict=True)
+    remembered = [each.remembered(v, still, z) for each, v, still, z in states]
+    rates = list(abs(pushed.rows) @ abs(array(pushed.speed)))
+    return moved.friction, velocity, limits, remembered, breaking, rates

@@ -1,22 +1,34 @@
-"""Friction in joints, of motors and of limbs: rates and loads of joints, and forces of friction on actuators."""
+"""Friction in joints, of motors and of limbs: rates and loads of joints, and forces of friction on actuators.
+
+u = u_0 + A tau with A = J_IK^-T G^T: what friction tau in passive joints, whose rates are G V, asks of the actuators.
+Their own friction is added to that. The loads of bearings are affine in u, tau and the free multipliers of redundant
+rows, see `tasks.features.friction.joints`; they are iterated with the laws until nothing changes, see
+`tasks.features.friction.load_iteration`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from robots.friction.groups import FrictionGroup, settles
-from tasks.features.friction import coupled, requests
+from robots.limits import JointPlace
+from robots.model import Family
+from robots.status import Status
 from tasks.features.friction import joints as joint_friction
-from tasks.features.friction.passive import share
+from tasks.features.friction import load_iteration, requests
+from tasks.features.friction.joints import JointFriction
+from tasks.features.friction.passive import PassiveFriction, share
 from tasks.features.friction.requests import NO_FRICTION, LimbFriction, wanted
-from tasks.features.sharing import Sharing, even_weights
-from tasks.kernels.expression import Numbers
-from tasks.kernels.keys import Indexed, Shape, Shapes
-from tasks.mathematics.algebra import where
+from tasks.kernels.expression import Array, Numbers, Scalar, Scalars
+from tasks.kernels.keys import Indexed, Shape, Shapes, indexed
+from tasks.mathematics.algebra import array, opposite, where
+from tasks.mechanics import reactions, solving
+from tasks.mechanics.families import even_weights, structure_of
 from tasks.mechanics.reactions import LimbStatics
 from tasks.mechanics.structure import Structure
 from tasks.stages.parts import ActuatorSample, LimbPart, LimbSample, Part
@@ -60,8 +72,7 @@ class FrictionGroups(Feature):
     def of_actuators(self, request: Request) -> FrictionForces:
         """Return friction of one set of parameters."""
         series = {str(name) for name in request.actuation[0]}
-        switched = request.feature(Sharing).form.switched
-        return FrictionForces(self.groups, switched, not PARTS.isdisjoint(series), request.given)
+        return FrictionForces(self.groups, request.switched, not PARTS.isdisjoint(series), request.given)
 
 
 @dataclass(frozen=True)
@@ -84,10 +95,10 @@ class JointShares(LimbPart):
 class FrictionForces(Part[ActuatorSample]):
     """Friction of all joints for one set of parameters, a case input `friction`.
 
-    Sample inputs as `coupled.inputs` lists them; where friction of passive joints is shared by more actuators than
+    Sample inputs as `inputs` lists them; where friction of passive joints is shared by more actuators than
     freedoms `weights`, a case input, or where actuators are off for a time (`switched`) a sample input. With `apart`,
     what normal loads and friction are made of. With `given`, forces are those of the actuators, friction included, and
-    friction of all joints is the sample input `history`, see `coupled.given_solution`.
+    friction of all joints is the sample input `history`, see `given_solution`.
     """
 
     groups: tuple[FrictionGroup, ...] = ()
@@ -107,20 +118,21 @@ class FrictionForces(Part[ActuatorSample]):
 
     def sample(self, structure: Structure) -> Shapes:
         """Return its sample inputs."""
-        shapes = coupled.inputs(structure.family, self.groups, given=self.given)
+        shapes = inputs(structure.family, self.groups, given=self.given)
         return shapes | (self._weights(structure) if self.switched else {})
 
     def _weights(self, structure: Structure) -> dict[str, Shape]:
-        shares = coupled.inputs(structure.family, self.groups, given=self.given)
+        shares = inputs(structure.family, self.groups, given=self.given)
         return {name: value.shape[1:] for name, value in even_weights(structure.family).items() if shares}
 
     def add_to(self, sample: ActuatorSample) -> ActuatorSample:
         """Return the sample with friction in its forces, and with the series of friction."""
         family, status = sample.structure.family, sample.solved
-        joints = joint_friction.of_groups(self.groups, coupled.joint_kinds(family), sample.inputs["friction"])
+        joints = joint_friction.of_groups(self.groups, requests.joint_kinds(family), sample.inputs["friction"])
         forces = (sample.inputs["force"], sample.velocity)
-        solve = coupled.given_solution if self.given else coupled.solve
-        solution = solve(family, self.groups, joints, forces, sample.inputs, self.apart)
+        solution = (given_solution if self.given else solve)(
+            family, self.groups, joints, forces, sample.inputs, self.apart
+        )
         sample = replace(sample, force=solution.forces, net=solution.net, free=solution.free)
         sample = replace(sample, unsettled=solution.unsettled, failure=solution.status)
         bad = sample.bad
@@ -134,3 +146,169 @@ class FrictionForces(Part[ActuatorSample]):
             outputs["joint_friction_part"] = [x + bad for friction in solution.friction_parts for x in friction]
         outputs |= {Indexed("passive_friction", k): list(tau) for k, tau in enumerate(solution.passive)}
         return replace(sample, outputs={**sample.outputs, **outputs})
+
+
+@dataclass(frozen=True)
+class FrictionSolution:
+    """Actuator forces and friction of a robot, with residual and status of the solution.
+
+    forces: of the actuators; net: the same without the actuators' own friction, as the joints get them; free:
+    without any friction; friction: of every joint in the order of the groups; passive: of the passive joints of
+    each limb; residual: distance of friction from a settled value [N m and N]; unsettled: 1 where that is too far,
+    or where there are several solutions; status: that of such a sample. Where they are requested: load_parts,
+    friction_parts, of every joint in the order of the groups, see `tasks.features.friction.joints.JointFriction`.
+    """
+
+    forces: Sequence[Scalar]
+    net: Scalars
+    free: Scalars
+    friction: Sequence[Scalar]
+    passive: Sequence[Array]
+    residual: Scalar
+    unsettled: Scalar
+    status: Scalar
+    load_parts: Sequence[Scalars] = ()
+    friction_parts: Sequence[Scalars] = ()
+
+
+def inputs(family: Family, groups: Sequence[FrictionGroup], *, given: bool = False) -> dict[Any, Shape]:
+    """Sample inputs beside those of the actuators; none where only actuators have friction, of constant load.
+
+    given: friction of all joints is an input, see `given_solution`.
+    """
+    structure, limbs = structure_of(family), wanted(family, groups)
+    result: dict[Any, Shape] = {}
+    passive, loaded = any(limb.passive for limb in limbs), requests.statics(limbs)
+    for k, (instance, limb) in enumerate(zip(structure.mechanism.instances, limbs, strict=True)):
+        driven, redundant = len(structure.mechanism.limbs[instance.limb].actuators), structure.redundant(instance.limb)
+        shapes = limb.shapes(structure.freedoms, driven, redundant, structure.held)
+        shapes |= {"jacobian": (driven, structure.freedoms)} if passive else {}
+        shapes |= reactions.share_shapes(structure.held, driven, redundant) if loaded else {}
+        result |= indexed(k, shapes)
+    group_places = places(groups) if given else remembering(groups)
+    result |= {"history": (len(group_places),)} if group_places else {}
+    return result | ({"held": (structure.held,)} if loaded else {})
+
+
+def places(groups: Sequence[FrictionGroup]) -> list[JointPlace]:
+    """List the joints of all groups in their order."""
+    return [place for group in groups for place in group.places]
+
+
+def remembering(groups: Sequence[FrictionGroup]) -> list[JointPlace]:
+    """Joints whose friction is given, as their law has a state: input `history` has it in this order.
+
+    Where their load is a reaction it is that which belongs to this friction, see `tasks.blocks.friction_history`.
+    """
+    return [place for group in groups if group.remembers for place in group.places]
+
+
+def passive_friction(
+    family: Family, limbs: Sequence[LimbFriction], force: Array, shares: Mapping[str, Any]
+) -> PassiveFriction:
+    """Return the effect of friction of passive joints, from shares of limbs as `inputs` lists them."""
+    held = solving.carried(family) if requests.statics(limbs) else ()
+    return PassiveFriction(family, limbs, force, shares, held)
+
+
+def solve(
+    family: Family,
+    groups: Sequence[FrictionGroup],
+    joints: Sequence[JointFriction],
+    actuators: tuple[Array, Array],
+    shares: Mapping[str, Any],
+    parts: bool = False,
+) -> FrictionSolution:
+    """Friction of all joints and actuator forces, from those without friction; `shares` as `inputs` lists them.
+
+    actuators: their forces without friction and their velocities. With `parts`, what normal loads and friction are made
+    of.
+    """
+    force, velocity = actuators
+    robot = passive_friction(family, wanted(family, groups), array(force), shares)
+    passive = [joint for joint in joints if joint.place.actuator < 0]
+    remembered = remembering(groups)
+    rates = {joint.place: robot.rate(joint.place, velocity) for joint in joints}
+
+    def carried(joint: JointFriction, tau: Array) -> Array | None:
+        return robot.carried(joint.place, tau) if joint.group.load == "reaction" else None
+
+    def law(joint: JointFriction, tau: Array) -> Scalar:
+        if joint.group.remembers:
+            return shares["history"][remembered.index(joint.place)]
+        return joint.force(rates[joint.place], joint.load(carried(joint, tau)))
+
+    def friction_of(tau: Array) -> Array:
+        friction = {joint.place: law(joint, tau) for joint in passive}
+        return array([friction[place] for place in robot.places])
+
+    still = np.zeros(len(robot.places))
+    tau = friction_of(still) if passive else still
+    residual: Scalar = 0.0
+    unsettled: Scalar = 0.0
+    status: Scalar = float(Status.FRICTION_NOT_CONVERGED)
+    if loaded := sum(joint.group.load == "reaction" for joint in passive):
+        around = load_iteration.settled(friction_of, tau, alone=loaded == 1)
+        tau, residual, unsettled, status = around.tau, around.residual, around.unsettled, around.status
+    for joint in joints:
+        if joint.group.remembers and joint.group.load == "reaction":  # NaN where loads and friction did not settle
+            lost = opposite(abs(law(joint, tau)) < math.inf)
+            unsettled = where(lost, 1.0, unsettled)
+    net = robot.forces(tau)
+    forces = list(net)
+    at = dict(zip(robot.places, tau, strict=True))
+    for joint in joints:
+        if joint.place.actuator >= 0:
+            at[joint.place] = law(joint, tau) + joint.gear_loss(rates[joint.place], net[joint.place.actuator])
+            forces[joint.place.actuator] = forces[joint.place.actuator] + at[joint.place]
+    friction = [at[joint.place] for joint in joints]
+    passive_tau = [tau[slice_of_limb] for slice_of_limb in robot.slices]
+    solution = FrictionSolution(forces, net, force, friction, passive_tau, residual, unsettled, status)
+    return with_parts(solution, robot, joints, velocity, tau) if parts else solution
+
+
+def given_solution(
+    family: Family,
+    groups: Sequence[FrictionGroup],
+    joints: Sequence[JointFriction],
+    actuators: tuple[Array, Array],
+    shares: Mapping[str, Any],
+    parts: bool = False,
+) -> FrictionSolution:
+    """Return the solution where actuator forces and friction of all joints are known, as of a simulated motion.
+
+    actuators: their forces, friction included, and their velocities; `shares` as `inputs` lists them, with the friction
+    of all joints as `history`. Friction adds that of the actuators and A tau of the passive joints to the forces.
+    """
+    force, velocity = actuators
+    at = dict(zip(places(groups), shares.get("history", ()), strict=True))
+    limbs = wanted(family, groups)
+    none: Scalar = 0.0
+    net = array([u - at[place] if place in at else u for u, place in zip(force, _drives(force, groups), strict=True)])
+    robot = passive_friction(family, limbs, net, shares)
+    tau = array([at[place] for place in robot.places])
+    free = net - robot.influence @ tau if len(tau) else net
+    passive = [tau[slice_of_limb] for slice_of_limb in robot.slices]
+    friction = [at[joint.place] for joint in joints]
+    solution = FrictionSolution(list(force), net, free, friction, passive, none, none, none)
+    robot = passive_friction(family, limbs, free, shares)
+    return with_parts(solution, robot, joints, velocity, tau) if parts else solution
+
+
+def _drives(force: Array, groups: Sequence[FrictionGroup]) -> list[JointPlace | None]:
+    """Return the place with friction of each actuator; None of one without."""
+    found = {place.actuator: place for place in places(groups) if place.actuator >= 0}
+    return [found.get(number) for number in range(len(force))]
+
+
+def with_parts(
+    solution: FrictionSolution, robot: PassiveFriction, joints: Sequence[JointFriction], velocity: Array, tau: Array
+) -> FrictionSolution:
+    """Add the parts of normal loads and friction of all joints."""
+    loads = [
+        joint.load_parts(robot.carried(joint.place, tau) if joint.group.load == "reaction" else None)
+        for joint in joints
+    ]
+    pairs = zip(joints, loads, solution.friction, strict=True)
+    shown = [joint.parts(robot.rate(joint.place, velocity), load, whole) for joint, load, whole in pairs]
+    return replace(solution, load_parts=loads, friction_parts=shown)

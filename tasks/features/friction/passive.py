@@ -15,15 +15,15 @@ from tasks.kernels.expression import Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, from_columns
 from tasks.mechanics import assembly, limb_motion
 from tasks.mechanics import reactions as reactions
+from tasks.mechanics.families import structure_of
 from tasks.mechanics.kinematics import SpatialMotion
 from tasks.mechanics.reactions import LimbStatics
-from tasks.mechanics.structure import structure_of
 
 
 class PassiveFriction:
     """Effect of friction tau of passive joints in a robot, from shares of its limbs; tau in the order of `places`.
 
-    held: positions of the held directions along which limbs carry the platform, see `tasks.stages.constraints.carried`;
+    held: positions of the held directions along which limbs carry the platform, see `tasks.mechanics.solving.carried`;
     they matter where a normal load is a reaction.
     """
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from robots import limits
 from robots.friction.groups import FrictionGroup
+from robots.limits import MOTOR, JointPlace
 from robots.model import Family
 
 COMPONENTS = 5
@@ -32,6 +35,20 @@ class LimbFriction:
         if self.statics and count:
             result |= {"held_friction": (held, count), "wish_friction": (redundant, count)}
         return result | ({"load_friction": (rows, count)} if rows and count else {})
+
+
+@functools.cache
+def joint_kinds(family: Family) -> Mapping[JointPlace, str]:
+    """Return the kind of motion, turn or slide, of each joint with one variable."""
+    mechanism = family.reference
+    result: dict[JointPlace, str] = {}
+    for place, simple in limits.places(mechanism).values():
+        limb = mechanism.limbs[mechanism.instances[place.limb].limb]
+        if place.joint == MOTOR:
+            result[place] = mechanism.actuator_kinds[place.actuator]
+        elif simple:
+            result[place] = (*(link.kind for link in limb.links), *(cut.kind for cut in limb.cuts))[place.joint]
+    return result
 
 
 NO_FRICTION = LimbFriction()

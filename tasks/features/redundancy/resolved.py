@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -36,6 +37,8 @@ from tasks.mechanics.loops import Embedding
 from tasks.mechanics.solving import mounted_limb
 from tasks.mechanics.structure import Structure
 from tasks.mechanics.tolerances import CONVERGED
+from tasks.stages.parts import LimbSolver, SolvedLimb
+from tasks.stages.request import Feature, Request
 
 ITERATIONS = 800
 CALM = 0.05
@@ -48,6 +51,33 @@ LEAST = Dual(1e-9, 1e-4)
 """The same for a sample to count as solved."""
 APART = Dual(1e-7, 1e-3)
 """Difference of cosines, sines and displacements up to which two solutions are the same."""
+
+
+@dataclass(frozen=True)
+class Redundancy(Feature):
+    """Resolution of a redundant chain, of which `motion` gives some joints, or none where it gives all."""
+
+    resolved: bool = False
+
+    def solver(self, request: Request) -> LimbSolver | None:
+        """Return the search for the other joints."""
+        return GivenJoints() if self.resolved else None
+
+
+@dataclass(frozen=True)
+class GivenJoints(LimbSolver):
+    """The way from a motion of given joints and tasks to all joints of a chain, see `Resolution`."""
+
+    motion: ClassVar[str] = "resolved_motion"
+
+    def size(self, structure: Structure) -> int:
+        """Return the length of the input `motion`."""
+        return 3 * len(structure.mechanism.given)
+
+    def solve(self, structure: Structure, limb_index: int, inputs: Mapping[str, Array]) -> SolvedLimb:
+        """Return the solved chain."""
+        signals = inputs.get("signals", ABSENT)
+        return solved_limb(structure, inputs["parameters"], inputs["mount"], inputs["motion"], signals)
 
 
 def solved_limb(

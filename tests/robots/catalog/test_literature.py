@@ -14,7 +14,7 @@ from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.families import structure_of
 
 CLOSE = 1e-9
 STATES = 3

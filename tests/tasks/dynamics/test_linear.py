@@ -12,8 +12,8 @@ from robots.loads.family import with_loads
 from tasks import forward_dynamics, inverse_dynamics
 from tasks.dynamics.linear import linearisation
 from tasks.dynamics.records import Forces
+from tasks.mechanics.families import structure_of
 from tasks.mechanics.state_changes import deviations
-from tasks.mechanics.structure import structure_of
 from tests.tasks.mechanics.test_loads_peers import tree_of
 from tests.tasks.regions import states
 

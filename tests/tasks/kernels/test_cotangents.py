@@ -15,7 +15,7 @@ from tasks.kernels.kernel import Kernel
 from tasks.kernels.keys import Cotangent, Rate
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import atan2, sqrt, where
-from tasks.mechanics.structure import mount_values
+from tasks.mechanics.families import mount_values
 from tasks.stages.limb import limb_program
 from tests.tasks.blocks.test_gradients import block
 

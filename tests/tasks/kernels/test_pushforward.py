@@ -15,7 +15,7 @@ from tasks.kernels.kernel import Kernel, kernel
 from tasks.kernels.keys import Rate
 from tasks.kernels.program import PER_CASE, Program, trace
 from tasks.mathematics.algebra import iterate, sqrt
-from tasks.mechanics.structure import mount_values
+from tasks.mechanics.families import mount_values
 from tasks.stages.limb import limb_program
 from tests.tasks.blocks.test_gradients import block
 

@@ -17,7 +17,7 @@ from tasks import forward_dynamics, inverse_dynamics, inverse_kinematics, joint_
 from tasks.checks.newton_euler_system import joint_reactions_reference, unique
 from tasks.dynamics.inverse import body_motion, inertial_wrench
 from tasks.dynamics.records import Forces
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.families import structure_of
 from tests.reference import leg_coordinates
 from tests.tasks.bits import bits
 

@@ -20,10 +20,10 @@ from robots.model import Closure, Family, Frame, Inertia, Limb, Link, Mechanism,
 from robots.status import Status
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.checks.newton_euler_system import joint_reactions_reference
+from tasks.mechanics.families import structure_of
 from tasks.mechanics.kinematics import Pose, SpatialMotion, mount_pose
 from tasks.mechanics.limb import solve
 from tasks.mechanics.limb_motion import Mounted
-from tasks.mechanics.structure import structure_of
 from tasks.mechanics.topology import TopologyError, choose, clusters_of
 from tests.arguments import in_records
 from tests.tasks.machines import X

@@ -25,8 +25,8 @@ from robots.types import BASE
 from tasks import cartesian_stiffness, forward_dynamics, inverse_dynamics, joint_reactions
 from tasks.dynamics.records import Forces, State
 from tasks.mechanics import assembly, limb_motion
+from tasks.mechanics.families import mount_values, structure_of
 from tasks.mechanics.solving import solved_limb
-from tasks.mechanics.structure import mount_values, structure_of
 
 BASE_RADIUS, PLATFORM_RADIUS, HEIGHT = 0.3, 0.2, 0.6
 APART = BASE_RADIUS - PLATFORM_RADIUS

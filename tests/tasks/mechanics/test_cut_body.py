@@ -11,10 +11,10 @@ import pytest
 
 from robots import catalog
 from robots.model import Frame, Limb, Link
+from tasks.mechanics.families import structure_of
 from tasks.mechanics.kinematics import HOME, JointState, poses
 from tasks.mechanics.limb_choice import ClusterChoice, LoopChoice
 from tasks.mechanics.loops import SolvedCluster, SolvedLoop
-from tasks.mechanics.structure import structure_of
 from tests.tasks.mechanics import cut_body
 
 TOLERANCE = 1e-12

@@ -22,8 +22,9 @@ from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import array
 from tasks.mechanics import equations as mathematics
 from tasks.mechanics import platform_motion
+from tasks.mechanics.families import structure_of
 from tasks.mechanics.solving import solved_limb
-from tasks.mechanics.structure import limb_inputs, structure_of, symbolic
+from tasks.mechanics.structure import limb_inputs, symbolic
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import States, close, freedoms, states
 

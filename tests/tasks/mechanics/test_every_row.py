@@ -17,10 +17,10 @@ from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.checks.newton_euler_system import joint_reactions_reference
 from tasks.dynamics.records import Forces
 from tasks.mathematics import algebra
+from tasks.mechanics.families import structure_of
 from tasks.mechanics.kinematics import HOME, JointState, Pose, SpatialMotion, mount_pose, poses, row_count
 from tasks.mechanics.limb import at_angles, solve
 from tasks.mechanics.limb_motion import Mounted, Solved
-from tasks.mechanics.structure import structure_of
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import states
 

@@ -17,8 +17,8 @@ from tasks.dynamics.inverse import BodyMotions, RobotMotion, body_motion, inerti
 from tasks.dynamics.records import Forces
 from tasks.kernels import kernel
 from tasks.kernels import kernel as kernels
+from tasks.mechanics import solving
 from tasks.mechanics.platform_motion import held_directions
-from tasks.stages import constraints
 from tasks.stages import reactions as reaction_programs
 from tests.arguments import in_records
 from tests.catalogue import PARALLEL
@@ -228,7 +228,7 @@ def test_at_rest_the_base_carries_the_weight_and_the_load(robot: Robot) -> None:
 def test_a_load_that_no_joint_holds_has_a_status() -> None:
     """The platform of a five-bar robot is a point: it can turn about the pins, across the plane."""
     robot = catalog.build("five_bar")
-    assert constraints.carried(robot.family) == (0, 2, 3)  # of wx, wy, wz, vy
+    assert solving.carried(robot.family) == (0, 2, 3)  # of wx, wy, wz, vy
     loads = np.zeros((2, 6))
     loads[:, 5], loads[1, 1] = 3.0, 1e-3
     position = robot.mechanism.platform.home.position
@@ -242,7 +242,7 @@ def test_a_load_that_no_joint_holds_has_a_status() -> None:
     ("name", "held_rows"), [("delta_3rr2rrr", (0, 1, 2)), ("gough_stewart", ()), ("irsbot2", (0, 1, 2, 3))]
 )
 def test_others_hold_all_directions(name: str, held_rows: tuple[int, ...]) -> None:
-    assert constraints.carried(catalog.family(name)) == held_rows
+    assert solving.carried(catalog.family(name)) == held_rows
 
 
 # --- batches, bad samples, misuse -------------------------------------------------------------------------------------

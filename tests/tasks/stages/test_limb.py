@@ -20,7 +20,8 @@ from tasks.features.limits import supplied
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import kernel, padded
 from tasks.kernels.keys import Indexed
-from tasks.mechanics.structure import flat_mount, mount_values, structure_of, with_parameters
+from tasks.mechanics.families import mount_values, structure_of
+from tasks.mechanics.structure import flat_mount, with_parameters
 from tasks.sources import prescribed
 from tasks.stages.assembly import actuation_program, assembly_program
 from tasks.stages.limb import LimbRequest, limb_program

@@ -29,11 +29,11 @@ from ruamel.yaml import YAML
 from applications.commands.template import sweep_text
 from benchmarks.simulate import whole_block
 from pipeline.cluster.file import ClusterConfig
+from pipeline.execution import work
 from pipeline.execution.run import run
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from storage import open_results
-from tasks.blocks import compute
 from tasks.blocks.assembly import Assembly
 from tasks.blocks.block import Block, motions
 from tasks.kernels.cards import CardError, card
@@ -67,7 +67,7 @@ def bits(robots: Sequence[str]) -> Iterator[str]:
         for share, (outputs, metrics) in ASKED.items():
             for precision in ("double", "single"):
                 block = _block(name, share, outputs, metrics, precision)
-                here, there = compute.whole(block), compute.whole(replace(block, device="gpu"))
+                here, there = work.whole(block), work.whole(replace(block, device="gpu"))
                 count += sum(array.size for array in here.values())
                 failed += int(here["failed_samples"].sum())
                 different += sum(_different(here[key], there[key]) for key in here)

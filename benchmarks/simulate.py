@@ -29,13 +29,13 @@ from benchmarks.figures import FULL, CheckError, Figure, Size
 from benchmarks.peers.bodies import skeleton
 from benchmarks.peers.closure import CLOSED, Closure, Target
 from benchmarks.peers.engines import able
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.controllers import Controller
 from robots.model import Robot
-from tasks.blocks import compute
 from tasks.blocks.block import Block
 from tasks.sources.commanded import moving
 
@@ -133,7 +133,7 @@ def steps(size: Size) -> Iterator[Figure]:
         alone, remark = (", alone", f"{count} steps") if cases == 1 else ("", f"{cases} cases side by side")
         for name in ROBOTS:
             block = controlled(name, count * STEP, cases)
-            seconds, arrays = _timed(partial(compute.whole, block))
+            seconds, arrays = _timed(partial(work.whole, block))
             if arrays["worst_status"].any():
                 raise CheckError(f"{name}: a case under its controller came to its end")
             yield Figure(f"{name}, PD, rk4{alone}", seconds / cases / count * 1e6, "us/step", remark)
@@ -148,7 +148,7 @@ def tree(size: Size) -> Iterator[Figure]:
     state = {name: start[:, k].tolist() for k, name in enumerate(names)}
     state |= {f"{name}_rate": rates[:, k].tolist() for k, name in enumerate(names)}
     block = _block(TREE, count * STEP, outputs=["joint_position"], simulation={"state": {"list": state}})
-    mine, arrays = _timed(partial(compute.whole, block))
+    mine, arrays = _timed(partial(work.whole, block))
     position = arrays["joint_position"][0, 0, 0, :, -1, 0, : start.shape[1]]
     if np.abs(position - start).max() < CLOSE:
         raise CheckError(f"{TREE}: nothing moves")
@@ -173,7 +173,7 @@ def at_the_same_error(name: str, size: Size) -> Iterator[Figure]:
         simulation = {"forces": profiles, "step": seconds / parts}
         text = {"robot": name, "time": {"stop": seconds, "step": seconds}, "outputs": ["platform_position"]}
         block = whole_block({**text, "simulation": simulation})
-        taken, arrays = _timed(partial(compute.whole, block))
+        taken, arrays = _timed(partial(work.whole, block))
         if arrays["worst_status"].any():
             raise CheckError(f"{name}: a case under constant forces came to its end")
         return taken, arrays["platform_position"].reshape(len(block.trajectories), -1, 3)[:, -1]
@@ -221,7 +221,7 @@ def _beside_others(
     name: str, what: str, block: Block, seconds: float, engines: Collection[str]
 ) -> Iterator[Figure]:  # fmt: skip
     """Yield a block of one case beside the same around other engines."""
-    mine, arrays = _timed(partial(compute.whole, block))
+    mine, arrays = _timed(partial(work.whole, block))
     if arrays["worst_status"].any():
         raise CheckError(f"{name}: under its controller it came to its end")
     count = len(block.times) - 1

@@ -14,6 +14,7 @@ from applications.studies.columns import JOINTS, Array, Mask, Objective, base_of
 from applications.studies.points import Choice
 from applications.studies.space import DesignSpace, is_dim
 from pipeline.documents.report import sentence
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.gravity import GRAVITY, gravity_parameters
@@ -23,7 +24,6 @@ from robots.expressions.rates import NumberWithRates
 from robots.parameters import Parameter, nearest
 from robots.quantities import QUANTITIES, Need, large_is_good, needs
 from robots.quantities import names as names_of_stage
-from tasks.blocks import compute
 from tasks.blocks.block import Block
 from tasks.blocks.derived_series import MetricRates
 from tasks.blocks.gradients import Directions, metric_rates
@@ -329,11 +329,11 @@ class DesignProblem:
     def _computed(self, rows: Array, metrics: tuple[str, ...], friction: Array) -> Mapping[str, Array]:
         block, axes = replace(self._block, friction=friction), self.sweep.simulation
         if axes is None or block.simulation is None:
-            return compute.whole(replace(self._with_rows(rows), metrics=metrics, friction=friction))
+            return work.whole(replace(self._with_rows(rows), metrics=metrics, friction=friction))
         robot = block.parameters.shape[1]
         parameters, gains, state = np.split(rows, [robot, robot + len(axes.gain_parameters)], axis=1)
         simulation = replace(block.simulation, gains=gains, state=state, dims=(), paired=True)
-        return compute.whole(replace(block, parameters=parameters, metrics=metrics, simulation=simulation))
+        return work.whole(replace(block, parameters=parameters, metrics=metrics, simulation=simulation))
 
     def _with_rows(self, rows: Array) -> Block:
         """The block with all parameters of some rows, and their gravity where they have their own."""

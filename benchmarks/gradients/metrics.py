@@ -20,6 +20,7 @@ import numpy as np
 from benchmarks.gradients.complex_steps import STEP, evaluate
 from pipeline.errors import InputError
 from pipeline.execution.blocks import block_of
+from pipeline.execution.work import computed
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots import catalog
@@ -28,7 +29,6 @@ from robots.quantities import DIFFERENTIABLE, FRICTION, QUANTITIES, SMOOTH_SERIE
 from robots.status import Status
 from robots.types import TWIST
 from tasks.blocks.block import Block, BlockDerivatives, motions
-from tasks.blocks.compute import computed
 from tasks.blocks.derived_quantities import derivative_arrays
 from tasks.blocks.motions import TIMED
 from tasks.blocks.series import fill_of_stages

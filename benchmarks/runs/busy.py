@@ -22,6 +22,7 @@ from benchmarks.figures import Figure, Size, require
 from benchmarks.runs.coordinator import light_cluster, many_blocks
 from benchmarks.runs.sweeps import text
 from pipeline.cluster.connection import ClusterConfig, connect
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.execution.contents import create_store
 from pipeline.execution.executor import KeyedGraph
@@ -35,7 +36,7 @@ from pipeline.sweep.model import Sweep
 from storage.ledger import Ledger, Receipt
 from storage.places.access import locate
 from storage.store import StoreWriter
-from tasks.blocks import compute
+from tasks.blocks import assembly, limb_results
 
 BLOCK_SECONDS = 0.5
 """Of one core: what a block of two million samples of a Delta takes."""
@@ -79,11 +80,11 @@ class Parts:
         block = block_of(made, 0)
         for _ in range(2):
             times = [time.perf_counter()]
-            root = compute.motions(block)
+            root = block.motions(block)
             times.append(time.perf_counter())
-            limbs = [compute.limb(block, root, k) for k in range(len(made.limbs))]
+            limbs = [limb_results.limb_arrays(block, root, k) for k in range(len(made.limbs))]
             times.append(time.perf_counter())
-            compute.completed(block, compute.assembled(block, root, limbs).arrays)
+            work.completed(block, assembly.assembled(block, root, limbs).arrays)
             times.append(time.perf_counter())
         first, middle, last = (after - before for before, after in itertools.pairwise(times))
         return cls(first, middle / len(limbs), last)

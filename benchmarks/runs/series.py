@@ -20,6 +20,7 @@ from benchmarks.runs import sweeps
 from benchmarks.runs.footprint import footprint
 from benchmarks.runs.sweeps import SERIES, Stopwatch, text
 from benchmarks.storage import plain_array
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.execution.run import run
 from pipeline.plan.model import Plan
@@ -27,7 +28,6 @@ from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from storage import open_results
 from storage.layout import Layout
-from tasks.blocks import compute
 
 ROUNDS = 3
 """Runs, and repeats of plain Zarr: each has its best, because the first to use some memory of a machine pays for it."""
@@ -105,7 +105,7 @@ def _computing(made: Plan) -> float:
     cores = surroundings()["cores"]
     blocks = [block_of(made, index) for index in range(min(made.blocks, 2 * cores))]
     with ThreadPoolExecutor(cores) as pool:
-        seconds = best(lambda: list(pool.map(compute.computed, blocks)), ROUNDS)
+        seconds = best(lambda: list(pool.map(work.computed, blocks)), ROUNDS)
     return sum(block.samples for block in blocks) / seconds
 
 

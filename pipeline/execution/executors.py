@@ -45,13 +45,13 @@ from pipeline.execution.policy import (
 )
 from pipeline.execution.sharing import Share, weight
 from pipeline.execution.user_warnings import ReceiptWithWarnings
+from pipeline.execution.work import computed_if_alike
 from pipeline.monitor.log import ClusterState, Event, WorkersLeft
 from pipeline.plan.model import Plan
 from robots.devices import GPU
 from storage.errors import StoreError
 from storage.ledger import Receipt
 from tasks.blocks.block import Block
-from tasks.blocks.compute import computed_if_alike
 from tasks.blocks.pool import Arrays, trim
 
 if TYPE_CHECKING:

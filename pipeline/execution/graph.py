@@ -28,6 +28,7 @@ from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
 from pipeline.errors import TaskError
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.execution.executor import Key, KeyedGraph, TaskGraph
 from pipeline.execution.policy import FULL, Timeouts
@@ -41,11 +42,14 @@ from storage.encoding.shards import crc32c
 from storage.errors import StoreError
 from storage.ledger import Receipt
 from storage.writer import Comparer, StoreWriter
-from tasks.blocks import compute
+from tasks.blocks import assembly
 from tasks.blocks.assembly import Assembled
-from tasks.blocks.block import Block
+from tasks.blocks.block import Block, motions
+from tasks.blocks.limb_results import limb_arrays
 from tasks.blocks.motions import Motions
 from tasks.blocks.pool import Arrays, make_room, trim
+from tasks.blocks.reactions import reactions as joint_reactions
+from tasks.blocks.series import gathered
 
 if TYPE_CHECKING:
     from dask.array import Array
@@ -126,7 +130,7 @@ def _limb_graph(
 def isolated_graph(plan: Plan, index: int, writer: Writer, run: str, timeouts: Timeouts) -> KeyedGraph:
     """The graph of one block whose parts are computed in a subprocess; its result is a ReceiptWithFailures."""
     key = (f"isolated-{run}", index)
-    settings = Isolation(timeouts.part, timeouts.isolation, plan.block_memory, compute.whole)
+    settings = Isolation(timeouts.part, timeouts.isolation, plan.block_memory, work.whole)
     return {key: Task(key, _isolated, block_of(plan, index), writer, settings)}, key
 
 
@@ -175,49 +179,49 @@ class _Rooted:
 
 @guarded_task
 def _root(block: Block) -> _Rooted:
-    return _Rooted(block, compute.motions(block))
+    return _Rooted(block, motions(block))
 
 
 @guarded_task
 def _limb(rooted: _Rooted, index: int) -> Arrays:
-    return compute.limb(rooted.block, rooted.motions, index)
+    return limb_arrays(rooted.block, rooted.motions, index)
 
 
 @guarded_task
 def _assemble(rooted: _Rooted, *limbs: Arrays) -> Assembled:
-    return compute.assembled(rooted.block, rooted.motions, limbs)
+    return assembly.assembled(rooted.block, rooted.motions, limbs)
 
 
 @guarded_task
 def _assemble_and_store(rooted: _Rooted, writer: Writer, *limbs: Arrays) -> Receipt | ReceiptWithWarnings:
-    assembled = compute.assembled(rooted.block, rooted.motions, limbs)
+    assembled = assembly.assembled(rooted.block, rooted.motions, limbs)
     return written(rooted.block, writer, assembled.arrays)
 
 
 @guarded_task
 def _reactions(rooted: _Rooted, assembled: Assembled, index: int) -> Arrays:
-    return compute.reactions(rooted.block, rooted.motions, assembled.loads, index)
+    return joint_reactions(rooted.block, rooted.motions, assembled.loads, index)
 
 
 @guarded_task
 def _store(rooted: _Rooted, assembled: Assembled, writer: Writer, *reactions: Arrays) -> Receipt | ReceiptWithWarnings:
-    return written(rooted.block, writer, assembled.arrays | compute.gathered(reactions))
+    return written(rooted.block, writer, assembled.arrays | gathered(reactions))
 
 
 @guarded_task
 def _assemble_and_keep(rooted: _Rooted, *limbs: Arrays) -> Arrays:
-    assembled = compute.assembled(rooted.block, rooted.motions, limbs)
-    return compute.completed(rooted.block, assembled.arrays)[0]
+    assembled = assembly.assembled(rooted.block, rooted.motions, limbs)
+    return work.completed(rooted.block, assembled.arrays)[0]
 
 
 @guarded_task
 def _keep(rooted: _Rooted, assembled: Assembled, *reactions: Arrays) -> Arrays:
-    return compute.completed(rooted.block, assembled.arrays | compute.gathered(reactions))[0]
+    return work.completed(rooted.block, assembled.arrays | gathered(reactions))[0]
 
 
 def written(block: Block, writer: Writer, arrays: Arrays) -> Receipt | ReceiptWithWarnings:
     """Store the arrays of a block, with user metrics."""
-    stored, warnings = compute.completed(block, arrays)
+    stored, warnings = work.completed(block, arrays)
     return with_warnings(_stored(block.index, writer, stored), warnings)
 
 
@@ -262,19 +266,19 @@ def _relieve() -> None:
 @guarded_task
 def whole_block(block: Block, writer: Writer) -> Receipt | ReceiptWithWarnings:
     """The one task of a block: compute and store it."""
-    return written(block, writer, compute.computed(block))
+    return written(block, writer, work.computed(block))
 
 
 @guarded_task
 def _parted_block(block: Block, writer: Writer, parts: Mapping[str, int]) -> Receipt | ReceiptWithWarnings:
     """The one task of a block that has no room for all of it at once."""
-    arrays, warnings = in_parts(block, writer.layout, parts, compute.stored)
+    arrays, warnings = in_parts(block, writer.layout, parts, work.stored)
     return with_warnings(_stored(block.index, writer, arrays), warnings)
 
 
 @guarded_task
 def _whole_values(block: Block) -> Arrays:
-    return compute.whole(block)
+    return work.whole(block)
 
 
 @guarded_task
@@ -292,7 +296,7 @@ def examined(payload: bytes, mark: bytes = b"") -> dict[str, Any]:
     """
     held = held_memory()
     try:
-        bits: object = {name: crc32c(array) for name, array in compute.whole(pickle.loads(payload)).items()}
+        bits: object = {name: crc32c(array) for name, array in work.whole(pickle.loads(payload)).items()}
     except Exception as error:
         bits = str(TaskError.of(error))
     place = pickle.loads(mark).fault() if mark else ""

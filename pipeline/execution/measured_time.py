@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.cluster.connection import ClusterConfig
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.execution.run import run
 from pipeline.execution.trial import part_of
@@ -28,7 +29,6 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.simulated.axes import SimulationAxes
 from robots.criteria.selection import EVERYTHING
 from robots.trajectories.kinds import is_grid
-from tasks.blocks import compute
 
 LEAST, MOST = 0.6, 4.0
 """Seconds of a call that is long enough, and of all calls together, about."""
@@ -136,7 +136,7 @@ def _seconds(sweep: Sweep) -> float:
     """Compute the blocks of a sweep, and return the seconds of the processor."""
     parts, start = plan(sweep), time.process_time()
     for index in range(parts.blocks):
-        compute.computed(block_of(parts, index))
+        work.computed(block_of(parts, index))
     return time.process_time() - start
 
 

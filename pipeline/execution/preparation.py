@@ -20,13 +20,13 @@ from pipeline.execution.contents import contents
 from pipeline.execution.conventions import with_conventions
 from pipeline.execution.graph import lazy_arrays
 from pipeline.execution.shared_blocks import together
+from pipeline.execution.work import whole_blocks
 from pipeline.monitor.log import BlockDone, Finished, Listener, Started, broadcast
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan as plan_sweep
 from storage.places.access import locate
 from storage.places.location import LocationLike
 from storage.store import template
-from tasks.blocks.compute import whole_blocks
 
 if TYPE_CHECKING:
     from dask.array import Array

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import Problem
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.monitor.samples import FAILED, WORST, FailedSamples, count_failed
 from pipeline.plan.plan import plan
@@ -28,7 +29,6 @@ from robots.derivatives import NO_DERIVATIVES
 from robots.status import Status
 from robots.trajectories.kinds import is_grid
 from robots.types import TWIST
-from tasks.blocks import compute
 
 SAMPLES = 20_000
 """Samples that are tried, about; they take a moment once the kernels are there."""
@@ -86,7 +86,7 @@ def trial(sweep: Sweep) -> Trial:
     small_plan = plan(small)
     for index in range(small_plan.blocks):
         bounds = small_plan.layout.bounds(index)
-        arrays = compute.computed(block_of(small_plan, index))
+        arrays = work.computed(block_of(small_plan, index))
         place = bounds["design"], slice(None), bounds["trajectory"]
         counts[place] = _case(arrays[FAILED])
         worst[place] = _case(arrays[WORST])
@@ -123,7 +123,7 @@ def _simulated(sweep: Sweep, axes: SimulationAxes) -> Trial:
     shape = [small_plan.layout.sizes[dim] for dim in sizes]
     counts, worst = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     for index in range(small_plan.blocks):
-        arrays = compute.computed(block_of(small_plan, index))
+        arrays = work.computed(block_of(small_plan, index))
         counts[small_plan.layout.region(index, FAILED)] = arrays[FAILED]
         worst[small_plan.layout.region(index, WORST)] = arrays[WORST]
     places = {"design": designs, "friction": np.zeros(1, np.int64), "trajectory": trajectories}

@@ -1,27 +1,31 @@
-"""The stages of a block after its limbs: platform, assembly, actuation with friction, the balance before reactions."""
+"""The stages of a block after its limbs: platform, assembly, actuation with friction, the balance before reactions.
+
+Blocks of prescribed motions are computed as a whole here, or with limbs that are tasks of their own.
+"""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robots.devices import CPU
 from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status
-from tasks.blocks import friction_history
-from tasks.blocks.block import Block
+from tasks.blocks import friction_history, measured
+from tasks.blocks.block import Block, motions
 from tasks.blocks.friction_history import normal_loads
-from tasks.blocks.limb_results import LimbShare, OnDemand, Precomputed
+from tasks.blocks.limb_results import LimbShare, OnDemand, Precomputed, sharing
 from tasks.blocks.linear import Linear
 from tasks.blocks.memory import CardMemory, HostMemory
 from tasks.blocks.motions import Motions, parts
 from tasks.blocks.pool import Arrays, empty, time_first
-from tasks.blocks.reactions import PeakReactions
-from tasks.blocks.series import absent_joints, fill_friction, fill_series
+from tasks.blocks.reactions import PeakReactions, reactions
+from tasks.blocks.series import absent_joints, fill_friction, fill_series, gathered, platform_series
 from tasks.features.friction.feature import LOAD_PART
 from tasks.features.friction.joints import LOAD_PARTS
 from tasks.kernels import lanes
@@ -362,3 +366,73 @@ class Assembly:
             if "workspace" in QUANTITIES[name].needs:
                 self.out[name] *= [volume_of(trajectory) for trajectory in self.block.trajectories]
         return {name: array.astype(QUANTITIES[name].dtype, copy=False) for name, array in self.out.items()}
+
+
+def assembled(block: Block, root: Motions, limbs: Sequence[Arrays] | None = None) -> Assembled:
+    """Forces, friction, metrics and limb results: everything but reactions. Without `limbs` these are computed here."""
+    result = Assembly(block, root, limbs).run()
+    arrays = result.arrays | platform_series(
+        block.family.reference.platform, len(block.times), root.motion, block.series
+    )
+    if block.measurement is not None:
+        arrays |= measured.series(block.measurement, block.series, block.times, arrays)
+    return Assembled({name: array for name, array in arrays.items() if name in block.variables}, result.loads)
+
+
+def computed_together(blocks: Sequence[Block]) -> list[Arrays]:
+    """Compute blocks that are equal but for their designs.
+
+    The results of each block have the same bits as if it were computed alone.
+
+    Designs whose limbs and platform are equal follow each other meanwhile, at whatever place they stand, so that
+    these are computed once: in a grid with the payload as its first key they are far apart.
+    """
+    whole = _joined(blocks)
+    # what sensors make of a design depends on its place
+    order = np.arange(whole.designs) if whole.measurement is not None else sharing(whole)
+    if (np.diff(order) == 1).all():  # equal ones stand together
+        arrays = _in_order(whole)
+    else:
+        arrays, back = _in_order(_taken(whole, order)), np.argsort(order)
+        for name, axis in _design_axes(whole, arrays).items():
+            arrays[name] = np.take(arrays[name], back, axis=axis)
+    if len(blocks) == 1:
+        return [arrays]
+    ends = np.cumsum([block.designs for block in blocks])[:-1]
+    axes = _design_axes(whole, arrays)
+    parts = {name: np.split(array, ends, axis=axes[name]) for name, array in arrays.items() if name in axes}
+    alike = {name: array for name, array in arrays.items() if name not in axes}
+    return [{name: np.ascontiguousarray(part[k]) for name, part in parts.items()} | alike for k in range(len(blocks))]
+
+
+def _joined(blocks: Sequence[Block]) -> Block:
+    """One block with the designs of several."""
+    first = blocks[0]
+    if len(blocks) == 1:
+        return first
+    gravities = [block.gravities for block in blocks if block.gravities is not None]
+    return replace(
+        first,
+        parameters=np.concatenate([block.parameters for block in blocks]),
+        gravities=np.concatenate(gravities) if gravities else None,
+    )
+
+
+def _taken(block: Block, order: NDArray[np.intp]) -> Block:
+    """Return a block with its designs in another order."""
+    gravities = None if block.gravities is None else block.gravities[order]
+    return replace(block, parameters=block.parameters[order], gravities=gravities)
+
+
+def _design_axes(block: Block, arrays: Arrays) -> dict[str, int]:
+    """Return the axis of designs of each array that has one."""
+    dims = {name: block.dims(name) for name in arrays}
+    return {name: axes.index("design") for name, axes in dims.items() if "design" in axes}
+
+
+def _in_order(block: Block) -> Arrays:
+    """Compute a block, with its designs in the given order."""
+    root = motions(block)
+    whole = assembled(block, root)
+    limbs = range(len(block.family.reference.instances)) if whole.loads else ()
+    return whole.arrays | gathered([reactions(block, root, whole.loads, k) for k in limbs])

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tasks.blocks import compute
+from pipeline.execution import work
 from tasks.blocks.block import Block
 
 FOREVER = 3600.0
@@ -111,4 +111,4 @@ class Bad:
                 if kind == WRONG_TYPE:
                     return "what is this?"
                 KINDS[kind][0]()
-        return compute.whole(block)
+        return work.whole(block)

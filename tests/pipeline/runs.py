@@ -128,7 +128,7 @@ def compute_other_bits(monkeypatch: pytest.MonkeyPatch) -> None:
         made.arrays["peak_force"] += 1e-9
         return made
 
-    monkeypatch.setattr(graph.compute, "assembled", otherwise)
+    monkeypatch.setattr(graph.assembly, "assembled", otherwise)
 
 
 def slowly(seconds: float, index: int, body: Callable[..., Any], *arguments: Any) -> Any:

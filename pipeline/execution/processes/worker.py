@@ -6,8 +6,8 @@ from typing import Any
 
 from distributed import WorkerPlugin
 
+import pipeline.execution.work  # noqa: F401
 import storage.writer  # noqa: F401
-import tasks.blocks.compute  # noqa: F401
 from pipeline.execution.processes.garbage import collect_rarely, keep_all
 
 

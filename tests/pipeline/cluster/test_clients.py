@@ -236,7 +236,7 @@ def test_workers_are_set_up_where_the_cluster_is_our_own(client: Client, monkeyp
 def test_a_worker_that_is_set_up_has_what_tasks_need_and_looks_for_garbage_rarely() -> None:
     program = (
         "import gc, sys; from pipeline.execution.processes.worker import WorkerSetup; WorkerSetup().setup(None);"
-        "print(gc.get_threshold()[0], gc.get_freeze_count() > 0, 'tasks.blocks.compute' in sys.modules)"
+        "print(gc.get_threshold()[0], gc.get_freeze_count() > 0, 'pipeline.execution.work' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.split() == [str(COLLECTED), "True", "True"]

@@ -12,7 +12,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from pipeline.cluster.file import ClusterConfig
-from pipeline.execution import shared_blocks
+from pipeline.execution import shared_blocks, work
 from pipeline.execution.blocks import block_of
 from pipeline.execution.run import run
 from pipeline.execution.shared_blocks import together
@@ -22,9 +22,9 @@ from storage.integrity import receipts_of
 from storage.ledger import Receipt
 from storage.manifest import Manifest
 from storage.places.access import locate
-from tasks.blocks import compute, limb_results
+from tasks.blocks import assembly, limb_results
 from tasks.blocks.assembly import Assembly
-from tasks.blocks.block import Block
+from tasks.blocks.block import Block, motions
 from tasks.blocks.limb_results import OncePerInput
 from tasks.blocks.motions import Motions
 from tasks.blocks.pool import Arrays
@@ -93,7 +93,7 @@ def test_a_payload_as_first_key_costs_what_it_costs_as_last_key(counted: list[in
         assert np.array_equal(first[name].values, turned.reshape(last[name].shape), equal_nan=True)
     counted.clear()
     block = block_of(planning.plan(sweep(FIRST)), 0)
-    alone = compute.computed(block)  # on one trajectory with one payload
+    alone = work.computed(block)  # on one trajectory with one payload
     assert sum(counted) == 3 * 12 + 1  # a platform for all
     assert np.array_equal(alone["peak_force"], first["peak_force"].values[:12, :, :1])
 
@@ -102,10 +102,10 @@ def test_designs_of_one_block_may_stand_in_any_order(counted: list[int], monkeyp
     monkeypatch.setattr(planning, "SMALL_BLOCK", 1 << 14)
     plan = planning.plan(sweep(FIRST, "[actuator_force, joint_reaction]"))
     assert plan.blocks == 1
-    arrays = compute.computed(block_of(plan, 0))
+    arrays = work.computed(block_of(plan, 0))
     assert sum(counted) == 2 * (3 * 12 + 48)
-    monkeypatch.setattr(compute, "sharing", lambda block: np.arange(block.designs))
-    plain = compute.computed(block_of(plan, 0))
+    monkeypatch.setattr(assembly, "sharing", lambda block: np.arange(block.designs))
+    plain = work.computed(block_of(plan, 0))
     assert arrays.keys() == plain.keys()
     for name, array in plain.items():
         assert np.array_equal(arrays[name], array, equal_nan=True)
@@ -133,16 +133,16 @@ def test_a_run_on_a_cluster_stores_the_blocks_of_the_plan_with_the_same_bits(
         failed.append(len(blocks))
         raise ValueError(len(blocks))
 
-    monkeypatch.setattr(compute, "computed_together", fails)  # of a block by itself too, which limbs do not go through
-    monkeypatch.setattr(compute, "computed", lambda block: compute.assembled(*_by_limbs(block)).arrays)
+    monkeypatch.setattr(work, "computed_together", fails)  # of a block by itself too, which limbs do not go through
+    monkeypatch.setattr(work, "computed", lambda block: assembly.assembled(*_by_limbs(block)).arrays)
     again = run(sweep(FIRST), tmp_path / "c.zarr", client)
     assert failed == [4, 4]
     assert again.load().equals(here)
 
 
 def _by_limbs(block: Block) -> tuple[Block, Motions, list[Arrays]]:
-    root = compute.motions(block)
-    return block, root, [compute.limb(block, root, k) for k in range(3)]
+    root = motions(block)
+    return block, root, [limb_results.limb_arrays(block, root, k) for k in range(3)]
 
 
 def ledger(store: Path) -> list[Receipt]:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import TaskError
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.execution.processes import isolation
 from pipeline.execution.processes.child_process import ChildProcess
@@ -31,7 +32,6 @@ from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan
 from robots.status import Status
 from storage.schema import SPLIT, lookup
-from tasks.blocks import compute
 from tasks.blocks.block import Block
 from tests.pipeline.bad_tasks import KINDS, WRONG_REASON, WRONG_TYPE, Bad
 from tests.pipeline.runs import EVERYTHING, cut_finely, sweep
@@ -51,8 +51,8 @@ def isolated(body: Any, seconds: float = 60.0, budget: float = 60.0) -> Isolatio
 
 def test_a_good_block_has_the_same_bits_in_a_process_of_its_own(made: Plan) -> None:
     block = block_of(made, 0)
-    arrays, flags = isolated(compute.whole).compute(block, made.layout)
-    expected = compute.whole(block)
+    arrays, flags = isolated(work.whole).compute(block, made.layout)
+    expected = work.whole(block)
     assert flags == ()
     assert {name: array.tobytes() for name, array in arrays.items()} == {
         name: array.tobytes() for name, array in expected.items()
@@ -82,7 +82,7 @@ def test_what_goes_wrong_for_one_design_is_told_of_its_cases_only(
     assert [(each.design, each.friction, each.trajectory) for each in flags] == [(1, 0, 0)]
     assert flags[0].reason.startswith(reason)
     assert len(flags[0].reason) < 600
-    _only_designs_fail(arrays, compute.whole(block), [1])
+    _only_designs_fail(arrays, work.whole(block), [1])
 
 
 def _only_designs_fail(arrays: dict[str, np.ndarray], expected: dict[str, np.ndarray], failed: list[int]) -> None:
@@ -109,7 +109,7 @@ class _BadFriction:
         kinds = [each.kind for each in block.trajectories]
         if 0.05 in viscous and "circle" in kinds and 0.25 in block.named_parameters()["upper_arm"]:
             raise RuntimeError("stuck")
-        return compute.whole(block)
+        return work.whole(block)
 
 
 def test_a_case_is_found_along_all_dims_and_its_status_is_shared(made: Plan) -> None:
@@ -117,7 +117,7 @@ def test_a_case_is_found_along_all_dims_and_its_status_is_shared(made: Plan) -> 
     block = block_of(made, 0)
     arrays, flags = isolated(_BadFriction()).compute(block, made.layout)
     assert [(each.design, each.friction, each.trajectory) for each in flags] == [(1, 1, 1)]
-    expected, case = compute.whole(block), (1, 1, 1)
+    expected, case = work.whole(block), (1, 1, 1)
     force = arrays["actuator_force"]
     assert np.isnan(force[case]).all()
     assert np.isnan(force).sum() == force[case].size, "no other case has lost anything"
@@ -155,7 +155,7 @@ class _FailsOnce:
         try:
             os.close(os.open(self.mark, os.O_CREAT | os.O_EXCL))
         except FileExistsError:
-            return compute.whole(block)
+            return work.whole(block)
         os._exit(1)
 
 
@@ -188,7 +188,7 @@ def test_a_part_of_a_block_is_a_block(made: Plan) -> None:
 def test_arrays_that_do_not_fit_are_told(made: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_finely(monkeypatch)
     made = plan(sweep(EVERYTHING))
-    arrays = compute.whole(block_of(made, 0))
+    arrays = work.whole(block_of(made, 0))
     assert misfits(made.layout, 0, arrays) == ""
     assert misfits(made.layout, 0, None).startswith("a block computed a NoneType; expected [")
     assert misfits(made.layout, 0, {}).startswith("a block computed variables []; expected [")
@@ -264,8 +264,8 @@ def test_flags_name_places_in_the_dataset(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("steps", [{"design": 1}, {"design": 2, "friction": 1}, {"trajectory": 1}, {}])
 def test_a_block_in_parts_has_the_same_bits(made: Plan, steps: dict[str, int]) -> None:
     block = block_of(made, 0)
-    arrays, warnings = in_parts(block, made.layout, steps, compute.stored)
-    expected = compute.whole(block)
+    arrays, warnings = in_parts(block, made.layout, steps, work.stored)
+    expected = work.whole(block)
     assert warnings == ()
     assert {name: array.tobytes() for name, array in arrays.items()} == {
         name: array.tobytes() for name, array in expected.items()
@@ -276,8 +276,8 @@ def test_a_part_has_the_gravity_of_its_designs(made: Plan) -> None:
     block = block_of(made, 0)
     down = np.array([0.0, 0.0, -1.0]) * np.linspace(1.0, 9.81, block.designs)[:, None]
     block = replace(block, gravities=down)
-    expected = compute.whole(block)
-    arrays, _ = in_parts(block, made.layout, {"design": 1}, compute.stored)
+    expected = work.whole(block)
+    arrays, _ = in_parts(block, made.layout, {"design": 1}, work.stored)
     assert {name: array.tobytes() for name, array in arrays.items()} == {
         name: array.tobytes() for name, array in expected.items()
     }

@@ -15,11 +15,13 @@ from distributed import Client, LocalCluster
 
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import TaskError
+from pipeline.execution import graph
 from pipeline.execution import run as running
+from pipeline.execution import work as blocks
 from pipeline.execution.preparation import lazy
 from pipeline.execution.run import compute, run
 from pipeline.monitor.log import BlockDone, CaseFailed, Event, Finished, Started
-from tasks.blocks import compute as blocks
+from tasks.blocks import limb_results
 from tests.pipeline.runs import EVERYTHING, FEW, SYNCHRONOUS, cut_finely, sweep
 
 REACTING = FEW.replace("[actuator_force]", "[actuator_force, joint_reaction]").replace(
@@ -81,13 +83,13 @@ def test_lazy_results_compose_with_what_users_compute(
 def test_one_chunk_computes_its_block_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     cut_finely(monkeypatch)
     asked: list[int] = []
-    right = blocks.limb
+    right = limb_results.limb_arrays
 
     def counted(block: Any, *others: Any) -> Any:
         asked.append(block.index)
         return right(block, *others)
 
-    monkeypatch.setattr(blocks, "limb", counted)
+    monkeypatch.setattr(graph, "limb_arrays", counted)
     lazy(sweep(FEW))["peak_force"][3, 0, 1].load(scheduler="synchronous")
     assert len(asked) == 3
     assert len(set(asked)) == 1
@@ -111,7 +113,7 @@ def test_a_case_that_cannot_be_computed_is_left_out_as_in_a_store(monkeypatch: p
     monkeypatch.setattr(blocks, "whole", fail)
     xr.testing.assert_identical(undated(compute(sweep(FEW), listeners=[events.append])), expected)
     assert not any(isinstance(event, CaseFailed) for event in events)
-    monkeypatch.setattr(blocks, "limb", lambda *arguments: fail(None))
+    monkeypatch.setattr(graph, "limb_arrays", lambda *arguments: fail(None))
     with pytest.raises(TaskError, match="RuntimeError: not this one"):
         lazy(sweep(FEW)).load(scheduler="synchronous")
 

@@ -18,12 +18,12 @@ from pipeline import UserMetric, append, compute, lazy, run, verify
 from pipeline.errors import InputError
 from pipeline.execution.blocks import block_of
 from pipeline.execution.processes import isolation
+from pipeline.execution.work import computed
 from pipeline.monitor.log import BlockDone, Event
 from pipeline.plan import plan as simulated
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from storage import open_results
-from tasks.blocks.compute import computed
 from tests.pipeline.runs import SYNCHRONOUS, content_hash
 
 TEXT = """\

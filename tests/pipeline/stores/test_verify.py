@@ -241,7 +241,7 @@ def test_a_machine_that_repairs_otherwise_is_told(path: Path, monkeypatch: pytes
 
 
 def test_a_block_that_cannot_be_computed_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.blocks.compute.motions", lambda block: 1 / 0)
+    monkeypatch.setattr("pipeline.execution.graph.motions", lambda block: 1 / 0)
     found = verify(path, recompute=1.0, cluster=SYNCHRONOUS)
     assert len(found.findings) == BLOCKS
     assert "cannot be computed again: ZeroDivisionError" in str(found.findings[0])

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pipeline.execution import work
 from robots import catalog
 from robots.friction.groups import FrictionGroup, select
 from robots.quantities import QUANTITIES, names, needing, of_criteria
 from robots.status import Status
 from robots.trajectories.trajectory import Trajectory
-from tasks.blocks import assembly, compute, limb_results
-from tasks.blocks.block import Block
+from tasks.blocks import assembly, limb_results
+from tasks.blocks.block import Block, motions
+from tasks.blocks.reactions import reactions
+from tasks.blocks.series import gathered
 from tasks.kernels import lanes
 from tasks.kernels.kernel import LANES, padded
 from tasks.stages import stages
@@ -61,7 +64,7 @@ def block(designs: int = 5, times: int = 19, varied: str = "upper_arm", **change
 
 
 def computed(given: Block) -> dict[str, np.ndarray]:
-    return compute.whole(given)
+    return work.whole(given)
 
 
 @pytest.fixture
@@ -136,9 +139,9 @@ def test_peaks_of_reactions_follow_strip_by_strip(
     parameters, names = given.parameters.copy(), [p.name for p in FAMILY.parameters]
     parameters[4, names.index("rod_length")] = 0.1  # cannot be reached
     given = replace(given, parameters=parameters)
-    root = compute.motions(given)
-    made = compute.assembled(given, root, [compute.limb(given, root, k) for k in range(3)])
-    peaks = compute.gathered([compute.reactions(given, root, made.loads, k) for k in range(3)])
+    root = motions(given)
+    made = assembly.assembled(given, root, [limb_results.limb_arrays(given, root, k) for k in range(3)])
+    peaks = gathered([reactions(given, root, made.loads, k) for k in range(3)])
     monkeypatch.setattr(assembly.Assembly, "STRIP", strip * padded(37))
     monkeypatch.setattr(assembly, "MANY_ROWS", part)
     got = computed(given)
@@ -181,7 +184,7 @@ def test_a_block_without_friction() -> None:
 
 def test_trajectories_count_from_the_origin() -> None:
     given = block()
-    here, moved = (compute.motions(each).motion for each in (given, replace(given, origin=(1.0, 2.0, 3.0))))
+    here, moved = (motions(each).motion for each in (given, replace(given, origin=(1.0, 2.0, 3.0))))
     shift = np.subtract((1.0, 2.0, 3.0), given.origin)
     np.testing.assert_allclose(moved[:, :3] - here[:, :3], np.broadcast_to(shift[:, None], here[:, :3].shape))
     np.testing.assert_array_equal(moved[:, 3:], here[:, 3:])
@@ -217,6 +220,6 @@ def test_friction_sets_of_a_single_design_are_done_several_at_a_time(monkeypatch
         expected = computed(given)
         monkeypatch.setattr(assembly.Assembly, "STRIP", 3 * padded(19))
         monkeypatch.setattr(assembly, "SHORT", padded(19))
-        whole = assembly.Assembly(given, compute.motions(given))
+        whole = assembly.Assembly(given, motions(given))
         assert (whole.sets, whole.step) == (3, 3 if designs == 1 else 1)
         assert_same_bits_of_all(computed(given), expected)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pipeline.execution import work
 from robots import catalog
 from robots.trajectories.trajectory import Trajectory
 from tasks import equations_of_motion, inertia_matrix, inverse_dynamics
-from tasks.blocks import compute
 from tasks.blocks.block import Block, motions
 from tasks.dynamics.records import Moving
 from tests.tasks import trees
@@ -52,7 +52,7 @@ def motion_of(of: Block) -> Moving:
 @pytest.mark.parametrize("name", catalog.FAMILIES)
 def test_series_are_the_equations_of_motion(name: str) -> None:
     asked = replace(block(name), series=SERIES)
-    series = {key: values[0, 0] for key, values in compute.whole(asked).items() if key in SERIES}
+    series = {key: values[0, 0] for key, values in work.whole(asked).items() if key in SERIES}
     moving, robot = motion_of(asked), catalog.build(name)
     form = equations_of_motion(robot, **moving)
     for key, field in FIELDS.items():
@@ -66,7 +66,7 @@ def test_series_are_the_equations_of_motion(name: str) -> None:
 def test_forces_follow_from_the_terms(name: str) -> None:
     """M a + C v + g = J_IK^T u with the forces of inverse dynamics, which knows nothing of M and C."""
     asked = replace(block(name), series=SERIES)
-    series = {key: values[0, 0] for key, values in compute.whole(asked).items() if key in SERIES}
+    series = {key: values[0, 0] for key, values in work.whole(asked).items() if key in SERIES}
     moving, robot = motion_of(asked), catalog.build(name)
     mechanism = robot.mechanism
     if mechanism.is_chain:
@@ -82,7 +82,7 @@ def test_forces_follow_from_the_terms(name: str) -> None:
 def test_a_sample_that_failed_has_no_terms() -> None:
     asked = block("five_bar")
     far = Trajectory("line_sine", {"centre": [0.0] * 3, "amplitude": [1.5, 0.0, 0.0], "period": 1.0, "phase": 0.0})
-    found = compute.whole(replace(asked, series=(*SERIES, "status"), trajectories=(far,)))
+    found = work.whole(replace(asked, series=(*SERIES, "status"), trajectories=(far,)))
     failed = found["status"][0, 0] != 0 if found["status"].ndim == 3 else found["status"][0, 0, 0] != 0
     assert failed.any()
     assert not failed.all()
@@ -98,7 +98,7 @@ def test_links_move_as_their_poses_say(name: str) -> None:
     series = ("link_position", "link_rotation", "link_twist", "link_acceleration")
     step = 1e-3
     asked = replace(block(name), series=series, times=0.2 + step * np.arange(-3, 4))
-    position, turn, twist, change = (compute.whole(asked)[key][0, 0] for key in series)
+    position, turn, twist, change = (work.whole(asked)[key][0, 0] for key in series)
     there = np.isfinite(position[3, ..., 0])
     assert there.any()
     weights = np.array([-1, 9, -45, 0, 45, -9, 1]) / (60 * step)
@@ -120,7 +120,7 @@ def test_potential_energy_is_that_of_the_links() -> None:
     """Of a tree, whose bodies are its links: their centres are where poses put them."""
     robot = catalog.build("five_axis_tree")
     asked = replace(block("five_axis_tree"), series=("link_position", "link_rotation", "potential_energy"))
-    found = {key: values[0, 0] for key, values in compute.whole(asked).items()}
+    found = {key: values[0, 0] for key, values in work.whole(asked).items()}
     energy = np.zeros(len(asked.times))
     for k, link in enumerate(robot.mechanism.limbs[0].links):
         centre = found["link_position"][:, 0, k] + found["link_rotation"][:, 0, k] @ np.array(link.inertia.centre)
@@ -131,7 +131,7 @@ def test_potential_energy_is_that_of_the_links() -> None:
 @pytest.mark.parametrize("name", catalog.FAMILIES)
 def test_coriolis_forces_of_actuators(name: str) -> None:
     asked = replace(block(name), series=("actuator_coriolis_force", "actuator_velocity"))
-    series = {key: values[0, 0] for key, values in compute.whole(asked).items()}
+    series = {key: values[0, 0] for key, values in work.whole(asked).items()}
     form = equations_of_motion(catalog.build(name), **motion_of(asked))
     expected = np.einsum("tij,tj->ti", form.actuator_coriolis, series["actuator_velocity"])
     size = max(float(np.nanmax(np.abs(expected), initial=0.0)), 1e-9)
@@ -144,7 +144,7 @@ def test_momentum_is_that_of_the_moving_centre_and_turns_with_its_loads(name: st
     asked_for = ("centre_of_mass", "momentum", "potential_energy")
     step = 1e-3
     asked = replace(block(name), series=asked_for, times=0.2 + step * np.arange(-3, 4))
-    found = {key: values[0, 0] for key, values in compute.whole(asked).items()}
+    found = {key: values[0, 0] for key, values in work.whole(asked).items()}
     mechanism = catalog.build(name).mechanism
     bodies = [mechanism.limbs[each.limb].links for each in mechanism.instances]
     mass = sum(float(link.inertia.mass) for links in bodies for link in links)
@@ -165,7 +165,7 @@ def test_momentum_and_centre_of_a_tree_are_those_of_pinocchio() -> None:
     import pinocchio as pin
 
     asked = replace(block("five_axis_tree"), series=("centre_of_mass", "momentum"))
-    found, moving = {key: values[0, 0] for key, values in compute.whole(asked).items()}, motion_of(asked)
+    found, moving = {key: values[0, 0] for key, values in work.whole(asked).items()}, motion_of(asked)
     (instance,) = catalog.build("five_axis_tree").mechanism.instances
     assert instance.base.position == (0.0, 0.0, 0.0)
     tree = trees.in_pinocchio(peer, catalog.build("five_axis_tree").mechanism.limbs[0].links, asked.gravity)

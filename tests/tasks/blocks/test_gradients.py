@@ -9,11 +9,12 @@ import pytest
 
 from benchmarks.gradients.complex_steps import STEP
 from benchmarks.gradients.metrics import stepped
+from pipeline.execution import work
 from robots import catalog
 from robots.friction.groups import FrictionGroup, group_parameters, select
 from robots.quantities import needing, of_criteria
 from robots.trajectories.trajectory import Trajectory
-from tasks.blocks import compute, gradients
+from tasks.blocks import gradients
 from tasks.blocks.block import Block
 from tasks.blocks.gradients import metric_rates
 from tasks.stages.metrics import actuators
@@ -50,7 +51,7 @@ def block(robot: str, metrics: tuple[str, ...] = ("peak_force",), joints: str = 
 
 def values_of(given: Block) -> dict[str, np.ndarray]:
     """The metrics by the kernels of a run, which know nothing of derivatives."""
-    return compute.whole(given)
+    return work.whole(given)
 
 
 def differences(given: Block, step: float) -> list[dict[str, np.ndarray]]:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks.blocks import compute, memory
-from tasks.blocks.block import Block
+from pipeline.execution import work
+from tasks.blocks import assembly, limb_results, memory
+from tasks.blocks.block import Block, motions
 from tasks.kernels.device import Residents
 from tests.tasks.bits import assert_same_bits
 from tests.tasks.blocks.test_block import METRICS, SERIES, block
@@ -35,9 +36,9 @@ ASKED: dict[str, dict[str, Any]] = {
 
 def same(given: Block, room: int = 1 << 30) -> SimulatedCard:
     """Assert that a block has the same bits on a card, and return the card."""
-    expected = compute.whole(given)
+    expected = work.whole(given)
     with simulated(room) as card:
-        found = compute.whole(replace(given, device="gpu"))
+        found = work.whole(replace(given, device="gpu"))
     assert {name: array.dtype for name, array in found.items()} == {n: a.dtype for n, a in expected.items()}
     as_floats = [{name: array.astype(float) for name, array in arrays.items()} for arrays in (found, expected)]
     assert_same_bits(*as_floats)
@@ -51,12 +52,12 @@ def test_a_card_has_the_bits_of_a_processor(asked: str) -> None:
 
 def test_limbs_as_tasks_have_the_same_bits() -> None:
     given = block(times=11)
-    expected = compute.whole(given)
+    expected = work.whole(given)
     with simulated():
         asked = replace(given, device="gpu")
-        root = compute.motions(asked)
-        limbs = [compute.limb(asked, root, k) for k in range(3)]
-        found = compute.assembled(asked, root, limbs).arrays
+        root = motions(asked)
+        limbs = [limb_results.limb_arrays(asked, root, k) for k in range(3)]
+        found = assembly.assembled(asked, root, limbs).arrays
     assert_same_bits({n: a.astype(float) for n, a in found.items()}, {n: expected[n].astype(float) for n in found})
 
 
@@ -94,13 +95,13 @@ def test_threads_share_arrays_but_no_places() -> None:
 @pytest.mark.parametrize("metrics", [("peak_force",), ("peak_force", "peak_reaction", "failed_samples")])
 def test_a_block_that_does_not_fit_gives_all_back(room: int, metrics: tuple[str, ...]) -> None:
     with simulated(room), suppress(MemoryError):
-        compute.whole(block(designs=40, times=50, series=(), metrics=metrics, device="gpu"))
+        work.whole(block(designs=40, times=50, series=(), metrics=metrics, device="gpu"))
     gc.collect()
 
 
 def test_a_full_card_is_told_and_gives_all_back() -> None:
     with simulated(room=100_000), pytest.raises(MemoryError, match="no memory left"):
-        compute.whole(block(designs=40, times=200, series=(), device="gpu"))
+        work.whole(block(designs=40, times=200, series=(), device="gpu"))
 
 
 def test_series_names_are_covered() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pipeline.execution import work
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics
-from tasks.blocks import compute
 from tasks.blocks.block import Block
 from tests.catalogue import PARALLEL
 
@@ -57,7 +57,7 @@ def test_blocks_agree_with_single_calls(name: str) -> None:
         series=("actuator_force", "status", "platform_position", "platform_twist", "platform_acceleration"),
         metrics=(),
     )
-    found = compute.whole(block)
+    found = work.whole(block)
     assert (found["status"] == Status.OK).all()
     for k, robot in enumerate(robots):
         expected = inverse_dynamics(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import InputError, Problem
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
@@ -17,7 +18,7 @@ from pipeline.sweep.needs import FULL, MotionSource, availability, lacking_of
 from robots.limits import Capacity
 from robots.model import Mechanism
 from robots.quantities import QUANTITIES, Quantity
-from tasks.blocks import compute
+from tasks.blocks import assembly, limb_results
 from tasks.blocks.block import Block, motions
 from tasks.blocks.pool import Arrays
 from tasks.blocks.reactions import reactions
@@ -178,7 +179,9 @@ def along_simulated(block: Block, arrays: Arrays) -> Arrays:
         for names in (block.series, block.metrics)
     )
     given = replace(block, simulation=None, series=series, metrics=metrics)
-    assembled = compute.assembled(given, root, [compute.limb(given, root, k) for k in range(len(_limbs(block)))])
+    assembled = assembly.assembled(
+        given, root, [limb_results.limb_arrays(given, root, k) for k in range(len(_limbs(block)))]
+    )
     limbs = range(len(_limbs(block))) if assembled.loads else ()
     return assembled.arrays | gathered([reactions(given, root, assembled.loads, k) for k in limbs])
 
@@ -196,7 +199,7 @@ def simulated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     names = {key: [name for name in offered(key) if name not in refused] for key in KINDS}
     sweep = Sweep.from_dict({**text, **names}, folder=folder)
     block = block_of(plan(sweep), 0)
-    arrays = compute.whole(block)
+    arrays = work.whole(block)
     assert (arrays["worst_status"] == 0).all()
     return Simulated(sweep, block, arrays, along_simulated(block, arrays), refused)
 

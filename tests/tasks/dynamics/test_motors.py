@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import limbsweep as ls
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
@@ -15,7 +16,6 @@ from robots.drives import Drive, Motor, Spin
 from robots.geometry import diagonal
 from robots.model import Family, Frame, Inertia, Link, Mechanism, Robot
 from robots.types import BASE
-from tasks.blocks import compute
 from tasks.dynamics.fed_motors import FedMotors
 from tasks.dynamics.simulate import simulate
 
@@ -152,7 +152,7 @@ SERVO = {"controller": {"kind": "pd_gravity", "parameters": {"kp": 5.0, "kd": 0.
 
 
 def computed(**more: Any) -> Any:
-    return compute.whole(block_of(plan(Sweep.from_dict({**DRIVEN, **more})), 0))
+    return work.whole(block_of(plan(Sweep.from_dict({**DRIVEN, **more})), 0))
 
 
 def test_a_sweep_tells_voltage_and_what_is_left_of_the_supply() -> None:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import limbsweep as ls
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots.parameters import ParameterError
-from tasks.blocks import compute
 from tasks.dynamics.simulate import simulate
 from tasks.sources.commanded import moving
 
@@ -32,7 +32,7 @@ def test_a_servo_moves_a_chain_as_the_sweep_says(kind: str, space: str) -> None:
     servo = ls.servo(robot, kind, space=space, reference=reference, step=0.001, **GAINS)
     law = {"law": FRICTION["law"], **FRICTION["parameters"]}  # type: ignore[dict-item]
     motion: Any = simulate(robot, force=servo, q=np.zeros((2, 3)), friction=law, step=0.001, steps=100)
-    swept = compute.whole(block)["joint_position"][0, 0, 0, :, 0]
+    swept = work.whole(block)["joint_position"][0, 0, 0, :, 0]
     assert motion.status.tolist() == [0, 0]
     for k in range(2):
         assert np.abs(motion.q[:, k] - swept).max() < 1e-13

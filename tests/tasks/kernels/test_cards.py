@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import cards as benchmark
+from pipeline.execution import work
 from robots import catalog
-from tasks.blocks import compute
 from tasks.kernels import cards, llvm
 from tasks.kernels.emission import threads
 from tasks.kernels.program import Program
@@ -60,7 +60,7 @@ def test_an_assembler_takes_the_text(name: str, tmp_path: Path, monkeypatch: pyt
     block = benchmark.first_block(name)
     kernel = type(block).kernel
     monkeypatch.setattr(type(block), "kernel", lambda self, program: (seen.append(program), kernel(self, program))[1])
-    compute.whole(block)
+    work.whole(block)
     for program in {id(program): program for program in seen}.values():
         for single in (False, True):
             text = llvm.text_for_cards(threads.source(threads.ThreadLayout(program, single), threads.NVIDIA))

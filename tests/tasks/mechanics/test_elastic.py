@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, root
 
 import limbsweep as ls
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
@@ -21,7 +22,6 @@ from robots.loads.family import with_loads
 from robots.model import Family, Frame, Inertia, Link, Mechanism, Robot
 from robots.status import Status
 from robots.types import BASE
-from tasks.blocks import compute
 from tasks.dynamics.simulate import simulate, simulate_adaptive
 
 DOWN = (0.0, -9.81, 0.0)
@@ -287,7 +287,7 @@ def test_a_sweep_simulates_a_servo_behind_elastic_drives() -> None:
         "outputs": ["joint_position", "tracking_error"],
         "metrics": ["integration_error"],
     }
-    arrays = compute.whole(block_of(plan(Sweep.from_dict(text)), 0))
+    arrays = work.whole(block_of(plan(Sweep.from_dict(text)), 0))
     assert (arrays["worst_status"] == 0).all()
     q = arrays["joint_position"][:, 0, 0, :, 0]
     bent = np.abs(q[..., 3:6] - q[..., :3]).max(axis=(1, 2))

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import limbsweep as ls
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots.status import Status
-from tasks.blocks import compute
 from tasks.blocks.pool import Arrays
 from tasks.dynamics.simulate import simulate_adaptive
 
@@ -41,7 +41,7 @@ def computed(simulation: dict[str, Any], friction: dict[str, Any] | None, step: 
     text |= {"outputs": ["joint_position"], "metrics": list(metrics)} | ({"friction": friction} if friction else {})
     text |= {"simulation": {**copy.deepcopy(simulation), "step": step}}
     text |= {"trajectories": MOVE} if "controller" in simulation else {}
-    return compute.whole(block_of(plan(Sweep.from_dict(text)), 0))
+    return work.whole(block_of(plan(Sweep.from_dict(text)), 0))
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots.status import Status
-from tasks.blocks import compute, simulated
+from tasks.blocks import simulated
 from tasks.blocks.pool import Arrays
 from tasks.dynamics.drive_model import InverseModel
 from tasks.sources import plants
@@ -48,7 +49,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 def computed(name: str) -> Arrays:
     sweep = {"time": {"stop": 0.03, "step": 0.001}, "metrics": ["work", "dissipated_energy"], **CASES[name]}
-    return compute.whole(block_of(plan(Sweep.from_dict(sweep)), 0))
+    return work.whole(block_of(plan(Sweep.from_dict(sweep)), 0))
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -11,6 +11,7 @@ import pytest
 from scipy.integrate import DOP853
 
 import limbsweep as ls
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
@@ -18,7 +19,6 @@ from robots.loads.declared import ObjectLoad, WrenchLoad
 from robots.loads.family import with_loads
 from robots.model import Robot
 from robots.types import TWIST
-from tasks.blocks import compute
 from tasks.dynamics.simulate import simulate, simulate_adaptive
 
 GRAVITY = (0.0, -9.81, 0.0)
@@ -143,7 +143,7 @@ def test_a_sweep_moves_as_the_function_does() -> None:
     }
     friction = {"law": "coulomb_viscous", "parameters": {"coulomb": 2.5, "viscous": 0.1}}
     for sticking in ({}, {"friction": friction}):
-        arrays = compute.whole(block_of(plan(Sweep.from_dict({**text, **sticking})), 0))
+        arrays = work.whole(block_of(plan(Sweep.from_dict({**text, **sticking})), 0))
         assert not arrays["status"].any()
         rubbing = {"friction": {"law": "coulomb_viscous", **friction["parameters"]}} if sticking else {}  # type: ignore[dict-item]
         motion: Any = simulate(
@@ -229,7 +229,7 @@ def test_controllers_know_the_loads_of_the_robot_at_their_time() -> None:
         "robot": "delta_3rr2rrr", "loads": loads, "trajectories": {"hold": hold}, "time": {"stop": 0.02, "step": 0.002},
         "simulation": {"controller": controller}, "outputs": ["platform_position", "actuator_force"],
     }  # fmt: skip
-    arrays = compute.whole(block_of(plan(Sweep.from_dict(text)), 0))
+    arrays = work.whole(block_of(plan(Sweep.from_dict(text)), 0))
     assert not arrays["status"].any()
     position, force = (arrays[name].reshape(11, 3) for name in ("platform_position", "actuator_force"))
     pull = {"pull": WrenchLoad("platform", force=(0.0, "-30 * t", 5.0), axes="platform")}

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import limbsweep as ls
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots.status import Status
-from tasks.blocks import compute
 from tasks.blocks.pool import Arrays
 from tasks.dynamics.simulate import simulate
 
@@ -24,7 +24,7 @@ SERIES = ["joint_position", "joint_velocity", "actuator_force", "tracking_error"
 
 def simulated(sweep: dict[str, Any]) -> Arrays:
     text = {"robot": "planar_3r", "time": {"stop": 0.2, "step": 0.001}, "outputs": SERIES, **sweep}
-    return compute.whole(block_of(plan(Sweep.from_dict(text)), 0))
+    return work.whole(block_of(plan(Sweep.from_dict(text)), 0))
 
 
 def controlled(kind: str = "pd", trajectories: Any = None, **more: Any) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def test_profiles_in_a_file_go_by_lines_or_by_steps(tmp_path: Any) -> None:
     forces = {"line": {"file": "push.csv"}, "steps": {"file": "push.csv", "between": "steps"}}
     text = {"robot": "planar_3r", "time": {"stop": 0.2, "step": 0.05}, "outputs": ["actuator_force"]}
     sweep = Sweep.from_dict({**text, "simulation": {"forces": forces, "step": 0.01}}, folder=tmp_path)
-    arrays = compute.whole(block_of(plan(sweep), 0))
+    arrays = work.whole(block_of(plan(sweep), 0))
     assert arrays["actuator_force"][0, 0, 0, :, 0] == pytest.approx([0.0, 0.5, 1.0, 1.0, 1.0])
     assert arrays["actuator_force"][0, 0, 1, :, 0] == pytest.approx([0.0, 0.0, 1.0, 1.0, 1.0])
 
@@ -146,10 +146,10 @@ def test_bits_do_not_depend_on_the_cut() -> None:
     sweep["friction"] = {"law": "coulomb_viscous", "grid": {"coulomb": [0.0, 0.1]}}
     sweep["simulation"] |= {"step": 0.005, "state": {"list": {"joint_1": [0.0, 0.01, -0.02]}}}
     block = block_of(plan(Sweep.from_dict({"robot": "planar_3r", "outputs": SERIES, **sweep})), 0)
-    whole = compute.whole(block)
+    whole = work.whole(block)
     for d, f in ((0, 1), (2, 0)):
         part = replace(block, parameters=block.parameters[d : d + 1], friction=block.friction[f : f + 1])
-        for name, values in compute.whole(part).items():
+        for name, values in work.whole(part).items():
             assert np.array_equal(values, whole[name][d : d + 1, f : f + 1], equal_nan=True), name
 
 
@@ -159,7 +159,7 @@ def test_a_platform_follows_as_a_function_of_its_state_would_push_it() -> None:
     simulation = {"controller": {"kind": "pd", "parameters": {"kp": 900.0, "kd": 4.0}}}
     outputs = ["platform_position", "actuator_force", "actuator_position", "tracking_error"]
     sweep = {**text, "simulation": simulation, "time": {"stop": 0.02, "step": 0.002}, "outputs": outputs}
-    arrays = compute.whole(block_of(plan(Sweep.from_dict(sweep)), 0))
+    arrays = work.whole(block_of(plan(Sweep.from_dict(sweep)), 0))
     robot = ls.robots.build("delta_3rr2rrr")
     position, twist = np.array(robot.mechanism.platform.home.position), np.zeros(6)
     for k in range(10):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import limbsweep as ls
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
-from tasks.blocks import compute
 from tasks.dynamics.simulate import simulate
 
 HOLD = {"kind": "quintic", "start": [0.0, 0.0, 0.0], "end": [0.0, 0.0, 0.0]}
@@ -34,7 +34,7 @@ def test_a_load_acts_beside_the_forces(robot: str, axes: str, state: dict[str, A
     text |= {"simulation": {"controller": controller, "state": {"list": state}}}
     series = ["platform_position", "platform_rotation", "platform_twist", "actuator_force"]
     block = block_of(plan(Sweep.from_dict({**text, "outputs": series}, folder=tmp_path)), 0)
-    arrays = {name: values[0, 0, :, 0] for name, values in compute.whole(block).items() if name in series}
+    arrays = {name: values[0, 0, :, 0] for name, values in work.whole(block).items() if name in series}
     moved = arrays["platform_position"][:, -1]
     assert np.abs(moved[:2] - moved[2]).max() > 1e-6
     for j, pull in enumerate((lambda t: np.array(wrench) * (1.0 + 100.0 * t), lambda t: [0.0] * 3 + wrench[3:])):
@@ -60,7 +60,7 @@ def test_a_base_that_moves_is_felt(robot: str, state: dict[str, Any]) -> None:
     output = "joint_position" if robot == "planar_3r" else "platform_position"
     text = {"robot": robot, "gravity": [0.0, -9.81, 0.0], "base": base, "time": {"stop": 0.05, "step": 0.001}}
     text |= {"friction": friction, "simulation": {"forces": forces, "state": {"list": state}}, "outputs": [output]}
-    arrays = compute.whole(block_of(plan(Sweep.from_dict(text)), 0))
+    arrays = work.whole(block_of(plan(Sweep.from_dict(text)), 0))
     assert arrays["worst_status"].item() == 0
     rate = 2.0 * np.pi / period
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots.status import Status
-from tasks.blocks import compute
 from tasks.blocks.block import Block
 from tasks.blocks.pool import Arrays
 
@@ -27,7 +27,7 @@ def block(method: str, **options: Any) -> Block:
 
 
 def computed(method: str, **options: Any) -> Arrays:
-    return compute.whole(block(method, **options))
+    return work.whole(block(method, **options))
 
 
 def test_each_case_has_the_longest_step_that_meets_the_tolerance() -> None:
@@ -46,11 +46,11 @@ def test_each_case_has_the_longest_step_that_meets_the_tolerance() -> None:
 
 def test_bits_are_those_of_the_same_step_and_of_no_neighbour() -> None:
     whole = block("rk4", tolerance=1e-8)
-    arrays = compute.whole(whole)
+    arrays = work.whole(whole)
     for k in range(3):
         simulation = whole.simulation
         assert simulation is not None
-        alone = compute.whole(replace(whole, simulation=replace(simulation, state=simulation.state[k : k + 1])))
+        alone = work.whole(replace(whole, simulation=replace(simulation, state=simulation.state[k : k + 1])))
         fixed = computed("rk4", step=0.005 / int(arrays["substeps"].ravel()[k]))
         for other, at in ((alone, 0), (fixed, k)):
             assert np.array_equal(arrays["joint_position"][:, :, :, k], other["joint_position"][:, :, :, at])

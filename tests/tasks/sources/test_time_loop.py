@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from benchmarks.simulate import whole_block
+from pipeline.execution import work
 from robots.status import Status
-from tasks.blocks import compute, simulated
+from tasks.blocks import simulated
 from tasks.blocks.pool import Arrays
 from tasks.kernels.keys import LANES
 from tasks.sources.time_loop import TimeLoop
@@ -62,7 +63,7 @@ def test_the_bits_are_those_of_steps_taken_alone(name: str, monkeypatch: pytest.
 
     def computed() -> Arrays:
         metrics = {"metrics": ["work", "dissipated_energy"]}
-        return compute.whole(whole_block({"time": {"stop": 0.02, "step": 0.001}, **metrics, **CASES[name]}))
+        return work.whole(whole_block({"time": {"stop": 0.02, "step": 0.001}, **metrics, **CASES[name]}))
 
     monkeypatch.setattr(TimeLoop, "advance", counted)
     looped = computed()
@@ -83,4 +84,4 @@ def test_other_methods_have_no_loop(monkeypatch: pytest.MonkeyPatch) -> None:
         **CHAIN, "time": {"stop": 0.003, "step": 0.001}, "outputs": ["joint_position"],
         "simulation": {"method": "euler", "controller": {"kind": "pd", "parameters": {"kp": 400.0, "kd": 20.0}}},
     })  # fmt: skip
-    assert compute.whole(block)["worst_status"].item() == Status.OK
+    assert work.whole(block)["worst_status"].item() == Status.OK

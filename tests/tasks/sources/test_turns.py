@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pipeline.execution import work
 from robots import catalog
 from robots.trajectories.kinds import TURNS, Turn
 from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics
-from tasks.blocks import compute
 from tasks.blocks.block import Block
 from tasks.kernels.interpreter import interpret
 from tasks.mathematics.rotations import roll_pitch_yaw
@@ -135,7 +135,7 @@ def test_forces_of_a_hexapod_that_turns_are_those_of_single_calls() -> None:
         series=("actuator_force", "platform_position", "platform_rotation", "platform_twist", "platform_acceleration"),
         metrics=(),
     )  # fmt: skip
-    made = compute.whole(block)
+    made = work.whole(block)
     moving = {name: made[f"platform_{name}"][0] for name in ("position", "rotation", "twist", "acceleration")}
     assert np.abs(moving["twist"][:, :3]).max() > 0.3
     expected = inverse_dynamics(robot, **moving).force

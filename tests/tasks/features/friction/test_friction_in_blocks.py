@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pipeline.execution import work
 from robots import catalog
 from robots.friction.groups import FrictionGroup, group_parameters, select
 from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
-from tasks.blocks import compute
 from tasks.blocks.block import Block
 from tasks.dynamics.records import Forces
 from tasks.features.friction import history as friction_states
@@ -46,7 +46,7 @@ def computed(
         series=tuple(name for name in series if name != "peak_reaction"),
         metrics=("peak_force", "unsettled_samples", "friction_residual", "peak_reaction"),
     )
-    return compute.whole(block)
+    return work.whole(block)
 
 
 def states() -> dict[str, np.ndarray]:

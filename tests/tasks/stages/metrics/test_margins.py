@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pipeline.execution import work
 from robots import catalog
 from robots.limits import Capacity, JointLimit, Limits, joints, select_actuators, select_joints
 from robots.parameters import ParameterError
 from robots.status import Status
-from tasks.blocks import compute
 from tasks.blocks.block import Block
 from tasks.blocks.pool import Arrays
 from tasks.stages.metrics import margins
@@ -22,7 +22,7 @@ MARGINS = ("limit_margin", "velocity_margin", "actuator_margin", "usable_share",
 
 
 def computed(given: Block, limited: Limits) -> Arrays:
-    return compute.whole(replace(given, series=SERIES, metrics=MARGINS, limits=limited))
+    return work.whole(replace(given, series=SERIES, metrics=MARGINS, limits=limited))
 
 
 def spread(made: Arrays, share: float) -> dict[tuple[int, int], JointLimit]:

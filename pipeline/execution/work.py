@@ -1,0 +1,81 @@
+"""Work of a block: its outputs by the source of its motion, then what follows from all of them.
+
+Bodies that few sweeps need are loaded where a block asks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from robots.quantities import names
+from tasks.blocks.assembly import computed_together
+from tasks.blocks.block import Block
+from tasks.blocks.pool import Arrays
+from tasks.blocks.user_metrics import MetricWarning, with_own
+
+
+def computed(block: Block) -> Arrays:
+    """Compute all outputs of a block's tasks, strip by strip, in the dims of the dataset.
+
+    Metrics of a user's own are not included.
+    """
+    if block.simulation is not None:
+        from tasks.blocks.simulated import simulated  # with all that moves in time, which few sweeps need
+
+        return simulated(block)
+    return computed_together([block])[0]
+
+
+def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning, ...]]:
+    """Return the arrays that a block stores, from those that it has computed, with metrics of paths and derivatives.
+
+    Those of a user's metrics are among them, and beside them what these could not do.
+    """
+    if {*names("path")} & {*block.metrics}:
+        from tasks.blocks.cycles import cycle_metrics  # with all that moves along paths, which few sweeps need
+
+        arrays = arrays | cycle_metrics(block)
+    if block.derivatives is not None:
+        from tasks.blocks.derived_quantities import derivative_arrays  # with differentiation, which few sweeps need
+
+        arrays = arrays | derivative_arrays(block, computed)
+    return with_own(block, arrays)
+
+
+def stored(block: Block) -> tuple[Arrays, tuple[MetricWarning, ...]]:
+    """Compute what a block stores, in the dims of the dataset, and what metrics of a user could not do."""
+    return completed(block, computed(block))
+
+
+def whole(block: Block) -> Arrays:
+    """Compute the variables that a block stores, in the dims of the dataset."""
+    return stored(block)[0]
+
+
+def computed_if_alike(blocks: Sequence[Block], count: int) -> list[Arrays] | None:
+    """Compute blocks together that differ in designs alone.
+
+    Return None where others are among them, or where that fails.
+    """
+    if not 1 < len(blocks) == count or any(not _alike(blocks[0], block) for block in blocks):
+        return None
+    try:
+        return computed_together(blocks)
+    except Exception:  # of one of them: each says by itself what is wrong
+        return None
+
+
+def whole_blocks(blocks: Sequence[Block]) -> list[Arrays]:
+    """Compute the variables that blocks store, together where the blocks are alike."""
+    computed = computed_if_alike(blocks, len(blocks))
+    if computed is None:
+        return [whole(block) for block in blocks]
+    return [completed(block, arrays)[0] for block, arrays in zip(blocks, computed, strict=True)]
+
+
+def _alike(one: Block, other: Block) -> bool:
+    """Return whether two blocks of a plan differ in nothing but their designs."""
+    wanted = [(block.series, block.metrics, [t.name for t in block.trajectories]) for block in (one, other)]
+    return wanted[0] == wanted[1] and np.array_equal(one.friction, other.friction)

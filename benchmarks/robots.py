@@ -33,7 +33,8 @@ from tasks.kernels.program import Program
 from tasks.mechanics.families import even_weights
 from tasks.stages import reactions as reaction_programs
 from tasks.stages.limb import LimbRequest, limb_program
-from tasks.stages.stages import Stage, stages
+from tasks.stages.stage import Stage
+from tasks.stages.stages import stages
 
 Arrays = Mapping[str, np.ndarray]
 

@@ -20,7 +20,7 @@ from limbsweep.tensors.calls import FUNCTIONS, TensorCall, result_shapes
 from limbsweep.tensors.objectives import DesignProblem, Objective, objective_of, values_and_rates
 from robots.extras import require_extra
 from robots.model import Robot
-from tasks.dynamics.derivatives import Derivatives
+from tasks.dynamics.directions import Derivatives
 from tasks.kernels.kernel import common_batch
 
 require_extra("jax")

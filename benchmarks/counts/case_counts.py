@@ -18,7 +18,8 @@ from tasks.features.table import request
 from tasks.kernels.expression import CASE, RESULT, SAMPLE, STATE
 from tasks.kernels.keys import Key
 from tasks.kernels.program import PER_CASE, Program
-from tasks.stages.stages import Rows, Stage, stages
+from tasks.stages.stage import Rows, Stage
+from tasks.stages.stages import stages
 
 METRICS = ("peak_force", "rms_force", "peak_velocity", "condition")
 

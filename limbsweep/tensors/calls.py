@@ -17,8 +17,9 @@ from limbsweep.labelled.calls import leaves_of, on_leaves
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.types import TWIST
-from tasks.dynamics.derivatives import EQUATIONS, Derivatives
+from tasks.dynamics.derivatives import EQUATIONS
 from tasks.dynamics.differentiate import differentiate
+from tasks.dynamics.directions import Derivatives
 from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.forward import forward_dynamics
 from tasks.dynamics.forward_kinematics import forward_kinematics

@@ -15,7 +15,7 @@ from tasks.kernels.keys import Values
 from tasks.kernels.program import Kernels
 from tasks.stages import stages
 from tasks.stages.request import Request
-from tasks.stages.stages import Stage
+from tasks.stages.stage import Stage
 
 PASSED_ON = ("simulation", "sensors")
 """Stages of quantities that the simulation itself gives, or that sensors measure."""

@@ -26,7 +26,7 @@ from tasks.kernels.keys import Indexed, Key, Values
 from tasks.stages.assembly import actuation_program
 from tasks.stages.parts import VELOCITY
 from tasks.stages.request import Request
-from tasks.stages.stages import Stage
+from tasks.stages.stage import Stage
 
 ROUNDS = 200
 """Times that friction and loads are computed in turn."""

@@ -28,7 +28,8 @@ from tasks.kernels.program import Program
 from tasks.stages.metrics import actuators, poses
 from tasks.stages.mounts import PARAMETERS, formula_program, mount_program
 from tasks.stages.request import Request
-from tasks.stages.stages import Stage, stages
+from tasks.stages.stage import Stage
+from tasks.stages.stages import stages
 
 TINY = 1e-200
 """Imaginary step for the derivative of the last operations of a metric: small enough to lose no digit."""

@@ -21,7 +21,7 @@ from tasks.kernels.kernel import empty_rows
 from tasks.kernels.keys import Key, Values
 from tasks.kernels.program import Kernels
 from tasks.stages import stages
-from tasks.stages.stages import Rows, Stage
+from tasks.stages.stage import Rows, Stage
 
 PASSING = frozenset({"joint_state"})
 """Outputs of limbs that nothing but their reactions needs: hundreds of numbers of a sample."""

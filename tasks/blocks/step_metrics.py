@@ -23,7 +23,7 @@ from tasks.kernels.keys import LANES, Indexed, Key, Values
 from tasks.kernels.program import Program, size
 from tasks.stages import stages
 from tasks.stages.metrics import actuators, poses
-from tasks.stages.stages import Stage
+from tasks.stages.stage import Stage
 
 CHUNK = 2 * LANES
 """Number of instants per chunk: with the cases of a strip, results of stages stay in the cache."""

@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 from tasks.dynamics.forces_over_step import Pushes
 from tasks.dynamics.instant.moments import JointModes, Moment, StateRates
 from tasks.dynamics.integration import MotionSystem, forced
+from tasks.dynamics.records import Effort
 from tasks.kernels.kernel import padded
 
 SHORT = 1e-14
@@ -25,25 +26,8 @@ SLOW, PATIENCE = 1e-9, 20
 """Share of the whole time below which steps are hardly any, and how many of these in a row are stuck too."""
 
 
-CRAWLING, WAY_ON = 20_000, 1e-3
-"""Evaluations in which a case has to go on by this share of the whole time; one that does not has come to its end."""
-
 EVENTS = 10_000
 """Events after which a case has come to its end."""
-
-
-class Effort:
-    """Evaluations of a case that lasts so long [s], and whether they lead anywhere."""
-
-    def __init__(self, whole: float):
-        self.whole, self.evaluations = whole, 0
-        self._mark = 0, -np.inf
-
-    def crawls(self, time: float) -> bool:
-        """Return whether the case has hardly gone on in its last evaluations."""
-        if time >= self._mark[1] + WAY_ON * self.whole:
-            self._mark = self.evaluations, time
-        return self.evaluations > self._mark[0] + CRAWLING
 
 
 class AdaptiveCase:

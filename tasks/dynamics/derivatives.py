@@ -6,7 +6,6 @@ Source: Griewank and Walther, Evaluating Derivatives, 2nd ed., chapter 3.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,12 +14,11 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robots.arguments import real_numbers, shown
 from robots.model import Robot
-from robots.parameters import ParameterError, nearest
 from robots.quantities import FREEDOMS, QUANTITIES, names
 from robots.status import Status
 from robots.types import TWIST
+from tasks.dynamics.directions import Array, Derivatives, check_names, designs, spread, summed
 from tasks.dynamics.inputs import CORES, JOINTS, field_input, load_input, reaction_criteria
 from tasks.dynamics.inverse import HELD, Dynamics, Influences
 from tasks.dynamics.records import Environment, Forces, Motion, Moving
@@ -29,10 +27,10 @@ from tasks.kernels.kernel import common_batch, padded, rows
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.stages.mounts import PARAMETERS, mount_stage
 from tasks.stages.parts import OUTCOME, VELOCITY
-from tasks.stages.stages import Stage, limb, stages
+from tasks.stages.stage import Stage
+from tasks.stages.stages import limb, stages
 from tasks.stages.tape import Tape
 
-Array = np.ndarray
 MOTION, GRAVITY, LOAD, FRICTION = "motion", "gravity", "load", "friction"
 
 
@@ -219,46 +217,6 @@ class Root(NamedTuple):
         result = np.zeros((*part.shape[:-1], int(np.prod(self.core, dtype=int))))
         result[..., self.components] = part
         return result.reshape((*part.shape[:-1], *self.core))
-
-
-class Derivatives(ABC):
-    """Results of a function on arrays at some arguments, and their derivatives in both directions.
-
-    Inputs have names: fields of the motion, those left out included, `load`, `gravity`, the `parameters` of the call,
-    and numbers of friction, such as "friction.coulomb", or "friction[0].coulomb" where there are several groups.
-    A rotation counts as nine numbers; whoever turns it along a motion gets the derivative along that motion.
-    """
-
-    results: Mapping[str, Array]
-    """Results by name (*batch, ...), `status` among them; samples that are not OK hold NaN."""
-
-    @property
-    @abstractmethod
-    def inputs(self) -> Collection[str]:
-        """Names of the inputs that derivatives are taken by."""
-
-    @abstractmethod
-    def jvp(self, rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
-        """Return the rates of the results, by name, where inputs change at these rates (*batch, ...) and others do not.
-
-        Samples that are not OK hold NaN. Raises ValueError for other names and for shapes that do not fit.
-        """
-
-    @abstractmethod
-    def vjp(self, cotangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
-        """Return the derivatives of a number by all inputs, from those by results (*batch, ...); others count as zero.
-
-        Each has the shape in which the input came, so that of an input that many samples share it is their sum. A
-        sample that is not OK gives NaN, and nothing where its cotangents are zero. Raises ValueError as `jvp`.
-        """
-
-    @abstractmethod
-    def hvp(self, cotangents: Mapping[str, ArrayLike], rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
-        """Return the rates of what `vjp` gives for fixed cotangents, where inputs change at these rates.
-
-        That is the product of the second derivatives of a number with a vector, exact, in the shapes of `vjp`. Raises
-        ValueError as `jvp`.
-        """
 
 
 class StageDerivatives(Derivatives):
@@ -463,25 +421,6 @@ def _opened(
     return Dynamics(robot, cast(Moving, moving), row.wanted(groups), acting, criteria=shared)
 
 
-def designs(robot: Robot, parameters: Mapping[str, ArrayLike]) -> dict[str, Array]:
-    """Return parameters of designs as arrays. Raises ParameterError for names and values that the robot cannot have."""
-    table = {parameter.name: parameter for parameter in robot.family.parameters}
-    result = {}
-    for name, value in parameters.items():
-        if name not in table:
-            raise ParameterError(f"{robot.name} has no parameter {name!r}; {nearest(name, table)}")
-        try:
-            result[name] = real_numbers(value)
-        except (TypeError, ValueError):
-            raise ParameterError(f"{robot.name}: {name}: got {shown(value)}; expected {table[name].bounds}") from None
-        for number in result[name].flat:
-            if problem := table[name].problem(float(number)):
-                raise ParameterError(
-                    f"{robot.name}: {name} = {float(number)!r} {problem}; expected {table[name].bounds}"
-                )
-    return result
-
-
 def _motion_roots(robot: Robot, size: int) -> dict[str, Root]:
     """Return where the parts of a motion are in the motion input of kernels, which has so many rows."""
     if robot.mechanism.is_chain:
@@ -501,27 +440,3 @@ def _friction_names(groups: FrictionInput) -> list[str]:
     """Return names of the numbers of friction, in their order."""
     heads = ["friction"] if len(groups.groups) == 1 else [f"friction[{k}]" for k in range(len(groups.groups))]
     return [f"{head}.{name}" for head, group in zip(heads, groups.groups, strict=True) for name in group.parameters]
-
-
-def check_names(what: str, names: Collection[str], available: Collection[str]) -> None:
-    """Refuse names of rates or cotangents that there are not, by ValueError."""
-    for name in names:
-        if name not in available:
-            raise ValueError(f"{what}: got {name}; {nearest(name, available)}")
-
-
-def spread(name: str, value: ArrayLike, core: tuple[int, ...], batch: tuple[int, ...]) -> Array:
-    """Return an array (*batch, *core). Raises ValueError."""
-    try:
-        return np.broadcast_to(real_numbers(value), (*batch, *core))
-    except (TypeError, ValueError):
-        got = f"{name}: got an array of shape {np.shape(value)}"
-        raise ValueError(f"{got}; expected {(*batch, *core)}, or what is broadcast to it") from None
-
-
-def summed(per_sample: Array, batch: tuple[int, ...], core: int) -> Array:
-    """Return the sum over the dims that an input of a batch does not have, or has with length one."""
-    lead = per_sample.ndim - core - len(batch)
-    per_sample = per_sample.sum(axis=tuple(range(lead)))
-    short = tuple(k for k, size in enumerate(batch) if size == 1 and per_sample.shape[k] != 1)
-    return per_sample.sum(axis=short, keepdims=True)

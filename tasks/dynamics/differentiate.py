@@ -16,15 +16,22 @@ from numpy.typing import ArrayLike
 from robots.arguments import check_arguments, shown
 from robots.model import Robot
 from robots.parameters import nearest
-from tasks.dynamics.derivatives import FUNCTIONS, Derivatives, StageDerivatives
+from tasks.dynamics.derivatives import FUNCTIONS, StageDerivatives
+from tasks.dynamics.directions import Derivatives
+from tasks.dynamics.forward import forward_dynamics
+from tasks.dynamics.forward_kinematics import forward_kinematics
 from tasks.dynamics.implicit import AccelerationDerivatives, PoseDerivatives
 from tasks.dynamics.inputs import refuse_actuator
 from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, MotionKeywords, State, long_form
 
+OF_STAGES: Mapping[str, Callable[..., Derivatives]] = {
+    name: functools.partial(StageDerivatives, row) for name, row in FUNCTIONS.items()
+}
+"""Functions whose results are values of stages."""
 KINDS: Mapping[str, Callable[..., Derivatives]] = {
-    **{name: functools.partial(StageDerivatives, row) for name, row in FUNCTIONS.items()},
-    "forward_dynamics": AccelerationDerivatives,
-    "forward_kinematics": PoseDerivatives,
+    **OF_STAGES,
+    "forward_dynamics": functools.partial(AccelerationDerivatives, forward_dynamics, OF_STAGES["inverse_dynamics"]),
+    "forward_kinematics": functools.partial(PoseDerivatives, forward_kinematics, OF_STAGES["actuator_positions"]),
 }
 """Functions that can be differentiated."""
 UNLOADED = (*(name for name, row in FUNCTIONS.items() if not row.loaded), "forward_kinematics")
@@ -71,5 +78,5 @@ def differentiate(
     if labelled := [key for key, value in named.items() if hasattr(value, "dims") and hasattr(value, "coords")]:
         raise ValueError(f"{labelled[0]}: got a DataArray; expected an array in SI units, such as its values")
     if name == "forward_kinematics":
-        return PoseDerivatives(robot, motion, actuator_position, parameters or {})
+        return KINDS[name](robot, motion, actuator_position, parameters or {})
     return KINDS[name](robot, motion, environment, forces, parameters or {})

@@ -16,7 +16,8 @@ from tasks.kernels.keys import Arrays, Indexed, Key, Values, indexed
 from tasks.kernels.lanes import BoundKernel, ProgramSequence, Slot, Slots, empty
 from tasks.mechanics.families import even_weights, mount_values, structure_of
 from tasks.stages.parts import VELOCITY
-from tasks.stages.stages import Rows, Stage, assembly, limb, platform
+from tasks.stages.stage import Rows, Stage
+from tasks.stages.stages import assembly, limb, platform
 
 
 def case_rows(family: Family, parameters: np.ndarray, gravity: tuple[float, float, float]) -> Values:

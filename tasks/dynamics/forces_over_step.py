@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeGuard
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,7 @@ from robots.arguments import argument_count
 from robots.loads.family import signal_breaks, signal_values
 from robots.loads.signals import Breaks
 from robots.model import Family
+from tasks.dynamics.records import GRAVITY, ServoLike
 from tasks.kernels.kernel import Batch, checked, rows
 
 OfTime = Callable[[float], ArrayLike]
@@ -245,3 +246,14 @@ def first_shape(force: Acting, time: float, seen: Sequence[np.ndarray], actuator
     elif is_of_time(force):
         forces = force(time)
     return checked("force", forces, (actuators,)).shape[:-1]
+
+
+class Cases(NamedTuple):
+    """Batch dims, the state (size, padded samples) at the `start` [s], and the forces; with a servo, its gravity."""
+
+    batch: Batch
+    state: np.ndarray
+    pushes: Pushes
+    start: float
+    servo: ServoLike | None = None
+    gravity: ArrayLike = GRAVITY

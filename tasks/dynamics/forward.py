@@ -19,12 +19,20 @@ from robots.parameters import nearest
 from robots.status import Status
 from tasks.dynamics import inputs
 from tasks.dynamics.equations import free_acceleration
-from tasks.dynamics.forces_over_step import Acting, HeldForces, Pushes, SignalSource, Source, arguments, first_shape
+from tasks.dynamics.forces_over_step import (
+    Acting,
+    Cases,
+    HeldForces,
+    Pushes,
+    SignalSource,
+    Source,
+    arguments,
+    first_shape,
+)
 from tasks.dynamics.instant.layout import POSE
 from tasks.dynamics.instant.moments import Moment
 from tasks.dynamics.integration import METHODS, MotionSystem, Stepper, forced
 from tasks.dynamics.records import (
-    GRAVITY,
     NO_FORCES,
     STANDING,
     Environment,
@@ -69,17 +77,6 @@ class BaseMotion(NamedTuple):
             return inputs.field_input(Environment(gravity=gravity, base=Motion(**values))).values
 
         return Source("base", field if any(callable(part) for part in self) else field(0.0), MOVING)
-
-
-class Cases(NamedTuple):
-    """Batch dims, the state (size, padded samples) at the `start` [s], and the forces; with a servo, its gravity."""
-
-    batch: Batch
-    state: np.ndarray
-    pushes: Pushes
-    start: float
-    servo: ServoLike | None = None
-    gravity: ArrayLike = GRAVITY
 
 
 def opened(

@@ -17,21 +17,15 @@ from numpy.typing import ArrayLike
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
-from tasks.dynamics.derivatives import (
-    FUNCTIONS,
-    Array,
-    Derivatives,
-    StageDerivatives,
-    check_names,
-    designs,
-    spread,
-    summed,
-)
-from tasks.dynamics.forward import forward_dynamics
-from tasks.dynamics.forward_kinematics import forward_kinematics
+from tasks.dynamics.directions import Array, Derivatives, check_names, designs, spread, summed
 from tasks.dynamics.inputs import CORES, JOINTS, actuator_forces
 from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, Motion
 from tasks.kernels.kernel import checked, common_batch
+
+Solve = Callable[..., Any]
+"""The function that finds what is differentiated."""
+Inner = Callable[..., Derivatives]
+"""Derivatives of the function that it inverts, at arguments."""
 
 MET = 1e-7
 """Difference between given forces and those of the motion that they cause, relative to their size, up to which the
@@ -41,10 +35,15 @@ ACTUATOR, TARGET = "actuator", "actuator_position"
 
 
 class AccelerationDerivatives(Derivatives):
-    """Derivatives of `forward_dynamics`; NaN where friction holds a joint, where accelerations have kinks."""
+    """Derivatives of `forward_dynamics`; NaN where friction holds a joint, where accelerations have kinks.
+
+    solve: forward dynamics; inverse: derivatives of inverse dynamics.
+    """
 
     def __init__(
         self,
+        solve: Solve,
+        inverse: Inner,
         robot: Robot,
         motion: Motion,
         environment: Environment,
@@ -56,11 +55,10 @@ class AccelerationDerivatives(Derivatives):
         self.free = _places(robot)
         self.actuator = actuator_forces(robot, forces)
         still = replace(motion, acceleration=None, qdd=None)
-        batch, solution = _of_designs(robot, designs(robot, parameters), still, environment, forces)
+        batch, solution = _of_designs(solve, robot, designs(robot, parameters), (still, environment, forces))
         moving = replace(still, **{self.unknown: np.nan_to_num(solution.acceleration)})
         without = replace(forces, actuator=None)
-        row = FUNCTIONS["inverse_dynamics"]
-        self.inner = StageDerivatives(row, robot, moving, environment, without, parameters)
+        self.inner = inverse(robot, moving, environment, without, parameters)
         self.batch, self.results = batch, solution._asdict()
         self.jacobian = np.nan_to_num(self.inner.results["jacobian"])
         self.gap = self.actuator - self.inner.results["force"]
@@ -140,30 +138,41 @@ class AccelerationDerivatives(Derivatives):
 
 
 class PoseDerivatives(Derivatives):
-    """Derivatives of `forward_kinematics`, by actuator positions and parameters; a guess changes nothing."""
+    """Derivatives of `forward_kinematics`, by actuator positions and parameters; a guess changes nothing.
 
-    def __init__(self, robot: Robot, guess: Motion, target: ArrayLike | None, parameters: Mapping[str, ArrayLike]):
+    solve: forward kinematics; inverse: derivatives of actuator positions.
+    """
+
+    def __init__(
+        self,
+        solve: Solve,
+        inverse: Inner,
+        robot: Robot,
+        guess: Motion,
+        target: ArrayLike | None,
+        parameters: Mapping[str, ArrayLike],
+    ):
         if target is None:
             raise ValueError("actuator_position: got nothing; expected the actuator positions (*batch, actuator)")
         self.target = checked(TARGET, target, (len(robot.mechanism.actuators),))
         self.free = _places(robot)
-        batch, solution = _poses(robot, designs(robot, parameters), guess, self.target)
+        self.parameters = tuple(parameters)
+        batch, solution = _poses(solve, robot, designs(robot, parameters), guess, self.target)
         home = robot.mechanism.platform.home
         good = (solution.status == Status.OK)[..., None]
         pose = Motion(
             position=np.where(good, solution.position, home.position),
             rotation=np.where(good[..., None], solution.rotation, home.rotation),
         )
-        row = FUNCTIONS["actuator_positions"]
-        self.inner = StageDerivatives(row, robot, pose, STANDING, NO_FORCES, parameters)
+        self.inner = inverse(robot, pose, STANDING, NO_FORCES, parameters)
         self.batch, self.results = batch, solution._asdict()
-        self.good = (solution.status == Status.OK) & self.inner.good.reshape(batch)
+        self.good = (solution.status == Status.OK) & (self.inner.results["status"] == Status.OK).reshape(batch)
         self.turns = np.asarray(pose.rotation)
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Names of the inputs."""
-        return (TARGET, *self.inner.parameters)
+        return (TARGET, *self.parameters)
 
     def _matrix(self) -> Array:
         """Return the derivatives (*batch, actuator, freedom) of actuator positions by the pose."""
@@ -194,7 +203,7 @@ class PoseDerivatives(Derivatives):
 
     def _of_inputs(self, pushed: Array, by_input: Mapping[str, Array]) -> dict[str, Array]:
         """Return derivatives by actuator positions and parameters."""
-        by_parameter = {name: by_input[name] for name in self.inner.parameters}
+        by_parameter = {name: by_input[name] for name in self.parameters}
         return {TARGET: summed(pushed, self.target.shape[:-1], 1), **by_parameter}
 
     def _multiplier(self, cotangents: Mapping[str, ArrayLike]) -> Array:
@@ -287,9 +296,10 @@ class _Poses(NamedTuple):
 
 
 def _of_designs(
-    robot: Robot, table: Mapping[str, Array], motion: Motion, environment: Environment, forces: Forces
+    solve: Solve, robot: Robot, table: Mapping[str, Array], call: tuple[Motion, Environment, Forces]
 ) -> tuple[tuple[int, ...], _Accelerations]:
     """Return the batch dims and the accelerations of all samples, designs one after the other."""
+    motion, environment, forces = call
     named: dict[str, Any] = {**motion.moving, ACTUATOR: forces.actuator, "load": forces.load, "time": motion.time}
     cores = {**CORES, **dict.fromkeys(JOINTS, (0,)), ACTUATOR: (0,), "load": (0,), "time": ()}
     arrays = {name: np.asarray(array, dtype=float) for name, array in named.items() if array is not None}
@@ -302,13 +312,15 @@ def _of_designs(
         moving = {name: part[name] for name in motion.moving}
         pushes: dict[str, Any] = {name: part[name] for name in (ACTUATOR, "load") if name in part}
         state = replace(motion, **moving, **({"time": part["time"]} if "time" in part else {}))
-        solution = forward_dynamics(robot, state, replace(forces, **pushes), environment)
+        solution = solve(robot, state, replace(forces, **pushes), environment)
         return _Accelerations(solution.acceleration, solution.stuck, solution.status)
 
     return batch, _Accelerations(*_each(robot, table, arrays, {k: len(v) for k, v in cores.items()}, batch, run))
 
 
-def _poses(robot: Robot, table: Mapping[str, Array], guess: Motion, target: Array) -> tuple[tuple[int, ...], _Poses]:
+def _poses(
+    solve: Solve, robot: Robot, table: Mapping[str, Array], guess: Motion, target: Array
+) -> tuple[tuple[int, ...], _Poses]:
     """Return the batch dims and the poses of all samples, designs one after the other."""
     moving = {name: np.asarray(array, dtype=float) for name, array in guess.moving.items()}
     arrays, cores = {**moving, TARGET: target}, {**{name: len(core) for name, core in CORES.items()}, TARGET: 1}
@@ -319,7 +331,7 @@ def _poses(robot: Robot, table: Mapping[str, Array], guess: Motion, target: Arra
 
     def run(robot: Robot, part: Mapping[str, Array]) -> _Poses:
         start = replace(guess, **{name: part[name] for name in moving})
-        return _Poses(*forward_kinematics(robot, start, actuator_position=part[TARGET]))
+        return _Poses(*solve(robot, start, actuator_position=part[TARGET]))
 
     return batch, _Poses(*_each(robot, table, arrays, cores, batch, run))
 

@@ -61,7 +61,8 @@ from tasks.mechanics.families import even_weights
 from tasks.mechanics.kinematics import JointState, sliding, way
 from tasks.stages.limb import FORMULATIONS
 from tasks.stages.parts import OUTCOME, RECURSION, VELOCITY
-from tasks.stages.stages import Stage, limb, stages
+from tasks.stages.stage import Stage
+from tasks.stages.stages import limb, stages
 
 HELD = 1e-9
 """Rounding limit of the platform wrench that limbs cannot hold, relative to the largest reaction."""

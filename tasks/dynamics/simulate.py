@@ -25,8 +25,8 @@ from robots.status import Status
 from tasks.dynamics import free_motion, inputs, spanning_tree
 from tasks.dynamics.adaptive import AdaptiveCase
 from tasks.dynamics.equations import equations_of_motion
-from tasks.dynamics.forces_over_step import Acting
-from tasks.dynamics.forward import Cases, begun, opened, over_time, series
+from tasks.dynamics.forces_over_step import Acting, Cases
+from tasks.dynamics.forward import begun, opened, over_time, series
 from tasks.dynamics.free_motion import Feedback, Form
 from tasks.dynamics.instant.moments import Moment
 from tasks.dynamics.integration import MotionSystem
@@ -233,7 +233,7 @@ def simulate(
     state, forces, environment = records_of(force, cast(DrivenKeywords, driven))
     clock = FixedSteps(step, steps, every, method, start or 0.0)
     if method == spanning_tree.METHOD:
-        return spanning_tree.simulate_tree(robot, state, forces, environment, clock, next(iter(forms), None))
+        return _on_tree(robot, state, forces, environment, clock, next(iter(forms), None))
     return with_singularities(robot, _in_constant_steps(robot, state, forces, environment, clock, forms))
 
 
@@ -277,7 +277,7 @@ def simulate_adaptive(
     state, forces, environment = records_of(force, parts)
     clock = AdaptiveSteps(times, rtol, atol, balance, solver)
     if solver == spanning_tree.METHOD:
-        return spanning_tree.simulate_tree(robot, state, forces, environment, clock)
+        return _on_tree(robot, state, forces, environment, clock)
     if robot.mechanism.is_chain:
         motion: Simulation | ChainMotion = simulate_chain_adaptive(robot, state, forces, environment, clock)
     elif _with_joints(robot, state, forces, environment) or balance is not None or solver is not None:
@@ -285,6 +285,19 @@ def simulate_adaptive(
     else:
         motion = free_motion.simulate_adaptive(robot, state, forces, environment.gravity, clock)
     return with_singularities(robot, motion)
+
+
+def _on_tree(
+    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps | AdaptiveSteps,
+    form: object = None,
+) -> ChainMotion | Simulation:  # fmt: skip
+    """Return the motion of all joints of the tree. Raises ValueError for a request of which there is no such motion."""
+    spanning_tree.refuse(robot, forces, clock, form)
+    turned, moves = forces.load_axes == "platform", bool(environment.base_parts)
+    system = MotionSystem.of(robot, None, environment.gravity, base=moves, load_with_platform=turned)
+    first = clock.start if isinstance(clock, FixedSteps) else float(clock.instants[0])
+    cases = opened(robot, system, state, forces, environment, first)
+    return spanning_tree.simulate_tree(robot, system, cases, forces.friction, clock)
 
 
 def _with_joints(robot: Robot, state: State, forces: Forces, environment: Environment) -> bool:

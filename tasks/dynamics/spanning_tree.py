@@ -23,14 +23,14 @@ from scipy.integrate import DOP853
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics import inputs
-from tasks.dynamics.adaptive import Effort
-from tasks.dynamics.forces_over_step import HeldForces, Push
-from tasks.dynamics.forward import Cases, opened
+from tasks.dynamics.forces_over_step import Cases, HeldForces, Push
 from tasks.dynamics.integration import MotionSystem
+from tasks.dynamics.inverse import inverse_kinematics
 from tasks.dynamics.motions import ChainMotion, Simulation
-from tasks.dynamics.records import AdaptiveSteps, Environment, FixedSteps, Forces, State
+from tasks.dynamics.records import AdaptiveSteps, Effort, FixedSteps, Forces
 from tasks.dynamics.tree_coordinates import OfChain, OfPlatform, TreeCoordinates, TreeSeries
 from tasks.dynamics.tree_friction import TreeFriction, obstacle
+from tasks.features.friction.inputs import Friction
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Values
 from tasks.mechanics.families import structure_of
@@ -71,22 +71,16 @@ def refuse(robot: Robot, forces: Forces, clock: FixedSteps | AdaptiveSteps, form
 
 
 def simulate_tree(
-    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps | AdaptiveSteps,
-    form: object = None,
-) -> ChainMotion | Simulation:  # fmt: skip
-    """Integrate a batch of cases; arguments as in `tasks.dynamics.simulate.simulate_chain`.
+    robot: Robot, system: MotionSystem, cases: Cases, friction: Friction, clock: FixedSteps | AdaptiveSteps
+) -> ChainMotion | Simulation:
+    """Integrate a batch of cases, whose robot, forces and clock `refuse` has let through.
 
     Adaptive steps are those of scipy's DOP853, of one case. The result has the joints of the tree of a chain as well.
-    Raises ValueError for a request of which there is no such motion.
+    Raises ValueError for several cases in adaptive steps.
     """
-    refuse(robot, forces, clock, form)
-    turned, moves = forces.load_axes == "platform", bool(environment.base_parts)
-    system = MotionSystem.of(robot, None, environment.gravity, base=moves, load_with_platform=turned)
-    first = clock.start if isinstance(clock, FixedSteps) else float(clock.instants[0])
-    cases = opened(robot, system, state, forces, environment, first)
     coordinates = OfChain(robot) if robot.mechanism.is_chain else OfPlatform(robot)
-    friction = TreeFriction.of(robot, forces.friction, coordinates.before_limbs)
-    run = _TreeRun(robot, system, coordinates, cases, inputs.gravity_input(environment.gravity), friction)
+    losses = TreeFriction.of(robot, friction, coordinates.before_limbs)
+    run = _TreeRun(robot, system, coordinates, cases, inputs.gravity_input(cases.gravity), losses)
     with np.errstate(all="ignore"):  # a case that came to an end holds NaN
         if isinstance(clock, FixedSteps):
             return coordinates.result(run.motion(clock), cases.batch)
@@ -133,7 +127,7 @@ class _TreeRun:
         """Return the first state, and the status of the samples."""
         at, count = self.system.layout.at, self._count
         start = self.cases.state[:, :count].T
-        angles, rates, status = self.coordinates.start(start[:, at["q"]], start[:, at["qd"]])
+        angles, rates, status = self.coordinates.start(start[:, at["q"]], start[:, at["qd"]], inverse_kinematics)
         work = np.zeros((count, self.system.layout.actuators))
         return TreeState(angles, rates, work, np.zeros((count, len(self.friction.joints)))), status
 

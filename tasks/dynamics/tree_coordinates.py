@@ -8,6 +8,7 @@ quarter turn.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 
 from robots.model import Robot
 from robots.types import TWIST
-from tasks.dynamics.inverse import inverse_kinematics
 from tasks.dynamics.motions import ChainMotion, Simulation
 from tasks.dynamics.records import Motion
 from tasks.mathematics import rotations
@@ -25,6 +25,10 @@ Numbers = NDArray[np.float64]
 
 POSE = 6
 """Number of joints that stand for the pose of a platform."""
+
+
+Solve = Callable[..., Any]
+"""Inverse kinematics of a batch: `tasks.dynamics.inverse.inverse_kinematics`."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class TreeCoordinates(ABC):
         """Number of joints of the tree before those of the limbs."""
 
     @abstractmethod
-    def start(self, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    def start(self, q: Numbers, qd: Numbers, solve: Solve) -> tuple[Numbers, Numbers, Numbers]:
         """Angles, rates and status at a state as `tasks.dynamics.instant.layout.StateLayout` has it."""
 
     @abstractmethod
@@ -85,9 +89,9 @@ class OfChain(TreeCoordinates):
         mechanism = self.robot.mechanism
         return [mechanism.limbs[0].index(name) for name in mechanism.freedoms]
 
-    def start(self, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    def start(self, q: Numbers, qd: Numbers, solve: Solve) -> tuple[Numbers, Numbers, Numbers]:
         """From inverse kinematics."""
-        solved, joints = inverse_kinematics(self.robot, q=q, qd=qd), len(self.robot.mechanism.limbs[0].links)
+        solved, joints = solve(self.robot, q=q, qd=qd), len(self.robot.mechanism.limbs[0].links)
         angles, rates = (np.nan_to_num(x[:, 0, :joints]) for x in (solved.position, solved.velocity))
         return angles, rates, solved.status.astype(float)
 
@@ -128,7 +132,7 @@ class OfPlatform(TreeCoordinates):
         home = self.robot.mechanism.platform.home
         return np.array(home.position, dtype=float), np.array(home.rotation, dtype=float)
 
-    def start(self, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    def start(self, q: Numbers, qd: Numbers, solve: Solve) -> tuple[Numbers, Numbers, Numbers]:
         """From inverse kinematics of each limb."""
         position, turned = q[:, :3], rotations.rotation_matrix(q[:, 3:].T).transpose(2, 0, 1)
         twist = np.zeros((len(q), POSE))
@@ -136,7 +140,7 @@ class OfPlatform(TreeCoordinates):
         turns = (
             {"rotation": turned} if any(name in self.robot.mechanism.platform.mobility for name in TWIST[:3]) else {}
         )
-        solved = inverse_kinematics(self.robot, Motion(position=position, twist=twist, **turns))
+        solved = solve(self.robot, Motion(position=position, twist=twist, **turns))
         limbs = self.robot.mechanism.limbs
         sizes = [len(limbs[instance.limb].links) for instance in self.robot.mechanism.instances]
         angles, rates = (

@@ -12,7 +12,7 @@ from tasks.kernels.keys import Indexed, Key
 from tasks.kernels.program import Program, trace
 from tasks.mechanics.families import structure_of
 from tasks.mechanics.structure import flat_mount, symbolic
-from tasks.stages.stages import Stage
+from tasks.stages.stage import Stage
 
 PARAMETERS = "parameters"
 

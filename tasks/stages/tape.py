@@ -15,7 +15,7 @@ from tasks.kernels.derivatives import pushforward
 from tasks.kernels.kernel import kernel, padded
 from tasks.kernels.keys import Arrays, Cotangent, Key, Rate, Values
 from tasks.kernels.program import Program
-from tasks.stages.stages import Rows, Stage
+from tasks.stages.stage import Rows, Stage
 
 
 class Tape:

@@ -121,7 +121,7 @@ def wrap_blocks(
 
 def compute_other_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Peak forces as a machine gives them that rounds otherwise."""
-    right = graph.compute.assembled
+    right = graph.assembly.assembled
 
     def otherwise(*arguments: Any) -> Any:
         made = right(*arguments)

@@ -18,7 +18,7 @@ from tasks.dynamics.records import GRAVITY
 from tasks.features.friction.inputs import Friction
 from tasks.kernels.keys import Key
 from tasks.kernels.program import Program
-from tasks.stages.stages import Rows
+from tasks.stages.stage import Rows
 
 BUILD = "cc -O2 -ffp-contract=off -c {name}.c"
 

@@ -25,7 +25,7 @@ from tasks.features.friction.inputs import Friction
 from tasks.kernels.expression import CASE, CONSTANT, LEAVES, RESULT, SAMPLE
 from tasks.kernels.keys import Key
 from tasks.kernels.program import PER_CASE, Program, size
-from tasks.stages.stages import Rows
+from tasks.stages.stage import Rows
 
 if TYPE_CHECKING:
     import casadi

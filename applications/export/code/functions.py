@@ -32,7 +32,7 @@ from tasks.kernels.program import Program, trace
 from tasks.mechanics.families import even_weights, structure_of
 from tasks.stages import equations, stages
 from tasks.stages.parts import OUTCOME, VELOCITY
-from tasks.stages.stages import Rows, Stage
+from tasks.stages.stage import Rows, Stage
 from tasks.stages.terms import PLATFORM
 
 

@@ -23,7 +23,8 @@ from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Indexed, Values, empty_rows, padded
 from tasks.mechanics.families import structure_of
 from tasks.stages.metrics.poses import METRICS, UNREACHED
-from tasks.stages.stages import Stage, stages
+from tasks.stages.stage import Stage
+from tasks.stages.stages import stages
 
 FORCE = "peak_force"
 """The largest force of an actuator that holds the pose, without friction [N or N m]."""

@@ -20,7 +20,7 @@ sys.path.insert(0, str(HERE.parent))
 
 from applications.report import style  # noqa: E402
 from applications.report.data import series  # noqa: E402
-from applications.report.data.case import compute  # noqa: E402
+from applications.report.data.recomputed import compute  # noqa: E402
 from applications.report.figures.animation import view_axes  # noqa: E402
 from docs.site.examples import EXAMPLES  # noqa: E402 - the folder of the pages is not installed
 from docs.site.gallery import DRAWN, name, sweeps  # noqa: E402

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from applications.commands.terminal import forced
-from applications.report.data.results import results_of
+from applications.report.data.recomputed import results_of
 from applications.report.figures import case
 
 

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 import xarray
 
 from applications import report as reports
-from applications.report.data.results import Results, results_of
+from applications.report.data.recomputed import ComputedResults, results_of
+from applications.report.data.results import Results
 from applications.report.data.sketch import draw
 from applications.studies.axes import by_design, unstacked
 from applications.studies.cases import by_cases
@@ -193,4 +194,4 @@ class Limbsweep:
 
         Designs are those of the dataset: what a study calls operating cases are parameters as all others here.
         """
-        return Results(by_design(self._dataset)).table
+        return ComputedResults(by_design(self._dataset)).table

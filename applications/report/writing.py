@@ -8,7 +8,7 @@ from pathlib import Path
 
 from xarray import Dataset
 
-from applications.report.data.results import results_of
+from applications.report.data.recomputed import results_of
 from applications.report.data.runs import compared
 from applications.report.figures import case
 from applications.report.page import page

@@ -31,7 +31,8 @@ from pipeline.sweep.user_metric import PreparedMetric
 from robots.criteria.parts import CriteriaParameters
 from robots.criteria.selection import SeriesSelection
 from robots.derivatives import RequestedDerivatives
-from robots.formats.description import Description, family_of
+from robots.formats.description import Description
+from robots.formats.families import family_of
 from robots.formulas import replaced
 from robots.limits import ActuatorSharing, Limits
 from robots.loads.wrapped import moved_values

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from robots import catalog, geometry
+from robots import geometry
 from robots.coupled import CoupledPlatform, closed
 from robots.expressions.expression import ParsedExpression
 from robots.formats.assembly import References, counted_from
@@ -406,11 +406,6 @@ class Description:
 @functools.lru_cache(maxsize=64)
 def _family(description: Description) -> Family:
     return Family(description.name, description.title, description.source, description.parameters, description)
-
-
-def family_of(name: str, description: Description | None) -> Family:
-    """The family of a robot: that of its description, or without one that of the catalogue. Raises ParameterError."""
-    return catalog.family(name) if description is None else description.family
 
 
 def describe(robot: Robot) -> Description:

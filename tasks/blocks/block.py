@@ -16,7 +16,8 @@ import numpy as np
 from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.criteria.selection import EVERYTHING, SeriesSelection
 from robots.devices import CPU, Device
-from robots.formats.description import Description, family_of
+from robots.formats.description import Description
+from robots.formats.families import family_of
 from robots.formulas import evaluated, formulas_of, has_formulas, replaced
 from robots.friction.groups import FrictionGroup, varies
 from robots.limits import EVEN_SHARING, NO_LIMITS, ActuatorSharing, Limits

@@ -1,37 +1,11 @@
-"""Compute the designs that a report shows in detail again, each under one friction set, with all outputs.
-
-A store seldom holds joint motion and reactions, and need not: they are those of a small sweep of a few designs, made
-from the text of the sweep and run in this process by the same tasks. Times are thinned where there are many; the
-points of a workspace are no times and all stay. A design of a simulation is one of the robot with one set of gains from
-one initial state, see `applications.studies.axes`; it is simulated again, and its joints have no reactions.
-"""
+"""Design that a report shows in detail: its series under one friction set, and its moving points."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from pipeline.cluster.connection import ClusterConfig
-from pipeline.documents.files import FileSource
-from pipeline.errors import InputError, Problem
-from pipeline.execution.run import run
-from pipeline.sweep.axes.derived import Sliced
-from pipeline.sweep.axes.kinds import Array, Axis, Indices
-from pipeline.sweep.friction_sets import NO_FRICTION
-from pipeline.sweep.model import Sweep
-from pipeline.sweep.simulated.axes import SimulationAxes
-from pipeline.sweep.stored import SWEEP_FINGERPRINT
-from pipeline.sweep.time import TimeGrid
-from robots.criteria.selection import EVERYTHING
-from robots.derivatives import NO_DERIVATIVES
-from robots.friction.laws import LAWS
 from robots.model import Mechanism, Robot
-from robots.quantities import GAINS, STATE
-from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -39,17 +13,7 @@ if TYPE_CHECKING:
 
 MOST_TRAJECTORIES = 8
 MOST_TIMES = 401
-MOST_POINTS = 50_000
-"""Points of a workspace up to which they are computed again."""
-
-TOGETHER = 1 << 22
-"""Numbers of joint reactions that are in memory at a time."""
-
 ACTUATORS = ("actuator_force", "actuator_position", "actuator_velocity", "actuator_power")
-JOINTS = ("joint_position", "joint_reaction", "joint_friction")
-PLATFORM = ("platform_position",)
-SIMULATED = ("actuator_force", "actuator_position", "actuator_velocity", "joint_position")
-"""Series of the lists above that simulations provide."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,145 +54,3 @@ class DesignCase:
             return ()
         counts: Any = self.motions[trajectory].values["counts"]
         return tuple(int(count) for count in reversed(counts))
-
-
-@dataclass(frozen=True)
-class Taken(Axis):
-    """Sets of an axis chosen by number."""
-
-    base: Axis
-    numbers: tuple[int, ...]
-
-    @property
-    def size(self) -> int:
-        """Number of chosen sets."""
-        return len(self.numbers)
-
-    def take(self, indices: Indices) -> dict[str, Array]:
-        """Their values."""
-        return self.base.take(np.asarray(self.numbers, np.int64)[indices])
-
-    def describe(self) -> dict[str, Any]:
-        """Return the axis, and their numbers on it."""
-        return {"taken": self.base.describe(), "numbers": list(self.numbers)}
-
-
-def read_sweep(attributes: Mapping[str, object], files: Path | FileSource | None) -> Sweep:
-    """Read the sweep in the attributes of a store; files that it names are in `files`: a folder, a store.
-
-    Raises InputError where it cannot be read, as when a file of points is not there, or is not what it was.
-    """
-    name = "the sweep in the store"
-    if "sweep" not in attributes:
-        rule = "a dataset with the attribute 'sweep', as storage.open_results gives it"
-        raise InputError([Problem("dataset", 0, 0, "", "no sweep", rule)])
-    sweep = Sweep.from_text(str(attributes["sweep"]), name, files or Path())
-    if sweep.fingerprint != attributes.get(SWEEP_FINGERPRINT, attributes.get("fingerprint")):
-        hint = "Files that it names have changed, or limbsweep has; run the sweep again."
-        raise InputError([Problem(name, 0, 0, "", "another sweep", "the sweep that the store was made from", hint)])
-    if has_workspace(sweep) and sweep.grid.samples > MOST_POINTS:
-        rule = f"at most {MOST_POINTS:,} to compute again"
-        raise InputError([Problem(name, 0, 0, "time", f"a workspace of {sweep.grid.samples:,} points", rule)])
-    return sweep
-
-
-def has_workspace(sweep: Sweep) -> bool:
-    """Return whether any trajectory of a sweep is a grid of points."""
-    return any(is_grid(trajectory.kind) for trajectory in sweep.trajectories)
-
-
-def compute(sweep: Sweep, designs: Sequence[int], friction: int) -> Iterator[DesignCase]:
-    """Compute some designs of a sweep under one friction set, all by number; a few designs at a time."""
-    if sweep.simulation is not None:
-        yield from _simulated(sweep, sweep.simulation, designs, friction)
-        return
-    mechanism = sweep.family.reference
-    joints = sum(len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances)
-    trajectories = min(MOST_TRAJECTORIES, len(sweep.trajectories))
-    step = max(1, TOGETHER // (6 * joints * trajectories * len(times(sweep))))
-    for start in range(0, len(designs), step):
-        yield from _computed(sweep, tuple(designs[start : start + step]), friction)
-
-
-def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator[DesignCase]:
-    chains = sweep.family.reference.is_chain
-    part = replace(
-        _with_set(sweep, friction).with_sections(derivatives=NO_DERIVATIVES),
-        design=_taken(sweep.design, designs),
-        trajectories=sweep.trajectories[:MOST_TRAJECTORIES],
-        grid=TimeGrid(sweep.grid.step * stride(sweep), len(times(sweep))),
-        outputs=(*ACTUATORS, *JOINTS, *(() if chains else PLATFORM)),
-        metrics=(),
-    )
-    results = _run(part).assign_coords(time=times(sweep))
-    force = None
-    if any(LAWS[group.law].parameters for group in sweep.friction.groups):
-        force = _run(replace(part.with_sections(friction=NO_FRICTION), outputs=("actuator_force",)))["actuator_force"]
-    for place, design in enumerate(designs):
-        case_results, without = results.isel(design=place), None if force is None else force.isel(design=place)
-        yield DesignCase(design, case_results, stride(sweep), _robot(sweep, design), without, part.trajectories)
-
-
-def _simulated(sweep: Sweep, axes: SimulationAxes, designs: Sequence[int], friction: int) -> Iterator[DesignCase]:
-    """Simulate designs again, together those that differ in one alone: the robot, its gains, or its initial state."""
-    swept = {"design": sweep.design, GAINS: axes.gains, STATE: axes.state}
-    sizes = [axis.size for axis in swept.values()]
-    places = {number: tuple(int(k) for k in np.unravel_index(number, sizes)) for number in designs}
-    one = replace(
-        _with_set(sweep, friction),
-        trajectories=sweep.trajectories[:MOST_TRAJECTORIES],
-        outputs=(*SIMULATED, *(() if sweep.family.reference.is_chain else PLATFORM)),
-        metrics=(),
-        user_metrics=(),
-    )
-    for numbers in min((_alike_but_for(axis, places) for axis in range(len(swept))), key=len):
-        axis_values = [sorted({places[number][axis] for number in numbers}) for axis in range(len(swept))]
-        taken = {dim: _taken(axis, sets) for (dim, axis), sets in zip(swept.items(), axis_values, strict=True)}
-        simulation = replace(axes, gains=taken[GAINS], state=taken[STATE])
-        results = _run(replace(one.with_sections(simulation=simulation), design=taken["design"]))
-        results = results.isel(trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, stride(sweep)))
-        for number in numbers:
-            place = {dim: sets.index(k) for dim, sets, k in zip(swept, axis_values, places[number], strict=True)}
-            case_results = results.isel(place, missing_dims="ignore", drop=True)
-            yield DesignCase(number, case_results, stride(sweep), _robot(sweep, places[number][0]))
-
-
-def _alike_but_for(axis: int, places: Mapping[int, tuple[int, ...]]) -> list[list[int]]:
-    """Return the numbers of designs in groups whose places on axes are the same on all but one."""
-    groups: dict[tuple[int, ...], list[int]] = {}
-    for number, place in places.items():
-        groups.setdefault((*place[:axis], *place[axis + 1 :]), []).append(number)
-    return list(groups.values())
-
-
-def _taken(axis: Axis, numbers: Sequence[int]) -> Axis:
-    """Some sets of an axis; one of no parameters has a single one."""
-    return Taken(axis.names, axis, tuple(numbers)) if axis.names else axis
-
-
-def _with_set(sweep: Sweep, friction: int) -> Sweep:
-    """Return a sweep with one of its friction sets, whose series are whole and without sensors."""
-    axis = sweep.friction.axis
-    one = replace(sweep.friction, axis=Sliced(axis.names, axis, friction, friction + 1))
-    return sweep.with_sections(friction=one, measurement=None, split=None, selection=EVERYTHING)
-
-
-def _robot(sweep: Sweep, design: int) -> Robot:
-    return Robot(sweep.family, {name: float(x[0]) for name, x in sweep.designs(design, design + 1).items()})
-
-
-def _run(sweep: Sweep) -> Dataset:
-    dataset = run(sweep, cluster=ClusterConfig.of("synchronous"), progress=False)
-    return (dataset.isel(friction=0) if "friction" in dataset.dims else dataset).load()
-
-
-def times(sweep: Sweep) -> Array:
-    """Return the times of cases of a sweep [s]."""
-    return sweep.grid.values[:: stride(sweep)]
-
-
-def stride(sweep: Sweep) -> int:
-    """Times of the sweep between two of its cases: 1 for a workspace, and where friction remembers what was between."""
-    if has_workspace(sweep) or any(group.remembers for group in sweep.friction.groups):
-        return 1
-    return max(1, -(-(sweep.grid.samples - 1) // (MOST_TIMES - 1)))

@@ -15,28 +15,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from applications.report.data.case import ACTUATORS, MOST_TIMES, MOST_TRAJECTORIES, DesignCase
 from applications.report.data.designs import DesignColumn, Designs, designs
 from applications.report.data.display import quantity
 from applications.studies.axes import by_design
 from applications.studies.cases import INCOMPLETE, by_cases, dims_of
-from applications.studies.columns import refuse
 from pipeline.documents.files import FileSource
 from pipeline.errors import InputError, Problem
-from pipeline.execution.conventions import files_of, joint_units
+from pipeline.execution.conventions import joint_units
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
-from pipeline.sweep.question.reader import stored_question
-from pipeline.sweep.side_files import stored_files
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
 
-    from applications.report.data.case import DesignCase
     from pipeline.sweep.model import Sweep
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
     """The dataset of a store, and choices of a user: a design, a friction set, a folder of files that the sweep names.
+
+    By itself it shows what is stored; `ComputedResults` compute designs again.
 
     Raises InputError for a design or a friction set that the dataset does not have.
     """
@@ -174,10 +173,8 @@ class Results:
 
     @cached_property
     def _sweep(self) -> tuple[Sweep | None, str]:
-        from applications.report.data.case import read_sweep
-
         try:
-            sweep = read_sweep(self.dataset.attrs, self.stored or self.files)
+            sweep = self.read_sweep()
         except InputError as error:
             if self.files is not None:
                 raise
@@ -205,6 +202,14 @@ class Results:
             return np.atleast_1d(self.dataset["design"].values).astype(np.int64)
         return np.arange(size, dtype=np.int64)
 
+    def read_sweep(self) -> Sweep:
+        """Read the sweep of the store. Raises InputError where it cannot be read again."""
+        raise InputError([Problem("dataset", 0, 0, "", "results alone", "results that are computed again")])
+
+    def computed(self, sweep: Sweep, designs: Sequence[int]) -> Iterator[DesignCase]:
+        """Compute some designs of the sweep again, by number, under the shown friction set."""
+        raise NotImplementedError
+
     @property
     def sweep(self) -> Sweep | None:
         """The sweep of the store; None where it cannot be read again."""
@@ -222,15 +227,13 @@ class Results:
 
     def cases(self, designs: Sequence[int]) -> Iterator[DesignCase]:
         """Designs by number under the shown friction set: computed again, or where that cannot be, as stored."""
-        from applications.report.data.case import ACTUATORS, MOST_TIMES, DesignCase, compute
-
         if self.sweep is None:
             thin = max(1, -(-(self.dataset.sizes.get("time", 1) - 1) // (MOST_TIMES - 1)))
             for design in designs:
                 yield DesignCase(design, self._stored(ACTUATORS, design, thin), thin)
             return
         places = {int(self._numbers[design]): design for design in designs}
-        for case in compute(self.sweep, [*places], self.friction):
+        for case in self.computed(self.sweep, [*places]):
             # Where the store has a series too, it is that of the store which is shown.
             stored = self._stored(case.results, places[case.design], case.stride)
             yield replace(case, design=places[case.design], results=case.results.assign(stored.variables))
@@ -263,8 +266,6 @@ class Results:
 
     def _stored(self, names: Iterable[Hashable], design: int, stride: int) -> Dataset:
         """Read the stored series of a design, at every `stride`-th time."""
-        from applications.report.data.case import MOST_TRAJECTORIES
-
         place = {"design": design, "friction": self.friction}
         stored = [name for name in names if name in self.dataset]
         series = self.dataset[stored] if stored else self.dataset.drop_vars(self.dataset.variables)
@@ -273,40 +274,6 @@ class Results:
             trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, stride), missing_dims="ignore"
         ).compute()
         return series.transpose("trajectory", ..., missing_dims="ignore")
-
-
-def results_of(
-    store: str | Path | Dataset,
-    design: int | None = None,
-    friction: int | None = None,
-    files: str | Path | None = None,
-    question: StudyQuestion = NO_QUESTION,
-) -> Results:
-    """Open the results in a store, finished or not, or in a dataset. Raises StoreError, InputError.
-
-    question: what is asked instead of what the section `study` of the sweep asks.
-    """
-    from xarray import Dataset
-
-    from storage import open_results
-
-    folder = None if files is None else Path(files)
-    if isinstance(store, Dataset):
-        if "design" not in store.dims:
-            raise refuse("dataset", "no dim design", "a dataset with designs", "Select by a list: isel(design=[3]).")
-        dataset, stored = by_design(_with_dims(store)), None if files is not None else files_of(store)
-    else:
-        dataset, stored = by_design(open_results(store, unfinished=True)), stored_files(store, folder or ".")
-    asked = stored_question(dataset.attrs)
-    asked = asked.with_options(question.objectives, question.where, question.cases)
-    return Results(dataset, design, friction, folder, stored, asked)
-
-
-def _with_dims(dataset: Dataset) -> Dataset:
-    """Return a dataset of which one trajectory, or one time, was selected, with that as a dim again."""
-    lost = [dim for dim in ("trajectory", "time") if dim not in dataset.dims]
-    lost = [dim for dim in lost if dim == "trajectory" or dim in dataset.coords]
-    return dataset.expand_dims(lost).transpose("design", ...) if lost else dataset
 
 
 def _value_words(values: DataArray, case: int) -> str:

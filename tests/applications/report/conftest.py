@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from applications.report.data.results import Results, results_of
+from applications.report.data.recomputed import results_of
+from applications.report.data.results import Results
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.execution.run import run
 from pipeline.sweep.model import Sweep

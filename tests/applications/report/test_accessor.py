@@ -12,7 +12,7 @@ import xarray
 import applications.report.registered  # noqa: F401 - which xarray loads by itself where limbsweep is installed
 from applications.report import accessor, save_figure
 from applications.report.accessor import robot_html
-from applications.report.data.results import results_of
+from applications.report.data.recomputed import results_of
 from pipeline.errors import InputError
 from pipeline.execution import opening
 from pipeline.execution.preparation import lazy

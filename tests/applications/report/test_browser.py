@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from applications.report.data.display import rounded
+from applications.report.data.recomputed import ComputedResults
 from applications.report.data.results import Results
 from applications.report.page.runs import design_details
 from tests.applications.report.browser import complaints, opened, settle, values
@@ -412,7 +413,7 @@ def test_a_design_that_the_page_does_not_hold_is_told(
     from applications.report.page.page import write
 
     monkeypatch.setattr("applications.report.page.runs.MOST_DESIGNS", 3)
-    few = Results(results.dataset)
+    few = ComputedResults(results.dataset)
     write(few, tmp_path / "few.html")
     held = [each["design"] for each in design_details(few)]
     other = next(int(design) for design in few.shown if design not in held)

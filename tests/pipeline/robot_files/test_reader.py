@@ -16,7 +16,8 @@ from pipeline.errors import InputError
 from pipeline.robot_files.reader import find_family, name_from, parse_robot, read_description
 from robots import catalog
 from robots.formats import writing
-from robots.formats.description import Description, describe, family_of
+from robots.formats.description import Description, describe
+from robots.formats.families import family_of
 from robots.model import Robot
 from tasks import inverse_dynamics
 

@@ -10,9 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from applications.commands.cli import cli
-from applications.report.data import case as case_data
-from applications.report.data import series
-from applications.report.data.results import results_of
+from applications.report.data import recomputed, series
+from applications.report.data.recomputed import results_of
 from applications.studies.axes import by_design
 from pipeline import UserMetric, append, compute, lazy, run, verify
 from pipeline.errors import InputError
@@ -123,7 +122,7 @@ def test_a_report_simulates_designs_again(whole: Path) -> None:
     table = results.dataset["joint_position"].isel(friction=1)
     for numbers in ((7, 2, 10), (0, 1, 3), (4,)):
         assert results.sweep is not None
-        cases = {case.design: case for case in case_data.compute(results.sweep, numbers, 1)}
+        cases = {case.design: case for case in recomputed.compute(results.sweep, numbers, 1)}
         assert set(cases) == set(numbers)
         for number, case in cases.items():
             stored = table.isel(design=number)

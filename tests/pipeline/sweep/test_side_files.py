@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from applications.commands.cli import cli
-from applications.report.data.results import results_of
+from applications.report.data.recomputed import results_of
 from pipeline import run, verify
 from pipeline.errors import InputError
 from pipeline.sweep.model import Sweep

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from applications.report.data.advice import Advice
-from applications.report.data.results import Results, results_of
+from applications.report.data.recomputed import results_of
+from applications.report.data.results import Results
 from applications.studies.columns import objective
 from applications.studies.link_masses import weightless
 from applications.studies.optimisation import optimise

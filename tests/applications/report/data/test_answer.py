@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from applications.report.data.answer import key_numbers
-from applications.report.data.results import Results, results_of
+from applications.report.data.recomputed import results_of
+from applications.report.data.results import Results
 from pipeline.execution.run import compute
 from pipeline.sweep.doors import sweep
 

@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from applications.report.data.case import MOST_TIMES, compute, read_sweep
-from applications.report.data.results import Results, results_of
+from applications.report.data.case import MOST_TIMES
+from applications.report.data.recomputed import ComputedResults, compute, read_sweep, results_of
+from applications.report.data.results import Results
 from pipeline.errors import InputError
 from pipeline.sweep.model import Sweep
 from tests.applications.report.conftest import TEXT
@@ -25,7 +26,7 @@ def test_a_case_has_the_bits_of_the_store(store: Path, design: int, friction: in
 
 def test_what_is_not_stored_is_computed_again(store: Path, results: Results) -> None:
     stored = results.dataset
-    case = Results(stored[["peak_force", "worst_status"]], 4, 1).case
+    case = ComputedResults(stored[["peak_force", "worst_status"]], 4, 1).case
     force = stored["actuator_force"].isel(design=4, friction=1)
     np.testing.assert_array_equal(case.results["actuator_force"], force)
     reaction = stored["joint_reaction"].isel(design=4)
@@ -77,13 +78,13 @@ def test_the_files_that_a_sweep_names_are_looked_up(tmp_path: Path) -> None:
 
 def test_a_folder_that_was_named_has_to_serve(results: Results) -> None:
     broken = results.dataset.assign_attrs(fingerprint="0")
-    assert Results(broken).sweep is None
+    assert ComputedResults(broken).sweep is None
     with pytest.raises(InputError, match="got another sweep"):
-        _ = Results(broken, files=Path()).case
+        _ = ComputedResults(broken, files=Path()).case
 
 
 def test_a_dataset_without_a_sweep_has_no_case() -> None:
-    results = Results(large(10))
+    results = ComputedResults(large(10))
     assert results.case.robot is None
     assert results.why_no_sweep.startswith("dataset: got no sweep; expected a dataset with the attribute 'sweep'")
 

@@ -6,7 +6,8 @@ import xarray
 
 from applications.report.data.answer import key_numbers, question_words
 from applications.report.data.designs import MOST_SHOWN, DesignColumn, Designs, designs
-from applications.report.data.results import Results, results_of
+from applications.report.data.recomputed import results_of
+from applications.report.data.results import Results
 from applications.report.page.decides import decides
 from pipeline.execution.run import compute
 from pipeline.sweep.model import Sweep

@@ -8,6 +8,7 @@ import pytest
 
 from applications.report.data import workspace
 from applications.report.data import workspace as maps
+from applications.report.data.recomputed import ComputedResults
 from applications.report.data.results import Results
 from applications.report.figures import case as kinds
 from pipeline.cluster.connection import ClusterConfig
@@ -32,7 +33,7 @@ metrics: [usable_share, dexterity, condition]
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    return Results(run(Sweep.from_text(TEXT), cluster=ClusterConfig.of("synchronous")))
+    return ComputedResults(run(Sweep.from_text(TEXT), cluster=ClusterConfig.of("synchronous")))
 
 
 def test_designs_that_reach_only_a_part_are_compared(results: Results) -> None:

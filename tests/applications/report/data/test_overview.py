@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from applications.report.data import overview
-from applications.report.data.results import results_of
+from applications.report.data.recomputed import results_of
 from pipeline.execution.run import run
 from pipeline.sweep.model import Sweep
 

@@ -9,7 +9,8 @@ from click.testing import CliRunner
 import applications.report.registered  # noqa: F401 - which xarray loads by itself where limbsweep is installed
 from applications.commands.cli import cli
 from applications.report import accessor
-from applications.report.data.results import Results, results_of
+from applications.report.data.recomputed import ComputedResults, results_of
+from applications.report.data.results import Results
 from applications.report.figures import case, designs
 from pipeline.errors import InputError
 from pipeline.execution.run import compute
@@ -52,7 +53,7 @@ def test_a_figure_shows_the_numbers_of_the_store(results: Results) -> None:
 )
 def test_what_is_missing_is_named(kind: str, what: str) -> None:
     with pytest.raises(InputError, match=f"{kind}: got results without it; expected {what}"):
-        case.figure(Results(large(20)), kind)
+        case.figure(ComputedResults(large(20)), kind)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ def test_what_is_missing_is_named(kind: str, what: str) -> None:
 )
 def test_metrics_that_are_missing_are_named(kind: str, names: list[str], what: str) -> None:
     with pytest.raises(InputError, match=f"{kind}: got results without it; expected {what}"):
-        case.figure(Results(large(20)[names]), kind)
+        case.figure(ComputedResults(large(20)[names]), kind)
 
 
 def test_unknown_kinds_and_formats_are_refused(results: Results, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from applications.report.data.answer import answer_words, key_numbers, question_words, verdict
 from applications.report.data.failures import broken_conditions, failure_map
-from applications.report.data.results import Results, results_of
+from applications.report.data.recomputed import ComputedResults, results_of
+from applications.report.data.results import Results
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError
 from pipeline.execution.run import run
@@ -90,7 +91,7 @@ def test_key_numbers_say_what_is_left(results: Results) -> None:
 
 @pytest.mark.parametrize("text", ["condition < 2.6 or peak_force < 90", "not condition > 2.6"])
 def test_a_bound_of_a_branch_is_no_bound(results: Results, text: str) -> None:
-    asked = Results(results.dataset, question=results.question.with_options(where=[text]))
+    asked = ComputedResults(results.dataset, question=results.question.with_options(where=[text]))
     assert all(number.bound is None for number in key_numbers(asked))
 
 
@@ -126,7 +127,7 @@ study: {objectives: [min peak_force], where: peak_force < 2 * most, cases: paylo
     told = answer_words(made)
     assert f"motor {made.by_case['motor'].values[place]}, upper arm" in told
     assert "gear ratio" not in told
-    asked = Results(ds, question=made.question.with_options(where=["peak_force < most"]))
+    asked = ComputedResults(ds, question=made.question.with_options(where=["peak_force < most"]))
     worst = np.nanmax(asked.by_case["peak_force"].values[place])
     share = 100 * worst / asked.by_case["most"].values[place]
     assert f"; peak force {share:.0f} % of most." in answer_words(asked)
@@ -134,7 +135,7 @@ study: {objectives: [min peak_force], where: peak_force < 2 * most, cases: paylo
 
 
 def test_no_design_that_meets_all_is_told(results: Results) -> None:
-    asked = Results(results.dataset, question=results.question.with_options(where=["condition < 1"]))
+    asked = ComputedResults(results.dataset, question=results.question.with_options(where=["condition < 1"]))
     good, told = verdict(asked)
     assert not good
     assert told.startswith("No design meets all conditions")
@@ -144,7 +145,7 @@ def test_no_design_that_meets_all_is_told(results: Results) -> None:
 
 def test_a_chosen_design_is_named_by_any_of_its_cases(results: Results) -> None:
     for number in (7, 19, 31):
-        chosen = Results(results.dataset, number, question=results.question)
+        chosen = ComputedResults(results.dataset, number, question=results.question)
         assert (chosen.place, chosen.design) == (7, number)
         assert chosen.heading(number).startswith("Design 7 (")
         assert f"payload mass {[0, 2, 5][number // 12]} kg" in chosen.heading(number)
@@ -152,13 +153,13 @@ def test_a_chosen_design_is_named_by_any_of_its_cases(results: Results) -> None:
 
 def test_an_objective_over_cases_has_a_column_of_its_own(results: Results) -> None:
     question = StudyQuestion("", ("min peak_force, mean over cases",), (), ("payload_mass",))
-    asked = Results(results.dataset, question=question)
+    asked = ComputedResults(results.dataset, question=question)
     force = stored(results, "peak_force").mean(axis=0)
     assert asked.place == int(force.argmin())
     (name,) = asked.designs.asked
     np.testing.assert_allclose(asked.designs.column(name).values, force)
     with pytest.raises(InputError, match="no such column"):
-        _ = Results(results.dataset, question=StudyQuestion("", ("min nothing",), (), ())).designs
+        _ = ComputedResults(results.dataset, question=StudyQuestion("", ("min nothing",), (), ())).designs
 
 
 def test_neighbours_win_and_lose_what_they_say(results: Results) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from applications.report.data.recomputed import ComputedResults
 from applications.report.data.results import Results
 from applications.report.page import runs
 from pipeline.cluster.connection import ClusterConfig
@@ -47,24 +48,24 @@ def test_details_have_the_numbers_of_the_store(results: Results) -> None:
 
 def test_only_as_many_as_fit_are_held_and_the_best_are(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "MOST_DESIGNS", 5)
-    few = Results(results.dataset, 14)
+    few = ComputedResults(results.dataset, 14)
     held = [each["design"] for each in runs.design_details(few)]
     assert len(held) == 5
     assert held[0] == 14
     assert few.designs.best in held
     monkeypatch.setattr(runs, "MOST_BYTES", 10)
-    assert [each["design"] for each in runs.design_details(Results(results.dataset, 14))] == [14]
+    assert [each["design"] for each in runs.design_details(ComputedResults(results.dataset, 14))] == [14]
 
 
 def test_a_design_that_fails_throughout_has_no_motion() -> None:
     dataset = run(Sweep.from_text(FAR), cluster=ClusterConfig.of("synchronous"))
     assert (dataset["worst_status"] != 0).all()
-    (one,) = runs.design_details(Results(dataset))
+    (one,) = runs.design_details(ComputedResults(dataset))
     assert one["motion"] is None
     assert np.isnan(unpacked(one, one["series"]["actuator_force"])).all()
 
 
 def test_without_a_sweep_details_have_what_is_stored() -> None:
-    (one, *others) = runs.design_details(Results(large(30)))
+    (one, *others) = runs.design_details(ComputedResults(large(30)))
     assert (one["motion"], one["series"], one["colours"]) == (None, {}, {})
     assert len(others) == 24

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from applications.report import write_report
+from applications.report.data.recomputed import ComputedResults
 from applications.report.data.results import Results
 from applications.report.page import markup
 from pipeline.errors import InputError
@@ -27,10 +28,10 @@ def identities(results: Results) -> list[str]:
 def test_a_part_is_there_where_its_data_are(results: Results) -> None:
     dataset = results.dataset
     assert identities(results) == ALL
-    one_metric = identities(Results(dataset[["peak_force", "worst_status"]]))
+    one_metric = identities(ComputedResults(dataset[["peak_force", "worst_status"]]))
     assert "trade-off" not in one_metric
     assert "designs" in one_metric
-    bare = identities(Results(dataset[["status", "actuator_force"]].assign_attrs(sweep="broken")))
+    bare = identities(ComputedResults(dataset[["status", "actuator_force"]].assign_attrs(sweep="broken")))
     assert bare == ["answer", "failed", "series-part", "swept", "provenance"]
 
 
@@ -71,7 +72,7 @@ def test_samples_that_did_not_settle_are_told(results: Results) -> None:
     flags[5, 1, 0], flags[7, :, 1] = 4, 2
     part = {each.identity: each for each in parts(results)}["failed"]
     assert "unsettled" not in part.body
-    flagged = Results(dataset.assign(unsettled_samples=(("design", "friction", "trajectory"), flags)))
+    flagged = ComputedResults(dataset.assign(unsettled_samples=(("design", "friction", "trajectory"), flags)))
     part = {each.identity: each for each in parts(flagged)}["failed"]
     assert '<th scope="row">unsettled samples</th><td>10</td><td>2: 5, 7</td>' in part.body
 

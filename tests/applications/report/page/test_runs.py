@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from applications.commands.cli import cli
 from applications.report import write_report
-from applications.report.data.results import Results, results_of
+from applications.report.data.recomputed import ComputedResults, results_of
 from applications.report.data.runs import compared, differences
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError
@@ -77,4 +77,4 @@ def test_runs_without_a_common_number_are_refused(two: list[Path], tmp_path: Pat
     with pytest.raises(InputError, match="expected stores with a metric in common"):
         write_report(bare, tmp_path / "none.html")
     with pytest.raises(InputError, match="expected at most 8 to compare"):
-        compared([(str(k), Results(bare[0])) for k in range(9)])
+        compared([(str(k), ComputedResults(bare[0])) for k in range(9)])

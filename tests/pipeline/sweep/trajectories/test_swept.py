@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from applications.report.data.answer import question_words
-from applications.report.data.results import results_of
+from applications.report.data.recomputed import results_of
 from applications.studies.cases import by_cases
 from applications.studies.columns import feasible, value_of
 from applications.studies.problem import DesignProblem

@@ -18,7 +18,7 @@ from tasks.kernels.kernel import LANES, Kernel, compiled, kernel
 from tasks.kernels.program import Program
 from tasks.mechanics.families import structure_of
 from tasks.stages.assembly import assembly_program
-from tasks.stages.limb import limb_program
+from tasks.stages.limb import constant_jacobian, limb_program
 from tasks.stages.platform import platform_program
 
 STRIP = 16
@@ -58,7 +58,11 @@ def _programs(work: Work) -> list[Program]:
     """Programs of all limbs, of the platform and of the assembly."""
     instances = structure_of(work.family).mechanism.instances
     limbs = [limb_program(work.family, each.limb) for each in instances]
-    return [*limbs, platform_program(work.family), assembly_program(work.family)]
+    return [
+        *limbs,
+        platform_program(work.family),
+        assembly_program(work.family, jacobian=constant_jacobian(work.family)),
+    ]
 
 
 def _numpy(work: Work, exact: bool, forces: np.ndarray, size: Size) -> tuple[float, int]:

@@ -36,7 +36,7 @@ NormalLoads = Callable[[np.ndarray], np.ndarray]
 
 
 def of_groups(block: Block, friction: np.ndarray, given: Values, count: int, loads: NormalLoads) -> np.ndarray:
-    """Friction (design, joint, padded time) for one friction set, joints as `coupled.remembering` has them.
+    """Friction (design, joint, padded time) for one friction set, joints as `feature.remembering` has them.
 
     Velocities are those of the strip, (design, joint, padded time) each; before the first time bristles are relaxed.
     NaN where friction and the loads that it causes do not settle.

@@ -100,7 +100,7 @@ class Pushed(ABC):
 
     @abstractmethod
     def shares(self, acceleration: Array, wanted: Sequence[LimbFriction]) -> Mapping[str, Any]:
-        """Return each limb's terms of the normal loads at an acceleration of the freedoms; see `coupled.inputs`."""
+        """Return each limb's terms of the normal loads at an acceleration of the freedoms; see `feature.inputs`."""
 
     @cached_property
     def factors(self) -> Factors:

@@ -90,7 +90,7 @@ def _problem(text: str, name: str, options: ExcitationOptions) -> tuple[Entry, E
     entry = entries(text, sweep.family.reference)[name]
     robot, friction = robot_of(sweep, options.design), friction_of(sweep, options.friction)
     gravity = sweep.gravity_of(options.design)
-    base = base_parameters(robot, Environment(gravity=gravity), Forces(friction=friction), shared=True)
+    base = base_parameters(robot, Forces(friction=friction), Environment(gravity=gravity), shared=True)
     nominal = base.of(list(standard_parameters(robot, friction=friction, shared=True).values()))
     moving = np.flatnonzero(entry.limits.free)
     coordinates = () if robot.mechanism.is_chain else tuple(TURNED[k] for k in moving)

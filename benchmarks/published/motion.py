@@ -52,7 +52,7 @@ class Course:
     def reactions(self) -> dict[str, Array]:
         """(moment, force) (time, 6) on the child by the parent, at each joint by name, world axes."""
         (limb,) = self.robot.mechanism.limbs
-        carried = joint_reactions(self.robot, self.motion, self.environment)
+        carried = joint_reactions(self.robot, self.motion, environment=self.environment)
         _require("reactions", carried.status)
         return {joint: carried.wrench[..., 0, k, :] for k, joint in enumerate(limb.joints)}
 

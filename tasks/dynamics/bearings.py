@@ -53,8 +53,8 @@ class ConstraintForces(NamedTuple):
 def constraint_forces(
     robot: Robot,
     motion: State | None = None,
-    environment: Environment = STANDING,
     forces: Forces = NO_FORCES,
+    environment: Environment = STANDING,
     *,
     arms: Mapping[str, float] | None = None,
     **short: Unpack[MotionKeywords],
@@ -73,7 +73,7 @@ def constraint_forces(
     """
     motion, environment = long_form(motion, environment, short, TIMELESS)
     parameters = complete(LOADS["reaction"], arms or {}, owner="arms of constraint_forces")
-    wrenches, status = joint_reactions(robot, motion, environment, forces)
+    wrenches, status = joint_reactions(robot, motion, forces, environment)
     parts = np.full((4, *wrenches.shape[:-1]), np.nan)
     for limb, joint, kind, axis in _axes(robot, motion.moving):
         wrench = wrenches[..., limb, joint, :]

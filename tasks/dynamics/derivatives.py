@@ -227,8 +227,8 @@ class StageDerivatives(Derivatives):
         row: Differentiated,
         robot: Robot,
         motion: Motion,
-        environment: Environment,
         forces: Forces,
+        environment: Environment,
         parameters: Mapping[str, ArrayLike],
     ):
         if forces.load_axes != "world":
@@ -237,7 +237,7 @@ class StageDerivatives(Derivatives):
         robot = Robot.of(robot.family, {**robot.values, **{k: float(v.flat[0]) for k, v in self.parameters.items()}})
         groups = friction_input(robot, forces.friction)
         load = load_input(robot, forces, motion.rotation) if row.loaded else None
-        self.dynamics = _opened(row, robot, motion, environment, replace(forces, load=load), groups, self.parameters)
+        self.dynamics = _opened(row, robot, motion, replace(forces, load=load), environment, groups, self.parameters)
         self.batch, self.samples = self.dynamics.batch, self.dynamics.samples
         self.per_sample = any(value.ndim for value in self.parameters.values())
         self._inputs = self._inputs_of(robot, motion, groups, load)
@@ -399,8 +399,8 @@ def _opened(
     row: Differentiated,
     robot: Robot,
     motion: Motion,
-    environment: Environment,
     forces: Forces,
+    environment: Environment,
     groups: FrictionInput,
     parameters: Mapping[str, Array],
 ) -> Dynamics:

@@ -43,8 +43,8 @@ def differentiate(
     function: Callable[..., Any],
     robot: Robot,
     motion: State | None = None,
-    environment: Environment = STANDING,
     forces: Forces = NO_FORCES,
+    environment: Environment = STANDING,
     *,
     parameters: Mapping[str, ArrayLike] | None = None,
     actuator_position: ArrayLike | None = None,
@@ -79,4 +79,4 @@ def differentiate(
         raise ValueError(f"{labelled[0]}: got a DataArray; expected an array in SI units, such as its values")
     if name == "forward_kinematics":
         return KINDS[name](robot, motion, actuator_position, parameters or {})
-    return KINDS[name](robot, motion, environment, forces, parameters or {})
+    return KINDS[name](robot, motion, forces, environment, parameters or {})

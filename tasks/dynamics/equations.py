@@ -405,7 +405,7 @@ def _tree_matrix(robot: Robot, method: str, moving: Moving) -> InertiaMatrix:
 
 
 def free_acceleration(
-    robot: Robot, motion: Motion, environment: Environment, forces: Forces
+    robot: Robot, motion: Motion, forces: Forces, environment: Environment
 ) -> tuple[np.ndarray, np.ndarray]:
     """Accelerations of a robot without friction and their status, see `tasks.dynamics.forward`."""
     field, moving = field_input(environment), inputs.without_change(motion.moving)

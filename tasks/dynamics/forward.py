@@ -268,14 +268,14 @@ def forward_dynamics(
     signals = inputs.signals_at(robot, motion.time)
     plain = forces.friction is None and motion.memory is None and forces.elasticity is None
     if plain and signals is None:
-        change, status = free_acceleration(robot, motion, environment, forces)
+        change, status = free_acceleration(robot, motion, forces, environment)
         none = np.zeros((*status.shape, 0))
         return ForwardDynamics(change, none, none.astype(bool), status, np.ones(status.shape, dtype=bool))
-    return _with_friction(robot, motion, environment, forces, signals)
+    return _with_friction(robot, motion, forces, environment, signals)
 
 
 def _with_friction(
-    robot: Robot, motion: Motion, environment: Environment, forces: Forces, signals: np.ndarray | None
+    robot: Robot, motion: Motion, forces: Forces, environment: Environment, signals: np.ndarray | None
 ) -> ForwardDynamics:
     """The same with joint friction, or under loads that change with time."""
     system = MotionSystem.of(

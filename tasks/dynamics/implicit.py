@@ -46,8 +46,8 @@ class AccelerationDerivatives(Derivatives):
         inverse: Inner,
         robot: Robot,
         motion: Motion,
-        environment: Environment,
         forces: Forces,
+        environment: Environment,
         parameters: Mapping[str, ArrayLike],
     ):
         mechanism = robot.mechanism
@@ -55,10 +55,10 @@ class AccelerationDerivatives(Derivatives):
         self.free = _places(robot)
         self.actuator = actuator_forces(robot, forces)
         still = replace(motion, acceleration=None, qdd=None)
-        batch, solution = _of_designs(solve, robot, designs(robot, parameters), (still, environment, forces))
+        batch, solution = _of_designs(solve, robot, designs(robot, parameters), (still, forces, environment))
         moving = replace(still, **{self.unknown: np.nan_to_num(solution.acceleration)})
         without = replace(forces, actuator=None)
-        self.inner = inverse(robot, moving, environment, without, parameters)
+        self.inner = inverse(robot, moving, without, environment, parameters)
         self.batch, self.results = batch, solution._asdict()
         self.jacobian = np.nan_to_num(self.inner.results["jacobian"])
         self.gap = self.actuator - self.inner.results["force"]
@@ -164,7 +164,7 @@ class PoseDerivatives(Derivatives):
             position=np.where(good, solution.position, home.position),
             rotation=np.where(good[..., None], solution.rotation, home.rotation),
         )
-        self.inner = inverse(robot, pose, STANDING, NO_FORCES, parameters)
+        self.inner = inverse(robot, pose, NO_FORCES, STANDING, parameters)
         self.batch, self.results = batch, solution._asdict()
         self.good = (solution.status == Status.OK) & (self.inner.results["status"] == Status.OK).reshape(batch)
         self.turns = np.asarray(pose.rotation)
@@ -296,10 +296,10 @@ class _Poses(NamedTuple):
 
 
 def _of_designs(
-    solve: Solve, robot: Robot, table: Mapping[str, Array], call: tuple[Motion, Environment, Forces]
+    solve: Solve, robot: Robot, table: Mapping[str, Array], call: tuple[Motion, Forces, Environment]
 ) -> tuple[tuple[int, ...], _Accelerations]:
     """Return the batch dims and the accelerations of all samples, designs one after the other."""
-    motion, environment, forces = call
+    motion, forces, environment = call
     named: dict[str, Any] = {**motion.moving, ACTUATOR: forces.actuator, "load": forces.load, "time": motion.time}
     cores = {**CORES, **dict.fromkeys(JOINTS, (0,)), ACTUATOR: (0,), "load": (0,), "time": ()}
     arrays = {name: np.asarray(array, dtype=float) for name, array in named.items() if array is not None}

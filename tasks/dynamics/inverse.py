@@ -135,8 +135,8 @@ def inverse_kinematics(robot: Robot, motion: State | None = None, **short: Unpac
 def inverse_dynamics(
     robot: Robot,
     motion: State | None = None,
-    environment: Environment = STANDING,
     forces: Forces = NO_FORCES,
+    environment: Environment = STANDING,
     *,
     formulation: str = RECURSION,
     constraints: bool = False,
@@ -195,8 +195,8 @@ def inverse_dynamics(
 def joint_reactions(
     robot: Robot,
     motion: State | None = None,
-    environment: Environment = STANDING,
     forces: Forces = NO_FORCES,
+    environment: Environment = STANDING,
     **short: Unpack[MotionKeywords],
 ) -> JointReactions:
     """Compute reaction wrenches of all joints (*batch, limb, joint, 6) for a motion; see `inverse_dynamics`.

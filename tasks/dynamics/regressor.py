@@ -395,8 +395,8 @@ class Regressor(NamedTuple):
 def regressor(
     robot: Robot,
     motion: State | None = None,
-    environment: Environment = STANDING,
     forces: Forces = NO_FORCES,
+    environment: Environment = STANDING,
     *,
     shared: bool = False,
     **short: Unpack[MotionKeywords],

@@ -67,9 +67,9 @@ def test_units_that_cannot_be_meant_are_refused(units: str, text: str) -> None:
 def test_records_take_data_arrays_of_a_base_and_of_forces() -> None:
     twist = np.random.default_rng(1).normal(size=(4, 6))
     base = ls.Environment(base=ls.Motion(twist=xr.DataArray(twist, dims=("time", "wrench"))))
-    force = ls.inverse_dynamics(ARM, ls.Motion(q=array(Q), qd=array(QD)), base)
+    force = ls.inverse_dynamics(ARM, ls.Motion(q=array(Q), qd=array(QD)), environment=base)
     assert isinstance(force, xr.Dataset)
-    expected = ls.inverse_dynamics(ARM, ls.Motion(q=Q, qd=QD), ls.Environment(base=ls.Motion(twist=twist)))
+    expected = ls.inverse_dynamics(ARM, ls.Motion(q=Q, qd=QD), environment=ls.Environment(base=ls.Motion(twist=twist)))
     np.testing.assert_array_equal(force.force, expected.force)
     back = ls.forward_dynamics(ARM, ls.State(q=array(Q), qd=array(QD)), ls.Forces(actuator=force.force), base)
     np.testing.assert_allclose(back.acceleration, 0.0, atol=1e-10)

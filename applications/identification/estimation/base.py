@@ -126,8 +126,8 @@ def _left_to_right(scaled: np.ndarray, tolerance: float) -> tuple[list[int], flo
 @check_arguments
 def base_parameters(
     robot: Robot,
-    environment: Environment = STANDING,
     forces: Forces = NO_FORCES,
+    environment: Environment = STANDING,
     *,
     shared: bool = False,
     seed: int = 0,
@@ -146,10 +146,10 @@ def base_parameters(
     if seed < 0 or not 0.0 < tolerance < 1.0:
         raise ValueError(f"seed, tolerance: got {seed!r}, {tolerance!r}; expected zero or more, and between 0 and 1")
     still = replace(environment, base=None)
-    one = regressor(robot, Motion(**random_motion(robot, 1)), still, forces, shared=shared)
+    one = regressor(robot, Motion(**random_motion(robot, 1)), forces, still, shared=shared)
     states = -(-STATES * len(one.columns) // one.matrix.shape[-2])
     around = still if environment.base is None else replace(still, base=_drawn(environment.base, states, seed))
-    matrix = regressor(robot, Motion(**random_motion(robot, states, seed)), around, forces, shared=shared).matrix
+    matrix = regressor(robot, Motion(**random_motion(robot, states, seed)), forces, around, shared=shared).matrix
     rows = matrix.reshape(-1, matrix.shape[-1])
     return from_matrix(rows[np.isfinite(rows).all(axis=1)], one.names, tolerance)
 
@@ -165,8 +165,8 @@ def _drawn(base: Motion, states: int, seed: int) -> Motion:
 def base_along(
     robot: Robot,
     motions: Sequence[Moving],
-    environment: Environment = STANDING,
     forces: Forces = NO_FORCES,
+    environment: Environment = STANDING,
     *,
     shared: bool = False,
     tolerance: float = TOLERANCE,
@@ -180,7 +180,7 @@ def base_along(
     """
     pairs = zip(motions, bases or [environment.base] * len(motions), strict=True)
     parts = [
-        regressor(robot, Motion(**moving), replace(environment, base=base), forces, shared=shared)
+        regressor(robot, Motion(**moving), forces, replace(environment, base=base), shared=shared)
         for moving, base in pairs
     ]
     rows = np.concatenate([part.matrix.reshape(-1, len(part.columns)) for part in parts])

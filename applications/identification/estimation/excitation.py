@@ -248,7 +248,7 @@ class Excitation:
         return self.base.reduced(self._regressor(moved))
 
     def _regressor(self, moved: Moving) -> np.ndarray:
-        return regressor(self.robot, Motion(**moved), self.environment, self.forces, shared=self.shared).matrix
+        return regressor(self.robot, Motion(**moved), self.forces, self.environment, shared=self.shared).matrix
 
     def _feasible(self, matrices: np.ndarray) -> np.ndarray:
         """Return whether each motion can be solved and driven within the limits of force."""

@@ -94,11 +94,11 @@ def fit(
         if planned and all(map(_is_slow, planned)):
             bases = [recording.base for recording in training]
             base = base_along(
-                robot, planned, Environment(gravity=gravity), Forces(friction=friction), shared=True, bases=bases
+                robot, planned, Forces(friction=friction), Environment(gravity=gravity), shared=True, bases=bases
             )
         else:
             environment = Environment(gravity=gravity, base=moved[0] if moved else None)
-            base = base_parameters(robot, environment, Forces(friction=friction), shared=True)
+            base = base_parameters(robot, Forces(friction=friction), environment, shared=True)
     data = Data(robot, friction, tuple(training), base, gravity, filtering, nominal or robot)
     solution = METHODS[method](data)
     truth = base.of(list(standard_parameters(robot, friction=friction, shared=True).values()))

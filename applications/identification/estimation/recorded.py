@@ -110,8 +110,8 @@ class Data:
         matrix = regressor(
             self.robot,
             Motion(**recording.moving),
-            Environment(gravity=self.gravity, base=recording.base),
             Forces(friction=friction),
+            Environment(gravity=self.gravity, base=recording.base),
             shared=True,
         ).matrix
         matrix, forces = self.filtered(matrix if whole else self.base.reduced(matrix), recording.forces)

@@ -23,7 +23,7 @@ Q, QD, QDD = np.random.default_rng(3).uniform(-1.0, 1.0, (3, 4, 3))
 
 def test_records_and_their_short_form_give_the_same_bits() -> None:
     down = (0.0, -9.81, 0.0)
-    long = ls.inverse_dynamics(ARM, Motion(q=Q, qd=QD, qdd=QDD), Environment(gravity=down))
+    long = ls.inverse_dynamics(ARM, Motion(q=Q, qd=QD, qdd=QDD), environment=Environment(gravity=down))
     short = ls.inverse_dynamics(ARM, q=Q, qd=QD, qdd=QDD, gravity=down)
     for one, other in zip(long, short, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -104,7 +104,7 @@ def test_what_is_no_rotation_has_no_forces(name: str) -> None:
     for what, call in {
         "rotation": lambda matrix: ls.inverse_dynamics(STEWART, position=PLACE, rotation=matrix),
         "base.rotation": lambda matrix: ls.inverse_dynamics(
-            STEWART, Motion(position=PLACE, rotation=TURN), Environment(base=Motion(rotation=matrix))
+            STEWART, Motion(position=PLACE, rotation=TURN), environment=Environment(base=Motion(rotation=matrix))
         ),
     }.items():
         with pytest.raises(ValueError, match=f"^{what}: got a .*; expected a rotation matrix"):

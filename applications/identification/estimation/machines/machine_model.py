@@ -299,7 +299,7 @@ class MachineModel:
     def _bodies(self, robot: Robot, moving: Moving) -> Regressor:
         """Return the regressor of bodies and of friction whose loads reactions do not change."""
         forces = Forces(friction=self.joints)
-        return regressor(robot, Motion(**moving), Environment(gravity=self.gravity), forces, shared=self.shared)
+        return regressor(robot, Motion(**moving), forces, Environment(gravity=self.gravity), shared=self.shared)
 
     def coupled(self, robot: Robot) -> CoupledFriction | None:
         """Return the friction of passive joints that reactions load, where there is some. Raises ParameterError."""

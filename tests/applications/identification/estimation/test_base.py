@@ -54,7 +54,7 @@ def test_random_states_of_a_parallelogram_are_not_crossed(seed: int) -> None:
 def test_motions_at_rest_tell_what_gravity_moves() -> None:
     robot = catalog.build("planar_3r")
     motions = [{"q": random_motion(robot, 5, k)["q"]} for k in range(2)]
-    found = base_along(robot, motions, Environment(gravity=(0.0, -9.81, 0.0)))  # type: ignore[arg-type]
+    found = base_along(robot, motions, environment=Environment(gravity=(0.0, -9.81, 0.0)))  # type: ignore[arg-type]
     assert found.count == 6
     assert {name.split(".")[1] for name in (found.names[k] for k in found.independent)} == {"mx", "my"}
 

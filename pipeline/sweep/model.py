@@ -45,6 +45,15 @@ DOORS = "pipeline.sweep.doors"
 """The module that reads sweeps. It is found by its name, because all readers import this record."""
 
 
+@dataclass(frozen=True)
+class SweepText:
+    """Text of a sweep file, its name in messages, and the files that it names, by their names in it."""
+
+    text: str
+    name: str = "sweep"
+    sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+
+
 @dataclass(frozen=True, eq=False)
 class Sweep(HasSections):
     """A checked sweep; make one with `from_yaml`, `from_text` or `from_dict`. Equal fingerprints mean equal content.
@@ -65,17 +74,13 @@ class Sweep(HasSections):
     metrics: tuple[str, ...]
     sections: Mapping[str, Content[Any]]
     """Content of all other sections by key; the attributes below have the values of some."""
-    text: str
-    name: str = "sweep"
-    """Name of the file in messages. Not part of the content."""
+    file: SweepText
     warnings: tuple[Problem, ...] = ()
     description: Description | None = None
     """The robot where it is none of the catalogue."""
     user_metrics: tuple[PreparedMetric, ...] = ()
     """Metrics of a user's own; see `pipeline.sweep.user_metrics`."""
     precision: Literal["double", "single"] = "double"
-    sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
-    """The files that the sweep names, by their names in it; its store keeps them."""
 
     friction = SectionValue[FrictionAxis]()
     limits = SectionValue[Limits]()
@@ -99,6 +104,21 @@ class Sweep(HasSections):
     """Licence, authors and version of the dataset; they are not part of the fingerprint."""
     question = SectionValue[StudyQuestion]("study")
     """Question that reports and studies answer; it changes no result, so it is not part of the fingerprint."""
+
+    @property
+    def text(self) -> str:
+        """Text of the sweep file."""
+        return self.file.text
+
+    @property
+    def name(self) -> str:
+        """Name of the file in messages. Not part of the content."""
+        return self.file.name
+
+    @property
+    def sources(self) -> Mapping[str, bytes]:
+        """The files that the sweep names, by their names in it; its store keeps them."""
+        return self.file.sources
 
     def __repr__(self) -> str:
         """The robot, and the lengths of the axes."""

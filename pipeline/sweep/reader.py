@@ -21,7 +21,7 @@ from pipeline.sweep.axes.kinds import MAX_SAMPLES, MAX_SIMULATED
 from pipeline.sweep.choices import Swept, take_subset
 from pipeline.sweep.content import FORMAT
 from pipeline.sweep.friction import FrictionContent, FrictionSection
-from pipeline.sweep.model import Sweep
+from pipeline.sweep.model import Sweep, SweepText
 from pipeline.sweep.needs import check_quantities
 from pipeline.sweep.question.reader import swept_beside_designs
 from pipeline.sweep.reading import SweepReading
@@ -141,9 +141,7 @@ def _sweep(reading: SweepReading, part: Swept, text: str) -> Sweep:
         outputs=tuple(str(name) for name in file.outputs if not isinstance(name, DerivativeOutput)),
         metrics=file.metrics,
         sections=reading.contents | {FrictionContent.key: FrictionContent(part.friction)},
-        sources=reading.files.contents,
-        text=text,
-        name=reading.report.document.name,
+        file=SweepText(text, reading.report.document.name, reading.files.contents),
         warnings=tuple(plausibility.warnings(reading)),
     )
 

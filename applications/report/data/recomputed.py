@@ -26,7 +26,7 @@ from pipeline.execution.conventions import files_of
 from pipeline.execution.run import run
 from pipeline.sweep.axes.derived import Sliced
 from pipeline.sweep.axes.kinds import Array, Axis, Indices
-from pipeline.sweep.friction_sets import NO_FRICTION, FrictionAxis
+from pipeline.sweep.friction_sets import NO_FRICTION
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
 from pipeline.sweep.question.reader import stored_question
@@ -35,6 +35,7 @@ from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.stored import SWEEP_FINGERPRINT
 from pipeline.sweep.time import TimeGrid
 from robots.criteria.selection import EVERYTHING
+from robots.derivatives import NO_DERIVATIVES
 from robots.friction.laws import LAWS
 from robots.model import Robot
 from robots.quantities import GAINS, STATE

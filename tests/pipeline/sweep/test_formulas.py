@@ -12,11 +12,11 @@ import pytest
 
 import limbsweep as ls
 from pipeline.errors import InputError
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from robots.expressions.expression import parse
 from robots.formulas import Formula, as_row, checked, evaluated, ordered
-from tasks.blocks import compute
 from tasks.blocks.gradients import metric_rates
 
 EVERY = """
@@ -100,7 +100,7 @@ def test_every_number_of_limits_and_criteria_may_be_an_expression() -> None:
 
 def test_derivatives_follow_the_expression() -> None:
     block = block_of(plan(ls.Sweep.from_text(FIVE_BAR)), 0)
-    assert compute.whole(block)["actuator_margin"].shape == (2, 1, 1, 2)
+    assert work.whole(block)["actuator_margin"].shape == (2, 1, 1, 2)
     block = replace(block, metrics=("peak_force", "actuator_margin"))
     row = np.zeros((1, block.parameters.shape[1]))
     row[0, [parameter.name for parameter in block.family.parameters].index("f")] = 1.0
@@ -114,7 +114,7 @@ def test_designs_without_a_number_fail_with_a_status() -> None:
     block = block_of(plan(ls.Sweep.from_text(FIVE_BAR)), 0)
     moved = block.parameters.copy()
     moved[1, [parameter.name for parameter in block.family.parameters].index("f")] = 4.0  # 2 f - 10 is below zero
-    found = compute.whole(replace(block, parameters=moved, metrics=("actuator_margin", "worst_status")))
+    found = work.whole(replace(block, parameters=moved, metrics=("actuator_margin", "worst_status")))
     assert (found["worst_status"].ravel() == 0).tolist() == [True, False]
     assert np.isnan(found["actuator_margin"][1]).all()
 

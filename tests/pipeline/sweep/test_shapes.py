@@ -10,9 +10,9 @@ import pytest
 
 import limbsweep as ls
 from pipeline.errors import InputError
+from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
-from tasks.blocks import compute
 from tasks.blocks.gradients import metric_rates
 
 TEXT = """
@@ -63,7 +63,7 @@ def test_one_diameter_moves_mass_stiffness_and_clearance() -> None:
     column = [parameter.name for parameter in block.family.parameters].index("d")
     row = np.zeros((1, block.parameters.shape[1]))
     row[0, column] = 1.0
-    ends = [compute.whole(replace(block, parameters=block.parameters + step * row)) for step in (1e-6, -1e-6)]
+    ends = [work.whole(replace(block, parameters=block.parameters + step * row)) for step in (1e-6, -1e-6)]
     for name, found in metric_rates(block, row).items():
         slope = (ends[0][name] - ends[1][name]) / 2e-6
         np.testing.assert_allclose(found.rates[0, ..., 0], slope, rtol=1e-6)

@@ -19,7 +19,7 @@ from limbsweep.tensors.calls import FUNCTIONS, OUTPUTS, TensorCall
 from limbsweep.tensors.objectives import DesignProblem, Objective, objective_of, values_and_rates
 from robots.extras import require_extra
 from robots.model import Robot
-from tasks.dynamics.derivatives import Derivatives
+from tasks.dynamics.directions import Derivatives
 
 require_extra("torch")
 import torch  # noqa: E402 - its absence is told first

@@ -16,8 +16,9 @@ from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
-from tasks.dynamics.derivatives import EQUATIONS, Derivatives
+from tasks.dynamics.derivatives import EQUATIONS
 from tasks.dynamics.differentiate import differentiate
+from tasks.dynamics.directions import Derivatives
 from tasks.dynamics.implicit import cross_matrix
 from tests.tasks.mechanics.test_loads_peers import tree_of
 from tests.tasks.regions import REGIONS, states

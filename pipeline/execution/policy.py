@@ -382,14 +382,13 @@ def window_size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 
     the cluster, where several runs use it.
     """
     workers = list(workers)
-    places = sum(min(max(1.0, worker.threads / parallel), worker.holds(memory)) for worker in workers)
-    wanted = math.ceil(share * places)
+    wanted = math.ceil(sum(min(max(1.0, worker.threads / parallel), worker.holds(memory)) for worker in workers))
     # a task of a whole block that waits on a worker takes no memory yet; tasks of limbs would begin
     waits = parallel <= 1.0 and all(worker.holds(memory) >= worker.threads for worker in workers)
-    more = max(int(share * len(workers)) // SPARE_SHARE, wanted // SPARE_TASKS if waits else 0)
+    more = max(len(workers) // SPARE_SHARE, wanted // SPARE_TASKS if waits else 0)
     spare = SPARE_BLOCKS + more if wanted and all(worker.running for worker in workers) else 0
     room = min(MOST, sum(worker.holds(memory) for worker in workers))
-    return max(1, min(wanted + spare, int(room)))
+    return max(1, round(share * min(wanted + spare, int(room))))
 
 
 def batch(threads: int, seconds: float, left: int) -> int:

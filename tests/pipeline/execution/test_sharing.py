@@ -71,5 +71,5 @@ def test_the_weight_is_an_annotation_or_a_setting_and_has_bounds() -> None:
 def test_windows_follow_the_share_and_keep_one_block() -> None:
     workers = [Worker(8) for _ in range(4)]
     whole = window_size(workers)
-    assert window_size(workers, share=0.25) == pytest.approx(whole / 4, abs=2)
+    assert window_size(workers, share=0.25) == pytest.approx(whole / 4, abs=0.5)
     assert window_size(workers, share=1e-6) >= 1

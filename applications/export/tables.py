@@ -53,6 +53,9 @@ MAT_NAME = 63
 MAT_UNITS = "units"
 """Variable of a MAT file with the units of all others."""
 
+ROWS = 1 << 16
+"""Designs whose coordinates are in memory at a time."""
+
 _NAMED = ("designs", "friction", "trajectories", "gains", "states")
 _PART = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
@@ -173,10 +176,10 @@ def _write_designs(data: Dataset, path: Path) -> None:
     with path.open("x", newline="", encoding="utf-8") as file:
         table = CellWriter(file)
         table.writerow(["design", *(str(coordinate.name) for coordinate in coordinates)])
-        columns = [coordinate.values.tolist() for coordinate in coordinates]
-        table.writerows([index, *row] for index, row in enumerate(zip(*columns, strict=True)))
-        if not coordinates:
-            table.writerows([index] for index in range(data.sizes["design"]))
+        for start in range(0, data.sizes["design"], ROWS):
+            stop = min(start + ROWS, data.sizes["design"])
+            columns = [coordinate[start:stop].values.tolist() for coordinate in coordinates]
+            table.writerows(zip(range(start, stop), *columns, strict=True))
 
 
 def _tables(data: Dataset) -> Iterator[tuple[str, Table]]:

@@ -6,6 +6,7 @@ on one of them, as a kinematic one on friction, has the same number in all its r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,8 @@ Table = dict[str, np.ndarray]
 CASE = ("friction", "trajectory", GAINS, STATE)
 """Dims along which a design has cases, the last two of simulations."""
 
-DESIGNS = 256
-"""Designs whose metrics are in memory at a time."""
+CELLS = 1 << 20
+"""Cells of a table, at most: numbers of a few designs at least, of many where each has few."""
 
 
 def metric_names(data: Dataset) -> list[str]:
@@ -35,14 +36,23 @@ def metric_rows(data: Dataset) -> Iterator[Table]:
     """Give tables of some designs each, in order: numbers of design and case, then metrics; none without metrics."""
     names = metric_names(data)
     dims = [dim for dim in CASE if any(dim in data[name].dims for name in names)]
-    for start in range(0, data.sizes["design"] if names else 0, DESIGNS):
-        part = data[names].isel(design=slice(start, start + DESIGNS)).load(scheduler="synchronous")
+    designs = data.sizes["design"] if names else 0
+    step = max(1, CELLS // max(1, _cells(data, names, dims)))
+    for start in range(0, designs, step):
+        part = data[names].isel(design=slice(start, start + step)).load(scheduler="synchronous")
         sizes = [part.sizes["design"], *(part.sizes[dim] for dim in dims)]
         places = np.indices(sizes).reshape(len(sizes), -1)
         table: Table = {"design": start + places[0], **dict(zip(dims, places[1:], strict=True))}
         for name in names:
             add_columns(table, _columns(part, name, ["design", *dims], sizes))
         yield table
+
+
+def _cells(data: Dataset, names: Sequence[str], dims: Sequence[str]) -> int:
+    """Return the cells of the table of one design."""
+    cases = math.prod(data.sizes[dim] for dim in dims)
+    inner = (math.prod(data.sizes[dim] for dim in data[name].dims if dim not in ("design", *dims)) for name in names)
+    return cases * (1 + len(dims) + sum(inner))
 
 
 def _columns(part: Dataset, name: str, rows: Sequence[str], sizes: Sequence[int]) -> Table:

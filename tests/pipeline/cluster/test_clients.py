@@ -61,6 +61,23 @@ def test_a_client_and_a_cluster_object_stay_as_they_are(client: Client, cluster:
     assert client.submit(sum, [1, 2]).result() == 3
 
 
+class GatewayLike:
+    """A cluster object with the few attributes that one of dask-gateway has."""
+
+    def __init__(self, cluster: LocalCluster) -> None:
+        self.scheduler_address, self.scheduler_info = cluster.scheduler_address, cluster.scheduler_info
+        self.name, self.status, self.loop = "gateway", "running", cluster.loop
+        self.security, self.asynchronous = cluster.security, False
+
+
+def test_a_cluster_object_with_little_more_than_an_address_is_used(cluster: LocalCluster, expected: str) -> None:
+    gateway: Any = GatewayLike(cluster)
+    assert content_hash(run(sweep(FEW), cluster=gateway)) == expected
+    gateway.status = "closed"
+    with pytest.raises(InputError, match=r"the GatewayLike.*one whose status is closed; expected one that is connected"):
+        run(sweep(FEW), cluster=gateway)
+
+
 def test_the_default_client_is_used_where_there_is_one(cluster: LocalCluster, expected: str) -> None:
     with Client(cluster) as default:
         chosen = as_cluster()

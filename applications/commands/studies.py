@@ -34,7 +34,8 @@ def pareto(
     table[~usable] = np.nan
     best = np.flatnonzero(front(table))
     best = best[np.argsort(table[best, 0], kind="stable")]
-    show(design_rows(ds, objectives, best), top, file)
+    rows = len(best) if file else top
+    show(design_rows(ds, objectives, best[:rows]), top, file)
     click.echo(f"{len(best)} on the front, of {int(usable.sum())} feasible designs of {count_words(ds)}")
 
 
@@ -64,8 +65,9 @@ def rank(options: RankOptions) -> None:
         raise refuse("refine", "operating cases", "a study without cases", "Copy the file and narrow its ranges.")
     if options.following is not None and FRICTION_SET in ds.coords:
         raise refuse("refine", "friction sets apart", "designs by their worst friction set", "Leave out --friction.")
-    rows = design_rows(ds, objectives, order, ("score", [f"{score:.4g}" for score in scores]))
-    show(rows, options.top, options.file)
+    rows = len(order) if options.file else options.top
+    column = "score", [f"{score:.4g}" for score in scores[:rows]]
+    show(design_rows(ds, objectives, order[:rows], column), options.top, options.file)
     click.echo(f"{len(order)} feasible designs of {count_words(ds)}")
     if options.following is not None:
         refine(ds, order[: options.top], options.following, force=forced())

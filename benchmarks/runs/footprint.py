@@ -40,11 +40,13 @@ def footprint(text: str, granularity: Granularity = "limb") -> dict[str, float]:
 
 def _measure(file: Path, granularity: Granularity) -> dict[str, float]:
     from benchmarks.runs.sweeps import Stopwatch
+    from pipeline.cluster.file import ClusterConfig
     from pipeline.execution.run import run
     from pipeline.sweep.model import Sweep
 
     watch = Stopwatch()
-    run(Sweep.from_yaml(file), file.with_suffix(".zarr"), None, [watch], granularity)
+    # named, or small work would be done in this process
+    run(Sweep.from_yaml(file), file.with_suffix(".zarr"), ClusterConfig.of("local", n_workers=1), [watch], granularity)
     watch.require_undisturbed()
     worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * KILOBYTE
     return {"coordinator": _own_peak(), "worker": worker, "seconds": watch.finished - watch.started}

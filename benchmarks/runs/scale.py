@@ -2,13 +2,15 @@
 
 A program: `python -m benchmarks.runs.scale [--designs 100000 1000000] [--only NAME ...]`. A five-bar on a grid of two
 lengths, ten times along a circle, one metric; each command is a process of its own, so its memory holds the
-interpreter and the libraries. Runs compute in threads of the coordinator's process. A command is flat where its memory
-does not grow with the designs. Linux only.
+interpreter and the libraries. The row `run` computes in threads of the coordinator's process, with the memory of its
+blocks; `run, its coordinator` has one worker, whose memory is left out. A command is flat where its memory does not
+grow with the designs. Linux only.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -61,8 +63,10 @@ WORDS: Mapping[str, Sequence[str]] = {
     "figure": ("figure", "run.zarr", "status"),
     "study rank": ("study", "rank", "run.zarr", "--objective", "peak_force"),
 }
+COORDINATOR = "run, its coordinator"
 COMMANDS: Mapping[str, tuple[str, ...]] = {
     **{name: (*COMMAND, *words) for name, words in WORDS.items()},
+    COORDINATOR: (sys.executable, "-m", "benchmarks.runs.footprint", "sweep.yaml", "block"),
     **{name: (sys.executable, "-c", script) for name, script in SCRIPTS.items()},
 }
 
@@ -88,7 +92,12 @@ def cost(command: Sequence[str], folder: Path) -> Cost:
         out.seek(0)
         text = out.read().decode(errors="replace")
     assert process.returncode == 0, f"{' '.join(command[-6:])}: exit status {process.returncode}\n{text[-2000:]}"
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+    seconds = usage.ru_utime + usage.ru_stime
+    if command == COMMANDS[COORDINATOR]:  # of which the worker is another process
+        return Cost(
+            seconds, int(json.loads(next(row for row in text.splitlines() if row.startswith("{")))["coordinator"])
+        )
+    return Cost(seconds, usage.ru_maxrss * 1024)
 
 
 def costs(designs: int, names: Sequence[str], folder: Path) -> Iterator[tuple[str, Cost]]:

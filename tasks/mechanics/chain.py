@@ -29,7 +29,7 @@ from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
 from tasks.mechanics.kinematics import unpacked as from_numbers
 from tasks.mechanics.limb_choice import LimbChoice
 from tasks.mechanics.limb_motion import Mounted, Solved, sprung_joints
-from tasks.mechanics.loops import Embedding, Tips, is_flat, loop_limit, size_of
+from tasks.mechanics.loops import Embedding, RegularBlock, Tips, is_flat, loop_limit
 from tasks.mechanics.tolerances import CLOSED, CONVERGED, FOLLOWED, WINDING, length_of
 from tasks.mechanics.turns import Turns, counted_joints, dependent_joints
 
@@ -252,16 +252,13 @@ def _branch_status(tips: FreeTips, start: FreeTips, flat: Scalar, home_branch: M
     where this is known; otherwise only the signs of determinants decide.
     """
     status: Scalar = where(home_branch, float(Status.OK), float(Status.WRONG_BRANCH))
+    size = loop_size(start)
     for cluster, first in zip(tips.embedding.clusters, start.embedding.clusters, strict=True):
-        now, before = cluster.bordered, first.bordered
-        if now is None or before is None:
-            part = cluster.dependent_matrix, cluster.inverse
-            status = _part_status(status, part, first.dependent_matrix, Status.SINGULAR, flat)
-            continue
-        *inner, schur = zip(now.parts, now.part_inverses, strict=True)
-        status = _part_status(status, schur, before.schur, Status.CONSTRAINT_SINGULAR, flat)
-        for part, at_start in zip(inner, before.inner, strict=True):
-            status = _part_status(status, part, at_start, Status.SINGULAR, flat)
+        pairs = list(zip(cluster.regular_blocks, first.regular_blocks, strict=True))
+        if cluster.bordered is not None:  # the platform, behind its limbs
+            status = _block_status(status, *pairs.pop(), size, Status.CONSTRAINT_SINGULAR, flat)
+        for pair in pairs:
+            status = _block_status(status, *pair, size, Status.SINGULAR, flat)
     turns = [i for i in map(tips.limb.index, tips.limb.coordinates) if tips.limb.links[i].joint_kind.turns]
     for middle in turns[1:2]:
         # of three turns, the first and the last have one axis where the one between them is a right angle
@@ -269,13 +266,15 @@ def _branch_status(tips: FreeTips, start: FreeTips, flat: Scalar, home_branch: M
     return status
 
 
-def _part_status(status: Scalar, part: tuple[Array, Array], first: Array, singular: Status, flat: Scalar) -> Scalar:
-    """The status where a matrix of loops has another sign than at the reference configuration, or has lost rank.
+def _block_status(
+    status: Scalar, block: RegularBlock, first: RegularBlock, size: Scalar, singular: Status, flat: Scalar
+) -> Scalar:
+    """Return the status where a matrix of loops has another sign than at the reference configuration, or is flat.
 
-    part: the matrix and its inverse; flat: dependence of its columns up to which it has lost rank.
+    size: a length of the loops [m]; flat: dependence of the columns up to which the matrix has lost rank.
     """
-    status = where(size_of(part[0]) * size_of(first) < 0.0, float(Status.WRONG_BRANCH), status)
-    return where(is_flat(*part, flat), float(singular), status)
+    status = where(block.determinant * first.determinant < 0.0, float(Status.WRONG_BRANCH), status)
+    return where(is_flat(block, flat, size), float(singular), status)
 
 
 def _status(tips: FreeTips, start: FreeTips, flat: Scalar, home_branch: Mask) -> Scalar:

@@ -496,6 +496,11 @@ class Joined:
         return conditions(self.kind, self.pitch)
 
     @property
+    def lengths(self) -> tuple[bool, ...]:
+        """True for each row that is a length, False for one that is a cosine."""
+        return tuple(not isinstance(self.conditions[row], Perpendicular) for row in self.rows)
+
+    @property
     def point(self) -> Array:
         """Reference point of the velocity of body a: the origin of its frame, or of frame b for a joint that slides."""
         return self.b.origin if JOINT_KINDS[self.kind].slides else self.a.origin

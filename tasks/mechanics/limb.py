@@ -122,11 +122,11 @@ def _branch_status(tips: Tips, start: Tips, flat_loop: Scalar, home_branch: Mask
     Loops are singular up to the dependence `flat_loop` of their columns. `home_branch` says whether the limb is on its
     branch, where this is known; otherwise a sign decides.
     """
-    determinant = tips.determinant
-    flat = is_flat(tips.compound, tips.inverse, SINGULAR)
+    determinant, size = tips.determinant, _size(start)
+    flat = is_flat(tips.whole, SINGULAR, size)
     for cluster, first in zip(tips.embedding.clusters, start.embedding.clusters, strict=True):
-        box = squared_box(first.dependent_matrix)
-        flat = either(flat, is_flat(cluster.dependent_matrix, cluster.inverse, flat_loop, box))
+        box = squared_box(first.whole.without_unit(size))
+        flat = either(flat, is_flat(cluster.whole, flat_loop, size, box))
     status: Scalar = where(flat, float(Status.SINGULAR), float(Status.OK))
     if home_branch is None:
         home_branch = opposite(determinant * start.determinant < 0.0)
@@ -140,7 +140,7 @@ def _status(tips: Tips, start: Tips, flat_loop: Scalar, home_branch: Mask) -> Sc
     unclosed: Scalar = float(Status.NOT_REACHABLE)
     if len(tips.dropped_matrix):
         # kept rows that are singular close without the others, which tells nothing of reach or branch
-        blind = every([total(tips.residuals()) <= closed, opposite(regular(tips))])
+        blind = every([total(tips.residuals()) <= closed, opposite(regular(tips, _size(start)))])
         status = where(every([blind, status > 0.5]), float(Status.SINGULAR), status)
         unclosed = where(blind, float(Status.SINGULAR), unclosed)
     status = where(total(tips.embedding.dropped()) <= closed, status, float(Status.LOOP_OPEN))

@@ -177,18 +177,20 @@ def size_of(matrix: Array) -> Scalar:
     return determinant(matrix) if len(matrix) == matrix.shape[1] else volume(matrix)
 
 
-def is_flat(matrix: Array, back: Array, least: Scalar, box: Scalar | None = None) -> Mask:
+def is_flat(block: RegularBlock, least: Scalar, size: Scalar, box: Scalar | None = None) -> Mask:
     """Return whether the columns of a matrix depend on each other up to `least`, as unit vectors.
 
-    Of up to four, the volume that they span tells it, relative to the square of a `box` (absent: with their sides). A
-    product of many sines is small without that: of more, the least singular value, from the (left) inverse `back`.
+    Rows that are lengths count relative to the `size` of the limb [m], beside those that are cosines. Of up to four
+    columns, the volume that they span tells it, relative to the square of a `box` (absent: with their sides). A product
+    of many sines is small without that: of more, the least singular value, from the (left) inverse of the block.
     """
-    if matrix.shape[1] <= FEW:
+    if block.matrix.shape[1] <= FEW:
+        matrix = block.without_unit(size)
         volume_ = size_of(matrix)
         return volume_ * volume_ <= (squared_box(matrix) if box is None else box) * least * least
     spread: Scalar = 0.0
-    for column, row in zip(matrix.T, back, strict=True):
-        spread = spread + sum(x * x for x in column) * sum(x * x for x in row)
+    for column, row in zip(block.matrix.T, block.inverse, strict=True):
+        spread = spread + block.square(column, 1.0 / (size * size)) * block.square(row, size * size)
     return opposite(spread * (least * least) < 1.0)  # NaN is flat
 
 
@@ -203,11 +205,34 @@ FEW = 4
 
 @dataclass(frozen=True)
 class RegularBlock:
-    """A part of the matrix of dependent joints, its (left) inverse, and the joints of its columns."""
+    """A part of the matrix of dependent joints, its (left) inverse, and the joints of its columns.
+
+    lengths: True for each row that is a length, False for one that is a cosine.
+    """
 
     matrix: Array
     inverse: Array
     joints: tuple[int, ...]
+    lengths: tuple[bool, ...]
+
+    @property
+    def _is_mixed(self) -> bool:
+        return len({*self.lengths}) > 1
+
+    def without_unit(self, size: Scalar) -> Array:
+        """Return the matrix with lengths relative to a size [m], where there are cosines beside them."""
+        if not self._is_mixed:
+            return self.matrix
+        scale = array([1.0 / size if is_length else 1.0 for is_length in self.lengths])
+        return array(self.matrix * scale[:, None])
+
+    def square(self, values: Scalars, weight: Scalar) -> Scalar:
+        """Sum of squares over the rows, those of lengths times a weight, where there are cosines beside them."""
+        if not self._is_mixed:
+            return sum(x * x for x in values)
+        squares = list(zip((x * x for x in values), self.lengths, strict=True))
+        lengths, cosines = (sum(x for x, kind in squares if kind is each) for each in (True, False))
+        return cosines + lengths * weight
 
     @cached_property
     def determinant(self) -> Scalar:
@@ -268,12 +293,18 @@ class SolvedCluster:
     def regular_blocks(self) -> tuple[RegularBlock, ...]:
         """Matrices that all have full rank where that of the dependent joints has it."""
         if self.bordered is None:
-            return (RegularBlock(self.dependent_matrix, self.inverse, self.choice.dependent),)
-        inner, (_, border) = self.choice.blocks.inner, self.choice.blocks.border
-        columns = [*(columns for _, columns in inner), border]
-        joints = [tuple(self.choice.dependent[k] for k in columns_of_block) for columns_of_block in columns]
-        parts = zip(self.bordered.parts, self.bordered.part_inverses, joints, strict=True)
+            return (self.whole,)
+        blocks = [*self.choice.blocks.inner, self.choice.blocks.border]
+        joints = [tuple(self.choice.dependent[k] for k in columns) for _, columns in blocks]
+        lengths = [tuple(self.whole.lengths[k] for k in rows) for rows, _ in blocks]
+        parts = zip(self.bordered.parts, self.bordered.part_inverses, joints, lengths, strict=True)
         return tuple(RegularBlock(*part) for part in parts)
+
+    @property
+    def whole(self) -> RegularBlock:
+        """The matrix of all dependent joints."""
+        lengths = tuple(is_length for loop in self.loops for is_length in loop.joined.lengths)
+        return RegularBlock(self.dependent_matrix, self.inverse, self.choice.dependent, lengths)
 
     @cached_property
     def determinant(self) -> Scalar:
@@ -448,6 +479,12 @@ class Tips:
         """L_t^-1 of Eqs. (86), (91); its left pseudo-inverse, Eq. (94), where every row is kept."""
         return pseudo_inverse(self.compound) if self.limb.every_row else inverse(self.compound)
 
+    @property
+    def whole(self) -> RegularBlock:
+        """L_t, its inverse, and the independent joints."""
+        lengths = tuple(is_length for joined in self.joined for is_length in joined.lengths)
+        return RegularBlock(self.compound, self.inverse, self.choice.independent, lengths)
+
     @cached_property
     def determinant(self) -> Scalar:
         """det L_t; its sign tells assembly branches apart. Where every row is kept, the volume of the columns."""
@@ -577,6 +614,6 @@ def lever(limb: Limb, start: Tips, size: Scalar, slide: int) -> Scalar:
     return least
 
 
-def regular(tips: Tips) -> Mask:
-    """Return whether the limb is so far from a singularity that joints follow from small residuals."""
-    return opposite(is_flat(tips.compound, tips.inverse, SINGULAR))
+def regular(tips: Tips, size: Scalar) -> Mask:
+    """Return whether a limb of that size is so far from a singularity that joints follow from small residuals."""
+    return opposite(is_flat(tips.whole, SINGULAR, size))

@@ -403,7 +403,7 @@ class _LimbSearch:
             [opposite(ended), path.rounds < most, trial.residual < np.inf, is_known, either(opposite(arrived), facing)]
         )
         following = chosen(goes_on, following, self.beginning(path.start + 1.0).flat())
-        closed = every([accepted, arrived, facing, regular(trial.tips)])
+        closed = every([accepted, arrived, facing, regular(trial.tips, self.problem.size)])
         following = chosen(closed, self._done(trial), following)
         return following, either(closed, Path.of(following, self.sizes).start > len(starts) - 0.5)
 

@@ -237,7 +237,7 @@ class LoopProblem:
 
     def regular(self, embedding: Embedding) -> Mask:
         """Return whether loops are so far from a singularity that joints follow from small residuals."""
-        flat = (is_flat(block.matrix, block.inverse, LOOP_SINGULAR_AT_REST) for block in blocks(embedding))
+        flat = (is_flat(block, LOOP_SINGULAR_AT_REST, self.size) for block in blocks(embedding))
         return every([opposite(mask) for mask in flat])
 
 

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from robots.model import Robot
     from robots.parameters import ParameterError
     from robots.status import Status
+    from robots.stops import JointStop
     from storage.errors import StoreError
     from tasks.dynamics.criteria import clearance_error
     from tasks.dynamics.differentiate import differentiate
@@ -89,6 +90,7 @@ __all__ = [
     "ExcitationOptions",
     "Forces",
     "InputError",
+    "JointStop",
     "Loader",
     "Motion",
     "ParameterError",
@@ -196,6 +198,7 @@ _HOMES = {
     # records of a call
     "Environment": "tasks.dynamics.records",
     "Forces": "tasks.dynamics.records",
+    "JointStop": "robots.stops",
     "Motion": "tasks.dynamics.records",
     "State": "tasks.dynamics.records",
     # functions on arrays; those of `limbsweep.labelled` take DataArrays as well

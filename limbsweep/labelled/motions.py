@@ -14,11 +14,21 @@ from numpy.typing import ArrayLike
 
 from limbsweep.labelled.calls import PlainFunction, designs_of, is_labelled, labelled_results
 from limbsweep.labelled.results import described, with_dataset
-from limbsweep.labelled.table import ARGUMENTS, CHAIN_MOTION, PLATFORM_MOTION, TIME, Dims, FunctionResult
+from limbsweep.labelled.table import (
+    ARGUMENTS,
+    CHAIN_MOTION,
+    OF_CASE,
+    PLATFORM_MOTION,
+    STOPPED,
+    TIME,
+    Dims,
+    FunctionResult,
+)
 from limbsweep.labelled.units import in_si
 from robots.arguments import check_arguments, real_numbers, shown
 from robots.model import Robot
 from robots.parameters import nearest
+from robots.stops import JointStop, Stops
 from tasks.dynamics import servo as controllers
 from tasks.dynamics import simulate as direct
 from tasks.dynamics import spanning_tree
@@ -41,8 +51,10 @@ class SimulationOptions(TypedDict, total=False):
 
     integrator: of method "fixed" `rk4`, `euler`, `semi_implicit` or `rosenbrock` (absent: `rosenbrock` where there are
     bristles, else `rk4`); of "adaptive" scipy's `DOP853` or `Radau` (absent: `Radau` where friction is smooth but may
-    be stiff); of both `spanning_tree`, which goes through singular points of limbs (status SINGULAR). parameters:
-    designs, numbers or DataArrays of parameters of the robot by name.
+    be stiff); of both `spanning_tree`, all joints of the tree together. Without a name cases that end at a singular
+    point of limbs go on so (`through` is true for them), as far as friction is smooth and nothing gives way.
+    parameters: designs, numbers or DataArrays of parameters of the robot by name. stops: of joints, by name, each a
+    `limbsweep.JointStop`; all joints of the tree are integrated then.
 
     Of "fixed", for platforms without friction: form of the equations, `task_space`, `joint` or `actuator`, and close,
     whether loops are closed after each step. Of "adaptive": rtol and atol of the integrator; balance, the share of
@@ -51,6 +63,7 @@ class SimulationOptions(TypedDict, total=False):
 
     integrator: str
     parameters: Parameters
+    stops: Stops
     form: Form
     close: bool
     rtol: float
@@ -199,9 +212,13 @@ def _options(method: Method, options: Mapping[str, Any]) -> dict[str, Any]:
         if name not in SimulationOptions.__annotations__:
             raise TypeError(f"{name}: no option of simulate has this name; "
                             f"{nearest(name, SimulationOptions.__annotations__)}")  # fmt: skip
-        if name not in (*OPTIONS[method], "integrator"):
+        if name not in (*OPTIONS[method], "integrator", "stops"):
             raise ValueError(f"{name}: got it with method {method!r}; expected {', '.join(OPTIONS[method])} there")
     found = {name: value for name, value in options.items() if value is not None}
+    if not isinstance(found.get("stops", {}), Mapping) or not all(
+        isinstance(stop, JointStop) for stop in found.get("stops", {}).values()
+    ):
+        raise ValueError(f"stops: got {shown(found['stops'])}; expected a limbsweep.JointStop by name of a joint")
     integrator = found.pop("integrator", None)
     if integrator is None:
         return found
@@ -222,7 +239,7 @@ def _moved(robot: Robot, *, actuator: Any = None, **arguments: Any) -> Any:
 
 
 WITH_WORK = ("friction", "memory", "elasticity", "method", "start", "balance", "solver", "base_rotation", "base_twist",
-             "base_acceleration")  # fmt: skip
+             "base_acceleration", "stops")  # fmt: skip
 """Arguments with any of which the motion of a platform tells of friction and work."""
 
 
@@ -231,11 +248,12 @@ def _row(robot: Robot, arguments: Mapping[str, Any]) -> FunctionResult:
     motion = CHAIN_MOTION
     if not robot.mechanism.is_chain:
         whole = isinstance(arguments.get("actuator"), Servo) or any(name in arguments for name in WITH_WORK)
-        always = ("position", "rotation", "twist", "drift", "gap", "status")
+        always = ("position", "rotation", "twist", "drift", "gap", *OF_CASE)
         motion = PLATFORM_MOTION
         if not whole and not robot.family.signals:
             motion = {name: PLATFORM_MOTION[name] for name in always}
-    dims: dict[str, Dims] = {name: dims if name == "status" else (*TIME, *dims) for name, dims in motion.items()}
+    motion = {**motion, **(STOPPED if arguments.get("stops") else {})}
+    dims: dict[str, Dims] = {name: dims if name in OF_CASE else (*TIME, *dims) for name, dims in motion.items()}
     return FunctionResult("limbsweep.labelled.motions", {"time": TIME, **dims}, single="times" in arguments)
 
 

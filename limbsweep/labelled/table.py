@@ -166,7 +166,13 @@ WHERE: Mapping[str, Dims] = {
     "loss": RUBBING,
     "work": ACTUATOR,
 }
-CHAIN_MOTION: Mapping[str, Dims] = {"q": FREEDOM, "qd": FREEDOM, **WHERE, "joints": ("tree_joint",), **STATUS}
+OF_CASE: Mapping[str, Dims] = {**STATUS, "through": ()}
+"""Results of `simulate` that a case has once, whatever its length."""
+
+STOPPED: Mapping[str, Dims] = {"contact": ("stop",), "impact_loss": ("stop",)}
+"""Results of `simulate` with stops."""
+
+CHAIN_MOTION: Mapping[str, Dims] = {"q": FREEDOM, "qd": FREEDOM, **WHERE, "joints": ("tree_joint",), **OF_CASE}
 PLATFORM_MOTION: Mapping[str, Dims] = {
     "position": AXIS,
     "rotation": MATRIX,
@@ -175,7 +181,7 @@ PLATFORM_MOTION: Mapping[str, Dims] = {
     "gap": (),
     **WHERE,
     "load_work": (),
-    **STATUS,
+    **OF_CASE,
 }
 """Results of `simulate` at each of the kept times: dims of one sample, by name of result.
 
@@ -205,6 +211,7 @@ UNITS: Mapping[str, Mapping[str, str]] = {
     "simulate": {
         "time": "s", "q": "q", "qd": "qd", "position": "position", "rotation": "1", "twist": "twist",
         "friction": "N m or N", "stuck": "1", "loss": "J", "work": "J", "load_work": "J", "joints": "rad or m",
+        "contact": "1", "impact_loss": "J", "through": "1",
     },
 }  # fmt: skip
 """Units of results where all components have one, or the name of an argument that has the same units. Matrices whose

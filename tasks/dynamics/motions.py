@@ -17,6 +17,10 @@ class ChainMotion(NamedTuple):
     work (kept, *batch, actuator): what actuators have done [J]. A case that has come to an end holds NaN
     from there on. joints (kept, *batch, joint): of the method `spanning_tree` alone, all joints of the tree, turns
     counted; q does not decide where they are beyond singular points.
+
+    Of stops, in their order and that of the joints that each means: contact (kept, *batch, stop), 1 and -1 where the
+    joint rests at its high or low end, 2 and -2 where it is latched, 0 elsewhere; impact_loss, energy that impacts have
+    taken [J]. through (*batch): the motion went on beyond a singular point, in the joints of the tree. Empty without.
     """
 
     time: np.ndarray
@@ -29,6 +33,9 @@ class ChainMotion(NamedTuple):
     work: np.ndarray
     status: np.ndarray
     joints: np.ndarray
+    contact: np.ndarray = ABSENT
+    impact_loss: np.ndarray = ABSENT
+    through: np.ndarray = ABSENT
 
 
 class Simulation(NamedTuple):
@@ -43,7 +50,8 @@ class Simulation(NamedTuple):
     Where friction is given, or a motion of the base, status says why a case ended, and of joints with friction, in the
     order of the groups, there are friction, stuck, memory and loss (kept, *batch, joint) as in
     `ChainMotion`, work (kept, *batch, actuator) that actuators have done and load_work (kept,
-    *batch) of the load on the platform [J]. Otherwise these are empty.
+    *batch) of the load on the platform [J]. Otherwise these are empty. contact, impact_loss and through as in
+    `ChainMotion`.
     """
 
     time: np.ndarray
@@ -59,3 +67,6 @@ class Simulation(NamedTuple):
     loss: np.ndarray = ABSENT
     work: np.ndarray = ABSENT
     load_work: np.ndarray = ABSENT
+    contact: np.ndarray = ABSENT
+    impact_loss: np.ndarray = ABSENT
+    through: np.ndarray = ABSENT

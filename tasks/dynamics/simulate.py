@@ -22,15 +22,17 @@ from scipy.integrate import DOP853, OdeSolver, Radau
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.status import Status
+from robots.stops import Stops
 from tasks.dynamics import free_motion, inputs, spanning_tree
 from tasks.dynamics.adaptive import AdaptiveCase
 from tasks.dynamics.equations import equations_of_motion
-from tasks.dynamics.forces_over_step import Acting, Cases
-from tasks.dynamics.forward import begun, opened, over_time, series
+from tasks.dynamics.forces_over_step import Acting
+from tasks.dynamics.forward import Cases, begun, opened, over_time, series
 from tasks.dynamics.free_motion import Feedback, Form
 from tasks.dynamics.instant.moments import Moment
 from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.motions import ChainMotion, Simulation
+from tasks.dynamics.passage import passed
 from tasks.dynamics.records import (
     GRAVITY,
     AdaptiveSteps,
@@ -46,7 +48,9 @@ from tasks.dynamics.records import (
 from tasks.dynamics.singular_ends import with_singularities
 from tasks.kernels.kernel import Batch
 from tasks.mathematics import rotations
-from tasks.mechanics.families import structure_of
+from tasks.mechanics.structure import structure_of
+
+NO_FORMS: Mapping[str, object] = {}
 
 BALANCE = 1e-6
 """Share of its energy, or of the work in it, that may be missing from a case that is OK."""
@@ -199,7 +203,13 @@ def imbalance(robot: Robot, motion: ChainMotion | Simulation, gravity: ArrayLike
     return float(missing / max(size, np.abs(done).max(initial=0.0), np.finfo(float).tiny))
 
 
-class FixedKeywords(DrivenKeywords, total=False):
+class StoppedKeywords(DrivenKeywords, total=False):
+    """Short form of a simulation whose joints may have stops."""
+
+    stops: Stops | None
+
+
+class FixedKeywords(StoppedKeywords, total=False):
     """Short form of a simulation in constant steps: of platforms without friction also form, and close of loops."""
 
     form: Form | None
@@ -224,17 +234,22 @@ def simulate(
     in the world, as in `tasks.inverse_dynamics`, each an array or a function of time; a parallel robot with any of
     these but gravity moves as `simulate_platform` says, without form and close; so it does where force is a
     servo, a controller that `tasks.dynamics.servo.servo` makes, and where its own loads change with time: steps are
-    then cut where these jump, or have a corner. What is absent is as there. Returns a Simulation, of a chain a
-    ChainMotion. Raises TypeError for what does not belong to the robot's kind.
+    then cut where these jump, or have a corner. What is absent is as there. Cases that end at a singular point go on
+    in all joints of the tree where `method` is absent: `tasks.dynamics.passage`; with stops all of them are integrated
+    so. Returns a Simulation, of a chain a ChainMotion. Raises TypeError for what does not belong to the robot's kind.
     """
     _refuse(robot, parts)
     forms: dict[str, object] = {name: part for name, part in parts.items() if name in FORMS and part is not None}
-    driven = {name: part for name, part in parts.items() if name not in FORMS}
+    stops = parts.get("stops") or {}
+    driven = {name: part for name, part in parts.items() if name not in (*FORMS, "stops")}
     state, forces, environment = records_of(force, cast(DrivenKeywords, driven))
     clock = FixedSteps(step, steps, every, method, start or 0.0)
-    if method == spanning_tree.METHOD:
-        return _on_tree(robot, state, forces, environment, clock, next(iter(forms), None))
-    return with_singularities(robot, _in_constant_steps(robot, state, forces, environment, clock, forms))
+    if method == spanning_tree.METHOD or stops:
+        _refuse_integrator(stops, method)
+        return spanning_tree.simulate_tree(robot, state, forces, environment, clock, next(iter(forms), None), stops)
+    motion = with_singularities(robot, _in_constant_steps(robot, state, forces, environment, clock, forms))
+    forms = {"integrator": method} if method else forms
+    return _beyond(robot, state, forces, environment, clock, motion, forms)
 
 
 def _in_constant_steps(
@@ -265,7 +280,7 @@ def simulate_adaptive(
     atol: float = 1e-12,
     balance: float | None = None,
     solver: str | None = None,
-    **parts: Unpack[DrivenKeywords],
+    **parts: Unpack[StoppedKeywords],
 ) -> Simulation | ChainMotion:
     """Motion of one case in adaptive steps: see `tasks.dynamics.simulate`, of a platform `tasks.dynamics.free_motion`.
 
@@ -274,30 +289,42 @@ def simulate_adaptive(
     `simulate_platform` says, as with loads that change with time. All else as in `simulate`.
     """
     _refuse(robot, parts)
-    state, forces, environment = records_of(force, parts)
+    stops = parts.get("stops") or {}
+    driven = {name: part for name, part in parts.items() if name != "stops"}
+    state, forces, environment = records_of(force, cast(DrivenKeywords, driven))
     clock = AdaptiveSteps(times, rtol, atol, balance, solver)
-    if solver == spanning_tree.METHOD:
-        return _on_tree(robot, state, forces, environment, clock)
+    if solver == spanning_tree.METHOD or stops:
+        _refuse_integrator(stops, solver)
+        return spanning_tree.simulate_tree(robot, state, forces, environment, clock, stops=stops)
     if robot.mechanism.is_chain:
         motion: Simulation | ChainMotion = simulate_chain_adaptive(robot, state, forces, environment, clock)
     elif _with_joints(robot, state, forces, environment) or balance is not None or solver is not None:
         motion = simulate_platform_adaptive(robot, state, forces, environment, clock)
     else:
         motion = free_motion.simulate_adaptive(robot, state, forces, environment.gravity, clock)
-    return with_singularities(robot, motion)
+    motion = with_singularities(robot, motion)
+    return _beyond(robot, state, forces, environment, clock, motion, {"integrator": solver} if solver else NO_FORMS)
 
 
-def _on_tree(
+def _refuse_integrator(stops: Stops, integrator: str | None) -> None:
+    """Refuse an integrator that knows no stops."""
+    if stops and integrator not in (None, spanning_tree.METHOD):
+        raise ValueError(f"integrator: got {integrator!r} with stops, at which all joints of the tree are integrated; "
+                         f"leave it out or take {spanning_tree.METHOD!r}")  # fmt: skip
+
+
+def _beyond(
     robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps | AdaptiveSteps,
-    form: object = None,
-) -> ChainMotion | Simulation:  # fmt: skip
-    """Return the motion of all joints of the tree. Raises ValueError for a request of which there is no such motion."""
-    spanning_tree.refuse(robot, forces, clock, form)
-    turned, moves = forces.load_axes == "platform", bool(environment.base_parts)
-    system = MotionSystem.of(robot, None, environment.gravity, base=moves, load_with_platform=turned)
-    first = clock.start if isinstance(clock, FixedSteps) else float(clock.instants[0])
-    cases = opened(robot, system, state, forces, environment, first)
-    return spanning_tree.simulate_tree(robot, system, cases, forces.friction, clock)
+    motion: Simulation | ChainMotion, forms: Mapping[str, object] = NO_FORMS,
+) -> Simulation | ChainMotion:  # fmt: skip
+    """Return a motion that goes on beyond singular points, where all joints of the tree can be integrated.
+
+    forms: forms of the equations, or an integrator, that a caller insists on.
+    """
+    motion = motion._replace(through=np.zeros(motion.status.shape, dtype=bool))
+    if spanning_tree.hindrance(robot, forces, clock, next(iter(forms), None)) is not None:
+        return motion
+    return passed(motion, lambda: spanning_tree.TreeRun.opened(robot, state, forces, environment, clock, {}), clock)
 
 
 def _with_joints(robot: Robot, state: State, forces: Forces, environment: Environment) -> bool:
@@ -309,7 +336,7 @@ def _with_joints(robot: Robot, state: State, forces: Forces, environment: Enviro
 
 FORMS = ("form", "close")
 OF_PLATFORM, OF_CHAIN = ("position", "rotation", "twist", "load", "load_axes"), ("q", "qd")
-OF_BOTH = ("friction", "memory", "elasticity")
+OF_BOTH = ("friction", "memory", "elasticity", "stops")
 
 
 def _refuse(robot: Robot, parts: Mapping[str, object]) -> None:

@@ -1,8 +1,9 @@
 """Names of the singularities at which simulated motions end.
 
-A motion that ends has the status INTEGRATION_FAILED. Its last kept state is moved on by its velocity and acceleration,
-to where it would have been a little after its end: the first pose on that way which is singular, or beyond a
-singularity, says at which it ended. One that ends before its second kept state was too quick to tell.
+A motion that ends has the status INTEGRATION_FAILED, or that of a pose that it could not reach. Its last kept state is
+moved on by its velocity and acceleration, to where it would have been a little after its end: the first pose on that
+way which is singular, or beyond a singularity, says at which it ended. One that ends before its second kept state was
+too quick to tell.
 """
 
 from __future__ import annotations
@@ -32,15 +33,19 @@ NAMES: Mapping[Status, Status] = {
 """Singularity that a pose of each status tells of."""
 
 
+NAMELESS = (Status.INTEGRATION_FAILED, Status.NOT_REACHABLE, Status.WRONG_BRANCH)
+"""Statuses of motions that ended without the name of a singularity."""
+
+
 def with_singularities(robot: Robot, motion: ChainMotion | Simulation) -> ChainMotion | Simulation:
     """Return a motion whose cases that ended at a singularity have its status."""
     status = motion.status.copy()
     speed = motion.qd if isinstance(motion, ChainMotion) else motion.twist
     begun = np.isfinite(speed[:2]).all(axis=(0, -1))
-    for case in map(tuple, np.argwhere((status == Status.INTEGRATION_FAILED) & begun)):
+    for case in map(tuple, np.argwhere(np.isin(status, NAMELESS) & begun)):
         for code in inverse_dynamics(robot, **_way(robot, motion, case)).status:
             if code != Status.OK:
-                status[case] = NAMES.get(Status(int(code)), Status.INTEGRATION_FAILED)
+                status[case] = NAMES.get(Status(int(code)), status[case])
                 break
     return motion._replace(status=status)
 

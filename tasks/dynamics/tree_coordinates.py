@@ -8,15 +8,16 @@ quarter turn.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.model import Robot
+from robots.model import Mechanism, Robot
 from robots.types import TWIST
+from tasks.dynamics.inverse import inverse_kinematics
 from tasks.dynamics.motions import ChainMotion, Simulation
 from tasks.dynamics.records import Motion
 from tasks.mathematics import rotations
@@ -27,31 +28,43 @@ POSE = 6
 """Number of joints that stand for the pose of a platform."""
 
 
-Solve = Callable[..., Any]
-"""Inverse kinematics of a batch: `tasks.dynamics.inverse.inverse_kinematics`."""
-
-
 @dataclass(frozen=True)
 class TreeSeries:
-    """Kept values: times (kept,), angles, rates and work (kept, samples, ...), status (samples,).
+    """Kept values: times (kept,), angles, rates, work and load_work (kept, samples, ...), status (samples,).
 
-    Of joints with friction, friction and loss (kept, samples, joint with friction).
+    Of joints with friction, friction and loss (kept, samples, joint with friction); of stops contact and impact_loss.
     """
 
     time: Numbers
     angles: Numbers
     rates: Numbers
     work: Numbers
+    load_work: Numbers
     status: NDArray[np.int8]
     friction: Numbers
     loss: Numbers
+    contact: NDArray[np.int8]
+    impact_loss: Numbers
 
 
 @dataclass(frozen=True)
 class TreeCoordinates(ABC):
-    """A robot; arrays are (samples, ...)."""
+    """Robots of one family, and the number of the robot of each sample; arrays are (samples, ...)."""
 
-    robot: Robot
+    robots: tuple[Robot, ...]
+    numbers: NDArray[np.int64]
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """Mechanism of the first robot."""
+        return self.robots[0].mechanism
+
+    def start(self, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Angles, rates and status at a state as `tasks.dynamics.instant.layout.StateLayout` has it."""
+        parts = [self.start_of(k, q[self.numbers == k], qd[self.numbers == k]) for k in range(len(self.robots))]
+        order = np.argsort(np.argsort(self.numbers, kind="stable"), kind="stable")
+        angles, rates, status = (np.concatenate(values)[order] for values in zip(*parts, strict=True))
+        return angles, rates, status
 
     @property
     @abstractmethod
@@ -59,8 +72,8 @@ class TreeCoordinates(ABC):
         """Number of joints of the tree before those of the limbs."""
 
     @abstractmethod
-    def start(self, q: Numbers, qd: Numbers, solve: Solve) -> tuple[Numbers, Numbers, Numbers]:
-        """Angles, rates and status at a state as `tasks.dynamics.instant.layout.StateLayout` has it."""
+    def start_of(self, number: int, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Angles, rates and status of the samples of one of the robots."""
 
     @abstractmethod
     def state(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers]:
@@ -86,12 +99,11 @@ class OfChain(TreeCoordinates):
 
     @property
     def _free(self) -> list[int]:
-        mechanism = self.robot.mechanism
-        return [mechanism.limbs[0].index(name) for name in mechanism.freedoms]
+        return [self.mechanism.limbs[0].index(name) for name in self.mechanism.freedoms]
 
-    def start(self, q: Numbers, qd: Numbers, solve: Solve) -> tuple[Numbers, Numbers, Numbers]:
+    def start_of(self, number: int, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """From inverse kinematics."""
-        solved, joints = solve(self.robot, q=q, qd=qd), len(self.robot.mechanism.limbs[0].links)
+        solved, joints = inverse_kinematics(self.robots[number], q=q, qd=qd), len(self.mechanism.limbs[0].links)
         angles, rates = (np.nan_to_num(x[:, 0, :joints]) for x in (solved.position, solved.velocity))
         return angles, rates, solved.status.astype(float)
 
@@ -114,7 +126,8 @@ class OfChain(TreeCoordinates):
         return ChainMotion(
             series.time, shaped(series.angles[..., self._free]), shaped(series.rates[..., self._free]),
             friction, stuck, np.zeros(friction.shape), shaped(series.loss), shaped(series.work),
-            series.status.reshape(batch), shaped(series.angles),
+            series.status.reshape(batch), shaped(series.angles), shaped(series.contact), shaped(series.impact_loss),
+            np.zeros(batch, dtype=bool),
         )  # fmt: skip
 
 
@@ -127,62 +140,52 @@ class OfPlatform(TreeCoordinates):
         """Return the number of joints of its pose."""
         return POSE
 
-    @property
-    def _home(self) -> tuple[Numbers, Numbers]:
-        home = self.robot.mechanism.platform.home
-        return np.array(home.position, dtype=float), np.array(home.rotation, dtype=float)
+    @cached_property
+    def _homes(self) -> tuple[Numbers, Numbers]:
+        """Reference positions (samples, 3) and rotations (samples, 3, 3)."""
+        homes = [robot.mechanism.platform.home for robot in self.robots]
+        position = np.array([home.position for home in homes], dtype=float)
+        return position[self.numbers], np.array([home.rotation for home in homes], dtype=float)[self.numbers]
 
-    def start(self, q: Numbers, qd: Numbers, solve: Solve) -> tuple[Numbers, Numbers, Numbers]:
+    def start_of(self, number: int, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """From inverse kinematics of each limb."""
         position, turned = q[:, :3], rotations.rotation_matrix(q[:, 3:].T).transpose(2, 0, 1)
-        twist = np.zeros((len(q), POSE))
-        twist[:, [TWIST.index(name) for name in self.robot.mechanism.platform.mobility]] = qd
-        turns = (
-            {"rotation": turned} if any(name in self.robot.mechanism.platform.mobility for name in TWIST[:3]) else {}
-        )
-        solved = solve(self.robot, Motion(position=position, twist=twist, **turns))
-        limbs = self.robot.mechanism.limbs
-        sizes = [len(limbs[instance.limb].links) for instance in self.robot.mechanism.instances]
+        twist, mobility = np.zeros((len(q), POSE)), self.mechanism.platform.mobility
+        twist[:, [TWIST.index(name) for name in mobility]] = qd
+        turns = {"rotation": turned} if any(name in mobility for name in TWIST[:3]) else {}
+        solved = inverse_kinematics(self.robots[number], Motion(position=position, twist=twist, **turns))
+        limbs = self.mechanism.limbs
+        sizes = [len(limbs[instance.limb].links) for instance in self.mechanism.instances]
         angles, rates = (
             np.concatenate([x[:, k, :size] for k, size in enumerate(sizes)], axis=1)
             for x in (solved.position, solved.velocity)
         )
-        point, axes = self._home
+        home = self.robots[number].mechanism.platform.home
+        point, axes = np.array(home.position, dtype=float), np.array(home.rotation, dtype=float)
         pose = np.concatenate([position - point, _angles(axes.T @ turned)], axis=1)
-        turning = np.linalg.solve(self._axes(pose), twist[:, :3, None])[..., 0]
+        turning = np.linalg.solve(_axes(axes, pose), twist[:, :3, None])[..., 0]
         moving = np.concatenate([twist[:, 3:], turning], axis=1)
         status = solved.status.astype(float)
         return *(np.nan_to_num(np.concatenate(x, axis=1)) for x in ((pose, angles), (moving, rates))), status
 
-    def _axes(self, pose: Numbers) -> Numbers:
-        """Axes of yaw, pitch and roll in the world (samples, 3, 3), as columns."""
-        yaw, pitch = pose[:, 3], pose[:, 4]
-        none, one = np.zeros_like(yaw), np.ones_like(yaw)
-        about = (
-            (none, none, one),
-            (-np.sin(yaw), np.cos(yaw), none),
-            (np.cos(yaw) * np.cos(pitch), np.sin(yaw) * np.cos(pitch), -np.sin(pitch)),
-        )
-        return self._home[1] @ np.moveaxis(np.array(about), (0, 1, 2), (2, 1, 0))
-
     def _pose(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        point, axes = self._home
+        point, axes = self._homes
         turned = axes @ _turned(angles[:, 3:POSE])
-        omega = (self._axes(angles) @ rates[:, 3:POSE, None])[..., 0]
+        omega = (_axes(axes, angles) @ rates[:, 3:POSE, None])[..., 0]
         return point + angles[:, :3], turned, np.concatenate([omega, rates[:, :3]], axis=1)
 
     def state(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers]:
         """Pose as position and quaternion, and the free components of its twist."""
         position, turned, twist = self._pose(angles, rates)
         quaternion = rotations.of_rotation(turned.reshape(-1, 9).T).T
-        free = [TWIST.index(name) for name in self.robot.mechanism.platform.mobility]
+        free = [TWIST.index(name) for name in self.mechanism.platform.mobility]
         return np.concatenate([position, quaternion], axis=1), twist[:, free]
 
     def pushed(self, load: Numbers, angles: Numbers) -> Numbers:
         """The force along the slides, and the moment about the axes of the turns."""
         result = np.zeros_like(angles)
         result[:, :3] = load[:, 3:]
-        result[:, 3:POSE] = np.einsum("sxc,sx->sc", self._axes(angles), load[:, :3])
+        result[:, 3:POSE] = np.einsum("sxc,sx->sc", _axes(self._homes[1], angles), load[:, :3])
         return result
 
     def result(self, series: TreeSeries, batch: tuple[int, ...]) -> Simulation:
@@ -196,7 +199,21 @@ class OfPlatform(TreeCoordinates):
             series.time, position.reshape(count, *batch, 3), rotation.reshape(count, *batch, 3, 3),
             twist.reshape(count, *batch, 6), open_by, open_by, series.status.reshape(batch), friction, stuck,
             np.zeros(friction.shape), loss, series.work.reshape(count, *batch, series.work.shape[-1]),
+            series.load_work.reshape(count, *batch), series.contact.reshape(count, *batch, series.contact.shape[-1]),
+            series.impact_loss.reshape(count, *batch, series.impact_loss.shape[-1]), np.zeros(batch, dtype=bool),
         )  # fmt: skip
+
+
+def _axes(home: Numbers, pose: Numbers) -> Numbers:
+    """Axes of yaw, pitch and roll in the world (samples, 3, 3), as columns; home: axes of the reference pose."""
+    yaw, pitch = pose[:, 3], pose[:, 4]
+    none, one = np.zeros_like(yaw), np.ones_like(yaw)
+    about = (
+        (none, none, one),
+        (-np.sin(yaw), np.cos(yaw), none),
+        (np.cos(yaw) * np.cos(pitch), np.sin(yaw) * np.cos(pitch), -np.sin(pitch)),
+    )
+    return home @ np.moveaxis(np.array(about), (0, 1, 2), (2, 1, 0))
 
 
 def _angles(turned: Numbers) -> Numbers:

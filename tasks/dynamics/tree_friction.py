@@ -17,11 +17,13 @@ from robots.friction.groups import FrictionGroup
 from robots.friction.laws import LAWS
 from robots.limits import MOTOR
 from robots.model import Family, Robot
-from tasks.features.friction import requests
+from tasks.dynamics.instant.programs import Instant
+from tasks.features.friction import coupled
 from tasks.features.friction.inputs import Friction, FrictionInput, friction_input, without_zero_width
 from tasks.features.friction.joints import of_groups
 from tasks.kernels.expression import Array
-from tasks.kernels.kernel import kernel, padded, rows
+from tasks.kernels.kernel import rows
+from tasks.kernels.lanes import BoundKernel
 from tasks.kernels.program import Program, trace
 
 Numbers = NDArray[np.float64]
@@ -58,28 +60,30 @@ class TreeFriction:
     joints: tuple[int, ...]
 
     @classmethod
-    def of(cls, robot: Robot, friction: Friction, first: int) -> TreeFriction:
+    def of(cls, instant: Instant, first: int) -> TreeFriction:
         """Return the friction of a robot; `first`: number of the joints of the tree before those of the limbs."""
-        friction_groups, mechanism = without_zero_width(friction_input(robot, friction, LAWS)), robot.mechanism
+        mechanism = instant.family.reference
         sizes = [len(mechanism.limbs[instance.limb].links) for instance in mechanism.instances]
         begins = np.cumsum([first, *sizes])
-        joints = [int(begins[place.limb]) + place.joint for group in friction_groups.groups for place in group.places]
-        return cls(robot.family, friction_groups.groups, friction_groups.values, tuple(joints))
+        joints = [int(begins[place.limb]) + place.joint for group in instant.groups for place in group.places]
+        return cls(instant.family, instant.groups, instant.constants.friction, tuple(joints))
+
+    @functools.cached_property
+    def _kernel(self) -> BoundKernel:
+        return BoundKernel(friction_program(self.family, self.groups), {"friction": self.values})
 
     def forces(self, rates: Numbers) -> Numbers:
         """Return the friction (samples, joint with friction) against positive rates (samples, joint of the tree)."""
         if not self.joints:
             return np.zeros((len(rates), 0))
         wide = rows(rates[:, list(self.joints)], (len(rates),))
-        program = friction_program(self.family, self.groups)
-        out = kernel(program)({"friction": self.values, "rates": wide[None]}, padded(len(rates)))
-        return np.ascontiguousarray(out["force"][0, :, : len(rates)].T)
+        return np.ascontiguousarray(self._kernel({"rates": wide[None]}, wide.shape[1])["force"][0, :, : len(rates)].T)
 
 
 @functools.cache
 def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Program:
     """Trace the friction of joints over their rates."""
-    kinds = requests.joint_kinds(family)
+    kinds = coupled.joint_kinds(family)
 
     def one_sample(friction: Array, rates: Array) -> dict[str, list[object]]:
         joints = of_groups(groups, kinds, friction)

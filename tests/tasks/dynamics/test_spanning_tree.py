@@ -195,7 +195,7 @@ def test_a_five_bar_goes_through_the_end_of_its_reach() -> None:
     assert isinstance(plain, Simulation)
     np.testing.assert_allclose(found.position[1], plain.position[1], atol=1e-8)
     np.testing.assert_allclose(found.twist[1], plain.twist[1], atol=1e-7)
-    assert simulate(robot, steps=200, every=20, **run).status == Status.SINGULAR
+    assert simulate(robot, steps=200, every=20, **run, method="rk4").status == Status.SINGULAR
     assert found.status == Status.OK
     sides = []
     for position, twist in zip(found.position, found.twist, strict=True):
@@ -223,6 +223,30 @@ def test_it_is_an_integrator_of_simulate() -> None:
     np.testing.assert_allclose(tree.q, plain.q, rtol=1e-8)
     assert tree.to_dataset()["joints"].sizes == {"time": 3, "tree_joint": 2 * BARS + 1}
     assert "joints" not in plain.to_dataset()
+
+
+def test_without_an_integrator_by_name_cases_go_on_beyond_singular_points() -> None:
+    """Each as in all joints from its start, with the bits that it has alone; friction that sticks ends there."""
+    robot, times = catalog.build("five_bar"), np.linspace(0.0, 0.5, 6)
+    held = ls.inverse_dynamics(robot, position=robot.mechanism.platform.home.position).force
+    forces, options = np.stack([[2.0, 1.0], held]), {"step": 0.01}
+    found = ls.simulate(robot, ls.State(), ls.Forces(actuator=forces), times, **options)
+    assert found.through.tolist() == [True, False]
+    assert (found.status == Status.OK).all()
+    tree = ls.simulate(robot, ls.State(), ls.Forces(actuator=forces), times, **options, integrator="spanning_tree")
+    np.testing.assert_array_equal(found.position[:, 0], tree.position[:, 0])
+    np.testing.assert_allclose(found.position[:, 1], tree.position[:, 1], atol=1e-6)
+    pulled = ls.Forces(actuator=lambda time, position, rotation, twist: forces[0])
+    alone = ls.simulate(robot, ls.State(), pulled, times, **options)
+    np.testing.assert_array_equal(alone.position, found.position[:, 0])
+    adaptive = ls.simulate(robot, ls.State(), pulled, times, method="adaptive")
+    np.testing.assert_allclose(
+        adaptive.position, through.positions((2.0, 1.0), times)[:, [0, 0, 1]] * [1, 0, 1], atol=1e-7
+    )
+    dry = {"law": "coulomb_viscous", "coulomb": 0.01}
+    stuck = ls.simulate(robot, ls.State(), ls.Forces(actuator=forces[0], friction=dry), times, **options)
+    assert (stuck.status, bool(stuck.through)) == (Status.SINGULAR, False)
+    assert found.to_dataset()["through"].values.tolist() == [True, False]
 
 
 @pytest.mark.slow

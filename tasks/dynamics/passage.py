@@ -1,0 +1,79 @@
+"""Motions beyond singular points: cases that ended there, taken again in all joints of the tree.
+
+Coordinates of a platform, or the independent joints of a chain, end where a limb is stretched or a linkage lies flat.
+The mechanism goes on, and all joints of its tree tell where. Cases that ended are integrated once more from their start
+by `tasks.dynamics.spanning_tree`, where it knows all that acts, and replaced where they last longer so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.status import Status
+from tasks.dynamics.motions import ChainMotion, Simulation
+from tasks.dynamics.records import AdaptiveSteps, FixedSteps
+from tasks.dynamics.spanning_tree import TreeRun
+
+M = TypeVar("M", ChainMotion, Simulation)
+
+ENDS = (
+    Status.SINGULAR, Status.PLATFORM_SINGULAR, Status.CONSTRAINT_SINGULAR, Status.INTEGRATION_FAILED,
+    Status.NOT_REACHABLE, Status.WRONG_BRANCH, Status.ILL_CONDITIONED, Status.SINGULARITY_CROSSED, Status.LOOP_OPEN,
+)  # fmt: skip
+"""Statuses of cases whose coordinates may have ended, and not their motion."""
+
+OVER_TIME = ("position", "rotation", "twist", "q", "qd", "friction", "stuck", "memory", "loss", "work", "load_work")
+"""Fields of a motion that have values at all kept times."""
+
+
+def passed(motion: M, opened: Callable[[], TreeRun], clock: FixedSteps | AdaptiveSteps) -> M:
+    """Return a motion in which cases that ended go on; opened: makes the run of the whole batch."""
+    lasting = _lasting(motion)
+    ended = np.isin(motion.status, ENDS) & (lasting > 0)
+    if not ended.any():
+        return motion
+    run, columns = opened(), np.flatnonzero(ended)
+    one_by_one = bool(run.batch) and run.cases.servo is None
+    beyond = run.of(columns).result(clock) if one_by_one else run.result(clock)
+    picked = beyond if one_by_one else _flat(beyond, run.batch, columns)
+    return _with(motion, picked, columns, _lasting(picked) > lasting.reshape(-1)[columns])
+
+
+def _lasting(motion: ChainMotion | Simulation) -> NDArray[np.int64]:
+    """Number of kept times up to the end of each case (*batch)."""
+    speed = motion.qd if isinstance(motion, ChainMotion) else motion.twist
+    return np.asarray(np.isfinite(speed).all(axis=-1).sum(axis=0))
+
+
+def _flat(motion: ChainMotion | Simulation, batch: tuple[int, ...], columns: NDArray[np.int64]) -> M:
+    """Return some cases of a motion, as one batch dim."""
+    size, dims = int(np.prod(batch, dtype=int)), len(batch)
+    parts = {}
+    for name in (*OVER_TIME, "status"):
+        values = getattr(motion, name, None)
+        if values is not None and values.size:
+            before = values.shape[: 0 if name == "status" else 1]
+            flat = values.reshape(*before, size, *values.shape[len(before) + dims :])
+            parts[name] = flat.take(columns, axis=len(before))
+    return motion._replace(**parts)
+
+
+def _with(motion: M, beyond: ChainMotion | Simulation, columns: NDArray[np.int64], longer: NDArray[np.bool_]) -> M:
+    """Return a motion with other values in cases that last longer; columns: the cases of `beyond`."""
+    batch, at = motion.status.shape, columns[longer]
+    through = np.zeros(motion.status.size, dtype=bool)
+    through[at] = True
+    status = motion.status.reshape(-1).copy()
+    status[at] = beyond.status[longer]
+    parts = {"through": through.reshape(batch), "status": status.reshape(batch)}
+    for name in OVER_TIME:
+        values, others = getattr(motion, name, None), getattr(beyond, name, None)
+        if values is not None and others is not None and values.size and others.size:
+            flat = values.reshape(len(values), motion.status.size, *values.shape[1 + len(batch) :]).copy()
+            flat[:, at] = others[:, longer]
+            parts[name] = flat.reshape(values.shape)
+    return motion._replace(**parts)

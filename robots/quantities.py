@@ -55,6 +55,7 @@ Need = Literal[
     "capsules",
     "path limits",
     "supply",
+    "branch",
 ]
 Reduction = Literal["max", "min", "sum"]
 
@@ -387,7 +388,23 @@ _ROWS = (
 )
 # fmt: on
 
-QUANTITIES: dict[str, Quantity] = {row.name: row for row in _ROWS}
+_OF_BRANCH = ("limb", "assembly", "linear", "actuation", "reactions", "sensors")
+"""Stages that solve limbs on the branch of their reference pose."""
+
+_OF_TREE = (
+    "platform_position", "platform_rotation", "platform_twist", "joint_position", "joint_velocity", "actuator_position",
+    "actuator_velocity", "actuator_force", "work", "dissipated_energy", "status", "failed_samples", "worst_status",
+)  # fmt: skip
+"""Quantities that all joints of a tree tell without a branch."""
+
+
+def _with_branch(row: Quantity) -> Quantity:
+    """Return a row that needs limbs on one branch, if it does."""
+    free = row.name in _OF_TREE or (row.stage not in _OF_BRANCH and row.name != "platform_acceleration")
+    return row if free else replace(row, needs=(*row.needs, "branch"))
+
+
+QUANTITIES: dict[str, Quantity] = {row.name: _with_branch(row) for row in _ROWS}
 
 DIFFERENTIABLE = tuple(
     row.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 from robots.controllers import Controller, coordinate_turns
 from robots.model import Mechanism
 from robots.parameters import Parameter, unit_of
+from robots.stops import Stops
 from robots.types import TRANSLATION, TWIST
 
-Method = Literal["rk4", "euler", "semi_implicit", "rosenbrock"]
-"""Methods of integration with fixed steps, see `tasks.dynamics.integration`."""
+Method = Literal["rk4", "euler", "semi_implicit", "rosenbrock", "spanning_tree"]
+"""Methods of integration with fixed steps, see `tasks.dynamics.integration` and `tasks.dynamics.spanning_tree`."""
+
+TREE: Method = "spanning_tree"
+"""The method in all joints of the tree, which passes singular points and knows stops."""
 
 METHODS: tuple[str, ...] = get_args(Method)
 
@@ -44,7 +48,7 @@ class SimulationSettings:
     step [s] and method of the integration; the `controller` that follows the trajectories, or force `profiles`, one
     for each of them; with neither a robot is released. `every`: steps from one stored sample to the next.
     `tolerance` [m or rad] of the error of position, for which steps are cut in halves; 0: none. With `saturation`
-    the limits of currents, voltages and forces bound the forces of the motors.
+    the limits of currents, voltages and forces bound the forces of the motors. `stops` of joints, by name.
     """
 
     step: float
@@ -54,6 +58,7 @@ class SimulationSettings:
     profiles: tuple[ForceProfile, ...] = ()
     tolerance: float = 0.0
     saturation: bool = False
+    stops: Stops = field(default_factory=dict)
 
     @property
     def fed(self) -> bool:

@@ -70,7 +70,7 @@ BLOCK_CASES = 2048
 FEW_CASES = 256
 """Cases below which cutting finer gains nothing: a call of a kernel takes as long for one as for so many."""
 
-STAGES: Mapping[str, int] = {"rk4": 5, "euler": 2, "semi_implicit": 2, "rosenbrock": 3}
+STAGES: Mapping[str, int] = {"rk4": 5, "euler": 2, "semi_implicit": 2, "rosenbrock": 3, "spanning_tree": 60}
 """Forward dynamics in one step, with that under forces that have changed."""
 
 FORWARD, INVERSE = 4.0, 2.0

@@ -6,13 +6,14 @@ Needs that a section of the file meets (limits, criteria, a supply) are checked 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.documents.report import Report
 from pipeline.sweep.sections import CoreFile
 from pipeline.sweep.simulated.axes import SimulationAxes
 from robots.model import Mechanism
 from robots.quantities import QUANTITIES, Need, needs
+from robots.simulation import TREE
 
 OF_ROBOT: Mapping[Need, str] = {
     "motors": "Its actuators are not all drives with a motor; take for instance actuator_force or energy.",
@@ -29,6 +30,8 @@ OF_SOURCE: Mapping[Need, str] = {
     "workspace": "The points of a grid are no motion in time, which a simulation could follow.",
     "controller": "There is no controller, and so no reference; add one, or take another.",
     "tolerance": "Steps are as long as step says; add tolerance, or leave it out.",
+    "branch": "It needs the branch of limbs, which motions leave at singular points. Take method rk4 without stops, or "
+    "poses, twists, positions and velocities of joints and actuators, actuator_force, work, dissipated_energy.",
     "saturation": "Nothing limits the motors; add saturation and limits of current and voltage.",
 }
 """Reasons why a source of motion, given or simulated, lacks the property that quantities need."""
@@ -42,6 +45,7 @@ class MotionSource:
     controller: bool = False
     tolerance: bool = False
     saturation: bool = False
+    branch: bool = True
 
     @property
     def lacks(self) -> tuple[Need, ...]:
@@ -55,6 +59,7 @@ class MotionSource:
             "controller": self.controller,
             "tolerance": self.tolerance,
             "saturation": self.saturation,
+            "branch": self.branch,
         }
         return tuple(need for need, there in met.items() if not there)
 
@@ -81,6 +86,7 @@ def lacking_of(mechanism: Mechanism, axes: SimulationAxes | None) -> dict[Need, 
     if axes is not None:
         chosen = axes.simulation
         source = MotionSource(True, chosen.controller is not None, bool(chosen.tolerance), chosen.saturation)
+        source = replace(source, branch=chosen.method != TREE)
     return lacking(mechanism, source)
 
 
@@ -90,6 +96,7 @@ def check_quantities(report: Report, file: CoreFile, mechanism: Mechanism | None
     if section is not None:
         controlled, tolerance = section.controller is not None, section.tolerance is not None
         source = MotionSource(True, controlled, tolerance, bool(section.saturation))
+        source = replace(source, branch=section.method != TREE and not section.stops)
     lacks = lacking(mechanism, source)
     for key, names in (("outputs", file.outputs), ("metrics", file.metrics)):
         for index, name in enumerate(names):

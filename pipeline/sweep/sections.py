@@ -283,6 +283,19 @@ class ForceSection(Section):
     )
 
 
+class StopSection(Section):
+    """Stops of a joint, which all joints of the tree know (method `spanning_tree`)."""
+
+    low: Number | None = Field(default=None, description="lowest position [rad or m], zero at the reference pose")
+    high: Number | None = Field(default=None, description="highest position [rad or m]")
+    restitution: Annotated[Number, Field(ge=0.0, le=1.0)] = Field(
+        default=0.0, description="share of its speed with which the joint comes back"
+    )
+    latch: Annotated[bool, Field(strict=True)] = Field(
+        default=False, description="whether the joint stays where it arrives for ever"
+    )
+
+
 class SimulationSection(Section):
     """Motion from forces in place of forces from motion: `outputs` and `metrics` are those of a simulation then."""
 
@@ -296,8 +309,13 @@ class SimulationSection(Section):
     saturation: Annotated[bool, Field(strict=True)] = Field(
         default=False, description="whether motors give no more than `limits` of force, current and voltage let them"
     )
-    method: Literal["rk4", "euler", "semi_implicit", "rosenbrock"] | None = Field(
-        default=None, description="of the integration; default: `rk4`, with bristles `rosenbrock`"
+    method: Literal["rk4", "euler", "semi_implicit", "rosenbrock", "spanning_tree"] | None = Field(
+        default=None,
+        description="of the integration; default: `rk4`, with bristles `rosenbrock`, with stops `spanning_tree`, in "
+        "all joints of the tree, which goes on beyond singular points",
+    )
+    stops: Annotated[dict[Text, StopSection], Field(min_length=1)] | None = Field(
+        default=None, description="stops of joints, by name of the joint or a pattern"
     )
     controller: ControllerSection | None = Field(default=None, description="what follows the trajectories")
     gains: AxesSection | None = Field(default=None, description="sets of the controller's parameters: an axis")

@@ -17,7 +17,8 @@ from robots.limits import NO_LIMITS, Capacity
 from robots.measurement import CLEAN, clean_series
 from robots.model import Robot
 from robots.quantities import GAINS, QUANTITIES, STATE, Quantity
-from robots.simulation import ForceProfile
+from robots.simulation import TREE, ForceProfile
+from robots.status import Status
 from robots.trajectories.trajectory import WRENCH, PlatformLoad
 from tasks.blocks.block import Block, BlockSimulation
 from tasks.blocks.case_series import CASE_DIMS, case_series
@@ -29,7 +30,8 @@ from tasks.dynamics.drive_model import InverseModel, case_rows
 from tasks.dynamics.fed_motors import ActuatorRates, FedMotors
 from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.inverse import resolved_rows
-from tasks.features.redundancy.resolved import Redundancy
+from tasks.dynamics.singular_ends import NAMELESS, LastStates, named
+from tasks.features.redundancy.feature import Redundancy
 from tasks.kernels.kernel import LANES, padded
 from tasks.sources.commanded import commanded
 from tasks.sources.drives import Controlled, ForceSource, Profiled, Tracks, moved_starts
@@ -46,6 +48,8 @@ from tasks.sources.runner import (
     integration_error,
 )
 from tasks.sources.time_loop import TimeLoop, time_loop
+from tasks.sources.trees import GIVEN as OF_TREE
+from tasks.sources.trees import MovingTrees
 
 STRIP = 2048
 """Cases that are simulated side by side: their states stay in the cache."""
@@ -98,19 +102,19 @@ class _Simulated:
         self.accurate = any(name in ACCURACY for name in block.metrics)
         wanted = (*block.series, *block.metrics)
         series = dict.fromkeys((*block.series, *clean_series(block.series)))
-        self.of_stages = [name for name in series if QUANTITIES[name].stage not in PASSED_ON and name not in GIVEN]
+        self.of_tree = OF_TREE if chosen.method == TREE else ()
+        given = (*GIVEN, *self.of_tree)
+        self.of_stages = [name for name in series if QUANTITIES[name].stage not in PASSED_ON and name not in given]
         self.of_steps = [name for name in block.metrics if QUANTITIES[name].stage != "simulation" and name not in GIVEN]
         self.keep = self._kept(wanted)
         self.tracks: dict[int, np.ndarray] = {}
 
     def _kept(self, wanted: Iterable[str]) -> frozenset[str]:
         """Return the series of a run that variables are made of, see `tasks.sources.runner.SERIES`."""
-        keep = {SAMPLE} if self.of_stages else set()
+        keep = {SAMPLE} if self.of_stages or {*self.of_tree} & {*wanted} else {"motion"}
         keep |= {"given_force"} | ({"sensed_force"} if self.block.measurement is not None else set())
         for name in wanted:
             keep |= {"tracking_error": {name}, "position_error": {"motion", "target"}}.get(name, set())
-        if self.accurate or self.simulated.simulation.tolerance:
-            keep |= {"motion"}
         return frozenset(keep)
 
     def _references(self, factor: int) -> np.ndarray:
@@ -165,7 +169,7 @@ class _Simulated:
         lanes = np.minimum(np.arange(start, start + padded(stop - start)), stop - 1)
         place = self._place(lanes)
         simulation = self._simulation(place)
-        outcome = simulation.run()
+        outcome = self._named(simulation.run(), place)
         arrays = self._variables(outcome, place)
         if self.accurate:
             finer = simulation.run(2, measured=False)
@@ -178,12 +182,31 @@ class _Simulated:
         tolerance, parts = self.simulated.simulation.tolerance, []
         for part in accepted(lambda some: self._simulation(self._place(some)), cases, self._error, tolerance):
             place = self._place(part.cases)
-            arrays = self._variables(part.outcome, place)
-            arrays |= self._measured(part.outcome, arrays, place)
+            outcome = self._named(part.outcome, place)
+            arrays = self._variables(outcome, place)
+            arrays |= self._measured(outcome, arrays, place)
             arrays |= dict(zip(ACCURACY, (part.error, part.share), strict=True))
             parts.append(arrays | {"substeps": np.full(len(part.cases), part.substeps), "case": part.cases})
         order = np.argsort(np.concatenate([arrays.pop("case") for arrays in parts]))
         return {name: np.concatenate([arrays[name] for arrays in parts])[order] for name in parts[0]}
+
+    def _named(self, outcome: Outcome, place: Mapping[str, np.ndarray]) -> Outcome:
+        """Return an outcome whose cases that ended at a singularity have its status."""
+        lasting = (outcome.status == Status.OK).sum(axis=0)
+        ended = np.flatnonzero(np.isin(outcome.status[-1], NAMELESS) & (lasting > 1))
+        if not len(ended):
+            return outcome
+        status, block = outcome.status.copy(), self.block
+        for design, last in {*zip(place["design"][ended].tolist(), (lasting[ended] - 1).tolist(), strict=True)}:
+            cases = ended[(place["design"][ended] == design) & (lasting[ended] == last + 1)]
+            robot = Robot(
+                block.family, dict(zip(block.named_parameters(), block.parameters[design].tolist(), strict=True))
+            )
+            two = outcome.series["motion"][last - 1 : last + 1, :, cases]
+            apart = float(block.times[1] - block.times[0])
+            found = named(robot, LastStates.of(robot, two, apart), status[-1, cases])
+            status[last + 1 :, cases] = found
+        return replace(outcome, status=status)
 
     def _place(self, cases: np.ndarray) -> dict[str, np.ndarray]:
         """Return the index of numbered cases along each axis."""
@@ -222,14 +245,18 @@ class _Simulated:
         gains = np.ascontiguousarray(self.simulated.gains[place[GAINS]].T)
         supply = Supply(self._fed_motors(place), ActuatorRates(model)) if chosen.fed else None
 
-        def plant(schedule: Schedule) -> MovingRobots:
+        def plant(schedule: Schedule) -> Plant:
             load, field = self._load(schedule, place), self._field(schedule, len(parameters))
             system = MotionSystem.of_cases(
                 family, parameters, block.groups, friction, block.gravity, base=field is not None,
                 load_with_platform=any(load.axes == "platform" for load in self.loads),
                 elasticity=block.criteria.elasticity if block.criteria.reactions else None,
             )  # fmt: skip
-            return MovingRobots.of(system, start, schedule.step, chosen.method, load, field, supply)
+            method = "rk4" if chosen.method == TREE else chosen.method
+            robots = MovingRobots.of(system, start, schedule.step, method, load, field, supply)
+            if chosen.method != TREE:
+                return robots
+            return MovingTrees.of(robots, block.parameters, place["design"], chosen.stops, model)
 
         def drive(schedule: Schedule) -> ForceSource:
             if chosen.controller is not None:
@@ -245,7 +272,8 @@ class _Simulated:
             return StepMetrics(cases, schedule.step)
 
         def loop(plant: Plant, drive: ForceSource, schedule: Schedule) -> TimeLoop | None:
-            assert isinstance(plant, MovingRobots)
+            if not isinstance(plant, MovingRobots):
+                return None
             return time_loop(plant, drive, schedule.step, FASTEST)
 
         metered = meter if cases is not None else None
@@ -352,6 +380,10 @@ class _Simulated:
         result = {"status": status, "worst_status": status.max(axis=1), "failed_samples": (status != 0).sum(axis=1)}
         result |= {name: sources[key] for name, key in GIVEN.items() if key in sources}
         result |= {name: sources[name] for name in TRACKED if name in sources}
+        for name in self.of_tree:
+            if name in sources:
+                inner = block.shape([dim for dim in QUANTITIES[name].dims if dim not in (*CASE_DIMS, "time")])
+                result[name] = sources[name].reshape(*status.shape, *inner)
         if "target" in sources:
             result["position_error"] = sources["target"][..., :3] - sources["motion"][..., :3]
         for name, values in outcome.tallies.items():

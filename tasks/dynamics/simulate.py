@@ -322,6 +322,8 @@ def _beyond(
     forms: forms of the equations, or an integrator, that a caller insists on.
     """
     motion = motion._replace(through=np.zeros(motion.status.shape, dtype=bool))
+    if not any(limb.cuts for limb in robot.mechanism.limbs):  # no coordinates of a tree end
+        return motion
     if spanning_tree.hindrance(robot, forces, clock, next(iter(forms), None)) is not None:
         return motion
     return passed(motion, lambda: spanning_tree.TreeRun.opened(robot, state, forces, environment, clock, {}), clock)

@@ -9,9 +9,10 @@ too quick to tell.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from robots.model import Robot
@@ -19,6 +20,9 @@ from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.inverse import inverse_dynamics
 from tasks.dynamics.motions import ChainMotion, Simulation
+from tasks.kernels.expression import ABSENT
+
+Numbers = NDArray[np.float64]
 
 BEYOND, PLACES = 2.0, 200
 """Length of the way after the last kept state, in kept intervals, and places that are looked at."""
@@ -37,32 +41,81 @@ NAMELESS = (Status.INTEGRATION_FAILED, Status.NOT_REACHABLE, Status.WRONG_BRANCH
 """Statuses of motions that ended without the name of a singularity."""
 
 
+class LastStates(NamedTuple):
+    """Last states of cases, and their velocity some time before.
+
+    speed, before (case, size): velocities of the freedoms of a chain, or twists; q (case, freedom) of a chain; position
+    (case, 3) and rotation (case, 3, 3) of a platform; apart: time between the two states [s].
+    """
+
+    apart: float
+    speed: Numbers
+    before: Numbers
+    q: Numbers = ABSENT
+    position: Numbers = ABSENT
+    rotation: Numbers = ABSENT
+
+    @classmethod
+    def of(cls, robot: Robot, motions: Numbers, apart: float) -> LastStates:
+        """From motion inputs of kernels (2, size, case), of the last state and of the one before, in ascending time."""
+        before, last = np.moveaxis(motions, 2, 1)
+        free, small = len(robot.mechanism.freedoms), motions.shape[1] == 9
+        if robot.mechanism.is_chain:
+            return cls(apart, last[:, free : 2 * free], before[:, free : 2 * free], q=last[:, :free])
+        if small:
+            still = np.zeros_like(last[:, :3])
+            speeds = (np.concatenate([still, rows[:, 3:6]], axis=1) for rows in (last, before))
+            return cls(apart, *speeds, position=last[:, :3])
+        return cls(
+            apart, last[:, 12:18], before[:, 12:18], position=last[:, :3], rotation=last[:, 3:12].reshape(-1, 3, 3)
+        )
+
+
 def with_singularities(robot: Robot, motion: ChainMotion | Simulation) -> ChainMotion | Simulation:
     """Return a motion whose cases that ended at a singularity have its status."""
-    status = motion.status.copy()
-    speed = motion.qd if isinstance(motion, ChainMotion) else motion.twist
-    begun = np.isfinite(speed[:2]).all(axis=(0, -1))
-    for case in map(tuple, np.argwhere(np.isin(status, NAMELESS) & begun)):
-        for code in inverse_dynamics(robot, **_way(robot, motion, case)).status:
-            if code != Status.OK:
-                status[case] = NAMES.get(Status(int(code)), status[case])
-                break
-    return motion._replace(status=status)
+    status = motion.status.reshape(-1).copy()
+    of_chain = isinstance(motion, ChainMotion)
+    fields = ("qd", "q") if of_chain else ("twist", "position", "rotation")
+    dims = motion.status.ndim
+    speed, *where = (_one_batch(getattr(motion, name), dims) for name in fields)
+    lasting = np.isfinite(speed).all(axis=-1).sum(axis=0)
+    for last in np.unique(lasting[np.isin(status, NAMELESS)]) - 1:
+        if last < 1:
+            continue
+        cases = np.flatnonzero(np.isin(status, NAMELESS) & (lasting == last + 1))
+        apart = float(motion.time[last] - motion.time[last - 1])
+        places = [values[last, cases] for values in where]
+        states = LastStates(apart, speed[last, cases], speed[last - 1, cases])
+        states = states._replace(**dict(zip(fields[1:], places, strict=True)))
+        status[cases] = named(robot, states, status[cases])
+    return motion._replace(status=status.reshape(motion.status.shape))
 
 
-def _way(robot: Robot, motion: ChainMotion | Simulation, case: tuple[int, ...]) -> dict[str, Any]:
-    """Return states of the way on from the last kept state of a case."""
-    here: Any = (slice(None), *case)
-    speed = np.asarray(motion.qd if isinstance(motion, ChainMotion) else motion.twist)[here]
-    last = int(np.isfinite(speed).all(axis=1).sum()) - 1
-    apart = motion.time[last] - motion.time[last - 1]
-    change = (speed[last] - speed[last - 1]) / apart
-    time = np.linspace(0.0, BEYOND * apart, PLACES)[:, None]
-    moved = speed[last] * time + change * (0.5 * time * time)
-    if isinstance(motion, ChainMotion):
-        return {"q": motion.q[here][last] + moved}
-    position = motion.position[here][last] + moved[:, 3:]
+def _one_batch(values: Numbers, dims: int) -> Numbers:
+    """Return values (kept, *batch, ...) as (kept, case, ...)."""
+    return values.reshape(len(values), -1, *values.shape[1 + dims :])
+
+
+def named(robot: Robot, states: LastStates, status: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Return the status (case,) of the singularity ahead of each case; where there is none, that which it has."""
+    codes = inverse_dynamics(robot, **_way(robot, states)).status
+    result = status.copy()
+    for k, along in enumerate(codes):
+        ahead = along[along != Status.OK][:1]
+        if len(ahead):
+            result[k] = NAMES.get(Status(int(ahead[0])), status[k])
+    return result
+
+
+def _way(robot: Robot, states: LastStates) -> dict[str, Any]:
+    """Return states of the way on from the last ones (case, place, ...)."""
+    change = (states.speed - states.before) / states.apart
+    time = np.linspace(0.0, BEYOND * states.apart, PLACES)[:, None]
+    moved = states.speed[:, None] * time + change[:, None] * (0.5 * time * time)
+    if states.q.size:
+        return {"q": states.q[:, None] + moved}
+    position = states.position[:, None] + moved[..., 3:]
     if not {*TWIST[:3]} & {*robot.mechanism.platform.mobility}:
         return {"position": position}
-    rotation = Rotation.from_rotvec(moved[:, :3]).as_matrix() @ motion.rotation[here][last]
-    return {"position": position, "rotation": rotation}
+    turned = Rotation.from_rotvec(moved[..., :3].reshape(-1, 3)).as_matrix().reshape(*moved.shape[:2], 3, 3)
+    return {"position": position, "rotation": turned @ states.rotation[:, None]}

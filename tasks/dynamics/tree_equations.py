@@ -50,7 +50,8 @@ RK4 = ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0))
 class TreeState(NamedTuple):
     """Angles and rates of the joints (samples, joint), and work [J].
 
-    work of actuators, loss by friction, load_work of the load on the platform, impact_loss at stops.
+    work of actuators, loss by friction, load_work of the load on the platform, impact_loss at stops; travel (samples,
+    actuator): way of the actuators from the start [rad or m].
     """
 
     angles: Numbers
@@ -59,6 +60,7 @@ class TreeState(NamedTuple):
     loss: Numbers
     load_work: Numbers
     impact_loss: Numbers
+    travel: Numbers
 
     def moved(self, change: TreeState, step: float | Numbers) -> TreeState:
         """Return the state after a change over a step, of each sample or of all."""
@@ -167,7 +169,8 @@ class TreeMachine:
         angles, rates, status = self.coordinates.start(begin[:, at["q"]], begin[:, at["qd"]])
         past = (self.stops.room(angles, self.free()) < -self.stops.beyond).any(axis=1)
         status = np.where(past & (status == Status.OK), float(Status.NOT_REACHABLE), status)
-        sizes = self.system.layout.actuators, len(self.friction.joints), 1, len(self.stops)
+        actuators = self.system.layout.actuators
+        sizes = actuators, len(self.friction.joints), 1, len(self.stops), actuators
         return TreeState(angles, rates, *(np.zeros((count, size)) for size in sizes)), status
 
     def free(self) -> Contacts:
@@ -209,6 +212,10 @@ class TreeMachine:
         found["rows"] = np.concatenate([found["rows"], self.stops.rows(contacts != 0, now.angles.shape[1])], axis=1)
         return found | {key: np.concatenate([found[key], none], axis=1) for key in ("drift", "open")}
 
+    def geared(self, now: TreeState) -> Numbers:
+        """Return the rates of actuators over those of joints (samples, actuator, joint)."""
+        return self.equations(now, np.zeros((self.system.layout.acting["base"].stop, self.width)))["actuators"]
+
     def change(self, push: Push, share: float | Numbers, now: TreeState, contacts: Contacts) -> Change:
         """Return the rates of a state."""
         acting, layout, count = self.acting(push, share, now), self.system.layout, self.count
@@ -217,7 +224,7 @@ class TreeMachine:
         braking, pushed = self.friction.forces(now.rates), self.coordinates.pushed(load, now.angles)
         load_power = np.einsum("sj,sj->s", pushed, now.rates)[:, None]
         pushed[:, joints] -= braking
-        power = forces * np.einsum("saj,sj->sa", equations["actuators"], now.rates)
+        speed = np.einsum("saj,sj->sa", equations["actuators"], now.rates)
         held = Held.of(equations)
         driving = np.einsum("saj,sa->sj", equations["actuators"], forces) + pushed - equations["bias"]
         free = np.linalg.solve(held.mass, np.nan_to_num(driving)[..., None])[..., 0]
@@ -225,7 +232,9 @@ class TreeMachine:
         bearing = held.multipliers(demand)[:, demand.shape[1] - len(self.stops) :]
         none = np.zeros((count, len(self.stops)))
         losses = braking * now.rates[:, joints]
-        return Change(TreeState(now.rates, free - held.back(demand), power, losses, load_power, none), bearing)
+        return Change(
+            TreeState(now.rates, free - held.back(demand), forces * speed, losses, load_power, none, speed), bearing
+        )
 
     def step(
         self, push: Push, begin: float | Numbers, part: float | Numbers, seconds: float, now: TreeState,
@@ -243,7 +252,8 @@ class TreeMachine:
             changes.append(change.acceleration)
             end = end.moved(change.rates, weight * length / 6.0)
         apart = np.abs(changes[2] - changes[1]).max(axis=1, initial=0.0)
-        rough = apart > ROUGH * np.abs(changes).max(axis=(0, 2), initial=0.0) + CALM
+        calm = apart <= ROUGH * np.abs(changes[:3]).max(axis=(0, 2), initial=0.0) + CALM  # no number is not
+        rough = ~(calm & end.is_finite) & now.is_finite
         if not rough.any():
             return end
         if halvings == 0:

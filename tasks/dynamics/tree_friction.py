@@ -7,7 +7,6 @@ refused.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,11 +14,11 @@ from numpy.typing import NDArray
 
 from robots.friction.groups import FrictionGroup
 from robots.friction.laws import LAWS
-from robots.limits import MOTOR
+from robots.friction.smooth import obstacles
 from robots.model import Family, Robot
 from tasks.dynamics.instant.programs import Instant
 from tasks.features.friction import coupled
-from tasks.features.friction.inputs import Friction, FrictionInput, friction_input, without_zero_width
+from tasks.features.friction.inputs import Friction, friction_input, without_zero_width
 from tasks.features.friction.joints import of_groups
 from tasks.kernels.expression import Array
 from tasks.kernels.kernel import rows
@@ -34,20 +33,7 @@ def obstacle(robot: Robot, friction: Friction) -> str | None:
 
     Raises ParameterError for friction that does not fit the robot.
     """
-    return next(_obstacles(robot, without_zero_width(friction_input(robot, friction, LAWS))), None)
-
-
-def _obstacles(robot: Robot, friction: FrictionInput) -> Iterator[str]:
-    limbs = [robot.mechanism.limbs[instance.limb] for instance in robot.mechanism.instances]
-    for group in friction.groups:
-        if group.sticks:
-            yield f"friction of law {group.law} that sticks (a width makes it smooth)"
-        if group.remembers:
-            yield f"friction of law {group.law}, which has a state"
-        if group.load in ("reaction", "gear"):
-            yield f"friction of load {group.load}"
-        if any(place.joint == MOTOR or place.joint >= len(limbs[place.limb].links) for place in group.places):
-            yield "friction of a motor or of a joint that closes a loop"
+    return next(obstacles(robot.mechanism, without_zero_width(friction_input(robot, friction, LAWS)).groups), None)
 
 
 @dataclass(frozen=True)

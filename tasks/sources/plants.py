@@ -36,7 +36,7 @@ class MovingRobots:
         field: ForceSource | None = None, supply: Supply | None = None,
     ):  # fmt: skip
         self._signals = SignalSource.of(system.instant.family) if system.layout.signals else None
-        self._breaks = signal_breaks(system.instant.family) if system.layout.signals else Breaks()
+        self.breaks = signal_breaks(system.instant.family) if system.layout.signals else Breaks()
         self.system, self.step, self.method, self.load, self.field = system, step, METHODS[method], load, field
         self.supply = supply
         self._has_fused_steps = supply is None and not system.load_with_platform and in_one_call(system.instant, method)
@@ -79,6 +79,10 @@ class MovingRobots:
         """Steps in one call each; None where they are not. Compiled where a step is taken alone."""
         return FusedStep(self.system.instant, self.step) if self._has_fused_steps else None
 
+    def place(self, state: np.ndarray) -> None:
+        """Put the robots into a state, which something else moves on."""
+        self._state = state
+
     @property
     def moment(self) -> Moment:
         """State, modes and rates now, once the motion has begun."""
@@ -91,7 +95,7 @@ class MovingRobots:
 
     def begin(self, push: StepForces) -> None:
         """Find out which joints hold at the start."""
-        first = self._part(Parabola(*self.acting(0, push)), 0.0, self._breaks.pieces(0.0, self.step)[0])
+        first = self.part(Parabola(*self.acting(0, push)), 0.0, self.breaks.pieces(0.0, self.step)[0])
         acting = self._begun(first)
         modes = self.system.first_modes(self._state, acting)
         self._now = Moment(*self.system.settled(self._state, modes, modes.rest > 0.5, lambda state: acting))
@@ -100,10 +104,10 @@ class MovingRobots:
         """The step of that number, under forces."""
         whole = Parabola(*self.acting(number, push))
         start = number * self.step
-        for piece in self._breaks.pieces(start, self.step):
-            self._take(self._part(whole, (piece.start - start) / self.step, piece), piece)
+        for piece in self.breaks.pieces(start, self.step):
+            self._take(self.part(whole, (piece.start - start) / self.step, piece), piece)
 
-    def _part(self, whole: Parabola, since: float, piece: Piece) -> Parabola:
+    def part(self, whole: Parabola, since: float, piece: Piece) -> Parabola:
         """Return the acting forces over a piece of a step that begins at a share of it, with the load signals there."""
         if self._signals is None:
             return whole
@@ -197,7 +201,7 @@ class MovingRobots:
         """
         start, layout = number * self.step, self.system.layout
         whole = Parabola(*self.acting(number, push))
-        begin = self._begun(self._part(whole, 0.0, self._breaks.pieces(start, self.step)[0]))
+        begin = self._begun(self.part(whole, 0.0, self.breaks.pieces(start, self.step)[0]))
         values: Values = {"motion": self.motion()}
         if layout.platform:
             values["load"] = self._in_world(begin[layout.acting["load"]])

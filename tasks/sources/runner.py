@@ -437,8 +437,8 @@ class _SimulatedRun:
         return tallies
 
 
-ORDER = {"rk4": 4, "euler": 1, "semi_implicit": 1, "rosenbrock": 2}
-"""Orders of the methods of `tasks.dynamics.integration`."""
+ORDER = {"rk4": 4, "euler": 1, "semi_implicit": 1, "rosenbrock": 2, "spanning_tree": 4}
+"""Orders of the methods of `tasks.dynamics.integration` and `tasks.dynamics.spanning_tree`."""
 
 
 def integration_error(run: Outcome, finer: Outcome, method: str, chain: bool) -> tuple[np.ndarray, np.ndarray]:

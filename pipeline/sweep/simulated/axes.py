@@ -63,6 +63,8 @@ class SimulationAxes:
             result["tolerance"] = chosen.tolerance
         if chosen.saturation:
             result["saturation"] = True
+        if chosen.stops:
+            result["stops"] = {name: vars(stop) for name, stop in chosen.stops.items()}
         if controller is not None:
             described = {"kind": controller.kind, "space": controller.space, "parameters": dict(self.fixed)}
             result["controller"] = described

@@ -26,10 +26,12 @@ from pipeline.sweep.trajectories.reader import TrajectoryReader
 from pipeline.sweep.trajectories.values import Mover
 from robots.controllers import CONTROLLERS, Controller, Space, check_space, controller_parameters
 from robots.friction.laws import LAWS
+from robots.friction.smooth import obstacles
 from robots.limits import NO_LIMITS, Capacity
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
-from robots.simulation import ForceProfile, Method, SimulationSettings, state_parameters
+from robots.simulation import TREE, ForceProfile, Method, SimulationSettings, state_parameters
+from robots.stops import JointStop, Stops, stopped_joints
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory
 
@@ -121,6 +123,9 @@ class SimulationReader:
         method = self._method(friction)
         if self.mechanism is None:
             return None
+        stops = self._stops(self.mechanism)
+        if method == TREE:
+            self._refuse_beside_tree(friction)
         if self.section.controller is not None and self.section.forces:
             self.report((*PATH, "forces"), Got("forces beside a controller"), "one of the two", "Remove one.")
         if self.section.gains is not None and self.section.controller is None:
@@ -130,7 +135,7 @@ class SimulationReader:
         swept = {name: state[name] for name in start.names if name in state}
         profiles = tuple(self._profiles(self.mechanism))
         simulation = SimulationSettings(
-            step, every, method, None, profiles, self.section.tolerance or 0.0, self._saturation(self.mechanism)
+            step, every, method, None, profiles, self.section.tolerance or 0.0, self._saturation(self.mechanism), stops
         )
         if self.section.controller is None:
             return SimulationAxes(simulation, state=start, state_parameters=swept)
@@ -181,7 +186,42 @@ class SimulationReader:
 
     def _method(self, friction: FrictionAxis | None) -> Method:
         bristles = friction is not None and any(LAWS[group.law].state and not group.sticks for group in friction.groups)
-        return self.section.method or ("rosenbrock" if bristles else "rk4")
+        if self.section.stops and self.section.method not in (None, TREE):
+            self.report(
+                (*PATH, "stops"), Got(f"stops with method {self.section.method}"), f"method {TREE}", "Leave it out."
+            )
+        return self.section.method or (TREE if self.section.stops else "rosenbrock" if bristles else "rk4")
+
+    def _stops(self, mechanism: Mechanism) -> Stops:
+        """Return the stops of joints by name."""
+        stops: dict[str, JointStop] = {}
+        for name, section in (self.section.stops or {}).items():
+            low, high = (
+                end if end is not None else sign * math.inf for sign, end in ((-1, section.low), (1, section.high))
+            )
+            try:
+                stops[name] = JointStop(low, high, section.restitution, section.latch)
+                stopped_joints(mechanism, stops)
+            except ParameterError as error:
+                got = Got(str(error).removeprefix("stops: "))
+                self.report((*PATH, "stops", name), got, "a joint of the tree that has no other stop")
+        return stops
+
+    def _refuse_beside_tree(self, friction: FrictionAxis | None) -> None:
+        """Refuse what all joints of the tree are not integrated with."""
+        section, path = self.section, (*PATH, "method")
+        voltage = any(profile.of == "voltage" for profile in (section.forces or {}).values())
+        present = {
+            "a controller": section.controller is not None,
+            "saturation": section.saturation,
+            "voltages": voltage,
+        }
+        what = [name for name, is_there in present.items() if is_there]
+        if friction is not None and self.mechanism is not None:
+            what += obstacles(self.mechanism, friction.groups)
+        if what:
+            rule = "forces or currents, loads and smooth friction, which all joints of the tree know"
+            self.report(path, Got(f"{TREE} with {what[0]}"), rule, "Leave it out, or take another method and no stops.")
 
     def _axis(self, section: object, known: Mapping[str, Parameter], fixed: Mapping[str, float], name: str) -> Axis:
         if section is None:

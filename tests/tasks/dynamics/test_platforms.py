@@ -280,7 +280,7 @@ def test_a_step_that_is_too_long_ends_a_case() -> None:
     start = place.start(3)
     start["force"] = np.stack([place.force, 400.0 * place.force, place.force])
     start["load"] = np.stack([place.load, 400.0 * place.load, place.load])
-    found = simulate(place.robot, **start, step=1e-2, steps=10)
+    found = simulate(place.robot, **start, step=1e-2, steps=10, form="task_space")
     assert found.status.tolist() == [Status.OK, Status.INTEGRATION_FAILED, Status.OK]
     assert (simulate(place.robot, **start, step=5e-4, steps=100).status == Status.OK).all()
 
@@ -318,7 +318,8 @@ def test_a_case_that_starts_out_of_reach_is_lost_from_the_first_step() -> None:
 def test_an_adaptive_run_keeps_what_comes_before_its_end() -> None:
     place = well(catalog.build("delta_3rr2rrr"))
     start = {**place.start(1), "twist": (0.0, 0.0, 0.0, 0.0, 0.0, -8.0)}
-    found = simulate_adaptive(place.robot, **start, times=np.linspace(0.0, 0.2, 41), rtol=1e-8, atol=1e-10)
+    steps: dict[str, Any] = {"times": np.linspace(0.0, 0.2, 41), "rtol": 1e-8, "atol": 1e-10}
+    found = simulate_adaptive(place.robot, **start, **steps, solver="DOP853")
     assert found.status == Status.SINGULAR
     good = np.isfinite(found.position).all(axis=-1)
     assert 2 < good.sum() < 41

@@ -187,3 +187,77 @@ def test_margins_to_limits_are_told_over_all_steps() -> None:
     left = min(1.0 - np.abs(force).max() / 2.0, 1.0 - np.abs(force * speed).max() / 50.0)
     assert arrays["actuator_margin"].ravel() == pytest.approx([left, 1.0, 1.0], rel=1e-12)
     assert left < 0.0 < arrays["limit_margin"].item() < 1.0
+
+
+# --- all joints of the tree -------------------------------------------------------------------------------------------
+
+PULLED: dict[str, Any] = {
+    "robot": "five_bar",
+    "design": {"grid": {"proximal_length": {"values": [0.5, 0.53]}}},
+    "time": {"stop": 0.5, "step": 0.05},
+    "outputs": ["platform_position", "actuator_position", "actuator_velocity", "joint_position"],
+    "metrics": ["work", "dissipated_energy"],
+}
+
+
+def test_a_sweep_goes_on_beyond_singular_points_or_ends_with_their_name() -> None:
+    """Under one force each; the design and time of the end are those of its status."""
+    simulation = {"step": 0.005, "forces": {"pull": {"values": [2.0, 1.0]}}}
+    plain = simulated({**PULLED, "simulation": simulation})
+    statuses = np.unique(plain["status"])
+    assert statuses.tolist() == [Status.OK, Status.SINGULAR]
+    found = simulated({**PULLED, "simulation": {**simulation, "method": "spanning_tree"}})
+    assert (found["status"] == Status.OK).all()
+    robot = ls.robots.build("five_bar", proximal_length=0.5)
+    times = np.linspace(0.0, 0.5, 11)
+    whole = ls.simulate(robot, ls.State(), ls.Forces(actuator=[2.0, 1.0]), times, step=0.005)
+    np.testing.assert_allclose(found["platform_position"][0, 0, 0], whole.position, atol=1e-12)
+    good = plain["status"][0, 0, 0] == Status.OK
+    assert 4 < good.sum() < 11
+    good[4:] = False  # steps near the end of a reach are not that precise
+    for name in ("actuator_position", "actuator_velocity"):
+        np.testing.assert_allclose(found[name][0, 0, 0][good], plain[name][0, 0, 0][good], atol=1e-5)
+    tree = found["joint_position"][0, 0, 0][good]
+    np.testing.assert_allclose(tree[..., :2], plain["joint_position"][0, 0, 0][good][..., :2], atol=1e-5)
+
+
+def test_stops_of_a_sweep_are_those_of_simulate() -> None:
+    simulation = {
+        "step": 0.005, "state": {"grid": {"x_rate": {"values": [0.0, 0.2]}}},
+        "stops": {"left.1": {"low": -0.4, "high": 0.3, "restitution": 0.5}},
+    }  # fmt: skip
+    found = simulated(
+        {**PULLED, "simulation": simulation, "friction": {"law": "viscous", "grid": {"viscous": {"values": [0.02]}}}}
+    )
+    assert (found["status"] == Status.OK).all()
+    robot, times = ls.robots.build("five_bar"), np.linspace(0.0, 0.5, 11)
+    start = ls.State(position=robot.mechanism.platform.home.position, twist=[0.0, 0.0, 0.0, 0.2, 0.0, 0.0])
+    drive = ls.Forces(friction={"law": "viscous", "viscous": 0.02, "joints": "actuated"})
+    stops = {"left.1": ls.JointStop(low=-0.4, high=0.3, restitution=0.5)}
+    alone = ls.simulate(robot, start, drive, times, step=0.005, stops=stops)
+    np.testing.assert_allclose(found["platform_position"][1, 0, 0, 1], alone.position, atol=1e-12)
+    taken = alone.loss[-1].sum() + alone.impact_loss[-1].sum()
+    assert alone.impact_loss[-1, 0] > 1e-3
+    assert found["dissipated_energy"][1, 0, 0, 1] == pytest.approx(taken, rel=1e-9)
+    assert found["actuator_position"][1, 0, 0, 1, :, 0].max() <= 0.3 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ({"simulation": {"stops": {"left.1": {"low": 0.0}}, "method": "rk4"}}, "stops with method rk4"),
+        ({"simulation": {"stops": {"left.9": {"low": 0.0}}}}, "'left.9' is no joint"),
+        ({"simulation": {"stops": {"left.1": {}}}}, "got neither"),
+        ({"simulation": {"method": "spanning_tree"}, "metrics": ["peak_force"]}, "needs the branch of limbs"),
+        (
+            {
+                "simulation": {"method": "spanning_tree"},
+                "friction": {"law": "coulomb_viscous", "grid": {"coulomb": {"values": [0.1]}}},
+            },
+            "spanning_tree with friction of law coulomb_viscous that sticks",
+        ),
+    ],
+)
+def test_what_the_joints_of_a_tree_do_not_know_is_refused(more: dict[str, Any], text: str) -> None:
+    with pytest.raises(ls.InputError, match=text):
+        Sweep.from_dict({**PULLED, **more})

@@ -59,6 +59,7 @@ SECTIONS = (
     (sections.TimeSection, "`time`"),
     (sections.SimulationSection, "`simulation`"),
     (sections.ControllerSection, "`controller` of `simulation`"),
+    (sections.StopSection, "Stops of a joint, under its name in `stops` of `simulation`"),
     (sections.ForceSection, "A force profile, under its name in `forces` of `simulation`"),
     (question.StudySection, "`study`"),
     (measurement.SplitSection, "`split`"),

@@ -8,7 +8,7 @@ by `tasks.dynamics.spanning_tree`, where it knows all that acts, and replaced wh
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,31 @@ from numpy.typing import NDArray
 from robots.status import Status
 from tasks.dynamics.motions import ChainMotion, Simulation
 from tasks.dynamics.records import AdaptiveSteps, FixedSteps
-from tasks.dynamics.spanning_tree import TreeRun
 
 M = TypeVar("M", ChainMotion, Simulation)
+
+
+class TreeRun(Protocol):
+    """The part of `tasks.dynamics.spanning_tree.TreeRun` that is needed here."""
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """Batch dims."""
+        ...
+
+    @property
+    def is_joint(self) -> bool:
+        """True if the cases share a controller, so that none is taken alone."""
+        ...
+
+    def of(self, columns: NDArray[np.int64]) -> TreeRun:
+        """Return the same of some samples, as one batch dim."""
+        ...
+
+    def result(self, clock: FixedSteps | AdaptiveSteps) -> ChainMotion | Simulation:
+        """Return the motion at all kept times."""
+        ...
+
 
 ENDS = (
     Status.SINGULAR, Status.PLATFORM_SINGULAR, Status.CONSTRAINT_SINGULAR, Status.INTEGRATION_FAILED,
@@ -37,7 +59,7 @@ def passed(motion: M, opened: Callable[[], TreeRun], clock: FixedSteps | Adaptiv
     if not ended.any():
         return motion
     run, columns = opened(), np.flatnonzero(ended)
-    one_by_one = bool(run.batch) and run.cases.servo is None
+    one_by_one = bool(run.batch) and not run.is_joint
     beyond = run.of(columns).result(clock) if one_by_one else run.result(clock)
     picked = beyond if one_by_one else _flat(beyond, run.batch, columns)
     return _with(motion, picked, columns, _lasting(picked) > lasting.reshape(-1)[columns])

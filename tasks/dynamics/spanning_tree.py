@@ -27,6 +27,7 @@ from tasks.dynamics.records import AdaptiveSteps, Environment, FixedSteps, Force
 from tasks.dynamics.tree_coordinates import OfChain, OfPlatform, TreeSeries
 from tasks.dynamics.tree_equations import TreeMachine
 from tasks.dynamics.tree_friction import TreeFriction, obstacle
+from tasks.dynamics.tree_starts import started
 from tasks.dynamics.tree_stops import TreeStops
 from tasks.dynamics.tree_walk import AdaptiveTree, OverTime, Walk
 
@@ -112,9 +113,16 @@ class TreeRun:
         count = int(np.prod(cases.batch, dtype=int))
         kind = OfChain if robot.mechanism.is_chain else OfPlatform
         coordinates = kind((robot,), np.zeros(count, dtype=np.int64))
-        friction = TreeFriction.of(system.instant, coordinates.before_limbs)
+        friction = TreeFriction.of(
+            robot.family, system.instant.groups, system.instant.constants.friction, coordinates.before_limbs
+        )
         ends = TreeStops.of(robot.mechanism, stops, coordinates.before_limbs)
         return cls(TreeMachine(system, coordinates, friction, ends, count), cases, cases.pushes, cases.batch)
+
+    @property
+    def is_joint(self) -> bool:
+        """True if the cases share a controller, so that none is taken alone."""
+        return self.cases.servo is not None
 
     def of(self, columns: NDArray[np.int64]) -> TreeRun:
         """Return the same of some samples, as one batch dim."""
@@ -140,7 +148,7 @@ class TreeRun:
     def motion(self, clock: FixedSteps) -> TreeSeries:
         """Return the motion in constant steps at all kept times."""
         machine = self.machine
-        now, status = machine.start(self.cases.state)
+        now, status = started(machine, self.cases.state)
         walk = Walk(machine, now, status, machine.free(), np.zeros(machine.count))
         gravity = self.cases.gravity
         running = (
@@ -163,7 +171,7 @@ class TreeRun:
     def adaptive_motion(self, clock: AdaptiveSteps) -> TreeSeries:
         """Return the motion of one case in steps that its error allows."""
         machine = self.machine
-        now, status = machine.start(self.cases.state)
+        now, status = started(machine, self.cases.state)
         moments = [(float(clock.instants[0]), Walk(machine, now, status, machine.free(), np.zeros(1)))]
         if status[0] == Status.OK:
             moments += AdaptiveTree(self.pushes, clock).moments(moments[0][1])

@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 
 from robots.model import Mechanism, Robot
 from robots.types import TWIST
-from tasks.dynamics.inverse import inverse_kinematics
 from tasks.dynamics.motions import ChainMotion, Simulation
-from tasks.dynamics.records import Motion
 from tasks.mathematics import rotations
 
 Numbers = NDArray[np.float64]
@@ -59,21 +57,10 @@ class TreeCoordinates(ABC):
         """Mechanism of the first robot."""
         return self.robots[0].mechanism
 
-    def start(self, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        """Angles, rates and status at a state as `tasks.dynamics.instant.layout.StateLayout` has it."""
-        parts = [self.start_of(k, q[self.numbers == k], qd[self.numbers == k]) for k in range(len(self.robots))]
-        order = np.argsort(np.argsort(self.numbers, kind="stable"), kind="stable")
-        angles, rates, status = (np.concatenate(values)[order] for values in zip(*parts, strict=True))
-        return angles, rates, status
-
     @property
     @abstractmethod
     def before_limbs(self) -> int:
         """Number of joints of the tree before those of the limbs."""
-
-    @abstractmethod
-    def start_of(self, number: int, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        """Angles, rates and status of the samples of one of the robots."""
 
     @abstractmethod
     def state(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers]:
@@ -100,12 +87,6 @@ class OfChain(TreeCoordinates):
     @property
     def _free(self) -> list[int]:
         return [self.mechanism.limbs[0].index(name) for name in self.mechanism.freedoms]
-
-    def start_of(self, number: int, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        """From inverse kinematics."""
-        solved, joints = inverse_kinematics(self.robots[number], q=q, qd=qd), len(self.mechanism.limbs[0].links)
-        angles, rates = (np.nan_to_num(x[:, 0, :joints]) for x in (solved.position, solved.velocity))
-        return angles, rates, solved.status.astype(float)
 
     def state(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers]:
         """Its freedoms."""
@@ -147,31 +128,10 @@ class OfPlatform(TreeCoordinates):
         position = np.array([home.position for home in homes], dtype=float)
         return position[self.numbers], np.array([home.rotation for home in homes], dtype=float)[self.numbers]
 
-    def start_of(self, number: int, q: Numbers, qd: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        """From inverse kinematics of each limb."""
-        position, turned = q[:, :3], rotations.rotation_matrix(q[:, 3:].T).transpose(2, 0, 1)
-        twist, mobility = np.zeros((len(q), POSE)), self.mechanism.platform.mobility
-        twist[:, [TWIST.index(name) for name in mobility]] = qd
-        turns = {"rotation": turned} if any(name in mobility for name in TWIST[:3]) else {}
-        solved = inverse_kinematics(self.robots[number], Motion(position=position, twist=twist, **turns))
-        limbs = self.mechanism.limbs
-        sizes = [len(limbs[instance.limb].links) for instance in self.mechanism.instances]
-        angles, rates = (
-            np.concatenate([x[:, k, :size] for k, size in enumerate(sizes)], axis=1)
-            for x in (solved.position, solved.velocity)
-        )
-        home = self.robots[number].mechanism.platform.home
-        point, axes = np.array(home.position, dtype=float), np.array(home.rotation, dtype=float)
-        pose = np.concatenate([position - point, _angles(axes.T @ turned)], axis=1)
-        turning = np.linalg.solve(_axes(axes, pose), twist[:, :3, None])[..., 0]
-        moving = np.concatenate([twist[:, 3:], turning], axis=1)
-        status = solved.status.astype(float)
-        return *(np.nan_to_num(np.concatenate(x, axis=1)) for x in ((pose, angles), (moving, rates))), status
-
     def _pose(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         point, axes = self._homes
         turned = axes @ _turned(angles[:, 3:POSE])
-        omega = (_axes(axes, angles) @ rates[:, 3:POSE, None])[..., 0]
+        omega = (axes_of(axes, angles) @ rates[:, 3:POSE, None])[..., 0]
         return point + angles[:, :3], turned, np.concatenate([omega, rates[:, :3]], axis=1)
 
     def state(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers]:
@@ -185,7 +145,7 @@ class OfPlatform(TreeCoordinates):
         """The force along the slides, and the moment about the axes of the turns."""
         result = np.zeros_like(angles)
         result[:, :3] = load[:, 3:]
-        result[:, 3:POSE] = np.einsum("sxc,sx->sc", _axes(self._homes[1], angles), load[:, :3])
+        result[:, 3:POSE] = np.einsum("sxc,sx->sc", axes_of(self._homes[1], angles), load[:, :3])
         return result
 
     def result(self, series: TreeSeries, batch: tuple[int, ...]) -> Simulation:
@@ -204,7 +164,7 @@ class OfPlatform(TreeCoordinates):
         )  # fmt: skip
 
 
-def _axes(home: Numbers, pose: Numbers) -> Numbers:
+def axes_of(home: Numbers, pose: Numbers) -> Numbers:
     """Axes of yaw, pitch and roll in the world (samples, 3, 3), as columns; home: axes of the reference pose."""
     yaw, pitch = pose[:, 3], pose[:, 4]
     none, one = np.zeros_like(yaw), np.ones_like(yaw)
@@ -216,7 +176,7 @@ def _axes(home: Numbers, pose: Numbers) -> Numbers:
     return home @ np.moveaxis(np.array(about), (0, 1, 2), (2, 1, 0))
 
 
-def _angles(turned: Numbers) -> Numbers:
+def angles_of(turned: Numbers) -> Numbers:
     """Yaw, pitch and roll (samples, 3) of rotations (samples, 3, 3)."""
     yaw, roll = np.arctan2(turned[:, 1, 0], turned[:, 0, 0]), np.arctan2(turned[:, 2, 1], turned[:, 2, 2])
     return np.stack([yaw, np.arctan2(-turned[:, 2, 0], np.hypot(turned[:, 0, 0], turned[:, 1, 0])), roll], axis=1)

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.status import Status
+from robots.model import Family
 from tasks.dynamics.forces_over_step import Push
-from tasks.dynamics.integration import MotionSystem
+from tasks.dynamics.instant.layout import StateLayout
 from tasks.dynamics.tree_coordinates import TreeCoordinates
 from tasks.dynamics.tree_friction import TreeFriction
 from tasks.dynamics.tree_stops import Contacts, TreeStops
@@ -132,11 +132,46 @@ class Change(NamedTuple):
         return self.rates.rates
 
 
+class Constants(Protocol):
+    """Inputs of kernels that do not change with time, one row or one for each sample."""
+
+    parameters: Numbers
+    gravity: Numbers
+
+
+class Instant(Protocol):
+    """The part of `tasks.dynamics.instant.programs.Instant` that equations of a tree need."""
+
+    family: Family
+    base: bool
+
+    @property
+    def constants(self) -> Constants:
+        """Inputs that do not change with time."""
+        ...
+
+
+class System(Protocol):
+    """The part of `tasks.dynamics.integration.MotionSystem` that equations of a tree need."""
+
+    layout: StateLayout
+    load_with_platform: bool
+
+    @property
+    def instant(self) -> Instant:
+        """The robot at one instant."""
+        ...
+
+    def turned(self, state: Numbers, acting: Numbers) -> Numbers:
+        """Return external inputs with the load turned with the platform."""
+        ...
+
+
 @dataclass(frozen=True)
 class TreeMachine:
     """A batch of cases: its system, coordinates, friction and stops, and the number of samples."""
 
-    system: MotionSystem
+    system: System
     coordinates: TreeCoordinates
     friction: TreeFriction
     stops: TreeStops
@@ -158,20 +193,6 @@ class TreeMachine:
         instant = self.system.instant
         constants = {"parameters": instant.constants.parameters, "gravity": instant.constants.gravity}
         return BoundKernel(spanning_tree_program(instant.family, instant.base), constants)
-
-    def start(self, state: Numbers) -> tuple[TreeState, Numbers]:
-        """Return the first state and the status of the samples, from states of the system (size, padded samples).
-
-        One beyond a stop is NOT_REACHABLE.
-        """
-        at, count = self.system.layout.at, self.count
-        begin = state[:, :count].T
-        angles, rates, status = self.coordinates.start(begin[:, at["q"]], begin[:, at["qd"]])
-        past = (self.stops.room(angles, self.free()) < -self.stops.beyond).any(axis=1)
-        status = np.where(past & (status == Status.OK), float(Status.NOT_REACHABLE), status)
-        actuators = self.system.layout.actuators
-        sizes = actuators, len(self.friction.joints), 1, len(self.stops), actuators
-        return TreeState(angles, rates, *(np.zeros((count, size)) for size in sizes)), status
 
     def free(self) -> Contacts:
         """Return contacts where no stop bears."""

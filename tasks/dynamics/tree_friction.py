@@ -16,7 +16,6 @@ from robots.friction.groups import FrictionGroup
 from robots.friction.laws import LAWS
 from robots.friction.smooth import obstacles
 from robots.model import Family, Robot
-from tasks.dynamics.instant.programs import Instant
 from tasks.features.friction import coupled
 from tasks.features.friction.inputs import Friction, friction_input, without_zero_width
 from tasks.features.friction.joints import of_groups
@@ -46,13 +45,16 @@ class TreeFriction:
     joints: tuple[int, ...]
 
     @classmethod
-    def of(cls, instant: Instant, first: int) -> TreeFriction:
-        """Return the friction of a robot; `first`: number of the joints of the tree before those of the limbs."""
-        mechanism = instant.family.reference
+    def of(cls, family: Family, groups: tuple[FrictionGroup, ...], values: Numbers, first: int) -> TreeFriction:
+        """Return the friction of robots; `first`: number of the joints of the tree before those of the limbs.
+
+        values (cases or 1, parameter): those of all groups.
+        """
+        mechanism = family.reference
         sizes = [len(mechanism.limbs[instance.limb].links) for instance in mechanism.instances]
         begins = np.cumsum([first, *sizes])
-        joints = [int(begins[place.limb]) + place.joint for group in instant.groups for place in group.places]
-        return cls(instant.family, instant.groups, instant.constants.friction, tuple(joints))
+        joints = [int(begins[place.limb]) + place.joint for group in groups for place in group.places]
+        return cls(family, groups, values, tuple(joints))
 
     @functools.cached_property
     def _kernel(self) -> BoundKernel:

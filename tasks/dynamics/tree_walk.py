@@ -12,7 +12,7 @@ from scipy.integrate import DOP853, DenseOutput
 
 from robots.loads.signals import Breaks, Piece
 from robots.status import Status
-from tasks.dynamics.adaptive import Effort
+from tasks.dynamics.effort import Effort
 from tasks.dynamics.forces_over_step import Push
 from tasks.dynamics.records import AdaptiveSteps
 from tasks.dynamics.tree_equations import CLOSED, TreeMachine, TreeState

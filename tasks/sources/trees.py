@@ -16,6 +16,7 @@ from tasks.dynamics.forces_over_step import Parabola
 from tasks.dynamics.tree_coordinates import OfChain, OfPlatform
 from tasks.dynamics.tree_equations import TreeMachine
 from tasks.dynamics.tree_friction import TreeFriction
+from tasks.dynamics.tree_starts import started
 from tasks.dynamics.tree_stops import TreeStops
 from tasks.dynamics.tree_walk import Walk
 from tasks.kernels.keys import Values
@@ -32,7 +33,7 @@ class MovingTrees:
     def __init__(self, robots: MovingRobots, machine: TreeMachine, model: InverseModel):
         self._robots, self.machine = robots, machine
         with np.errstate(all="ignore"):
-            now, status = machine.start(robots.state)
+            now, status = started(machine, robots.state)
         self._walk = Walk(machine, now, status, machine.free(), np.zeros(machine.count))
         self._begin = model.run(robots.motion(), forces=False).position
 
@@ -47,7 +48,7 @@ class MovingTrees:
         kind = OfChain if family.reference.is_chain else OfPlatform
         used, places = np.unique(numbers, return_inverse=True)
         coordinates = kind(tuple(designs[k] for k in used), places)
-        friction = TreeFriction.of(instant, coordinates.before_limbs)
+        friction = TreeFriction.of(family, instant.groups, instant.constants.friction, coordinates.before_limbs)
         ends = TreeStops.of(family.reference, stops, coordinates.before_limbs)
         return cls(robots, TreeMachine(robots.system, coordinates, friction, ends, len(numbers)), model)
 

@@ -20,7 +20,7 @@ from tasks.dynamics.records import AdaptiveSteps, FixedSteps
 M = TypeVar("M", ChainMotion, Simulation)
 
 
-class TreeRun(Protocol):
+class BatchRun(Protocol):
     """The part of `tasks.dynamics.spanning_tree.TreeRun` that is needed here."""
 
     @property
@@ -33,7 +33,7 @@ class TreeRun(Protocol):
         """True if the cases share a controller, so that none is taken alone."""
         ...
 
-    def of(self, columns: NDArray[np.int64]) -> TreeRun:
+    def of(self, columns: NDArray[np.int64]) -> BatchRun:
         """Return the same of some samples, as one batch dim."""
         ...
 
@@ -52,7 +52,7 @@ OVER_TIME = ("position", "rotation", "twist", "q", "qd", "friction", "stuck", "m
 """Fields of a motion that have values at all kept times."""
 
 
-def passed(motion: M, opened: Callable[[], TreeRun], clock: FixedSteps | AdaptiveSteps) -> M:
+def passed(motion: M, opened: Callable[[], BatchRun], clock: FixedSteps | AdaptiveSteps) -> M:
     """Return a motion in which cases that ended go on; opened: makes the run of the whole batch."""
     lasting = _lasting(motion)
     ended = np.isin(motion.status, ENDS) & (lasting > 0)

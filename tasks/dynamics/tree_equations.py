@@ -132,33 +132,33 @@ class Change(NamedTuple):
         return self.rates.rates
 
 
-class Constants(Protocol):
+class CaseConstants(Protocol):
     """Inputs of kernels that do not change with time, one row or one for each sample."""
 
     parameters: Numbers
     gravity: Numbers
 
 
-class Instant(Protocol):
+class RobotInstant(Protocol):
     """The part of `tasks.dynamics.instant.programs.Instant` that equations of a tree need."""
 
     family: Family
     base: bool
 
     @property
-    def constants(self) -> Constants:
+    def constants(self) -> CaseConstants:
         """Inputs that do not change with time."""
         ...
 
 
-class System(Protocol):
+class TreeSystem(Protocol):
     """The part of `tasks.dynamics.integration.MotionSystem` that equations of a tree need."""
 
     layout: StateLayout
     load_with_platform: bool
 
     @property
-    def instant(self) -> Instant:
+    def instant(self) -> RobotInstant:
         """The robot at one instant."""
         ...
 
@@ -171,7 +171,7 @@ class System(Protocol):
 class TreeMachine:
     """A batch of cases: its system, coordinates, friction and stops, and the number of samples."""
 
-    system: System
+    system: TreeSystem
     coordinates: TreeCoordinates
     friction: TreeFriction
     stops: TreeStops

@@ -31,7 +31,7 @@ from tasks.dynamics.fed_motors import ActuatorRates, FedMotors
 from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.inverse import resolved_rows
 from tasks.dynamics.singular_ends import NAMELESS, LastStates, named
-from tasks.features.redundancy.feature import Redundancy
+from tasks.features.redundancy.resolved import Redundancy
 from tasks.kernels.kernel import LANES, padded
 from tasks.sources.commanded import commanded
 from tasks.sources.drives import Controlled, ForceSource, Profiled, Tracks, moved_starts

@@ -12,7 +12,6 @@ import numpy as np
 from scipy.integrate import DenseOutput, OdeSolver
 from scipy.optimize import brentq
 
-from tasks.dynamics.effort import Effort
 from tasks.dynamics.forces_over_step import Pushes
 from tasks.dynamics.instant.moments import JointModes, Moment, StateRates
 from tasks.dynamics.integration import MotionSystem, forced

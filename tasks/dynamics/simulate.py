@@ -26,8 +26,8 @@ from robots.stops import Stops
 from tasks.dynamics import free_motion, inputs, spanning_tree
 from tasks.dynamics.adaptive import AdaptiveCase
 from tasks.dynamics.equations import equations_of_motion
-from tasks.dynamics.forces_over_step import Acting
-from tasks.dynamics.forward import Cases, begun, opened, over_time, series
+from tasks.dynamics.forces_over_step import Acting, Cases
+from tasks.dynamics.forward import begun, opened, over_time, series
 from tasks.dynamics.free_motion import Feedback, Form
 from tasks.dynamics.instant.moments import Moment
 from tasks.dynamics.integration import MotionSystem
@@ -48,7 +48,7 @@ from tasks.dynamics.records import (
 from tasks.dynamics.singular_ends import with_singularities
 from tasks.kernels.kernel import Batch
 from tasks.mathematics import rotations
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.families import structure_of
 
 NO_FORMS: Mapping[str, object] = {}
 
@@ -246,7 +246,8 @@ def simulate(
     clock = FixedSteps(step, steps, every, method, start or 0.0)
     if method == spanning_tree.METHOD or stops:
         _refuse_integrator(stops, method)
-        return spanning_tree.simulate_tree(robot, state, forces, environment, clock, next(iter(forms), None), stops)
+        spanning_tree.refuse(robot, forces, clock, next(iter(forms), None), stops)
+        return _on_tree(robot, state, forces, environment, clock, stops).result(clock)
     motion = with_singularities(robot, _in_constant_steps(robot, state, forces, environment, clock, forms))
     forms = {"integrator": method} if method else forms
     return _beyond(robot, state, forces, environment, clock, motion, forms)
@@ -295,7 +296,8 @@ def simulate_adaptive(
     clock = AdaptiveSteps(times, rtol, atol, balance, solver)
     if solver == spanning_tree.METHOD or stops:
         _refuse_integrator(stops, solver)
-        return spanning_tree.simulate_tree(robot, state, forces, environment, clock, stops=stops)
+        spanning_tree.refuse(robot, forces, clock, stops=stops)
+        return _on_tree(robot, state, forces, environment, clock, stops).result(clock)
     if robot.mechanism.is_chain:
         motion: Simulation | ChainMotion = simulate_chain_adaptive(robot, state, forces, environment, clock)
     elif _with_joints(robot, state, forces, environment) or balance is not None or solver is not None:
@@ -326,7 +328,19 @@ def _beyond(
         return motion
     if spanning_tree.hindrance(robot, forces, clock, next(iter(forms), None)) is not None:
         return motion
-    return passed(motion, lambda: spanning_tree.TreeRun.opened(robot, state, forces, environment, clock, {}), clock)
+    return passed(motion, lambda: _on_tree(robot, state, forces, environment, clock, {}), clock)
+
+
+def _on_tree(
+    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps | AdaptiveSteps,
+    stops: Stops,
+) -> spanning_tree.TreeRun:  # fmt: skip
+    """Return the run of a batch of cases in all joints of the tree. Raises ValueError and TypeError."""
+    turned, moves = forces.load_axes == "platform", bool(environment.base_parts)
+    system = MotionSystem.of(robot, forces.friction, environment.gravity, base=moves, load_with_platform=turned)
+    first = clock.start if isinstance(clock, FixedSteps) else float(clock.instants[0])
+    cases = opened(robot, system, state, forces, environment, first)
+    return spanning_tree.TreeRun.of_cases(robot, system, cases, stops)
 
 
 def _with_joints(robot: Robot, state: State, forces: Forces, environment: Environment) -> bool:

@@ -5,7 +5,7 @@ tree is integrated, with multipliers for the rows of the loops, and after each s
 again by the smallest change in the norm of the mass matrix: `tasks.dynamics.tree_equations`. Rows that depend on others
 at an instant do nothing there, so that continuity and momentum choose the way on. A mechanism that stays where rows
 depend on each other has more motions than its equations decide: it ends there with the status SINGULAR. Joints may have
-stops: `tasks.dynamics.tree_events`.
+stops: `tasks.dynamics.tree_walk`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from robots.loads.signals import Breaks
 from robots.model import Robot
 from robots.status import Status
 from robots.stops import Stops
-from tasks.dynamics.forces_over_step import HeldForces, Push
-from tasks.dynamics.forward import Cases, opened
+from tasks.dynamics.forces_over_step import Cases, HeldForces, Push
 from tasks.dynamics.integration import MotionSystem
+from tasks.dynamics.inverse import inverse_kinematics
 from tasks.dynamics.motions import ChainMotion, Simulation
-from tasks.dynamics.records import AdaptiveSteps, Environment, FixedSteps, Forces, State
+from tasks.dynamics.records import AdaptiveSteps, FixedSteps, Forces
 from tasks.dynamics.tree_coordinates import OfChain, OfPlatform, TreeSeries
 from tasks.dynamics.tree_equations import TreeMachine
 from tasks.dynamics.tree_friction import TreeFriction, obstacle
@@ -73,22 +73,16 @@ def hindrance(
     return what or obstacle(robot, forces.friction)
 
 
-def simulate_tree(
-    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps | AdaptiveSteps,
-    form: object = None, stops: Stops | None = None,
-) -> ChainMotion | Simulation:  # fmt: skip
-    """Integrate a batch of cases; arguments as in `tasks.dynamics.simulate.simulate_chain`, and stops of joints.
-
-    Adaptive steps are those of scipy's DOP853, of one case. The result has the joints of the tree of a chain as well.
-    Raises ValueError for a request of which there is no such motion.
-    """
+def refuse(
+    robot: Robot, forces: Forces, clock: FixedSteps | AdaptiveSteps, form: object = None, stops: Stops | None = None
+) -> None:
+    """Refuse a request that all joints of the tree are not integrated with. Raises ValueError."""
     what = hindrance(robot, forces, clock, form)
     if what and stops:
         raise ValueError(f"stops: got them with {what}; expected forces, loads and smooth friction; leave it out")
     if what:
         raise ValueError(f"integrator: got {METHOD!r} with {what}; expected forces, loads and smooth friction; "
                          "leave it out")  # fmt: skip
-    return TreeRun.opened(robot, state, forces, environment, clock, stops or {}).result(clock)
 
 
 @dataclass(frozen=True)
@@ -101,22 +95,14 @@ class TreeRun:
     batch: tuple[int, ...]
 
     @classmethod
-    def opened(
-        cls, robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps | AdaptiveSteps,
-        stops: Stops,
-    ) -> TreeRun:  # fmt: skip
-        """From the arguments of a caller. Raises ValueError, TypeError and ParameterError for wrong ones."""
-        turned, moves = forces.load_axes == "platform", bool(environment.base_parts)
-        system = MotionSystem.of(robot, forces.friction, environment.gravity, base=moves, load_with_platform=turned)
-        first = clock.start if isinstance(clock, FixedSteps) else float(clock.instants[0])
-        cases = opened(robot, system, state, forces, environment, first)
+    def of_cases(cls, robot: Robot, system: MotionSystem, cases: Cases, stops: Stops) -> TreeRun:
+        """From cases of a robot, whose request `refuse` has let through. Raises ParameterError for wrong stops."""
         count = int(np.prod(cases.batch, dtype=int))
         kind = OfChain if robot.mechanism.is_chain else OfPlatform
         coordinates = kind((robot,), np.zeros(count, dtype=np.int64))
-        friction = TreeFriction.of(
-            robot.family, system.instant.groups, system.instant.constants.friction, coordinates.before_limbs
-        )
-        ends = TreeStops.of(robot.mechanism, stops, coordinates.before_limbs)
+        instant, first = system.instant, coordinates.before_limbs
+        friction = TreeFriction.of(robot.family, instant.groups, instant.constants.friction, first)
+        ends = TreeStops.of(robot.mechanism, stops, first)
         return cls(TreeMachine(system, coordinates, friction, ends, count), cases, cases.pushes, cases.batch)
 
     @property
@@ -148,7 +134,7 @@ class TreeRun:
     def motion(self, clock: FixedSteps) -> TreeSeries:
         """Return the motion in constant steps at all kept times."""
         machine = self.machine
-        now, status = started(machine, self.cases.state)
+        now, status = started(machine, self.cases.state, inverse_kinematics)
         walk = Walk(machine, now, status, machine.free(), np.zeros(machine.count))
         gravity = self.cases.gravity
         running = (
@@ -171,7 +157,7 @@ class TreeRun:
     def adaptive_motion(self, clock: AdaptiveSteps) -> TreeSeries:
         """Return the motion of one case in steps that its error allows."""
         machine = self.machine
-        now, status = started(machine, self.cases.state)
+        now, status = started(machine, self.cases.state, inverse_kinematics)
         moments = [(float(clock.instants[0]), Walk(machine, now, status, machine.free(), np.zeros(1)))]
         if status[0] == Status.OK:
             moments += AdaptiveTree(self.pushes, clock).moments(moments[0][1])

@@ -19,12 +19,11 @@ from robots.model import Family
 from tasks.dynamics.forces_over_step import Push
 from tasks.dynamics.instant.layout import StateLayout
 from tasks.dynamics.tree_coordinates import TreeCoordinates
-from tasks.dynamics.tree_friction import TreeFriction
 from tasks.dynamics.tree_stops import Contacts, TreeStops
 from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Values
 from tasks.kernels.lanes import BoundKernel
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.families import structure_of
 from tasks.stages.spanning_tree import spanning_tree_program, tree_of
 
 Numbers = NDArray[np.float64]
@@ -132,6 +131,16 @@ class Change(NamedTuple):
         return self.rates.rates
 
 
+class Braking(Protocol):
+    """Friction of some joints: `tasks.dynamics.tree_friction.TreeFriction`."""
+
+    joints: tuple[int, ...]
+
+    def forces(self, rates: Numbers) -> Numbers:
+        """Return the friction (samples, joint with friction) against positive rates of all joints."""
+        ...
+
+
 class CaseConstants(Protocol):
     """Inputs of kernels that do not change with time, one row or one for each sample."""
 
@@ -173,7 +182,7 @@ class TreeMachine:
 
     system: TreeSystem
     coordinates: TreeCoordinates
-    friction: TreeFriction
+    friction: Braking
     stops: TreeStops
     count: int
 

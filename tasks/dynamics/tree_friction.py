@@ -16,7 +16,7 @@ from robots.friction.groups import FrictionGroup
 from robots.friction.laws import LAWS
 from robots.friction.smooth import obstacles
 from robots.model import Family, Robot
-from tasks.features.friction import coupled
+from tasks.features.friction import requests
 from tasks.features.friction.inputs import Friction, friction_input, without_zero_width
 from tasks.features.friction.joints import of_groups
 from tasks.kernels.expression import Array
@@ -71,7 +71,7 @@ class TreeFriction:
 @functools.cache
 def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Program:
     """Trace the friction of joints over their rates."""
-    kinds = coupled.joint_kinds(family)
+    kinds = requests.joint_kinds(family)
 
     def one_sample(friction: Array, rates: Array) -> dict[str, list[object]]:
         joints = of_groups(groups, kinds, friction)

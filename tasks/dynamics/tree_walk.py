@@ -1,8 +1,13 @@
-"""A batch of cases under way in the joints of their trees, in constant steps or in those that an error allows."""
+"""A batch of cases under way in the joints of their trees, in constant steps or in those that an error allows.
+
+Steps are cut where a joint meets a stop or leaves it. The instant is found by secants and bisection of the whole step,
+for all samples side by side; a sample without an event keeps the step that it has taken. What happens there is
+`landed`: impulses, and what rests from then on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -12,20 +17,34 @@ from scipy.integrate import DOP853, DenseOutput
 
 from robots.loads.signals import Breaks, Piece
 from robots.status import Status
-from tasks.dynamics.effort import Effort
 from tasks.dynamics.forces_over_step import Push
-from tasks.dynamics.records import AdaptiveSteps
-from tasks.dynamics.tree_equations import CLOSED, TreeMachine, TreeState
-from tasks.dynamics.tree_events import advanced, first_past, landed, margin
+from tasks.dynamics.records import AdaptiveSteps, Effort
+from tasks.dynamics.tree_equations import CLOSED, Held, TreeMachine, TreeState
 from tasks.dynamics.tree_stops import Contacts
 
 Numbers = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 STAYS = 20
 """Steps in a row in which rows are lost, after which the motion is not decided."""
 
 BOUNCE = 1e-2
 """Share of the time of an adaptive motion that stands for a step, where it is judged whether a joint bounces."""
+
+EVENTS = 1000
+"""Events of a sample in one step, after which it has come to its end."""
+
+SEARCHES, SHRINKS = 60, 40
+"""Steps of the search for an instant, and halvings of the time in which a joint that bounced is off its stop."""
+
+LASTING = 1e-4
+"""Share of a step below which a bounce is none: the joint rests."""
+
+HIGH = 20.0
+"""Height of a bounce, in distances from which an end counts as passed, below which it is none."""
+
+PULLS = 1e-12
+"""Force of a stop that pulls, relative to the largest multiplier, from which the joint has left it."""
 
 
 class OverTime(Protocol):
@@ -170,3 +189,144 @@ class AdaptiveTree:
 def _flat(now: TreeState) -> Numbers:
     """Return the state of one sample as one array."""
     return np.concatenate([part[0] for part in now])
+
+
+def advanced(
+    machine: TreeMachine, push: Push, seconds: float, now: TreeState, contacts: Contacts
+) -> tuple[TreeState, Contacts]:
+    """Take a step of `seconds` [s]; NaN where a sample has too many events."""
+    if not len(machine.stops):
+        return machine.step(push, 0.0, 1.0, seconds, now, contacts), contacts
+    done = np.zeros(machine.count)
+    for _ in range(EVENTS):
+        left = 1.0 - done
+        end = machine.step(push, done, left, seconds, now, contacts)
+        events = (done < 1.0) & (margin(machine, push, 1.0, end, contacts) < 0.0)
+        if not events.any():
+            return now.where(done < 1.0, end), contacts
+        part = np.where(events, _until(machine, push, done, left, seconds, now, contacts), left)
+        there = machine.step(push, done, part, seconds, now, contacts)
+        done = np.where(events, done + part, np.where(done < 1.0, 1.0, done))
+        now = now.where(left > 0.0, there)
+        closed, _, _ = machine.closed(now, push, done)
+        after, bears = landed(machine, push, done, seconds, closed, contacts)
+        now, contacts = now.where(events, after), np.where(events[:, None], bears, contacts)
+    return now.where(done < 1.0, now.moved(now, np.nan)), contacts
+
+
+def margin(machine: TreeMachine, push: Push, share: float | Numbers, at: TreeState, contacts: Contacts) -> Numbers:
+    """Return a number of each sample that is negative from an event on."""
+    stops = machine.stops
+    margin = (stops.room(at.angles, contacts) + stops.beyond).min(axis=1)
+    if (np.abs(contacts) == 1).any():
+        margin = np.minimum(margin, _pressed(machine, push, share, at, contacts).min(axis=1))
+    return np.asarray(margin)
+
+
+def _pressed(machine: TreeMachine, push: Push, share: float | Numbers, at: TreeState, contacts: Contacts) -> Numbers:
+    """Force of the stops (samples, stop), relative to the largest, positive where they push; infinite where none is."""
+    bearing = machine.change(push, share, at, contacts).bearing
+    most = np.abs(bearing).max(axis=1, keepdims=True) + np.finfo(float).tiny
+    return np.where(np.abs(contacts) == 1, bearing * contacts / most + PULLS, np.inf)
+
+
+def _until(
+    machine: TreeMachine, push: Push, done: Numbers, left: Numbers, seconds: float, now: TreeState, contacts: Contacts
+) -> Numbers:
+    """Shares (samples,) of the step up to just past the first event, where there is one before the end."""
+
+    def at(part: Numbers) -> Numbers:
+        return margin(machine, push, done + part, machine.step(push, done, part, seconds, now, contacts), contacts)
+
+    return first_past(at, left, float(machine.stops.beyond.max()))
+
+
+def first_past(at: Callable[[Numbers], Numbers], end: Numbers, near: float) -> Numbers:
+    """Return places (samples,) up to `end`, from zero on, where a margin has just become negative, by less than `near`.
+
+    at: margins of places. A joint that has just bounced is at its stop: its search begins where it is off.
+    """
+    low, high = np.zeros_like(end), end.copy()
+    above, below = at(low), at(high)
+    for _ in range(SHRINKS):
+        starts = (below < 0.0) & (above <= 2.0 * near)
+        if not starts.any():
+            break
+        trial = np.where(starts, low + 0.5 * (high - low), low)
+        found = at(trial)
+        off, past = starts & (found > 2.0 * near), starts & (found < 0.0)
+        low, above = np.where(off, trial, low), np.where(off, found, above)
+        high, below = np.where(past, trial, high), np.where(past, found, below)
+        if (starts & ~off & ~past).any():  # it hovers: nothing is before
+            above = np.where(starts & ~off & ~past, np.inf, above)
+    for k in range(SEARCHES):
+        if not ((below < 0.0) & (below < -near)).any():
+            break
+        chord = low + (high - low) * above / np.where(above > below, above - below, 1.0)
+        takes = (k % 3 != 2) & (chord > low) & (chord < high)
+        place = np.where(takes, chord, 0.5 * (low + high))
+        value = at(place)
+        past = value < 0.0
+        high, below = np.where(past, place, high), np.where(past, value, below)
+        low, above = np.where(past, low, place), np.where(past, above, value)
+    return high
+
+
+def landed(
+    machine: TreeMachine, push: Push, share: Numbers, seconds: float, now: TreeState, contacts: Contacts
+) -> tuple[TreeState, Contacts]:
+    """Return state and contacts after impacts of the joints that are at an end of their way, and after leavings."""
+    stops = machine.stops
+    side = stops.side(now.angles)
+    outward = now.rates[:, stops.joints] * side
+    hit = (stops.room(now.angles, contacts) <= stops.beyond) & (outward > 0.0)
+    bears = _kept(machine, push, share, now, contacts)
+    bounced, active = _struck(machine, push, share, now, bears, hit, side, stops.restitution)
+    bears = np.where(active | hit, bears, 0).astype(np.int8)
+    free = machine.change(push, share, bounced, bears)
+    falls = free.acceleration[:, stops.joints] * side
+    speed = -bounced.rates[:, stops.joints] * side
+    short, low = 2.0 * speed <= LASTING * seconds * falls, speed * speed <= 2.0 * falls * HIGH * stops.beyond
+    rests = hit & (stops.latch | ((falls > 0.0) & (short | low)))
+    after, _ = _struck(machine, push, share, now, bears, hit, side, np.where(rests, 0.0, stops.restitution))
+    after = bounced.where(rests.any(axis=1), after)
+    bears = np.where(rests, np.where(stops.latch, 2 * side, side), bears).astype(np.int8)
+    return after, _kept(machine, push, share, after, bears)
+
+
+def _struck(
+    machine: TreeMachine, push: Push, share: Numbers, now: TreeState, contacts: Contacts, hit: Mask, side: Contacts,
+    restitution: Numbers,
+) -> tuple[TreeState, Mask]:  # fmt: skip
+    """Return the state after impulses at all stops that are hit or bear, and a mask of those that take a part."""
+    stops, active = machine.stops, hit | (contacts != 0)
+    for _ in range(len(stops) + 1):
+        taking = np.where(active, side, 0).astype(np.int8)
+        equations = machine.equations(now, machine.acting(push, share, now), taking)
+        held, count = Held.of(equations), len(stops)
+        demand = np.einsum("srj,sj->sr", equations["rows"], now.rates)
+        before = demand[:, -count:]
+        demand = np.concatenate([demand[:, :-count], before * np.where(hit, 1.0 + restitution, 1.0)], axis=1)
+        impulse = held.multipliers(demand)[:, -count:] - held.weight[:, None] * demand[:, -count:]
+        pulling = active & (np.abs(contacts) < 2) & (impulse * side < 0.0) & ~hit
+        if not pulling.any():
+            break
+        active &= ~pulling
+    rates = now.rates - held.back(demand)
+    after = rates[:, stops.joints]
+    lost = np.where(active, 0.5 * impulse * (now.rates[:, stops.joints] + after), 0.0)
+    return now._replace(rates=rates, impact_loss=now.impact_loss + lost), active
+
+
+def _kept(machine: TreeMachine, push: Push, share: Numbers, now: TreeState, contacts: Contacts) -> Contacts:
+    """Return contacts without those whose stops would have to pull, one after the other."""
+    for _ in range(len(machine.stops)):
+        pressed = np.where(np.abs(contacts) == 1, _pressed(machine, push, share, now, contacts), np.inf)
+        worst = pressed.argmin(axis=1)
+        leaves = pressed.min(axis=1) < 0.0
+        if not leaves.any():
+            break
+        contacts = contacts.copy()
+        rows = np.flatnonzero(leaves)
+        contacts[rows, worst[rows]] = 0
+    return contacts

@@ -7,12 +7,17 @@ joints are on beyond a singular point.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
+from robots.loads.signals import Breaks, Piece
 from robots.model import Robot
 from robots.stops import Stops
 from tasks.dynamics.drive_model import InverseModel
 from tasks.dynamics.forces_over_step import Parabola
+from tasks.dynamics.integration import MotionSystem
+from tasks.dynamics.inverse import inverse_kinematics
 from tasks.dynamics.tree_coordinates import OfChain, OfPlatform
 from tasks.dynamics.tree_equations import TreeMachine
 from tasks.dynamics.tree_friction import TreeFriction
@@ -21,25 +26,57 @@ from tasks.dynamics.tree_stops import TreeStops
 from tasks.dynamics.tree_walk import Walk
 from tasks.kernels.keys import Values
 from tasks.sources.drives import StepForces
-from tasks.sources.plants import MovingRobots
 
 GIVEN = ("actuator_position", "actuator_velocity", "joint_position", "joint_velocity")
 """Series of joints that the tree gives."""
 
 
+class PlacedRobots(Protocol):
+    """The part of `tasks.sources.plants.MovingRobots` that trees need: what acts, and inputs of kernels."""
+
+    system: MotionSystem
+    step: float
+    breaks: Breaks
+
+    @property
+    def state(self) -> np.ndarray:
+        """The state as `tasks.dynamics.instant.layout.StateLayout` says."""
+        ...
+
+    def place(self, state: np.ndarray) -> None:
+        """Put the robots into a state."""
+        ...
+
+    def acting(self, number: int, push: StepForces) -> StepForces:
+        """Return forces, loads and terms of a moving base over a step."""
+        ...
+
+    def part(self, whole: Parabola, since: float, piece: Piece) -> Parabola:
+        """Return the acting forces over a piece of a step, with the load signals there."""
+        ...
+
+    def motion(self) -> np.ndarray:
+        """Return the state as a motion input of kernels."""
+        ...
+
+    def speed(self) -> np.ndarray:
+        """Return the rates of the freedoms."""
+        ...
+
+
 class MovingTrees:
     """Cases of one family with designs and friction of their own, in constant steps; see `runner.Plant`."""
 
-    def __init__(self, robots: MovingRobots, machine: TreeMachine, model: InverseModel):
+    def __init__(self, robots: PlacedRobots, machine: TreeMachine, model: InverseModel):
         self._robots, self.machine = robots, machine
         with np.errstate(all="ignore"):
-            now, status = started(machine, robots.state)
+            now, status = started(machine, robots.state, inverse_kinematics)
         self._walk = Walk(machine, now, status, machine.free(), np.zeros(machine.count))
         self._begin = model.run(robots.motion(), forces=False).position
 
     @classmethod
     def of(
-        cls, robots: MovingRobots, parameters: np.ndarray, numbers: np.ndarray, stops: Stops, model: InverseModel
+        cls, robots: PlacedRobots, parameters: np.ndarray, numbers: np.ndarray, stops: Stops, model: InverseModel
     ) -> MovingTrees:
         """From robots at their start; parameters (design, parameter), and the design of each sample."""
         family, instant = robots.system.instant.family, robots.system.instant

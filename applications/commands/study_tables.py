@@ -47,7 +47,7 @@ def question_of(
     ds: xr.Dataset, texts: Sequence[str] = (), conditions: Sequence[str] = (), cases: Sequence[str] = ()
 ) -> StudyQuestion:
     """The question of the sweep of a store, with what options say instead."""
-    return stored_question(ds.attrs).with_options(texts, conditions, cases)
+    return stored_question(ds.attrs, ds.coords).with_options(texts, conditions, cases)
 
 
 def read_objectives(texts: Sequence[str]) -> list[Objective]:

@@ -112,7 +112,7 @@ class Limbsweep:
         """
         if "design" not in self._dataset.dims:
             raise refuse("best", "no dim design", "a dataset of several designs", "Select none before.")
-        question = stored_question(self._dataset.attrs).with_options(objectives, where, cases)
+        question = stored_question(self._dataset.attrs, self._dataset.coords).with_options(objectives, where, cases)
         dataset = by_cases(by_design(self._dataset), question.cases)
         wanted = [objective(text) for text in question.objectives or ("peak_force",)]
         order, _ = rank(dataset, wanted, weights, question.where)

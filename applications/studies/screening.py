@@ -326,17 +326,18 @@ def tolerance_effect(sweep: Sweep, column: str, design: Mapping[str, float] | No
         (0.182, True)
     """
     sweep = Sweep.checked(sweep)
-    if not sweep.tolerances:
+    deviations, covariance = sweep.tolerances.deviations, sweep.tolerances.covariance
+    if not deviations:
         raise refuse("tolerances", "a sweep without tolerances", "a section tolerances", "Add it to the sweep.")
-    names, spread = [name + SUFFIX for name in sweep.tolerances], np.array(list(sweep.tolerances.values()))
+    names = [name + SUFFIX for name in deviations]
     cases = [name for name in sweep.question.cases if name not in names]
-    bounds = {name: (-size, size) for name, size in zip(names, spread.tolist(), strict=True)}
+    bounds = {name + SUFFIX: (-size, size) for name, size in deviations.items()}
     problem = DesignProblem.of(sweep, bounds, cases)
     if design:
         problem = problem.at(design)
     value, slopes = value_with_rates(problem, objective(column), np.zeros(len(names)))
-    parts = (slopes * spread) ** 2
+    parts = slopes * (covariance @ slopes)  # of parameters that deviate together some may be below zero
     total = float(parts.sum())
     shares = parts / total if total else parts
-    rates = dict(zip(sweep.tolerances, slopes.tolist(), strict=True))
-    return ToleranceEffect(value, math.sqrt(total), rates, dict(zip(sweep.tolerances, shares.tolist(), strict=True)))
+    rates = dict(zip(deviations, slopes.tolist(), strict=True))
+    return ToleranceEffect(value, math.sqrt(total), rates, dict(zip(deviations, shares.tolist(), strict=True)))

@@ -409,7 +409,7 @@ def _stored_factors(ds: xr.Dataset, section: str, names: Sequence[str], axis: De
     filed = of_form.get("file", [])
     tables = [of_form.get("list", []), *([filed] if axis.files == 1 else _tables(ds, filed))]
     tables = [table for table in tables if table]
-    cases = stored_question(ds.attrs).cases
+    cases = stored_question(ds.attrs, ds.coords).cases
     labels = {name for name in names if ds[name].attrs.get("long_name") == LABEL}
     if len(tables) == 1 and {*free} <= {*cases}:
         return factors + list_factors({name: ds[name].values for name in tables[0]}, labels, section)

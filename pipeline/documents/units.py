@@ -64,6 +64,7 @@ UNITS: Mapping[str, Unit] = {
         Unit("N m/A", "N m/A"),
         Unit("mN m/A", "N m/A", divisor=1e3),
         Unit("ohm", "ohm"),
+        Unit("kg m", "kg m"),
         Unit("kg m^2", "kg m^2"),
         Unit("g mm^2", "kg m^2", divisor=1e9),
         Unit("kg mm^2", "kg m^2", divisor=1e6),

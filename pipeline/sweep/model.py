@@ -26,6 +26,7 @@ from pipeline.sweep.publication.publication import Publication
 from pipeline.sweep.question.question import StudyQuestion
 from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
+from pipeline.sweep.tolerances.spread import JointSpread
 from pipeline.sweep.trajectories.description import describe_trajectory
 from pipeline.sweep.user_metric import PreparedMetric
 from robots.criteria.parts import CriteriaParameters
@@ -96,8 +97,8 @@ class Sweep(HasSections):
     """Joints, links and freedoms of which some outputs are stored."""
     derivatives = SectionValue[RequestedDerivatives]()
     """Derivatives of metrics by parameters."""
-    tolerances = SectionValue[Mapping[str, float]]()
-    """Standard deviations of parameters, by name; those that are drawn are part of `design`."""
+    tolerances = SectionValue[JointSpread]()
+    """Standard deviations of parameters and their covariance; deviations that are drawn are part of `design`."""
     measurement = SectionValue[Sensors | None]()
     split = SectionValue[DatasetSplit | None]()
     publication = SectionValue[Publication]()

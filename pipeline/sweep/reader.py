@@ -31,6 +31,7 @@ from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.simulated.reader import SimulationContent
 from pipeline.sweep.sweep_file import SECTIONS, model_of
 from pipeline.sweep.time import TimeGrid
+from pipeline.sweep.tolerances.fitted import fitted_tolerances
 from pipeline.sweep.tolerances.reader import TolerancesContent
 from pipeline.sweep.trajectories import expansions
 from pipeline.sweep.trajectories.base import BaseContent
@@ -74,9 +75,11 @@ def _begin(document: Document, source: FileSource) -> SweepReading:
     _require_format(report)
     file, problems = validate_keys(model_of(document), document)
     report.take(problems)
-    file = _with_differentiated(file)
+    file, files = _with_differentiated(file), SideFiles(source)
+    tolerances = fitted_tolerances(report, getattr(file, TolerancesContent.key), files)
+    file = file.model_copy(update={TolerancesContent.key: tolerances})
     description, robot = read_description(report, file, source.root)
-    reading = SweepReading(report, file, SideFiles(source), robot, description)
+    reading = SweepReading(report, file, files, robot, description)
     for section in SECTIONS:
         reading.description = section.extend(reading) or reading.description
     return reading

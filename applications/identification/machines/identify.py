@@ -45,6 +45,7 @@ from applications.identification.estimation.machines.sensitivity import (
     with_bias,
 )
 from applications.identification.estimation.machines.stribeck import with_stribeck
+from applications.identification.estimation.machines.uncertain import UncertainRobot, uncertain_robot
 from applications.identification.machines.described import RecordingDescription
 from pipeline.errors import InputError, Problem
 from robots.formats.description import Description as RobotDescription
@@ -129,6 +130,18 @@ class MachineIdentification:
         values, deviations = self.standard.values.tolist(), self.standard.deviations.tolist()
         for column, value, deviation in zip(self.machine.columns, values, deviations, strict=True):
             yield column.name, column.unit, value, deviation
+
+    @property
+    def has_robot(self) -> bool:
+        """Return whether a robot file can have the result."""
+        mechanism = self.machine.robot.mechanism
+        alone = len({instance.limb for instance in mechanism.instances}) == len(mechanism.instances)
+        return self.standard.converged and (alone or self.machine.model.shared)
+
+    def uncertain(self) -> UncertainRobot:
+        """Return the robot with parameters for what data tell, and their covariance. Raises InputError without one."""
+        self.robot()
+        return uncertain_robot(self.machine, self.fit, self.standard)
 
     def robot(self) -> RobotDescription:
         """Return the robot with the identified inertia. Raises InputError where there is none."""

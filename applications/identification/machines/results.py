@@ -77,6 +77,9 @@ def _write_json(result: MachineIdentification, file: IO[str]) -> None:
         "tests": [{"question": text, "answer": answer, "chance": number(p)} for text, answer, p in result.tests()],
         "parameters": parameters,
     }
+    if result.has_robot:
+        spread = result.uncertain()
+        content["tolerances"] = {"parameters": list(spread.names), "covariance": spread.covariance.tolist()}
     json.dump(content, file, indent=1, allow_nan=False)
 
 
@@ -85,8 +88,11 @@ FORMATS: Mapping[str, Callable[[MachineIdentification, IO[str]], None]] = {".csv
 
 
 def robot_text(result: MachineIdentification) -> str:
-    """Return the text of the robot file of the identified robot. Raises InputError where there is none."""
-    return writing.text(result.robot(), f"{result.description.title}: identified from recordings.")
+    """Return the text of the robot file of the identified robot. Raises InputError where there is none.
+
+    What data tell of the inertia is a parameter of it; `save_parameters` has their covariance, for tolerances.
+    """
+    return writing.text(result.uncertain().description, f"{result.description.title}: identified from recordings.")
 
 
 def _friction(result: MachineIdentification) -> dict[str, tuple[float, float]]:

@@ -232,7 +232,7 @@ def results_of(
         dataset, stored = by_design(_with_dims(store)), None if files is not None else files_of(store)
     else:
         dataset, stored = by_design(open_results(store, unfinished=True)), stored_files(store, folder or ".")
-    asked = stored_question(dataset.attrs)
+    asked = stored_question(dataset.attrs, dataset.coords)
     asked = asked.with_options(question.objectives, question.where, question.cases)
     return ComputedResults(dataset, design, friction, folder, stored, asked)
 

@@ -8,7 +8,7 @@ it is not part of a sweep's fingerprint.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Self
 
 from pipeline.documents.report import Got, Report, sentence
@@ -114,8 +114,11 @@ def _check(
             report((KEY, *place), name, "a metric of this file, or a parameter that is swept", hint)
 
 
-def stored_question(attributes: Mapping[str, object]) -> StudyQuestion:
-    """Return the question in the attributes of a store; an empty one where its sweep has none, or cannot be read."""
+def stored_question(attributes: Mapping[str, object], coordinates: Iterable[object] = ()) -> StudyQuestion:
+    """Return the question in the attributes of a store; an empty one where its sweep has none, or cannot be read.
+
+    coordinates: names of those of the store, among which are the deviations whose names a file of the sweep has.
+    """
     try:
         data = parse_yaml(str(attributes.get("sweep", "")), "the sweep in the store").data
         section, drawn = data.get(KEY), data.get("tolerances")
@@ -124,5 +127,8 @@ def stored_question(attributes: Mapping[str, object]) -> StudyQuestion:
     except (InputError, ValueError, AttributeError):
         return NO_QUESTION
     tolerances = tuple(f"{name}{SUFFIX}" for name in parts) if isinstance(parts, dict) else ()
+    if isinstance(drawn, dict) and "from" in drawn:
+        deviations = (str(name) for name in coordinates if str(name).endswith(SUFFIX))
+        tolerances = tuple(dict.fromkeys((*tolerances, *deviations)))
     named = tuple(name for name in study.cases if name not in tolerances)
     return StudyQuestion(study.title, study.objectives, study.where, (*named, *tolerances), tolerances)

@@ -12,7 +12,6 @@ designs. They have the streams of an axis of their own.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Self
@@ -23,7 +22,8 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.axes import samples
 from pipeline.sweep.axes.kinds import MAX_DRAWN, Array, ArrayValues, Axis, Listed
 from pipeline.sweep.reading import SectionContent, SweepReading, optional
-from pipeline.sweep.tolerances.sections import ToleranceSection, TolerancesSection
+from pipeline.sweep.tolerances.sections import FittedTolerances, ToleranceSection, TolerancesSection
+from pipeline.sweep.tolerances.spread import JointSpread, correlated
 from robots.formats.description import Description
 from robots.loads.wrapped import SUFFIX, toleranced
 from robots.model import Family
@@ -35,8 +35,8 @@ DIGITS = 12
 LEAST_UNIT = 2.0**-53
 
 
-class TolerancesContent(SectionContent[Mapping[str, float], TolerancesSection | None]):
-    """Standard deviations of parameters by name. Deviations themselves are parameters, and part of the designs."""
+class TolerancesContent(SectionContent[JointSpread, TolerancesSection | None]):
+    """JointSpread of parameters. Deviations themselves are parameters, and part of the designs."""
 
     key = KEY
     field = optional(TolerancesSection, "deviations of parameters that every design is computed under; default: none")
@@ -49,7 +49,7 @@ class TolerancesContent(SectionContent[Mapping[str, float], TolerancesSection | 
 
     @classmethod
     def read(cls, reading: SweepReading) -> Self:
-        """Return the standard deviations."""
+        """Return the standard deviations and the covariance."""
         return cls(spread_of(reading.said(TolerancesContent)))
 
 
@@ -84,10 +84,19 @@ def tolerances_of(section: TolerancesSection | None) -> tuple[str, ...]:
     return () if section is None else tuple(name + SUFFIX for name in section.parameters)
 
 
-def spread_of(section: TolerancesSection | None) -> dict[str, float]:
-    """Standard deviations by names of parameters."""
+def spread_of(section: TolerancesSection | None) -> JointSpread:
+    """Return standard deviations and covariance of the deviations."""
     parts = {} if section is None else section.parameters
-    return {name: part.deviation or (part.limit or 0.0) / math.sqrt(3.0) for name, part in parts.items()}
+    deviations = {name: part.deviation or (part.limit or 0.0) / math.sqrt(3.0) for name, part in parts.items()}
+    covariance = np.diag(np.square([*deviations.values()]))
+    joint = _joint(section)
+    covariance[: len(joint), : len(joint)] = joint
+    return JointSpread(deviations, covariance)
+
+
+def _joint(section: TolerancesSection | None) -> np.ndarray:
+    """Return the covariance of the parameters that deviate together, the first ones; (0, 0) without such."""
+    return np.array(section.covariance) if isinstance(section, FittedTolerances) else np.zeros((0, 0))
 
 
 def read_deviations(report: Report, section: TolerancesSection | None, seed: int | None) -> tuple[Axis, ...]:
@@ -104,7 +113,12 @@ def read_deviations(report: Report, section: TolerancesSection | None, seed: int
         return ()
     names = tuple(section.parameters)
     unit = samples.sample("sobol", section.count, chosen, KEY, names)
-    columns = [ArrayValues(_drawn(part, row)) for part, row in zip(section.parameters.values(), unit, strict=True)]
+    rows = [_drawn(part, row) for part, row in zip(section.parameters.values(), unit, strict=True)]
+    joint = _joint(section)
+    if count := len(joint):
+        sizes = np.sqrt(np.diag(joint))[:, None]
+        rows[:count] = correlated(joint, np.array(rows[:count]) / sizes)
+    columns = [ArrayValues(_rounded(row)) for row in rows]
     return (Deviations(tuple(name + SUFFIX for name in names), tuple(columns)),)
 
 
@@ -114,4 +128,9 @@ def _drawn(part: ToleranceSection, unit: Array) -> Array:
     else:
         normal = NormalDist(0.0, part.deviation or 1.0)
         values = [normal.inv_cdf(max(x, LEAST_UNIT)) for x in unit.tolist()]
+    return np.array(values)
+
+
+def _rounded(values: Array) -> Array:
+    """Return deviations with DIGITS significant digits."""
     return np.array([float(f"{value:.{DIGITS - 1}e}") for value in values])

@@ -21,8 +21,13 @@ class ToleranceSection(Section):
 class TolerancesSection(Section):
     """Deviations of parameters, drawn together; every design is computed under each, as operating cases."""
 
-    parameters: Annotated[dict[Text, ToleranceSection], Field(min_length=1, max_length=1000)] = Field(
-        description="tolerances by names of parameters of the robot"
+    parameters: Annotated[dict[Text, ToleranceSection], Field(max_length=1000)] = Field(
+        default_factory=dict, description="tolerances by names of parameters of the robot"
+    )
+    source: Text | None = Field(
+        default=None,
+        alias="from",
+        description="file of `limbsweep identify --output` (.json): its parameters deviate, with their covariance",
     )
     count: Annotated[Integer, Field(ge=0, le=100_000)] = Field(
         default=32, description="how many deviations are drawn; 0: none, the designs say `NAME_deviation` themselves"
@@ -30,6 +35,12 @@ class TolerancesSection(Section):
     seed: Annotated[Integer, Field(ge=0, le=2**128)] | None = Field(
         default=None, description="seed of the deviations; default: that of the file"
     )
+
+
+class FittedTolerances(TolerancesSection):
+    """Tolerances with the parameters of a file: `covariance` is of the first of them, together."""
+
+    covariance: tuple[tuple[float, ...], ...] = ()
 
 
 class WarmingSection(Section):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +100,8 @@ def test_status_tells_what_is_stuck_and_a_spread(logged: Path, monkeypatch: pyte
     )
     low, high = monitor._spread(late, 2) or (0.0, 0.0)
     assert 0.0 < low < high
-    assert (
-        monitor.described(EVENTS[3]) == "2 with 2 threads, 1 of them paused; 3 blocks in flight, memory 1 GiB of 4 GiB"
-    )  # type: ignore[arg-type]
+    state: Any = EVENTS[3]
+    words = "2 with 2 threads, 1 of them paused; 3 blocks in flight, memory 1 GiB of 4 GiB"
+    assert monitor.described(state) == words
+    assert monitor.described(replace(state, share=0.25)) == f"{words}; shared with other runs, 25% for this one"
     assert monitor.status(logged).news == "3 blocks sent again: client.restart()"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -132,6 +132,14 @@ class DesignProblem:
         bounds = {name: span for name, span in self.bounds.items() if name not in fixed and name not in of_tables}
         if not bounds:
             raise refuse("constant", "all parameters that vary", "some of them", "Leave one out.")
+        return replace(self, bounds=bounds, constant={**self.constant, **fixed})
+
+    def about(self, names: Collection[str], design: Mapping[str, object]) -> DesignProblem:
+        """The problem of those of its factors that are named, all other numbers as those of a design by name."""
+        bounds = {name: span for name, span in self.bounds.items() if name in names}
+        set_elsewhere = {*bounds, *self.cases, *(name for name, _ in self.space.rules)}
+        numbers = {name: design[name] for name in self.first_parameters if name in design and name not in set_elsewhere}
+        fixed = {name: float(x) for name, x in numbers.items() if isinstance(x, int | float | np.number)}
         return replace(self, bounds=bounds, constant={**self.constant, **fixed})
 
     def under(self, case: Mapping[str, float]) -> DesignProblem:

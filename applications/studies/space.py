@@ -24,7 +24,7 @@ from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
 from pipeline.sweep.axes.columns import LABEL, STORED, TRUTH
 from pipeline.sweep.axes.derived import DependentAxis, Derived, Filtered
-from pipeline.sweep.axes.kinds import Axis, Grid, Listed, Product, Sampled
+from pipeline.sweep.axes.kinds import ArrayValues, Axis, Grid, Listed, Product, Sampled
 from pipeline.sweep.choices import only_chosen
 from pipeline.sweep.gravity import GRAVITY
 from pipeline.sweep.model import Sweep
@@ -111,10 +111,11 @@ class DesignSpace(PointSpace):
         """
         named = tuple(name for name in (sweep.question.cases if cases is None else cases) if not is_dim(sweep, name))
         base, rules, conditions = _unwrapped(sweep.design)
-        _require_swept(named, [name for part in _parts(base) for name in part.names])
+        parts = [table for part in _parts(base) for table in _apart(part, named)]
+        _require_swept(named, [name for part in parts for name in part.names])
         factors: list[Factor] = []
         combined: list[dict[str, Array]] = []
-        for part in _parts(base):
+        for part in parts:
             factors += _factors("design", part, named)
             combined += _cases(part, named)
         constants = dict(sweep.parameters)
@@ -454,6 +455,32 @@ def _unwrapped(axis: Axis) -> tuple[Axis, tuple[tuple[str, ParsedExpression], ..
 
 def _parts(axis: Axis) -> tuple[Axis, ...]:
     return axis.parts if isinstance(axis, Product) else (axis,) if axis.names else ()
+
+
+def _apart(part: Axis, cases: Sequence[str]) -> tuple[Axis, ...]:
+    """Return a table of designs under all cases, as stores of searches have it, as two: of designs, and of cases."""
+    sides = [[k for k, name in enumerate(part.names) if (name in cases) is inside] for inside in (False, True)]
+    if not isinstance(part, Listed) or not all(sides):
+        return (part,)
+    values = np.stack([*part.values().values()], axis=1)
+    firsts = [np.sort(np.unique(values[:, side], axis=0, return_index=True)[1]) for side in sides]
+    if len(np.unique(values, axis=0)) != len(firsts[0]) * len(firsts[1]):
+        return (part,)
+    return tuple(_table(part, side, rows) for side, rows in zip(sides, firsts, strict=True))
+
+
+def _table(part: Listed, columns: Sequence[int], rows: NDArray[np.intp]) -> Listed:
+    """Return some rows of some columns of a table."""
+    parts = []
+    for k in columns:
+        column = part.columns[k]
+        numbers = column.take(rows.astype(np.int64))
+        parts.append(
+            replace(column, numbers=numbers)
+            if isinstance(column, ArrayValues)
+            else ArrayValues(np.asarray(numbers, dtype=float))
+        )
+    return Listed(tuple(part.names[k] for k in columns), tuple(parts))
 
 
 def _factors(section: str, part: Axis, cases: Sequence[str]) -> Iterator[Factor]:

@@ -56,10 +56,19 @@ class Advice:
             samples = sweep.grid.samples * len(sweep.trajectories) * sweep.sizes["friction"] * problem.case_count
             if samples > MOST_SAMPLES:
                 return None, f"a design has {samples:,} samples"
-            rows = {name: self._stored(problem)[name] for name in problem.rows_of_tables}
-            return (problem.at(rows) if rows else problem), ""
+            free = [name for name in problem.names if name in self._free]
+            if not free:
+                return None, "no parameter varies between bounds"
+            place, coordinates = self.results.place, self.results.by_case.coords
+            row = {str(name): x.values[place] for name, x in coordinates.items() if x.dims == ("design",)}
+            return problem.about(free, row), ""
         except InputError as error:
             return None, str(error.problems[0].got)
+
+    @property
+    def _free(self) -> frozenset[str]:
+        """Names of the parameters that vary by themselves, not as rows of a table."""
+        return frozenset(factor.name for factor in self.results.designs.factors if factor.kind == "free")
 
     def _stored(self, problem: DesignProblem) -> dict[str, float]:
         return problem.stored_design(self.results.by_case, self.results.place)
@@ -83,20 +92,30 @@ class Advice:
         """Compare the design with the next, the middle of all, and the robot's defaults."""
         column, place, table = self.column, self.results.place, self.results.designs
         if column is None or not np.isfinite(column.values[place]):
-            return ""
+            return "Not known: this design has no number."
         mine = float(column.values[place])
         rivals = np.flatnonzero(table.meets & (np.arange(table.count) != place))
         if not len(rivals):
-            return "No other design meets all conditions."
+            return "No other design meets all conditions." if table.count > 1 else "There is no other design."
         order = rivals[np.argsort(column.sign * column.values[rivals], kind="stable")]
         next_one, middle = int(order[0]), float(np.median(column.values[rivals]))
         number = self.results.name_of(self.results.hardest(next_one))
         parts = [f"{_compared(column, mine, float(column.values[next_one]))} the next, design {number}"]
-        parts.append(f"{_compared(column, mine, middle)} the middle of those that meet all conditions")
+        parts.append(f"{_compared(column, mine, middle)} the middle of {self._usable}")
         if (usual := self._usual()) is not None:
             parts.append(f"{_compared(column, mine, usual)} the robot with its default parameters")
         shown = ", ".join([*parts[:-1], f"and {parts[-1]}"] if len(parts) > 1 else parts)
         return f"{_capital(column.words)} {column.text_at(place)}: {shown}."
+
+    @property
+    def _usable(self) -> str:
+        """The designs that count, in words."""
+        return "those that meet all conditions" if self.results.question.where else "all without a failed sample"
+
+    @property
+    def _has_number(self) -> bool:
+        column = self.column
+        return column is not None and bool(np.isfinite(column.values[self.results.place]))
 
     def _usual(self) -> float | None:
         """The objective of the robot's defaults, which a design of today may have; None where it fails."""
@@ -110,6 +129,8 @@ class Advice:
     def sure(self) -> str:
         """Describe the certainty: deviations of parameters, ends of swept ranges, variance that is not explained."""
         column, prospect = self.column, self.prospect[0]
+        if not self._has_number:
+            return "Not known: this design has no number."
         parts = []
         if column is not None and prospect is not None and prospect.value:
             rise = abs(prospect.off - prospect.value) / abs(prospect.value)
@@ -133,11 +154,19 @@ class Advice:
             if min(value - low, high - value) <= EDGE * (high - low):
                 yield f"{column.words} {unit.text(value)} ({unit.number(low)} to {unit.text(high)})"
 
+    def _ends(self) -> Iterator[tuple[float, str]]:
+        """Give the ends of ranges at which the design lies: the room that is left, as a share, and words."""
+        for column, low, high in self._spans():
+            value = float(column.values[self.results.place])
+            for end, bound in (("least", low), ("largest", high)):
+                if (room := abs(bound - value) / (high - low)) <= EDGE:
+                    yield room, f"{end} {column.words} {column.shown_in.text(bound)}"
+
     def _spans(self) -> Iterator[tuple[DesignColumn, float, float]]:
         """Give the varied parameters with the ends of their ranges; those of two values alone have no inside."""
-        for column in self.results.designs.choices:
+        for column in filter(lambda column: column.name in self._free, self.results.designs.choices):
             values = np.unique(column.values[np.isfinite(column.values)])
-            if not column.texts and len(values) > 2:
+            if len(values) > 2:
                 yield column, float(values[0]), float(values[-1])
 
     def limits(self) -> list[tuple[str, str, str]]:
@@ -145,14 +174,23 @@ class Advice:
         prospect, column = self.prospect[0], self.column
         if prospect is None or column is None:
             spare = [(number, number.spare(self.results.place)) for number in key_numbers(self.results)]
-            held = sorted(((share, number.column.words) for number, share in spare if share is not None))
-            return [(words, percent(share), "not known") for share, words in held]
+            held = [(share, number.column.words) for number, share in spare if share is not None]
+            rows = [(share, words) for share, words in held if np.isfinite(share)]
+            rows += self._ends() if self._has_number else ()
+            return [(words, percent(share), "not known") for share, words in sorted(rows)]
         rows = []
         for limit in prospect.limits[:MOST_LIMITS]:
             gain = column.shown_in.text(limit.gain) if limit.gain else "nothing"
+            gain += " (of the range)" if limit.gain and limit.factor else ""
             text = self._end(limit.text, limit.factor) if limit.factor else limit.text.replace("_", " ")
             rows.append((text, percent(limit.spare), gain))
         return rows
+
+    def unlimited(self) -> str:
+        """Return the sentence for a design without limits."""
+        if not self._has_number:
+            return "Not known: this design has no number."
+        return "No condition with a margin was given, and no range ends near it."
 
     def _end(self, text: str, factor: str) -> str:
         problem = self._problem[0]
@@ -165,8 +203,10 @@ class Advice:
         """Return the next steps as sentences, the most promising first."""
         (prospect, why), column = self.prospect, self.column
         steps: list[str] = []
+        if not self.results.designs.good.any() and not self._has_number:
+            return ["Samples of every design fail: Failures has the reasons, and what to do about each."]
         if column is None:
-            return steps
+            return ["Give metrics, such as peak_force: no number decides here."]
         if not self.results.designs.meets.any():
             return ["No design meets all conditions: loosen the one that most break (see Failures), or widen ranges."]
         if prospect is not None:
@@ -189,8 +229,17 @@ class Advice:
                 )
         else:
             steps = [f"Sweep beyond the edge: {text}." for text in self._edges()]
-            steps.append(f"Derivatives are not known here: {why}. Add designs about this one by study rank --refine.")
+            steps.append(self._without_derivatives(why))
         return steps
+
+    def _without_derivatives(self, why: str) -> str:
+        """Return the step from a design without derivatives: there is none between the rows of a table."""
+        choices = self.results.designs.choices
+        if not choices:
+            return "Sweep a parameter: no other design is there to compare with."
+        if not any(column.name in self._free for column in choices):
+            return "Only rows of tables vary, and no design lies between them: compute more of them by study search."
+        return f"Derivatives are not known here: {why}. Add designs about this one by study rank --refine."
 
 
 def _compared(column: DesignColumn, mine: float, reference: float) -> str:

@@ -11,8 +11,11 @@ import numpy as np
 from applications.report.data.designs import ROUNDING, SUMMED, DesignColumn
 from applications.report.data.display import display_unit, rounded
 from applications.report.data.results import Results
+from applications.studies.columns import objective
 
 BOUND = re.compile(r"\s*(\w+)\s*(<=?|>=?)\s*(?:([-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)|([A-Za-z]\w*))\s*")
+WORST = ("worst", "max", "min")
+"""Rules over operating cases by which one of them decides."""
 MOST_NUMBERS = 6
 MOST_WORDS = 6
 """Key numbers, and parameters that the answer names."""
@@ -47,6 +50,8 @@ class KeyNumber:
         spare, bound = self.spare(design), self.bound_of(design)
         if spare is not None and bound is not None:
             limit = f"{self.column.shown_in.text(bound)} at {'least' if self.least else 'most'}"
+            if not np.isfinite(spare):
+                return f"{limit}; no number: a sample failed"
             return f"{limit}: {rounded(100 * abs(spare), 2)} % {'to spare' if spare >= 0 else 'beyond it'}"
         values, sign = self.column.values, self.column.sign
         meets = results.designs.meets
@@ -119,12 +124,25 @@ def question_words(results: Results) -> str:
     text = f"Objectives: {words}" if table.asked else f"No objective was given; the first metric decides: {words}"
     if results.question.cases:
         cases = "; ".join(_span(results, name) for name in results.question.cases)
-        text += f", in the worst of {table.numbers.shape[1]} operating cases ({cases})"
-    sets = results.by_case.sizes.get("friction", 1)
-    text += f", in the worst of {sets} friction sets" if sets > 1 else ""
+        text += f". The worst of {table.numbers.shape[1]} operating cases ({cases}) counts{_unless(results)}"
+    if (sets := results.by_case.sizes.get("friction", 1)) > 1:
+        text += f". {_over_sets(results, sets)}"
     if results.question.where:
         text += f". Conditions: {'; '.join(condition.replace('_', ' ') for condition in results.question.where)}"
     return f"{text}."
+
+
+def _unless(results: Results) -> str:
+    """Return the exception of objectives with a rule of their own over the cases."""
+    rules = [objective(text).over for text in results.question.objectives]
+    return ", unless an objective says otherwise" if any(rule not in WORST for rule in rules) else ""
+
+
+def _over_sets(results: Results, sets: int) -> str:
+    """Describe what of several friction sets counts: sums and means take them all."""
+    names = [name for text in results.question.objectives for name in objective(text).expression.names]
+    rules = [f"{name.replace('_', ' ')} is over all of them" for name in names if name.endswith(("_sum", "_mean"))]
+    return ", but ".join([f"The worst of {sets} friction sets counts", *dict.fromkeys(rules)])
 
 
 def _span(results: Results, name: str) -> str:
@@ -145,7 +163,7 @@ def answer_words(results: Results) -> str:
     first = table.first
     if first is not None and np.isfinite(first.values[place]):
         text += f". Its {first.words} is {first.text_at(place)}"
-        if results.question.cases:
+        if results.question.cases and _decides(results):
             text += f", reached with {results.case_words(results.worst_case(place))}"
         if table.count > 1 and not first.varies:
             text += ", as that of all designs"
@@ -155,6 +173,12 @@ def answer_words(results: Results) -> str:
         if number.by is not None and not number.least and (spare := number.spare(place)) is not None
     ]
     return f"{text}; {', '.join(used)}." if used else f"{text}."
+
+
+def _decides(results: Results) -> bool:
+    """Return whether one case decides the first objective, as for the worst of them; a mean is reached in none."""
+    rules = [objective(text).over for text in results.question.objectives[:1]]
+    return all(rule in WORST for rule in rules)
 
 
 def verdict(results: Results) -> tuple[bool, str]:
@@ -170,7 +194,10 @@ def verdict(results: Results) -> tuple[bool, str]:
         total += f"; {results.incomplete:,} more lack an operating case"
     if not count:
         why = "no design meets all conditions" if good else "every design has a failed sample"
-        return False, f"{why[0].upper()}{why[1:]}: the design with the best first number is shown."
+        first = table.first
+        has_number = first is not None and bool(np.isfinite(first.values[results.place]))
+        shown = "the design with the best first number is shown" if has_number else "this one is no better than others"
+        return False, f"{why[0].upper()}{why[1:]}: {shown}."
     if not table.meets[results.place]:
         return False, f"This design does not meet all conditions; {total}."
     best = "The best by the first objective" if table.asked else "The best by the first metric"

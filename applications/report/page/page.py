@@ -203,7 +203,7 @@ def _advice(advice: Advice) -> str:
     entries = {
         "How much better?": f"<p>{escape(advice.better())}</p>",
         "How sure?": f"<p>{escape(advice.sure())}</p>",
-        "What limits it?": limits or "<p>No condition was given, and no range ends near it.</p>",
+        "What limits it?": limits or f"<p>{escape(advice.unlimited())}</p>",
         "What next?": f"<ul>{steps}</ul>",
     }
     parts = (f"<dt>{head}</dt><dd>{body}</dd>" for head, body in entries.items())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -54,16 +54,7 @@ def polished(sweep: Sweep, question: StudyQuestion, outcome: SearchOutcome) -> l
     for k, text in enumerate(question.objectives):
         start = int(outcome.front[np.argmin(outcome.costs[outcome.front, k])])
         row = {str(name): x.values[start] for name, x in outcome.designs.coords.items() if x.dims == ("design",)}
-        fixed = _constants(problem, row)
         point = [float(row[name]) for name in problem.names]
-        best = optimise(replace(problem, constant=fixed), objective(text), np.array(point), question.where)[0]
+        best = optimise(problem.about(problem.names, row), objective(text), np.array(point), question.where)[0]
         designs.append(PolishedDesign(text, start, best))
     return designs
-
-
-def _constants(problem: DesignProblem, row: dict[str, object]) -> dict[str, float]:
-    """Return the numbers of a design that are no variables, neither derived nor cases."""
-    derived = {name for name, _ in problem.space.rules}
-    free = {name for name in row if name not in problem.names and name not in derived and name not in problem.cases}
-    numbers = {name: row[name] for name in free if name in problem.first_parameters}
-    return {name: float(value) for name, value in numbers.items() if isinstance(value, int | float | np.number)}

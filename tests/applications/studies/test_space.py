@@ -333,3 +333,25 @@ def test_a_table_has_the_same_name_in_a_sweep_and_in_its_store(tmp_path: Path) -
     made, opened = run(sweep, tmp_path / "s.zarr", SYNCHRONOUS), open_results(tmp_path / "s.zarr")
     for space in (DesignSpace.of(sweep), DesignSpace.of_dataset(made), DesignSpace.of_dataset(opened)):
         assert [factor.name for factor in space.varied()] == ["proximal_length, distal_length"]
+
+
+def test_a_table_of_designs_under_all_cases_has_the_derivatives_of_a_grid() -> None:
+    lengths = [0.5, 0.52, 0.56]
+    rows = [(length, payload) for length in lengths for payload in (0.0, 1.0)]
+    columns = ", ".join(
+        f"{name}: {list(x)}"
+        for name, x in zip(("proximal_length", "payload_mass"), zip(*rows, strict=True), strict=True)
+    )
+    text = f"limbsweep: 1\nrobot: five_bar\ndesign: {{list: {{{columns}}}}}\n{TRAJECTORY}"
+    grid = text.replace(f"list: {{{columns}}}", f"grid: {{proximal_length: {lengths}, payload_mass: [0.0, 1.0]}}")
+    target, best = objective("min peak_force"), []
+    for each in (text, grid):
+        problem = DesignProblem.of(Sweep.from_text(each), cases=["payload_mass"])
+        assert problem.bounds == {"proximal_length": (0.5, 0.56)}
+        assert problem.case_count == 2
+        best.append(value_with_rates(problem, target, np.array([0.53])))
+    assert best[0][0] == best[1][0]
+    assert np.array_equal(best[0][1], best[1][1])
+    broken = Sweep.from_text(text.replace("0.56, 0.56", "0.56, 0.57"))  # a design without all of its cases
+    with pytest.raises(InputError, match="a case that is no parameter of the grid"):
+        DesignProblem.of(broken, cases=["payload_mass"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from applications.report.data.advice import Advice
+from applications.report.data.answer import answer_words, key_numbers, question_words, verdict
 from applications.report.data.recomputed import results_of
 from applications.report.data.results import Results
 from applications.studies.columns import objective
@@ -92,3 +94,31 @@ def test_a_length_that_no_mass_follows_is_told(results: Results) -> None:
     assert "no mass follows upper arm" in Advice(results).sure().lower()
     heavier = TEXT.replace("trajectories:", "  derive: {arm_mass: 3.7 * upper_arm / 0.4}\ntrajectories:")
     assert weightless(DesignProblem.of(Sweep.from_text(heavier), cases=["payload_mass"]), design) == ()
+
+
+def test_a_mean_is_reached_in_no_case_and_tables_have_nothing_between_their_rows() -> None:
+    table = "list: {torque_constant: [0.32, 0.36, 0.45], resistance: [6.0, 4.0, 2.0]}"
+    text = re.sub(r"  sample:.*?(?=trajectories)", f"  {table}\n", TEXT, flags=re.S)
+    text = text.replace("rl5_1450", "rl5_1450_motors").replace("[peak_force, ", "[peak_force, electrical_energy, ")
+    text = text.replace("[min peak_force]", '["min electrical_energy, mean over cases"]').replace(
+        "condition < 2.6 and peak_velocity < 8", "condition < 9"
+    )
+    results = results_of(run(Sweep.from_text(text), cluster=ClusterConfig.of("synchronous")))
+    advice = Advice(results)
+    assert "reached with" not in answer_words(results)
+    assert "counts, unless an objective says otherwise" in question_words(results)
+    assert all("off by" not in sentence for sentence in (advice.sure(), *advice.next_step()))
+    assert advice.next_step() == [
+        "Only rows of tables vary, and no design lies between them: compute more of them by study search."
+    ]
+
+
+def test_a_design_whose_samples_fail_is_not_praised() -> None:
+    text = TEXT.replace("start: [-0.15, 0, 0]", "start: [-2.0, 0, 0]").replace("count: 64", "count: 4")
+    results = results_of(run(Sweep.from_text(text), cluster=ClusterConfig.of("synchronous")))
+    advice = Advice(results)
+    assert {advice.better(), advice.sure(), advice.unlimited()} == {"Not known: this design has no number."}
+    assert advice.limits() == []
+    assert advice.next_step() == ["Samples of every design fail: Failures has the reasons, and what to do about each."]
+    assert verdict(results)[1] == "Every design has a failed sample: this one is no better than others."
+    assert all("no number" in number.note(results, results.place) for number in key_numbers(results))

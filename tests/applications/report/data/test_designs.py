@@ -155,7 +155,7 @@ def test_friction_parameters_are_factors_of_what_decides() -> None:
     assert part is not None
     assert "3 designs under 16 friction sets each" in part.body
     assert "coulomb" in part.body
-    assert "in the worst of 16 friction sets" in question_words(results)
+    assert "The worst of 16 friction sets counts." in question_words(results)
     asked = results_of(results.dataset, question=StudyQuestion(where=("distal_length < 0.49",)))
     assert [column.name for column in asked.designs.parameters] == ["distal_length", "proximal_length"]
     cased = results_of(results.dataset, question=StudyQuestion(cases=("friction",)))

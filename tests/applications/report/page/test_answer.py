@@ -76,8 +76,8 @@ def test_the_best_design_is_best_in_its_worst_case(results: Results) -> None:
         f"The best by the first objective: {meets.sum()} of 12 designs meet all conditions.",
     )
     assert question_words(results) == (
-        "Objectives: least peak force, then least condition, in the worst of 3 operating cases (payload mass 0 to "
-        "5 kg). Conditions: condition < 2.6."
+        "Objectives: least peak force, then least condition. The worst of 3 operating cases (payload mass 0 to "
+        "5 kg) counts. Conditions: condition < 2.6."
     )
 
 

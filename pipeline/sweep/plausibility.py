@@ -14,10 +14,12 @@ from pipeline.errors import Problem
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.loads.reader import LoadsContent
 from pipeline.sweep.reading import SweepReading
+from robots.criteria.shapes import Line, joint_points, lines_of
 from robots.drives import COUPLED, SLOW, uncoupled
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import joints
-from robots.model import Mechanism
+from robots.model import Limb, Mechanism
+from robots.quantities import QUANTITIES
 from robots.trajectories.kinds import JOINT_MOTIONS
 from robots.trajectories.trajectory import Trajectory
 
@@ -32,7 +34,13 @@ HEAVY = 20.0
 
 PAYLOAD = "payload_mass"
 LOOKED_AT = 10_000
-"""Designs whose payloads are looked at."""
+"""Designs whose payloads and lengths are looked at."""
+
+FORCES = ("actuation", "reactions", "path", "linear", "simulation")
+"""Stages whose quantities depend on masses."""
+
+LONGER = 1.2
+"""Ratio of the lengths of a link up to which the same mass is plausible."""
 
 
 def warnings(reading: SweepReading) -> Iterator[Problem]:
@@ -48,6 +56,7 @@ def warnings(reading: SweepReading) -> Iterator[Problem]:
         yield from _uncoupled_spins(reading, reading.mechanism)
     if reading.design is not None:
         yield from _heavy_payloads(reading, reading.design)
+        yield from _equal_masses(reading, reading.design)
 
 
 def empty_parts(report: Report, sweep: Sweep) -> Iterator[Problem]:
@@ -101,6 +110,49 @@ def _heavy_payloads(reading: SweepReading, design: DesignAxis) -> Iterator[Probl
         if mass > HEAVY * own > 0.0:
             rule = f"at most {HEAVY:g} times the mass of the bodies of the robot, {own:.4g} kg"
             yield reading.report.document.problem(carried[name], f"{name} of {mass:g} kg", rule, "Masses are in kg.")
+
+
+def _equal_masses(reading: SweepReading, design: DesignAxis) -> Iterator[Problem]:
+    """Warn of links that are longer in some designs than in others, and as heavy, where forces are computed."""
+    lengths = [name for name in design.axis.names if name in design.parameters and design.parameters[name].unit == "m"]
+    forces = any(
+        QUANTITIES[str(name)].stage in FORCES
+        for name in (*reading.file.outputs, *reading.file.metrics)
+        if str(name) in QUANTITIES
+    )
+    if not lengths or not forces:
+        return
+    found = {}
+    values = design.axis.values(0, min(design.axis.size, LOOKED_AT))
+    rest = {name: design.fixed.get(name, row.scalar) for name, row in design.parameters.items()}
+    for name in lengths:
+        ends = [int(np.argmin(values[name])), int(np.argmax(values[name]))]
+        pair = [rest | {key: float(x[k]) for key, x in values.items() if key in rest} for k in ends]
+        alone = pair[0] | {name: pair[1][name]}  # others that are swept with it may be what stretches a link
+        short, long, moved = (design.family.assemble(numbers) for numbers in (*pair, alone))
+        by_it = {*_stretched(short, moved)}
+        found |= {link: name for link in _stretched(short, long) if link in by_it and link not in found}
+    if found:
+        links = ", ".join(f"{link} by {name}" for link, name in found.items())
+        rule = "masses that follow from lengths"
+        hint = "Give the links profiles and materials in a section shapes, or derive their masses."
+        yield reading.report.document.problem(("design",), f"links of other lengths, as heavy: {links}", rule, hint)
+
+
+def _stretched(short: Mechanism, long: Mechanism) -> Iterator[str]:
+    """Yield the names of links with mass that are longer in one of two mechanisms, and as heavy."""
+    for one, second in zip(short.limbs, long.limbs, strict=True):
+        for k, link in enumerate(one.links):
+            masses = [float(limb.links[k].inertia.mass) for limb in (one, second)]
+            if masses[0] == masses[1] > 0.0:
+                sizes = [sum(_length(limb, k, line) for line in lines_of(one, k)) for limb in (one, second)]
+                if max(sizes) > LONGER * min(sizes):
+                    yield link.body.rpartition(".")[2]
+
+
+def _length(limb: Limb, link: int, line: Line) -> float:
+    start, end = (joint_points(limb, link)[joint] for joint in line)
+    return math.dist([float(x) for x in start], [float(x) for x in end])
 
 
 def _carried(reading: SweepReading, design: DesignAxis) -> Mapping[str, KeyPath]:

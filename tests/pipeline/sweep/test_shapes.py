@@ -87,6 +87,16 @@ def test_wrong_shapes_are_refused(old: str, new: str, told: str) -> None:
         ls.Sweep.from_text(TEXT.replace(old, new))
 
 
+def test_links_that_grow_without_getting_heavier_are_told() -> None:
+    before, after = TEXT.index("shapes:\n"), TEXT.index("trajectories:")
+    plain = TEXT[:before] + TEXT[after:].replace(", least_stiffness, clearance", "")
+    (warning,) = ls.Sweep.from_text(plain.replace("[0.5, 0.56]", "[0.4, 0.56]")).warnings
+    assert "links of other lengths, as heavy: proximal by proximal_length" in str(warning)
+    shaped = [plain, TEXT, plain.replace("[0.5, 0.56]", "[0.4, 0.56]").replace("[peak_force]", "[condition]")]
+    derived = plain.replace("[0.5, 0.56]}}", "[0.4, 0.56]}, derive: {proximal_mass: 3 * proximal_length}}")
+    assert not any(ls.Sweep.from_text(text).warnings for text in (*shaped, derived))
+
+
 def test_criteria_of_shapes_need_shapes() -> None:
     before, after = TEXT.index("shapes:\n"), TEXT.index("criteria:")
     with pytest.raises(InputError, match=r"criteria.stiffness.shapes: .*Add a section shapes"):

@@ -1,4 +1,4 @@
-"""Import robots from URDF, SDF and MJCF files, and robots of a user as objects that go back into a robot file.
+"""Import robots from URDF, SDF and MJCF files and tables of joints; write robots of a user into robot files.
 
 Loops that these formats cannot express come from another file.
 """
@@ -31,7 +31,7 @@ from pipeline.robot_files.reader import read_robot as read
 from pipeline.robot_files.sections import ClosureSection, LoopsFile
 from pipeline.robot_files.values import ValueReader
 from robots.arguments import check_arguments
-from robots.formats import checks, description, exporting, mjcf, sdf, urdf, writing
+from robots.formats import checks, description, exporting, joint_table, mjcf, sdf, urdf, writing
 from robots.formats.closing import ClosingJoint
 from robots.formats.description import CONSTANTS, Description, fill
 from robots.formats.parametric import with_parameters
@@ -42,6 +42,9 @@ from robots.formats.xml_tree import MAX_BYTES as MAX_XML
 from robots.formats.xml_tree import Element, FormatError, ImportedError, parse, root_tag
 from robots.model import Robot
 from robots.parameters import nearest
+
+TABLE = ".csv"
+"""Ending of a table of joints."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +67,14 @@ def import_robot(
     packages: Packages = NO_PACKAGES,
     leave_out: Collection[str] = (),
 ) -> ImportedRobot:
-    """Import the robot of a URDF, SDF or MJCF file, with loops in another file. Raises InputError with all problems.
+    """Import the robot of a URDF, SDF or MJCF file or a table of joints, with loops in another file.
 
-    The root link stands still, or floats as a `base` of six joints. Inertias that no body has become the nearest ones
-    that one has, which is told, or without `repair` are refused. With `parameters`, masses, offsets, sizes, gears and
-    ratios can be swept; else all are numbers. Macros are refused, or expanded, by the arguments in `macros` or, if
-    true, by none. The file may name others below its folder, its package, and the folders of `packages`. What changes
-    dynamics and cannot be said is refused, but for the kinds (`robots.formats.effects.KINDS`) that `leave_out` names.
+    Raises InputError with all problems. The root link stands still, or floats as a `base` of six joints. Inertias
+    that no body has become the nearest ones that one has, which is told, or without `repair` are refused. With
+    `parameters`, masses, offsets, sizes, gears and ratios can be swept; else all are numbers. Macros are refused, or
+    expanded, by the arguments in `macros` or, if true, by none. The file may name others below its folder, its
+    package, and the folders of `packages`. What changes dynamics and cannot be said is refused, but for the kinds
+    (`robots.formats.effects.KINDS`) that `leave_out` names.
     """
     name = os.fspath(path)
     files = _files(name, packages)
@@ -142,7 +146,12 @@ def _files(name: str, packages: Packages) -> PackageFiles:
 def _read(
     name: str, macros: Mapping[str, str] | bool, files: PackageFiles
 ) -> tuple[bytes | Element, tuple[Problem, ...]]:
-    """Read the bytes of an XML file as a parser can take them, or its root without macros, and warnings."""
+    """Read the bytes of an XML file as a parser can take them, or its root without macros, and warnings.
+
+    A table of joints becomes the root of a model.
+    """
+    if name.lower().endswith(TABLE):
+        return _table(name)
     data, warnings = _xml(read_bytes(name, MAX_XML), name)
     if b"xacro" not in data:
         return data, warnings
@@ -156,6 +165,16 @@ def _read(
         raise InputError([Problem(name, root.line, root.column, "", "macros of xacro", "a plain file", EXPAND)])
     root, more = _expanded(root, name, {} if macros is True else macros, files)
     return root, (*warnings, *more)
+
+
+def _table(name: str) -> tuple[Element, tuple[Problem, ...]]:
+    """Return the model of a table of joints, and warnings. Raises InputError."""
+    title = plain_name(os.path.splitext(os.path.basename(name))[0])
+    try:
+        root, warnings = joint_table.model(read_text(name, MAX_BYTES), title)
+    except ImportedError as error:
+        raise InputError(_problems(name, error.problems)) from None
+    return root, tuple(_problems(name, tuple(warnings)))
 
 
 def _expanded(
@@ -379,7 +398,7 @@ def load(
     leave_out: Collection[str] = (),
     **parameters: float,
 ) -> Robot:
-    """Load the robot in a URDF, SDF or MJCF file.
+    """Load the robot in a URDF, SDF or MJCF file, or a table of joints (.csv).
 
     Joints that close loops, and which joints are driven, are in the file `loops`. Macros of xacro are expanded where
     `macros` is true or has their arguments by name, by an evaluator that runs nothing. What the file names is below its

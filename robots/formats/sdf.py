@@ -18,7 +18,7 @@ from robots.formats.closing import ClosingJoint, between
 from robots.formats.poses import HERE, Pose, compose, inverse, rows, vector
 from robots.formats.sdf_file import BALL, CUTS, FIXED, KINDS, TWO_AXES, WORLD, SdfJoint, SdfModel, read
 from robots.formats.sdf_includes import IncludedFiles, with_includes
-from robots.formats.tree import Base, GrowingTree, Inertias, Place, Tree, finished, plain_name
+from robots.formats.tree import STEPS, Base, GrowingTree, Inertias, Place, Tree, finished, plain_name
 from robots.formats.xml_tree import Element, FormatError, ImportedError, parse
 from robots.geometry import point
 from robots.model import Coupling, Inertia
@@ -96,11 +96,19 @@ class _Growth:
         return finished(tree, self.growing, self.reading.problems, self.reading.warnings, inertias)
 
     def _driven(self) -> tuple[str, ...] | None:
-        """Return the joints whose effort is not limited to zero; None where none is."""
-        idle = {_plain(joint.name) for joint in self.reading.joints if joint.idle}
+        """Return the joints whose effort is not limited to zero, and no balls; None where none is limited so."""
+        idle, passive = set[str](), set[str]()
+        for joint in self.reading.joints:
+            name = _plain(joint.name)
+            if joint.kind == BALL:
+                passive |= {f"{name}_{end}" for end, _, _ in STEPS["spherical"]}
+            elif joint.idle:
+                idle |= {name, f"{name}_1", f"{name}_2"} if joint.kind in TWO_AXES else {name}
         followers = {_plain(joint.name) for joint in self.reading.joints if joint.mimic is not None}
         joints = [link.joint for link in self.growing.links]
-        return tuple(name for name in joints if name not in idle | followers) or None if idle & {*joints} else None
+        if not idle & {*joints, *(loop.joint for loop in self.loops if passive)}:
+            return None  # the file does not say
+        return tuple(name for name in joints if name not in idle | passive | followers) or None
 
     def _couplings(self) -> Iterator[Coupling]:
         """Couplings: joints that follow other joints."""

@@ -383,7 +383,7 @@ def inertia_matrix(
     motion, _ = long_form(motion, STANDING, short, TIMELESS)
     if is_tree(robot.family):
         return _tree_matrix(robot, method, motion.moving)
-    if method != "crba" and robot.mechanism.is_chain:
+    if robot.mechanism.is_chain:  # by the tree: equations of motion would differentiate the rates of all joints
         program = closed_matrix_program(robot.family, method)
         return InertiaMatrix(*closed_inertia(robot, program, "inertia", motion.moving))
     if method != "crba":

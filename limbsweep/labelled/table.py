@@ -79,7 +79,15 @@ RESULTS: Mapping[str, FunctionResult] = {
     ),
     "forward_dynamics": FunctionResult(
         "tasks.dynamics.forward",
-        {"acceleration": FREEDOM, "friction": RUBBING, "stuck": RUBBING, **STATUS, "unique": ()},
+        {
+            "acceleration": FREEDOM,
+            "friction": RUBBING,
+            "stuck": RUBBING,
+            **STATUS,
+            "unique": (),
+            "motions": (),
+            "residual": (),
+        },
     ),
     "equations_of_motion": FunctionResult(
         "tasks.dynamics.equations",
@@ -194,7 +202,9 @@ UNITS: Mapping[str, Mapping[str, str]] = {
     "inverse_kinematics": {"position": "rad or m", "velocity": "rad/s or m/s", "acceleration": "rad/s^2 or m/s^2"},
     "actuator_positions": {"position": "actuator_position"},
     "forward_kinematics": {"position": "position", "rotation": "1"},
-    "forward_dynamics": {"acceleration": "change", "friction": "N m or N", "stuck": "1", "unique": "1"},
+    "forward_dynamics": {"acceleration": "change", "friction": "N m or N", "stuck": "1", "unique": "1", "motions": "1",
+        "residual": "1",
+    },
     "equations_of_motion": {"kinetic_energy": "J", "potential_energy": "J"},
     "inertia_matrix": {"matrix": "kg m^2, kg m or kg"},
     "inertia_element": {"value": "kg m^2, kg m or kg"},

@@ -29,9 +29,10 @@ from tasks.dynamics.forces_over_step import (
     arguments,
     first_shape,
 )
+from tasks.dynamics.instant.decisions import census
 from tasks.dynamics.instant.layout import POSE
 from tasks.dynamics.instant.moments import Moment
-from tasks.dynamics.integration import METHODS, MotionSystem, Stepper, forced
+from tasks.dynamics.integration import METHODS, MotionSystem, Stepper, forced, whole_lanes
 from tasks.dynamics.records import (
     NO_FORCES,
     STANDING,
@@ -221,6 +222,11 @@ def stacked(rows: Sequence[np.ndarray], batch: Batch) -> np.ndarray:
 class ForwardDynamics(NamedTuple):
     """Accelerations, friction and stuck (*batch, joint with friction), status (*batch).
 
+    motions (*batch): number of motions that friction and its loads allow, 1 where the status is OK; where it is
+    FRICTION_SEVERAL_SOLUTIONS as many as a search from many places finds, two at least; 0 where none is found. residual
+    (*batch): where it is FRICTION_NOT_CONVERGED, the least difference of loads and of those that their motion makes,
+    relative; 0 elsewhere.
+
     acceleration: of a platform (*batch, 6), the time derivative of its twist; of a chain (*batch, freedom), those of
     its independent joints. unique (*batch): friction at rest is determined. Where joints that hold depend on each other
     it is not, and is the least of all with these accelerations, which are unique. FRICTION_NOT_CONVERGED where none was
@@ -232,6 +238,8 @@ class ForwardDynamics(NamedTuple):
     stuck: np.ndarray
     status: np.ndarray
     unique: np.ndarray
+    motions: np.ndarray
+    residual: np.ndarray
 
 
 @check_arguments
@@ -270,7 +278,8 @@ def forward_dynamics(
     if plain and signals is None:
         change, status = free_acceleration(robot, motion, forces, environment)
         none = np.zeros((*status.shape, 0))
-        return ForwardDynamics(change, none, none.astype(bool), status, np.ones(status.shape, dtype=bool))
+        one, sure = (status == Status.OK).astype(float), np.ones(status.shape, dtype=bool)
+        return ForwardDynamics(change, none, none.astype(bool), status, sure, one, np.zeros(status.shape))
     return _with_friction(robot, motion, forces, environment, signals)
 
 
@@ -311,7 +320,24 @@ def accelerations(system: MotionSystem, cases: Cases) -> ForwardDynamics:
     status[~finite], stuck[~finite] = Status.NONFINITE, False
     found[status != Status.OK], braking[status != Status.OK] = np.nan, np.nan
     unique = (rates.dependent[:samples] < 0.5).reshape(batch) & finite
-    return ForwardDynamics(found, braking, stuck, status, unique)
+    motions, residual = (status == Status.OK).astype(float).reshape(-1), np.zeros(status.size)
+    at = np.flatnonzero(np.isin(status, (Status.FRICTION_SEVERAL_SOLUTIONS, Status.FRICTION_NOT_CONVERGED)))
+    if len(at) and system.loaded:
+        motions[at], residual[at] = _census(system, cases, at)
+        several = status.reshape(-1) == Status.FRICTION_SEVERAL_SOLUTIONS
+        motions[several], residual[several] = np.maximum(motions[several], 2.0), 0.0
+    return ForwardDynamics(found, braking, stuck, status, unique, motions.reshape(batch), residual.reshape(batch))
+
+
+def _census(system: MotionSystem, cases: Cases, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of motions of some samples, all that is still at rest, and the least residual."""
+    push = cases.pushes.over(cases.start, 1.0, cases.state, cases.start)
+    columns = whole_lanes(at)
+    acting = push(np.zeros(cases.state.shape[1]), cases.state)
+    with np.errstate(all="ignore"):
+        modes = system.first_modes(cases.state, acting)
+        where = [np.ascontiguousarray(x[:, columns]) for x in (cases.state, modes.both, acting)]
+        return census(system.part(columns).instant, where, len(at))
 
 
 def _finite(system: MotionSystem, cases: Cases) -> np.ndarray:

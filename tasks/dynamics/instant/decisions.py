@@ -13,7 +13,7 @@ from robots.status import Status
 from tasks.dynamics.instant.affine_loads import AffineLoads, is_convex
 from tasks.dynamics.instant.elimination import TINY
 from tasks.dynamics.instant.layout import StateLayout, loaded_joints
-from tasks.dynamics.instant.load_search import LoadSearch, Round
+from tasks.dynamics.instant.load_search import FoundMotions, LoadSearch, Round
 from tasks.dynamics.instant.no_motion import is_refuted
 from tasks.kernels.keys import Arrays, Values
 
@@ -43,18 +43,10 @@ class LoadedMotions(Protocol):
 
 def decide(instant: LoadedMotions, where: Sequence[Numbers], count: int) -> Decisions:
     """Decide about the first `count` samples of `where`: states, modes and what acts (size, padded samples)."""
-    run, joints = instant.under_loads(*where), loaded_joints(instant.groups)
-    search = LoadSearch(run, count, joints, instant.layout.at["qd"])
+    run = instant.under_loads(*where)
+    search = LoadSearch(run, count, loaded_joints(instant.groups), instant.layout.at["qd"])
     motions, refuted = search.spread(), np.zeros(count, dtype=bool)
-    remaining = np.flatnonzero(motions.count < 2.0)
-    models = affine_loads(instant, where, remaining) if len(remaining) else []
-    solutions_of = [[] if model is None else model.solutions() for model in models]
-    for k in range(max(map(len, solutions_of), default=0)):
-        starts = np.full((joints, count), np.nan)
-        for sample, solutions in zip(remaining, solutions_of, strict=True):
-            if k < len(solutions):
-                starts[:, sample] = solutions[k]
-        search.follow(starts, motions)
+    remaining, models = _follow_models(search, motions, instant, where)
     for sample, model in zip(remaining, models, strict=True):
         refuted[sample] = model is not None and motions.count[sample] == 0.0 and is_refuted(model)
     search.mark_others(motions)
@@ -69,6 +61,36 @@ def decide(instant: LoadedMotions, where: Sequence[Numbers], count: int) -> Deci
             outputs[name][..., one] = values[..., : len(one)]
         status[one] = outputs["status"][0, 0, one]
     return Decisions(status, outputs)
+
+
+def _follow_models(
+    search: LoadSearch, motions: FoundMotions, instant: LoadedMotions, where: Sequence[Numbers]
+) -> tuple[NDArray[np.int64], list[AffineLoads | None]]:
+    """Search from the solutions of affine loads; return the samples that were left, and their models."""
+    remaining = np.flatnonzero(motions.count < search.enough)
+    models = affine_loads(instant, where, remaining) if len(remaining) else []
+    solutions_of = [[] if model is None else model.solutions() for model in models]
+    for k in range(max(map(len, solutions_of), default=0)):
+        starts = np.full((search.joints, search.count), np.nan)
+        for sample, solutions in zip(remaining, solutions_of, strict=True):
+            if k < len(solutions):
+                starts[:, sample] = solutions[k]
+        search.follow(starts, motions)
+    return remaining, models
+
+
+def census(instant: LoadedMotions, where: Sequence[Numbers], count: int) -> tuple[Numbers, Numbers]:
+    """Return for the first `count` samples of `where` the number of motions found, and the least residual (samples,).
+
+    All places and all affine solutions are starts, so that samples with several motions have as many as there are to
+    find; others may exist. Residual: difference of loads and of those that their motion makes, relative.
+    """
+    search = LoadSearch(
+        instant.under_loads(*where), count, loaded_joints(instant.groups), instant.layout.at["qd"], np.inf
+    )
+    motions = search.spread()
+    _follow_models(search, motions, instant, where)
+    return motions.count, motions.residual
 
 
 def affine_loads(

@@ -53,12 +53,16 @@ Round = Callable[[Numbers, NDArray[np.int64]], Arrays]
 
 @dataclass(frozen=True)
 class LoadSearch:
-    """The search in `count` samples; `accelerations`: rows of `rate` that are those of freedoms."""
+    """The search in `count` samples; `accelerations`: rows of `rate` that are those of freedoms.
+
+    enough: motions of a sample after which no others are looked for.
+    """
 
     round: Round
     count: int
     joints: int
     accelerations: slice
+    enough: float = ENOUGH
 
     @cached_property
     def _free(self) -> tuple[Numbers, Numbers]:
@@ -104,7 +108,7 @@ class LoadSearch:
 
     def follow(self, start: Numbers, motions: FoundMotions) -> None:
         """Follow Newton's method from loads (loaded joint, samples) and add its ends; NaN: none."""
-        samples = np.flatnonzero(motions.count < ENOUGH)
+        samples = np.flatnonzero(motions.count < self.enough)
         loads, scale = start[:, samples], self._scale[:, samples]
         least, waited = np.full(len(samples), np.inf), np.zeros(len(samples))
         for _ in range(STEPS):
@@ -113,6 +117,7 @@ class LoadSearch:
             now = self._evaluated(loads, samples)
             fallen = now.relative < 0.5 * least
             least, waited = np.where(fallen, now.relative, least), np.where(fallen, 0, waited + 1)
+            motions.residual[samples] = np.fmin(motions.residual[samples], now.relative)
             finite = np.isfinite(now.missing).all(axis=0)
             done = finite & (now.relative <= SOLVED) & now.good
             motions.add(samples[done], loads[:, done], now.acceleration[:, done])
@@ -165,18 +170,21 @@ class _Evaluated(NamedTuple):
 class FoundMotions:
     """Motions found so far: their number, loads of the first, accelerations of all, and the size of these.
 
-    count, size (samples,), loads (loaded joint, samples).
+    count, size (samples,), loads (loaded joint, samples); residual (samples,): least difference of loads and of those
+    that their motion makes, relative.
     """
 
     count: Numbers
     loads: Numbers
     accelerations: list[list[Numbers]]
     size: Numbers
+    residual: Numbers
 
     @classmethod
     def none(cls, joints: int, count: int, size: Numbers) -> FoundMotions:
         """Before the search."""
-        return cls(np.zeros(count), np.full((joints, count), np.nan), [[] for _ in range(count)], size)
+        residual = np.full(count, np.inf)
+        return cls(np.zeros(count), np.full((joints, count), np.nan), [[] for _ in range(count)], size, residual)
 
     def add(self, samples: NDArray[np.int64], loads: Numbers, accelerations: Numbers) -> None:
         """Add motions, where they are others than those known."""

@@ -5,6 +5,9 @@ traced in Python, written as text of LLVM, read by LLVM, made machine code, load
 limbs that are alike share their programs, as they do in a run. `--root` measures the packages of another checkout after
 those of this one, robot by robot, in a process of its own; the last column is its time over ours.
 
+With `--first` the time is that of the first call as users have it: all forces and reactions of 16 states, from tracing
+to the numbers, without compiled code on the disk.
+
 `tree_78` is a tree of 78 revolute joints in general position, as large as a humanoid with hands: inverse dynamics and
 inertia matrix.
 """
@@ -21,11 +24,12 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
+COMPILE = "LIMBSWEEP_COMPILE"
 PHASES = ("trace", "text", "read", "code", "load")
 TREE, JOINTS = "tree_78", 78
 SECTIONS = (
@@ -34,6 +38,8 @@ SECTIONS = (
     "path limits", "supply",
 )  # fmt: skip
 """Needs that a sweep has to say more for than the name of the robot."""
+STATES = 16
+"""States of a first call."""
 MOST = 8
 """Passes of LLVM that are printed."""
 STAGES = ("limb", "assembly", "actuation", "reactions")
@@ -115,11 +121,25 @@ def measured(name: str, *, forces: bool) -> dict[str, float]:
     return clock.seconds | {"lines": lines, "programs": len(programs)}
 
 
-def apart(name: str, root: Path, *, forces: bool) -> dict[str, float]:
+def first_call(name: str) -> dict[str, float]:
+    """Return the processor seconds of the first forces and reactions of some states; a small robot pays for imports."""
+    from benchmarks import regions
+    from robots import catalog
+    from tasks import inverse_dynamics, joint_reactions
+
+    for small in ("planar_3r" if name == "five_bar" else "five_bar", name):
+        robot = catalog.build(small)
+        states, begin = regions.states(robot, STATES), time.process_time()
+        inverse_dynamics(robot, **states)
+        joint_reactions(robot, **states)
+    return {"seconds": time.process_time() - begin}
+
+
+def apart(name: str, root: Path, *options: str) -> dict[str, float]:
     """Return the same in a process of its own, by the packages of a checkout; this module is that of this one."""
     # -P: the folder of this file has a module `robots` too
-    words = [sys.executable, "-P", str(Path(__file__)), "--worker", name, *(("--forces",) if forces else ())]
-    environment = {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"}
+    words = [sys.executable, "-P", str(Path(__file__)), "--worker", name, *options]
+    environment = {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1", "LIMBSWEEP_CACHE": "off", COMPILE: ""}
     done = subprocess.run(words, cwd=root, env=environment, capture_output=True, text=True, check=True)
     found: dict[str, float] = json.loads(done.stdout)
     return found
@@ -153,6 +173,17 @@ def passes(name: str, *, forces: bool) -> None:
         print(f"  {title:50s}{part:8.2f}{part / whole:7.1%}")
 
 
+def first_calls(names: Sequence[str], root: Path | None) -> None:
+    """Print the seconds of the first call of each robot, beside those of another checkout."""
+    for name in names:
+        ours = apart(name, ROOT, "--first")["seconds"]
+        line = f"{name:22s}{ours:8.2f} s"
+        if root is not None:
+            theirs = apart(name, root.resolve(), "--first")["seconds"]
+            line += f"{theirs:8.2f} s{theirs / ours:7.2f}"
+        print(line, flush=True)
+
+
 def main() -> int:
     """Print the table."""
     from robots import catalog
@@ -160,13 +191,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.compile_times", description="Time to compile.")
     parser.add_argument("robots", nargs="*", metavar="ROBOT", help=f"robots of the catalogue, or {TREE}")
     parser.add_argument("--forces", action="store_true", help="actuator forces alone")
+    parser.add_argument("--first", action="store_true", help="the first call of forces and reactions, as users have it")
     parser.add_argument("--root", type=Path, help="another checkout")
     parser.add_argument("--passes", action="store_true", help="what LLVM's passes take of each robot, longest first")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     names = options.robots or (*catalog.FAMILIES, TREE)
     if options.worker:
-        print(json.dumps(measured(names[0], forces=options.forces)))
+        found = first_call(names[0]) if options.first else measured(names[0], forces=options.forces)
+        print(json.dumps(found))
+        return 0
+    if options.first:
+        first_calls([name for name in names if name != TREE], options.root)
         return 0
     if options.passes:
         for name in names:
@@ -176,8 +212,9 @@ def main() -> int:
     other = f"{'other':>8s}{'ratio':>7s}" if options.root else ""
     print(f"{'robot, CPU seconds':22s}{head}{'sum':>8s}{'lines':>8s}{'kern':>5s}{other}", flush=True)
     for name in names:
-        ours = apart(name, ROOT, forces=options.forces)
-        theirs = apart(name, options.root.resolve(), forces=options.forces) if options.root else None
+        words = ("--forces",) if options.forces else ()
+        ours = apart(name, ROOT, *words)
+        theirs = apart(name, options.root.resolve(), *words) if options.root else None
         print(row(name, ours, theirs), flush=True)
     return 0
 

@@ -1,6 +1,7 @@
 """Start: from the start of a Python process to the first numbers of a robot, and where that time goes.
 
-The first process compiles and keeps the machine code, the second one takes it from the disk.
+Kernels begin with bytecode, as they do for users. A first process compiles and keeps its interpreter, a second one
+takes it from the disk.
 
 A program as well: `python -m benchmarks.start ROBOT` reads states as JSON from its input, computes forces of the robot
 there and prints them with its times as one line of JSON. It imports nothing but what its user would.
@@ -19,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import COMPILE
 from benchmarks.figures import Figure, Size, require
 from benchmarks.processes import environment
 from tasks.kernels.stored import VARIABLE
@@ -68,7 +70,12 @@ def _process(name: str, states: str, folder: str) -> dict[str, Any]:
     begin, before = time.perf_counter(), os.times()
     words = [sys.executable, "-m", "benchmarks.start", name]
     done = subprocess.run(
-        words, env=environment(**{VARIABLE: folder}), input=states, capture_output=True, text=True, check=True
+        words,
+        env=environment(**{VARIABLE: folder, COMPILE: ""}),
+        input=states,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     told: dict[str, Any] = json.loads(done.stdout)
     seconds, after = time.perf_counter() - begin, os.times()

@@ -39,6 +39,18 @@ FEW = 1 << 18
 For these, quick code loses a tenth of the time that better code takes to make, whatever the length of the program.
 """
 
+WORK = 1 << 24
+"""Samples times nodes of the program that a kernel does with bytecode, all calls together.
+
+Bytecode takes some 15 times as long as better code; this is a third of the time that quick code takes to make.
+"""
+
+PATIENCE = 3e-5
+"""Seconds for each node of the program after which bytecode is given up: about the time that quick code takes to make.
+
+Samples that need many rounds of rare loops take much longer than others.
+"""
+
 SHORT = 256
 """Nodes of a program up to which better code is quick enough to make."""
 
@@ -58,8 +70,8 @@ class Call(NamedTuple):
 
     machine: Any
     """The machine code, a `tasks.kernels.llvm.Machine`."""
-    sizes: tuple[int, int, int, int]
-    """Cases, groups of lanes, samples, and whether constants are in their places."""
+    sizes: tuple[int, int, int, int, int]
+    """Cases, groups of lanes, samples, whether constants are in their places, and the address of bytecode or 0."""
     pointers: list[int]
     strides: list[int]
     """Numbers from a case to the next and from a component to the next, of each array."""
@@ -74,7 +86,8 @@ class Call(NamedTuple):
 class Kernel:
     """A program that is compiled on first use; calls release the GIL and may run in many threads.
 
-    The first samples have code that is made quickly, further ones better code with the same bits (FEW).
+    The first samples have bytecode (WORK), then code that is made quickly, and further ones better code (FEW). All have
+    the same bits.
 
     With `single`, samples are computed in single precision: half the time, and seven digits at best. Arrays are of
     doubles nevertheless, and what depends on the case alone is computed in double precision. Machine code is kept on
@@ -90,6 +103,7 @@ class Kernel:
         self._lock = threading.Lock()
         self._machines: dict[bool, Any] = {}
         self._samples_done = 0
+        self._seconds_of_bytecode = 0.0
 
     def _machine(self, wide: bool, samples: int = FEW + 1) -> Any:
         """Return the function for many groups of samples of a case, or for one at a time; often they are the same.
@@ -101,12 +115,23 @@ class Kernel:
             self._samples_done += samples
             few = self._samples_done <= FEW and len(self.program.nodes) > SHORT
             made = self._machines.get(wide)
-            if made is None or not (made.is_best or few):
+            if made is None or not (made.is_best or (self._begins() if made.bytecode else few)):
                 start = time.perf_counter()
-                made = llvm.compile_program(self.program, single=self.single, wide=wide, keep=self.keep, few=few)
+                made = self._made(wide, few)
                 self.seconds_to_compile += time.perf_counter() - start
                 self._machines[wide] = made
             return made
+
+    def _made(self, wide: bool, few: bool) -> Any:
+        if self._begins():
+            return llvm.interpret_program(self.program)
+        return llvm.compile_program(self.program, single=self.single, wide=wide, keep=self.keep, few=few)
+
+    def _begins(self) -> bool:
+        """Return whether bytecode is still quicker than code that has to be made."""
+        nodes = len(self.program.nodes)
+        few = self._samples_done * nodes <= WORK and self._seconds_of_bytecode <= PATIENCE * nodes
+        return few and not self.single and bool(llvm.starts_at_once())
 
     @functools.cached_property
     def _widens(self) -> bool:
@@ -169,7 +194,11 @@ class Kernel:
         cases = self._cases(inputs)
         out = self.reserve(cases, samples, once=True) if out is None else out
         if self.compiled:
-            self.call(inputs, samples, out, filled=filled, rounds=1).make()
+            call = self.call(inputs, samples, out, filled=filled, rounds=1)
+            start = time.perf_counter()
+            call.make()
+            if call.machine.bytecode:
+                self._seconds_of_bytecode += time.perf_counter() - start
         else:
             self._arguments(inputs, out, cases, padded(samples))
             for name, value in interpret(self.program, inputs, padded(samples), valid=samples).items():
@@ -181,7 +210,7 @@ class Kernel:
         cases, groups = self._cases(inputs), padded(samples) // LANES
         pointers, strides = self._arguments(inputs, out, cases, padded(samples))
         machine = self._machine(groups > 1 or cases < MANY, rounds * cases * padded(samples))
-        return Call(machine, (cases, groups, samples, int(filled)), pointers, strides)
+        return Call(machine, (cases, groups, samples, int(filled), machine.program), pointers, strides)
 
     def _cases(self, inputs: Arrays) -> int:
         return max((inputs[name].shape[0] for name in (*self.program.case, *self.program.sample)), default=1)

@@ -47,18 +47,21 @@ call:
   %c = phi i64 [ 0, %round ], [ %c.next, %call ]
   %function.at = getelementptr ptr, ptr %functions, i64 %c
   %function = load ptr, ptr %function.at
-  %size.at = getelementptr [4 x i64], ptr %sizes, i64 %c
-  %size = load [4 x i64], ptr %size.at
-  %cases = extractvalue [4 x i64] %size, 0
-  %groups = extractvalue [4 x i64] %size, 1
-  %samples = extractvalue [4 x i64] %size, 2
-  %filled = extractvalue [4 x i64] %size, 3
+  %size.at = getelementptr [5 x i64], ptr %sizes, i64 %c
+  %size = load [5 x i64], ptr %size.at
+  %cases = extractvalue [5 x i64] %size, 0
+  %groups = extractvalue [5 x i64] %size, 1
+  %samples = extractvalue [5 x i64] %size, 2
+  %filled = extractvalue [5 x i64] %size, 3
+  %bytecode = extractvalue [5 x i64] %size, 4
+  %program = inttoptr i64 %bytecode to ptr
   %start.at = getelementptr i64, ptr %starts, i64 %c
   %start = load i64, ptr %start.at
   %arrays = getelementptr ptr, ptr %pointers, i64 %start
   %twice = shl i64 %start, 1
   %steps = getelementptr i64, ptr %strides, i64 %twice
-  call void %function(i64 %cases, i64 %groups, i64 %samples, i64 %filled, ptr %arrays, ptr %steps)
+  call void %function(i64 %cases, i64 %groups, i64 %samples, i64 %filled, ptr %program, ptr %arrays,
+                      ptr %steps)
   %c.next = add i64 %c, 1
   %c.more = icmp slt i64 %c.next, %calls
   br i1 %c.more, label %call, label %called
@@ -123,7 +126,7 @@ class Round:
     functions: NDArray[np.int64]
     """Addresses of machine code of kernels."""
     sizes: NDArray[np.int64]
-    """Cases, groups of lanes, samples, and whether constants are in their places, of each call (call, 4)."""
+    """Sizes of each call (call, 5), see `tasks.kernels.kernel.Call`."""
     starts: NDArray[np.int64]
     """Of which of all arrays those of each call begin."""
     moving: NDArray[np.int64]
@@ -134,7 +137,7 @@ class Round:
     @classmethod
     def of(cls, functions: Sequence[int], sizes: ArrayLike, counts: Sequence[int], moves: ArrayLike) -> Round:
         """`counts`: arrays of each call; `moves`: bytes, of each array of all calls; `sizes` broadcast to all calls."""
-        each = np.ascontiguousarray(np.broadcast_to(np.asarray(sizes, dtype=np.int64), (len(functions), 4)))
+        each = np.ascontiguousarray(np.broadcast_to(np.asarray(sizes, dtype=np.int64), (len(functions), 5)))
         starts = np.cumsum([0, *counts])[:-1].astype(np.int64)
         return cls(np.array(functions, dtype=np.int64), each, starts, *_moving(moves))
 
@@ -298,7 +301,9 @@ class ProgramSequence:
         strides = np.zeros((len(slots), 2), dtype=np.int64)
         strides[:, 1] = rows[slots]
         machines = tuple(run.code(samples * steps) for run in self._programs)
-        turn = replace(turn, functions=np.array([machine.address for machine in machines], dtype=np.int64))
+        sizes = [(1, 1, LANES, 0, machine.program) for machine in machines]
+        functions = [machine.address for machine in machines]
+        turn = replace(turn, functions=np.array(functions, dtype=np.int64), sizes=np.array(sizes, dtype=np.int64))
         pointers = bases[slots] + firsts * strides[:, 1] * NUMBER
         return _Placed(turn, machines, slots, pointers, strides, self._moved(slots))
 
@@ -313,7 +318,7 @@ class ProgramSequence:
     def _tables(self) -> tuple[Round, NDArray[np.int64], NDArray[np.int64]]:
         slots, firsts = (np.array(column, dtype=np.int64) for column in (self._slots, self._firsts))
         functions = [0] * len(self._programs)  # the code of a program may become better from call to call
-        return Round.of(functions, (1, 1, LANES, 0), self._counts, self._moved(slots)), slots, firsts
+        return Round.of(functions, (1, 1, LANES, 0, 0), self._counts, self._moved(slots)), slots, firsts
 
 
 @dataclass(frozen=True)

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
 
 from tasks.kernels import stored
+from tasks.kernels.bytecode import Bytecode, encode, interpreter
 from tasks.kernels.emission.emitter import source
 from tasks.kernels.program import Program
 
 OPTIMISATION = 2
 """Level of optimisation of LLVM."""
 COMPILE = "LIMBSWEEP_COMPILE"
-"""Variable of the environment: `best`, or `quick` for code that is made in a seventh of the time.
+"""Variable of the environment: `best`, or `quick` for bytecode, then code that is made in a seventh of the time.
 
 Quick code is several times slower, twice as long, and computes the same bits: only the choice of registers and of
-instructions depends on it. Without the variable, a kernel has it for its first samples, see `tasks.kernels.kernel.FEW`.
+instructions depends on it. Without the variable, a kernel has both for its first samples, see `tasks.kernels.kernel`.
 """
 LEVELS = {"best": OPTIMISATION, "quick": 0}
 SHORT = 40_000
@@ -37,6 +39,7 @@ _SIGNATURE = ctypes.CFUNCTYPE(
     ctypes.c_int64,
     ctypes.c_int64,
     ctypes.c_int64,
+    ctypes.c_void_p,
     ctypes.POINTER(ctypes.c_void_p),
     ctypes.POINTER(ctypes.c_int64),
 )
@@ -53,6 +56,13 @@ class Machine:
     address: int
     is_best: bool = True
     """False if better code can be made, for more samples."""
+    bytecode: Bytecode | None = None
+    """Bytecode that the function interprets."""
+
+    @property
+    def program(self) -> int:
+        """Address of the bytecode, or 0."""
+        return self.bytecode.address if self.bytecode else 0
 
 
 def widens(program: Program) -> bool:
@@ -70,6 +80,21 @@ def compile_program(
 ) -> Machine:  # fmt: skip
     """Machine code of a program for this processor, samples in double or in single precision; `few`: of them."""
     return compile_text(source(program, single=single, wide=wide), _SIGNATURE, keep=keep, few=few)
+
+
+def starts_at_once() -> bool:
+    """Return whether the first samples may have bytecode."""
+    return os.environ.get(COMPILE) != "best"
+
+
+@functools.cache
+def _interpreter() -> Machine:
+    return compile_text(interpreter(), _SIGNATURE)
+
+
+def interpret_program(program: Program) -> Machine:
+    """Return the interpreter with the bytecode of a program, samples in double precision."""
+    return replace(_interpreter(), is_best=False, bytecode=encode(program))
 
 
 CARD = ("nvptx64-nvidia-cuda", "sm_70", "+ptx81")

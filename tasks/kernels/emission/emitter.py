@@ -3,10 +3,10 @@
 Operations on case inputs alone are scalar code before the loop over samples, in double precision. Samples may be in
 single precision, sixteen in place of eight in a vector, and vectors may be twice as wide, see `FunctionText`.
 
-The function is `kernel(cases, groups, valid, known, pointers, strides)`: `groups` of LANES samples, of which `valid`
-samples count in reductions; `known`: whether constants are in the outputs already; `pointers` and `strides` list case,
-sample and output arrays in the order of the program, strides in elements (case stride, component stride) for each.
-Arrays are of doubles in either precision.
+The function is `kernel(cases, groups, valid, known, program, pointers, strides)`: `groups` of LANES samples, of which
+`valid` samples count in reductions; `known`: whether constants are in the outputs already; `program`: for bytecode
+alone, see `tasks.kernels.bytecode`; `pointers` and `strides` list case, sample and output arrays in the order of the
+program, strides in elements (case stride, component stride) for each. Arrays are of doubles in either precision.
 
 Repeated stretches become functions `void (ptr out, ptr slots, ptr where, ptr numbers)` for one group of samples.
 `where` lists the offsets of their inputs from the first slot, `numbers` their constants; each call has its own tables
@@ -123,7 +123,8 @@ class _Emitter(FunctionText):
         row = self._begin_case(arrays, accumulators)
         self._groups(row, accumulators)
         self._end_case(row, accumulators)
-        arguments = "i64 %cases, i64 %groups, i64 %valid, i64 %known, ptr noalias %pointers, ptr noalias %strides"
+        counts = "i64 %cases, i64 %groups, i64 %valid, i64 %known"
+        arguments = f"{counts}, ptr %program, ptr noalias %pointers, ptr noalias %strides"
         kernel = self.function("kernel", f"define void @kernel({arguments}) #0 {{")
         for k in self._rare:
             slots = loop_slots(program, k, self.repeats) if k in self._long else None

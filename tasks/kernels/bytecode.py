@@ -219,8 +219,8 @@ class _InterpreterText(FunctionText):
         value, width = self.read("%r.slot", mask=False), LANES
         while width > 1:
             width //= 2
-            halves = [self.pick(f"<{2 * width} x double>", value, part, width) for part in range(2)]
-            value = self.combine(how, *halves, f"<{width} x double>")
+            low, high = (self.pick(f"<{2 * width} x double>", value, part, width) for part in range(2))
+            value = self.combine(how, low, high, f"<{width} x double>")
         scalar = self.new(f"extractelement <1 x double> {value}, i64 0")
         self.line(f"store double {scalar}, ptr {self._address('%a', '%b')}")
 

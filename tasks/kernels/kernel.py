@@ -117,12 +117,12 @@ class Kernel:
             made = self._machines.get(wide)
             if made is None or not (made.is_best or (self._begins() if made.bytecode else few)):
                 start = time.perf_counter()
-                made = self._made(wide, few)
+                made = self._new_machine(wide, few)
                 self.seconds_to_compile += time.perf_counter() - start
                 self._machines[wide] = made
             return made
 
-    def _made(self, wide: bool, few: bool) -> Any:
+    def _new_machine(self, wide: bool, few: bool) -> Any:
         if self._begins():
             return llvm.interpret_program(self.program)
         return llvm.compile_program(self.program, single=self.single, wide=wide, keep=self.keep, few=few)

@@ -16,9 +16,9 @@ from tasks.kernels.kernel import Kernel, padded
 from tasks.kernels.lanes import ProgramSequence
 from tasks.kernels.llvm import COMPILE
 from tasks.kernels.program import Program, trace
-from tests.tasks.bits import assert_same_bits
+from tests.tasks.bits import assert_same_bits, trimmed
 from tests.tasks.kernels.random_programs import Batch, Recipe, batches, recipes
-from tests.tasks.kernels.test_kernel import poisoned_outputs, rare_program, total_program, trimmed
+from tests.tasks.kernels.test_kernel import poisoned_outputs, rare_program, total_program
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ import shutil
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -42,7 +42,7 @@ from pipeline.cluster.script_guard import require_guard
 from pipeline.cluster.settings import SETTINGS, WEIGHT, flat, from_environment, nanny_variables, safe_children
 from pipeline.cluster.worker_folders import KEY, own_folder
 from pipeline.errors import InputError, size
-from pipeline.monitor.log import BlockDone, BlockFailed, Event, Finished, Started, Stopped
+from pipeline.monitor.log import BlockDone, BlockFailed, Event, Finished, Listener, Started, Stopped, Waiting
 from robots.extras import how_to_install
 
 if TYPE_CHECKING:
@@ -91,16 +91,19 @@ __all__ = ["SETTINGS", "ClusterConfig", "connect", "preview", "scalers"]
 _OF_WORKERS = "distributed."
 
 ANSWER_SECONDS = 10
+TOLD_SECONDS = 10.0
+"""Seconds between two events while the first worker is waited for."""
 PROBE_SECONDS = 0.8
 """For a connection to the port of a scheduler, before Dask's client is asked to make one."""
 
 
 @contextmanager
-def connect(config: Connectable | None = None) -> Iterator[Client | None]:
+def connect(config: Connectable | None = None, notify: Listener = lambda event: None) -> Iterator[Client | None]:
     """Provide a client of the configured cluster while the block runs; a cluster that it starts lives as long as that.
 
     A client or cluster of the user's own stays as it is. Yields None for the kinds `synchronous` and `threads`, where
-    Dask's own scheduler computes in this process. Settings are put back afterwards. Raises InputError where a package
+    Dask's own scheduler computes in this process. Settings are put back afterwards. `notify` is told of a long wait for
+    the first worker. Raises InputError where a package
     or program is missing, where no scheduler answers, and where the cluster does not start or brings no worker in time.
     """
     config = config or ClusterConfig()
@@ -116,7 +119,7 @@ def connect(config: Connectable | None = None) -> Iterator[Client | None]:
             with _running(config) as client:
                 yield client
         else:
-            with _started(config) as client:
+            with _started(config, notify) as client:
                 yield client
 
 
@@ -254,7 +257,7 @@ def _require_answer(config: ClusterConfig, address: str) -> None:
 
 
 @contextmanager
-def _started(config: ClusterConfig) -> Iterator[Client]:
+def _started(config: ClusterConfig, notify: Listener) -> Iterator[Client]:
     """Provide a cluster of its own, with as many workers as the file asks for, of which at least one is there."""
     from distributed import Client
 
@@ -274,7 +277,7 @@ def _started(config: ClusterConfig) -> Iterator[Client]:
         except Exception as error:  # whatever a batch system says
             raise _not_started(config, error) from error
         with client:
-            _await_worker(config, client)
+            _await_worker(config, client, notify)
             if config.cluster.adapt:
                 _adapt(cluster, config, config.cluster.adapt)
             yield client
@@ -344,12 +347,18 @@ async def _submit(cluster: SpecCluster, workers: int) -> None:
         raise
 
 
-def _await_worker(config: ClusterConfig, client: Client) -> None:
-    try:
-        client.wait_for_workers(1, timeout=seconds(config.cluster.start_timeout))
-    except TimeoutError:
-        hint = "Look at the queue and at the logs of the workers; their environment needs the same packages."
-        raise config.problem("start-timeout", config.cluster.start_timeout, "a worker in that time", hint) from None
+def _await_worker(config: ClusterConfig, client: Client, notify: Listener) -> None:
+    """Wait for the first worker, and tell that now and then: in a queue that may take an hour."""
+    limit, waited = seconds(config.cluster.start_timeout), 0.0
+    while waited < limit:
+        step = min(TOLD_SECONDS, limit - waited)
+        with suppress(TimeoutError):
+            client.wait_for_workers(1, timeout=step)
+            return
+        waited += step
+        notify(Waiting(waited, f"the first worker has not come, for which start-timeout has {limit:.0f} s"))
+    hint = "Look at the queue and at the logs of the workers; their environment needs the same packages."
+    raise config.problem("start-timeout", config.cluster.start_timeout, "a worker in that time", hint)
 
 
 def _not_started(config: ClusterConfig, error: BaseException) -> Exception:

@@ -344,7 +344,7 @@ class _Run:
 
     def _on_cluster(self, lost: str | None) -> None:
         """Every stage of a run on one cluster; `lost` says why that before it was lost, if one was."""
-        with connect(self.cluster) as client:
+        with connect(self.cluster, broadcast(self.listeners)) as client:
             with marked(self.place, MANIFEST) if self._is_far(client) else nullcontext() as mark:
                 plan, members = self._checked(client, mark)
                 create_store(plan, self.place)

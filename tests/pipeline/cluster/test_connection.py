@@ -21,6 +21,7 @@ from pipeline.cluster.connection import connect, preview, settings_in_force
 from pipeline.cluster.file import ClusterConfig, parse_cluster
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
+from pipeline.monitor.log import Event, Waiting
 from tests.pipeline.sockets import listening, speaks_http, speaks_tls
 
 if TYPE_CHECKING:
@@ -280,6 +281,8 @@ def test_a_worker_that_does_not_come_is_said(monkeypatch: pytest.MonkeyPatch) ->
         raise TimeoutError
 
     monkeypatch.setattr("distributed.Client.wait_for_workers", none)
-    words = r"start-timeout: got 7s; expected a worker in that time\. Look at the queue"
-    with pytest.raises(InputError, match=words), connect(parse(section("start-timeout: 7s"))):
+    words = r"start-timeout: got 25s; expected a worker in that time\. Look at the queue"
+    events: list[Event] = []
+    with pytest.raises(InputError, match=words), connect(parse(section("start-timeout: 25s")), events.append):
         pass
+    assert [event.seconds for event in events if isinstance(event, Waiting)] == [10.0, 20.0, 25.0]

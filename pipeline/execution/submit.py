@@ -30,6 +30,8 @@ from storage.places.access import locate
 from storage.places.location import LocationLike
 
 if TYPE_CHECKING:
+    from distributed.security import Security
+
     from pipeline.execution.graph import Granularity
     from pipeline.sweep.model import Sweep
 
@@ -77,12 +79,17 @@ def submit(
 def launch_beside(payload: bytes, dask_scheduler: Any) -> SubmittedRun:
     """Start the process from a scheduler, at whose address it finds the cluster."""
     request: RunRequest = pickle.loads(payload)
-    here = ClusterConfig.of("address", address=dask_scheduler.address)
-    request = replace(request, cluster=replace(here, settings=request.cluster.settings, source=request.cluster.source))
+    request = at_address(request, dask_scheduler.address)
     return launch(pickle.dumps(request), _tls(dask_scheduler.security), runs_at_once(computes_here=False))
 
 
-def _tls(security: Any) -> dict[str, str]:
+def at_address(request: RunRequest, address: str) -> RunRequest:
+    """Return the request for a scheduler at an address, with device, weight and settings as the file has them."""
+    section = request.cluster.cluster.model_copy(update={"kind": "address", "address": address, "scheduler_file": None})
+    return replace(request, cluster=replace(request.cluster, cluster=section))
+
+
+def _tls(security: Security) -> dict[str, str]:
     """Environment that tells Dask which certificates a scheduler uses."""
     known = {
         "CA_FILE": security.tls_ca_file,

@@ -13,9 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 from applications.commands.cli import cli
+from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import RunStoppedError
 from pipeline.execution import submit as submitting
 from pipeline.execution.run import run
+from pipeline.execution.run_request import RunRequest
 from pipeline.monitor import follow as following
 from pipeline.monitor.follow import cancel, follow
 from pipeline.monitor.log import (
@@ -146,6 +148,15 @@ def test_a_killed_scheduler_ends_the_run_with_the_command_to_go_on(tmp_path: Pat
 
 
 @pytest.mark.slow
+def test_a_run_beside_a_scheduler_has_the_device_the_weight_and_the_reach_of_the_file(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"device": "gpu", "weight": 3.0, "insecure": True}
+    config = ClusterConfig.of("address", address="tcp://10.0.0.5:8786", **options)
+    request = RunRequest(sweep(FEW), locate(tmp_path / "s.zarr"), config, None)
+    section = submitting.at_address(request, "tcp://10.0.0.6:8786").cluster.cluster
+    assert (section.kind, section.address) == ("address", "tcp://10.0.0.6:8786")
+    assert {name: getattr(section, name) for name in options} == options
+
+
 def test_without_a_cluster_file_the_run_is_a_process_here(tmp_path: Path, expected: str) -> None:
     made = submitting.submit(sweep(FEW), tmp_path / "s.zarr")
     assert isinstance([*follow(tmp_path / "s.zarr")][-1], Finished)

@@ -315,8 +315,8 @@ class ClusterExecutor:
         for future in abandoned.values():
             self._settle(future.key)
         with translated_losses():
-            known = self._table()
-            started = {address for address, worker in known.items() if worker.get("nanny")}
+            table = self._table()
+            started = {address for address, worker in table.items() if worker.get("nanny")}
             processing = self.client.processing().items()
             busy = [worker for worker, tasks in processing if worker in started and _works_on(tasks, abandoned)]
             self.client.cancel(list(abandoned.values()), force=True)

@@ -191,10 +191,10 @@ def submit(
 
 
 def _check_granularity(granularity: str | None) -> None:
-    known = get_args(Granularity)
-    if granularity is not None and granularity not in known:
+    names = get_args(Granularity)
+    if granularity is not None and granularity not in names:
         hint = "Leave it out: then the run chooses."
-        raise InputError([Problem("granularity", 0, 0, "", repr(granularity), f"one of {', '.join(known)}", hint)])
+        raise InputError([Problem("granularity", 0, 0, "", repr(granularity), f"one of {', '.join(names)}", hint)])
 
 
 @dataclass(frozen=True)

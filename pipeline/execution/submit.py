@@ -91,12 +91,12 @@ def at_address(request: RunRequest, address: str) -> RunRequest:
 
 def _tls(security: Security) -> dict[str, str]:
     """Environment that tells Dask which certificates a scheduler uses."""
-    known = {
+    files = {
         "CA_FILE": security.tls_ca_file,
         "CLIENT__CERT": security.tls_client_cert or security.tls_scheduler_cert,
         "CLIENT__KEY": security.tls_client_key or security.tls_scheduler_key,
     }
-    return {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(value) for name, value in known.items() if value}
+    return {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(value) for name, value in files.items() if value}
 
 
 def launch(payload: bytes, environment: Mapping[str, str] | None = None, runs: int = 1) -> SubmittedRun:

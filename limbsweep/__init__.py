@@ -78,10 +78,10 @@ if TYPE_CHECKING:
     from tasks.dynamics.differentiate import differentiate
     from tasks.dynamics.elastic_drives import drive_deflection
     from tasks.dynamics.fed_motors import motor_demand, torque_constants
-    from tasks.dynamics.inverse import resolve_redundancy
     from tasks.dynamics.linear import linearisation
     from tasks.dynamics.records import Environment, Forces, Motion, State
     from tasks.dynamics.regressor import standard_parameters
+    from tasks.dynamics.resolution import resolve_redundancy
     from tasks.dynamics.servo import on_supply
 
 __all__ = [
@@ -223,7 +223,7 @@ _HOMES = {
     "joint_reactions": "limbsweep.labelled.functions",
     "lagrange_coefficients": "limbsweep.labelled.functions",
     "linearisation": "tasks.dynamics.linear",
-    "resolve_redundancy": "tasks.dynamics.inverse",
+    "resolve_redundancy": "tasks.dynamics.resolution",
     "motor_demand": "tasks.dynamics.fed_motors",
     "natural_frequencies": "limbsweep.labelled.functions",
     "on_supply": "tasks.dynamics.servo",

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from tasks.dynamics.fastest import fastest_motion
     from tasks.dynamics.forward import forward_dynamics
     from tasks.dynamics.forward_kinematics import forward_kinematics
-    from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics, joint_reactions, resolve_redundancy
+    from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics, joint_reactions
     from tasks.dynamics.linear import linearisation
     from tasks.dynamics.regressor import regressor
+    from tasks.dynamics.resolution import resolve_redundancy
     from tasks.sources.profiles import profile
 
 __all__ = [
@@ -64,7 +65,7 @@ _HOMES = {
     "pose_error": "tasks.dynamics.criteria",
     "profile": "tasks.sources.profiles",
     "regressor": "tasks.dynamics.regressor",
-    "resolve_redundancy": "tasks.dynamics.inverse",
+    "resolve_redundancy": "tasks.dynamics.resolution",
 }
 
 if not TYPE_CHECKING:  # for which there are no other names

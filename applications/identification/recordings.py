@@ -20,8 +20,8 @@ from robots.limits import EVEN_SHARING
 from robots.model import Robot
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
-from tasks.dynamics.inverse import resolved_motion, resolved_rows
 from tasks.dynamics.records import Motion
+from tasks.dynamics.resolution import resolved_motion, resolved_rows
 from tasks.sources.commanded import commanded, moving, moving_of
 from tasks.sources.drives import moved_starts
 from tasks.sources.prescribed import base_motion

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from benchmarks.published.rows import Array, RefusedError
 from limbsweep import Environment, Forces, Motion, State, Status, forward_dynamics, joint_reactions, simulate
 from robots.model import Robot
-from tasks.dynamics.inverse import BodyMotions, body_motion
+from tasks.dynamics.body_motions import BodyMotions
+from tasks.dynamics.inverse import body_motion
 
 TIGHT = 1e-11
 """Relative tolerance of a step, far below the accuracy of what is published; the absolute one is a tenth."""

@@ -22,11 +22,12 @@ from robots.trajectories.trajectory import Trajectory
 from tasks.blocks.block import Block
 from tasks.blocks.pool import Arrays
 from tasks.dynamics.fastest import fastest_along
-from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics, resolved_motion
+from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics
 from tasks.dynamics.paths.forces import PathForces
 from tasks.dynamics.paths.path import RobotPath, TimedMotion, legs, pose_of
 from tasks.dynamics.paths.power import Curves, Intervals, PathLimits, intersected, kept_speeds
 from tasks.dynamics.records import Moving
+from tasks.dynamics.resolution import resolved_motion
 from tasks.sources.commanded import commanded, moving, moving_of
 from tasks.sources.prescribed import ISO_9283
 from tasks.stages.metrics.poses import characteristic_length

@@ -25,7 +25,8 @@ from numpy.typing import ArrayLike
 from robots.model import PLATFORM, Closure, Instance, Limb, Link, Robot
 from robots.springs import ForceElement, Spring, at_state, state_with
 from robots.types import BASE
-from tasks.dynamics.inverse import BodyMotions, RobotMotion, inertial_wrench, platform_motion
+from tasks.dynamics.body_motions import BodyMotions, inertial_wrench, platform_motion
+from tasks.dynamics.inverse import RobotMotion
 from tasks.kernels.expression import Array
 from tasks.mechanics.kinematics import lead_slope
 

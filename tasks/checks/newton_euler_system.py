@@ -26,8 +26,9 @@ from robots.model import Family, Robot
 from robots.status import ADVICE, Status
 from robots.types import TWIST
 from tasks.checks.newton_euler import Moments, SystemAssembly
+from tasks.dynamics.body_motions import BodyMotions
 from tasks.dynamics.inputs import load_input
-from tasks.dynamics.inverse import BodyMotions, InverseKinematics, RobotMotion, body_motion, inverse_kinematics
+from tasks.dynamics.inverse import InverseKinematics, RobotMotion, body_motion, inverse_kinematics
 from tasks.dynamics.records import GRAVITY, Forces, Moving
 
 Method = Literal["direct", "gmres", "least_norm"]

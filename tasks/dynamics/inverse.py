@@ -3,15 +3,12 @@
 Functions take a motion, a record or its fields by keyword, with any leading batch dims, (*batch, core...), and return
 arrays of the same batch dims, without a cluster. SI units, world axes; see `robots.model` for frames.
 
-`Dynamics` runs compiled stages on a batch. `body_motion` follows every body in plain NumPy, outward along the spanning
-tree of each limb: slower, and what the Newton-Euler system of the whole robot starts from. Source: Huang et al.,
-Inverse dynamics analysis of a 6-RR-RP-RR parallel manipulator, Eqs. (8) to (13). `resolve_redundancy` gives all
-freedoms of a redundant robot from those of its task.
+`Dynamics` runs compiled stages on a batch. `body_motion` follows every body, see `tasks.dynamics.body_motions`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Unpack
 
@@ -20,21 +17,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from robots.arguments import check_arguments
 from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
-from robots.model import Frame, Inertia, Limb, Link, Robot
+from robots.model import Robot
 from robots.quantities import names
 from robots.status import Status
-from robots.types import BASE, TWIST, Vector
+from robots.types import TWIST
+from tasks.dynamics.body_motions import BodyMotions, limb_motion, platform_motion
 from tasks.dynamics.inputs import (
-    JOINTS,
     FieldInput,
-    check_names,
     field_input,
-    gravity_input,
     load_input,
     mounts,
     moving_input,
     parameters,
-    present,
     reaction_criteria,
     refuse_actuator,
     signals_input,
@@ -53,12 +47,10 @@ from tasks.dynamics.records import (
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.friction.inputs import FrictionInput, friction_input
 from tasks.features.loads import PlatformWrench
-from tasks.features.redundancy.resolved import Redundancy
 from tasks.features.table import criteria_features, criteria_inputs, request
-from tasks.kernels.kernel import checked, common_batch, kernel, padded, rows
+from tasks.kernels.kernel import checked, kernel, padded, rows
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.mechanics.families import even_weights
-from tasks.mechanics.kinematics import JointState, sliding, way
 from tasks.stages.limb import FORMULATIONS
 from tasks.stages.parts import OUTCOME, RECURSION, VELOCITY
 from tasks.stages.stage import Stage
@@ -405,37 +397,6 @@ def weights_input(robot: Robot, weights: ArrayLike | None) -> dict[str, np.ndarr
     return {"weights": result[None]}
 
 
-class BodyMotions(NamedTuple):
-    """Pose and motion of a body's frame in world axes, any batch dims.
-
-    rotation (*batch, 3, 3) from body to world axes; position [m], omega [rad/s], velocity [m/s], alpha [rad/s^2],
-    acceleration [m/s^2], each (*batch, 3), of the frame's origin.
-    """
-
-    rotation: np.ndarray
-    position: np.ndarray
-    omega: np.ndarray
-    velocity: np.ndarray
-    alpha: np.ndarray
-    acceleration: np.ndarray
-
-    def turned(self, vector: Vector) -> np.ndarray:
-        """Return a vector fixed in the body, in world axes (*batch, 3)."""
-        return self.rotation @ np.asarray(vector, dtype=float)
-
-    def point(self, offset: Vector) -> np.ndarray:
-        """Return the position of a point of the body, given in its own frame [m]."""
-        return self.position + self.turned(offset)
-
-    def velocity_of(self, arm: np.ndarray) -> np.ndarray:
-        """Return the velocity of the point `arm` (*batch, 3) [m] away from the origin, world axes. Eq. (10)."""
-        return self.velocity + np.cross(self.omega, arm)
-
-    def acceleration_of(self, arm: np.ndarray) -> np.ndarray:
-        """Acceleration of the point `arm` (*batch, 3) [m] away from the origin, world axes. Eqs. (12), (13)."""
-        return self.acceleration + np.cross(self.alpha, arm) + np.cross(self.omega, np.cross(self.omega, arm))
-
-
 class RobotMotion(NamedTuple):
     """Motions of all links, limb by limb in the order of their links, of the platform, and the joint motion behind."""
 
@@ -461,150 +422,3 @@ def body_motion(robot: Robot, motion: State | None = None, **short: Unpack[Motio
     rotation = home.rotation if motion.rotation is None else motion.rotation
     platform = platform_motion(batch, position, rotation, motion.twist, motion.acceleration)
     return RobotMotion(limbs, platform, joints)
-
-
-def platform_motion(
-    batch: tuple[int, ...],
-    position: ArrayLike,
-    rotation: ArrayLike,
-    twist: ArrayLike | None = None,
-    acceleration: ArrayLike | None = None,
-) -> BodyMotions:
-    """Return the platform's frame from its pose, twist and the twist's time derivative (*batch, 6), absent: zero."""
-
-    def spread(values: ArrayLike | None, *core: int) -> np.ndarray:
-        return np.broadcast_to(np.zeros(core) if values is None else np.asarray(values, dtype=float), (*batch, *core))
-
-    rate, change = spread(twist, 6), spread(acceleration, 6)
-    pose = spread(rotation, 3, 3), spread(position, 3)
-    return BodyMotions(*pose, rate[..., :3], rate[..., 3:], change[..., :3], change[..., 3:])
-
-
-def limb_motion(
-    limb: Limb, base: Frame, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray
-) -> tuple[BodyMotions, ...]:
-    """Return the motions of the links of a limb that is mounted on the fixed frame `base`.
-
-    position, velocity, acceleration (*batch, joint) of the tree joints [rad or m]; further joints are not read.
-    """
-    batch = np.shape(position)[:-1]
-    mount = platform_motion(batch, base.position, base.rotation)
-    moving: list[BodyMotions] = []
-    for k, link in enumerate(limb.links):
-        parent = mount if link.parent == BASE else moving[link.parent]
-        moving.append(_carried(link, parent, position[..., k], velocity[..., k], acceleration[..., k]))
-    return tuple(moving)
-
-
-def _carried(link: Link, parent: BodyMotions, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> BodyMotions:
-    placed = parent.rotation @ np.asarray(link.placement.rotation, dtype=float)
-    axis = placed @ np.asarray(link.axis, dtype=float)
-    kind, state, arm = link.joint_kind, JointState(value=q), parent.turned(link.placement.position)
-    if kind.slides:
-        arm = arm + axis * way(link, state)[..., None]
-    rotation, omega, alpha = placed, parent.omega, parent.alpha
-    velocity, acceleration = parent.velocity_of(arm), parent.acceleration_of(arm)
-    if kind.slides:
-        speed, change = (axis * x[..., None] for x in sliding(link, state, qd, qdd))
-        velocity = velocity + speed
-        acceleration = acceleration + change + 2.0 * np.cross(parent.omega, speed)
-    if kind.turns:
-        rate = axis * qd[..., None]
-        rotation, omega = placed @ rotation_about(link.axis, q), parent.omega + rate
-        alpha = parent.alpha + axis * qdd[..., None] + np.cross(parent.omega, rate)
-    return BodyMotions(rotation, parent.position + arm, omega, velocity, alpha, acceleration)
-
-
-def rotation_about(axis: Sequence[float], angle: ArrayLike) -> np.ndarray:
-    """Rotations (*batch, 3, 3) about a unit axis (3,) by angles (*batch) [rad]: Rodrigues' formula."""
-    x, y, z = axis
-    k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    angles = np.asarray(angle, dtype=float)[..., None, None]
-    return np.eye(3) + np.sin(angles) * k + (1.0 - np.cos(angles)) * (k @ k)
-
-
-def inertial_wrench(inertia: Inertia, moving: BodyMotions, gravity: ArrayLike) -> np.ndarray:
-    """Return the (moment, force) (*batch, 6) at a body's origin that its motion takes, less its weight; world axes.
-
-    gravity (3,) [m/s^2]. Right-hand sides of Eqs. (18), (20), moments about the body's origin.
-    """
-    arm = moving.turned(inertia.centre)
-    tensor = moving.rotation @ np.asarray(inertia.tensor, dtype=float) @ np.swapaxes(moving.rotation, -1, -2)
-    spin = (tensor @ moving.omega[..., None])[..., 0]
-    force = inertia.mass * (moving.acceleration_of(arm) - np.asarray(gravity, dtype=float))
-    moment = (tensor @ moving.alpha[..., None])[..., 0] + np.cross(moving.omega, spin) + np.cross(arm, force)
-    return np.concatenate([moment, force], axis=-1)
-
-
-class ResolvedMotion(NamedTuple):
-    """Positions, rates and accelerations of all freedoms (*batch, freedom) [rad or m], status (*batch)."""
-
-    q: np.ndarray
-    qd: np.ndarray
-    qdd: np.ndarray
-    status: np.ndarray
-
-
-@check_arguments
-def resolve_redundancy(robot: Robot, motion: State | None = None, **short: Unpack[MotionKeywords]) -> ResolvedMotion:
-    """Compute the motion of all freedoms of a redundant robot with a posture or tasks from its given freedoms.
-
-    q, and rates qd and accelerations qdd (absent: zero), (*batch, given) in the order of `Mechanism.given` [rad or m]:
-    freedoms, then tasks without a value. The others are where tasks hold, and the weighted sum of squared distances
-    from the posture is least, on the way from the reference pose; each sample by itself. What comes out is what other
-    functions take: `ls.inverse_dynamics(robot, q=motion.q, qd=motion.qd, qdd=motion.qdd)`. Samples that are not OK hold
-    NaN: NOT_CONVERGED where no such place was reached, SINGULAR where the distance is not least, or tasks decide
-    nothing, WRONG_BRANCH where a singularity is on the way. Raises ValueError for a robot without posture and tasks,
-    and for shapes that do not fit.
-
-        >>> arm = ls.robots.read("arm_platform.yaml")
-        >>> motion = ls.resolve_redundancy(arm, q=[0.0, 0.1, 0.0, 0.0, 0.0, 0.0], qd=[0.0, 0.5, 0.0, 0.0, 0.0, 0.0])
-        >>> motion.q.shape, arm.mechanism.freedoms[-1]
-        ((7,), 'arm.3')
-    """
-    mechanism = robot.mechanism
-    size = len(mechanism.given)
-    if not mechanism.resolved:
-        raise ValueError(
-            f"robot: {robot.name} has no posture or task that decides freedoms; expected a robot file with one under "
-            "platform, redundancy; give the motion of all freedoms to the other functions"
-        )
-    named = long_form(motion, STANDING, short, TIMELESS)[0].moving
-    check_names(robot, named)
-    try:
-        arrays = {name: checked(name, values, (size,)) for name, values in present(named).items()}
-    except ValueError as error:
-        raise ValueError(f"{error}; those that are given: {', '.join(mechanism.given)}") from None
-    batch = common_batch({name: values.shape[:-1] for name, values in arrays.items()})
-    still = np.zeros((*batch, size))
-    columns = np.concatenate([rows(arrays.get(name, still), batch) for name in JOINTS])[None]
-    samples = int(np.prod(batch, dtype=int))
-    stage = limb(request(robot.family, (), Redundancy(resolved=True)), 0)
-    values = {
-        "parameters": parameters(robot, timed=True),
-        "gravity": gravity_input(np.zeros(3)),
-        "motion": columns,
-        Indexed("mount", 0): mounts(robot)[0],
-    }
-    values |= {"signals": np.zeros((1, len(robot.family.signals), columns.shape[-1]))} if robot.family.signals else {}
-    results = stage.run(kernel, values, samples)
-    status = results[Indexed("status", 0)][0, 0, :samples]
-    whole = results[Indexed("resolved_motion", 0)][0, :, :samples].T.copy()
-    whole[status != Status.OK] = np.nan
-    q, qd, qdd = (np.ascontiguousarray(part).reshape(*batch, -1) for part in np.split(whole, 3, axis=1))
-    return ResolvedMotion(q, qd, qdd, status.astype(np.int8).reshape(batch))
-
-
-def resolved_rows(robot: Robot, rows: np.ndarray) -> np.ndarray:
-    """A motion input of kernels (3 given, samples) in all freedoms, (3 freedoms, samples); NaN where it is not OK."""
-    q, qd, qdd = np.split(rows.T, 3, axis=1)
-    return np.concatenate(resolve_redundancy(robot, q=q, qd=qd, qdd=qdd)[:3], axis=1).T
-
-
-def resolved_motion(robot: Robot, moving: Moving) -> Moving:
-    """Return the motion in all freedoms of a robot from the given ones: the same without redundancy."""
-    if not robot.mechanism.resolved:
-        return moving
-    parts = present(moving)
-    motion = resolve_redundancy(robot, q=parts["q"], qd=parts.get("qd"), qdd=parts.get("qdd"))
-    return Moving(q=motion.q, qd=motion.qd, qdd=motion.qdd)

@@ -29,7 +29,8 @@ from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
 from tasks.mechanics.kinematics import unpacked as from_numbers
 from tasks.mechanics.limb_choice import LimbChoice
 from tasks.mechanics.limb_motion import Mounted, Solved, sprung_joints
-from tasks.mechanics.loops import Embedding, RegularBlock, Tips, is_flat, loop_limit
+from tasks.mechanics.loops import Embedding, Tips, loop_limit
+from tasks.mechanics.matrices import RegularBlock, is_flat
 from tasks.mechanics.tolerances import CLOSED, CONVERGED, FOLLOWED, WINDING, length_of
 from tasks.mechanics.turns import Turns, counted_joints, dependent_joints
 

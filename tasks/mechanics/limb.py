@@ -23,7 +23,8 @@ from tasks.mechanics.kinematics import (
     stepped,
 )
 from tasks.mechanics.limb_motion import Mounted, Solved, sprung_joints
-from tasks.mechanics.loops import Tips, is_flat, loop_limit, loops_kept, near_home, regular
+from tasks.mechanics.loops import Tips, loop_limit, loops_kept, near_home, regular
+from tasks.mechanics.matrices import is_flat
 from tasks.mechanics.tolerances import (
     CLOSED,
     CONVERGED,

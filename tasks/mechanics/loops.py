@@ -29,13 +29,13 @@ from tasks.mathematics.algebra import (
     opposite,
     pseudo_inverse,
     sqrt,
-    squared_box,
     total,
     volume,
     where,
 )
 from tasks.mechanics.kinematics import Joined, JointState, Pose, SpatialMotion, columns, motions, path, poses, row_count
-from tasks.mechanics.limb_choice import ClusterBlocks, ClusterChoice, LimbChoice, LoopChoice
+from tasks.mechanics.limb_choice import ClusterChoice, LimbChoice, LoopChoice
+from tasks.mechanics.matrices import Bordered, RegularBlock, is_flat, size_of
 from tasks.mechanics.tolerances import LOOP_SINGULAR, LOOP_SINGULAR_AT_REST, SINGULAR
 
 
@@ -100,144 +100,9 @@ class SolvedLoop:
         return self.joined.drift(motion_a, motion_b, offset_a, offset_b)
 
 
-@dataclass(frozen=True)
-class Bordered:
-    """A square matrix whose inner blocks are coupled by a border alone: solved block by block, then for the border.
-
-    With A the blocks, B and C beside and below them, D in the corner: S = D - C A^-1 B is the constraint Jacobian of a
-    platform over its dependent coordinates, after the joints of its limbs.
-    """
-
-    matrix: Array
-    blocks: ClusterBlocks
-
-    @cached_property
-    def inner(self) -> list[np.ndarray]:
-        """The inner blocks."""
-        return [self.matrix[np.ix_(rows, columns)] for rows, columns in self.blocks.inner]
-
-    @cached_property
-    def _inverses(self) -> list[np.ndarray]:
-        return [inverse(block) for block in self.inner]
-
-    @cached_property
-    def _answers(self) -> list[np.ndarray]:
-        """A^-1 B of each block: the change of its joints for a unit of the border's."""
-        border = list(self.blocks.border[1])
-        pairs = zip(self._inverses, self.blocks.inner, strict=True)
-        return [back @ self.matrix[np.ix_(rows, border)] for back, (rows, _) in pairs]
-
-    @cached_property
-    def schur(self) -> np.ndarray:
-        """S, the border after all blocks."""
-        rows, columns = self.blocks.border
-        result = self.matrix[np.ix_(rows, columns)]
-        for answer, (_, positions) in zip(self._answers, self.blocks.inner, strict=True):
-            result = result - self.matrix[np.ix_(rows, positions)] @ answer
-        return array(result)
-
-    @property
-    def parts(self) -> list[np.ndarray]:
-        """Matrices whose determinants multiply to that of the whole, but for its sign."""
-        return [*self.inner, self.schur]
-
-    @property
-    def part_inverses(self) -> list[np.ndarray]:
-        """Their inverses."""
-        return [*self._inverses, self._schur_inverse]
-
-    @cached_property
-    def _schur_inverse(self) -> np.ndarray:
-        return inverse(self.schur)
-
-    @cached_property
-    def inverse(self) -> np.ndarray:
-        """The inverse of the whole, rows in the order of its columns."""
-        rows, columns = self.blocks.border
-        back = self._schur_inverse
-        below = [
-            self.matrix[np.ix_(rows, positions)] @ part
-            for part, (_, positions) in zip(self._inverses, self.blocks.inner, strict=True)
-        ]
-        result = np.array(np.zeros(self.matrix.shape), dtype=object)
-        result[np.ix_(columns, rows)] = back
-        for push, (own_rows, _) in zip(below, self.blocks.inner, strict=True):
-            result[np.ix_(columns, own_rows)] = -(back @ push)
-        for k, (answer, (own_rows, positions)) in enumerate(zip(self._answers, self.blocks.inner, strict=True)):
-            result[np.ix_(positions, rows)] = -(answer @ back)
-            result[np.ix_(positions, own_rows)] = self._inverses[k]
-            for push, (other_rows, _) in zip(below, self.blocks.inner, strict=True):
-                moved = answer @ (back @ push)
-                result[np.ix_(positions, other_rows)] = result[np.ix_(positions, other_rows)] + moved
-        return array(result)
-
-
-def size_of(matrix: Array) -> Scalar:
-    """Determinant of a square matrix, volume of the columns of one with more rows than columns."""
-    return determinant(matrix) if len(matrix) == matrix.shape[1] else volume(matrix)
-
-
-def is_flat(block: RegularBlock, least: Scalar, size: Scalar, box: Scalar | None = None) -> Mask:
-    """Return whether the columns of a matrix depend on each other up to `least`, as unit vectors.
-
-    Rows that are lengths count relative to the `size` of the limb [m], beside those that are cosines. Of up to four
-    columns, the volume that they span tells it, relative to the square of a `box` (absent: with their sides). A product
-    of many sines is small without that: of more, the least singular value, from the (left) inverse of the block.
-    """
-    if block.matrix.shape[1] <= FEW:
-        matrix = block.without_unit(size)
-        volume_ = size_of(matrix)
-        return volume_ * volume_ <= (squared_box(matrix) if box is None else box) * least * least
-    spread: Scalar = 0.0
-    for column, row in zip(block.matrix.T, block.inverse, strict=True):
-        spread = spread + block.square(column, 1.0 / (size * size)) * block.square(row, size * size)
-    return opposite(spread * (least * least) < 1.0)  # NaN is flat
-
-
 def loop_limit(rates: Scalars) -> Scalar:
     """Return the dependence of a loop's columns up to which it is singular, for the rates that move it."""
     return where(total(rates) > 0.0, LOOP_SINGULAR, LOOP_SINGULAR_AT_REST)
-
-
-FEW = 4
-"""Columns up to which their volume is as good as a singular value."""
-
-
-@dataclass(frozen=True)
-class RegularBlock:
-    """A part of the matrix of dependent joints, its (left) inverse, and the joints of its columns.
-
-    lengths: True for each row that is a length, False for one that is a cosine.
-    """
-
-    matrix: Array
-    inverse: Array
-    joints: tuple[int, ...]
-    lengths: tuple[bool, ...]
-
-    @property
-    def _is_mixed(self) -> bool:
-        return len({*self.lengths}) > 1
-
-    def without_unit(self, size: Scalar) -> Array:
-        """Return the matrix with lengths relative to a size [m], where there are cosines beside them."""
-        if not self._is_mixed:
-            return self.matrix
-        scale = array([1.0 / size if is_length else 1.0 for is_length in self.lengths])
-        return array(self.matrix * scale[:, None])
-
-    def square(self, values: Scalars, weight: Scalar) -> Scalar:
-        """Sum of squares over the rows, those of lengths times a weight, where there are cosines beside them."""
-        if not self._is_mixed:
-            return sum(x * x for x in values)
-        squares = list(zip((x * x for x in values), self.lengths, strict=True))
-        lengths, cosines = (sum(x for x, kind in squares if kind is each) for each in (True, False))
-        return cosines + lengths * weight
-
-    @cached_property
-    def determinant(self) -> Scalar:
-        """Its determinant; the volume of its columns where it has more rows."""
-        return size_of(self.matrix)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ CLOSED = Dual(1e-10, 1e-5)  # the same for a sample to count as solved
 FOLLOWED = Dual(1e-11, 1e-5)  # the same as CONVERGED near a singularity, and at the end of a path
 NEARLY_SINGULAR = Dual(0.02, 0.1)  # volume of L_t relative to a box at the reference pose, below which it is near
 SINGULAR = Dual(2e-4, 1e-2)
-"""Dependence of the columns of L_t up to which a sample is SINGULAR: see `tasks.mechanics.loops.is_flat`.
+"""Dependence of the columns of L_t up to which a sample is SINGULAR: see `tasks.mechanics.matrices.is_flat`.
 
 Rounding moves joints by its size over this number, and the number by as much: forces lose all but five digits here, at
 some 1e-8 of the length of a limb before its reach ends. `python -m benchmarks.motion singular` measures it.

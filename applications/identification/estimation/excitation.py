@@ -27,15 +27,10 @@ from robots.parameters import nearest
 from robots.trajectories.trajectory import FREE, Series
 from robots.types import IDENTITY, TRANSLATION, TWIST
 from tasks.dynamics.inputs import present
-from tasks.dynamics.inverse import (
-    actuator_positions,
-    body_motion,
-    inverse_dynamics,
-    inverse_kinematics,
-    resolved_motion,
-)
+from tasks.dynamics.inverse import actuator_positions, body_motion, inverse_dynamics, inverse_kinematics
 from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, Motion, Moving
 from tasks.dynamics.regressor import regressor
+from tasks.dynamics.resolution import resolved_motion
 from tasks.mathematics.rotations import roll_pitch_yaw
 
 SHRINK = 0.8

@@ -32,7 +32,8 @@ from tasks.mechanics.continuation.steps import (
     relative_change,
 )
 from tasks.mechanics.kinematics import HOME, JointState, state_at, unpacked
-from tasks.mechanics.loops import Embedding, RegularBlock, is_flat, size_of
+from tasks.mechanics.loops import Embedding
+from tasks.mechanics.matrices import RegularBlock, is_flat, size_of
 from tasks.mechanics.tolerances import LOOP_SINGULAR_AT_REST, NEARLY_SINGULAR
 
 ROUNDS = 400  # of one route

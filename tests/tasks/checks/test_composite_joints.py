@@ -25,7 +25,7 @@ from tasks.checks.newton_euler import (
     transmission,
 )
 from tasks.checks.newton_euler_system import Method, assemble, joint_reactions_reference
-from tasks.dynamics.inverse import platform_motion
+from tasks.dynamics.body_motions import platform_motion
 from tests.tasks.moving import motion
 
 X: Vector = (1.0, 0.0, 0.0)

@@ -25,7 +25,8 @@ from tasks.checks.newton_euler_system import (
     joint_reactions_reference,
     unique,
 )
-from tasks.dynamics.inverse import BodyMotions, body_motion
+from tasks.dynamics.body_motions import BodyMotions
+from tasks.dynamics.inverse import body_motion
 from tasks.mathematics.rotations import roll_pitch_yaw
 from tests.arguments import in_records
 from tests.catalogue import PARALLEL

@@ -7,14 +7,8 @@ import pytest
 
 from robots import catalog
 from robots.model import PLATFORM, Inertia, Robot
-from tasks.dynamics.inverse import (
-    BodyMotions,
-    RobotMotion,
-    body_motion,
-    inertial_wrench,
-    platform_motion,
-    rotation_about,
-)
+from tasks.dynamics.body_motions import BodyMotions, inertial_wrench, platform_motion, rotation_about
+from tasks.dynamics.inverse import RobotMotion, body_motion
 from tests.catalogue import PARALLEL
 from tests.reference.delta_bodies import parse_delta
 from tests.reference.delta_motion import whole_robot

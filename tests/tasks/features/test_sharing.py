@@ -17,7 +17,8 @@ from robots.joint_kinds import JOINT_KINDS
 from robots.model import PLATFORM, Robot
 from robots.types import BASE
 from storage.errors import StoreError
-from tasks.dynamics.inverse import body_motion, inertial_wrench
+from tasks.dynamics.body_motions import inertial_wrench
+from tasks.dynamics.inverse import body_motion
 from tasks.dynamics.simulate import simulate
 from tasks.features.friction.inputs import friction_input
 from tests.arguments import in_records

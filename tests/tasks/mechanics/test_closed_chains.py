@@ -15,7 +15,8 @@ from robots.status import Status
 from robots.types import BASE, Vector
 from tasks import forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.checks.newton_euler_system import joint_reactions_reference, unique
-from tasks.dynamics.inverse import body_motion, inertial_wrench
+from tasks.dynamics.body_motions import inertial_wrench
+from tasks.dynamics.inverse import body_motion
 from tasks.dynamics.records import Forces
 from tasks.mechanics.families import structure_of
 from tests.reference import leg_coordinates

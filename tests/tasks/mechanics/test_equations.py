@@ -14,7 +14,8 @@ from robots.model import Robot
 from robots.status import Status
 from tasks import equations_of_motion, inertia_matrix, inverse_dynamics
 from tasks.dynamics import inputs
-from tasks.dynamics.inverse import BodyMotions, actuator_positions, body_motion
+from tasks.dynamics.body_motions import BodyMotions
+from tasks.dynamics.inverse import actuator_positions, body_motion
 from tasks.dynamics.records import Forces
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import Program, trace

@@ -14,7 +14,8 @@ from robots.geometry import point, shifted
 from robots.model import Family, Link, Mechanism
 from robots.types import BASE, ZERO
 from tasks import inverse_dynamics, joint_reactions
-from tasks.dynamics.inverse import BodyMotions, body_motion, inertial_wrench
+from tasks.dynamics.body_motions import BodyMotions, inertial_wrench
+from tasks.dynamics.inverse import body_motion
 from tasks.dynamics.records import Environment, Motion
 from tests.arguments import in_records
 from tests.tasks.driven import ARM3, LINKS, States, robot

@@ -13,7 +13,8 @@ from robots.status import Status
 from robots.types import BASE, TWIST
 from tasks import inverse_dynamics, joint_reactions
 from tasks.checks.newton_euler_system import joint_reactions_reference, unique
-from tasks.dynamics.inverse import BodyMotions, RobotMotion, body_motion, inertial_wrench
+from tasks.dynamics.body_motions import BodyMotions, inertial_wrench
+from tasks.dynamics.inverse import RobotMotion, body_motion
 from tasks.dynamics.records import Forces
 from tasks.kernels import kernel
 from tasks.kernels import kernel as kernels

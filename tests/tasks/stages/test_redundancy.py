@@ -15,7 +15,7 @@ from pipeline import Sweep, run
 from pipeline.robot_files.reader import parse_robot
 from robots.formats import writing
 from robots.model import Robot
-from tasks.dynamics.inverse import ResolvedMotion
+from tasks.dynamics.resolution import ResolvedMotion
 from tests.pipeline.runs import SYNCHRONOUS, content_hash, cut_finely
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -21,8 +21,8 @@ from pipeline.robot_files.reader import parse_robot
 from robots.formats import writing
 from robots.formats.working_modes import BranchError
 from robots.model import Robot
-from tasks.dynamics.inverse import ResolvedMotion
 from tasks.dynamics.regressor import regressor, standard_parameters
+from tasks.dynamics.resolution import ResolvedMotion
 from tests.pipeline.runs import SYNCHRONOUS
 from tests.tasks.stages.test_redundancy import (
     ALONG_RAIL,

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from robots.status import Status
     from robots.stops import JointStop
     from storage.errors import StoreError
-    from tasks.dynamics.criteria import clearance_error
+    from tasks.dynamics.clearance_error import clearance_error
     from tasks.dynamics.differentiate import differentiate
     from tasks.dynamics.elastic_drives import drive_deflection
     from tasks.dynamics.fed_motors import motor_demand, torque_constants
@@ -206,7 +206,7 @@ _HOMES = {
     "bias_vector": "limbsweep.labelled.functions",
     "cartesian_stiffness": "limbsweep.labelled.functions",
     "clearance": "limbsweep.labelled.functions",
-    "clearance_error": "tasks.dynamics.criteria",
+    "clearance_error": "tasks.dynamics.clearance_error",
     "constraint_forces": "limbsweep.labelled.functions",
     "differentiate": "tasks.dynamics.differentiate",
     "drive_deflection": "tasks.dynamics.elastic_drives",

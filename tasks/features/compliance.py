@@ -1,4 +1,4 @@
-"""Elasticity, clearances and errors of the parts of a limb, and their effects at the platform, for one sample.
+"""Elasticity and errors of the parts of a limb, and their effects at the platform, for one sample.
 
 Stiffness, by the virtual-joint method. Wrenches in the joints of a limb are linear in the forces of its actuators and
 in the free multipliers x of its redundant conditions, see `tasks.mechanics.reactions`. With the compliances of its
@@ -10,11 +10,6 @@ unit causes of the wrenches in its joints: bearings, beams and blocks. Sources: 
 Stiffness mapping for parallel manipulators (1990), for actuators alone; Klimchik, Pashkevich, Chablat (2012), for links
 and passive joints.
 
-Clearances of joints and backlash of drives, as bounded offsets to first order. An offset e of a part moves the platform
-by A e. If e may be anywhere in a ball of radius c, the platform moves along n by at most c |A^T n|: an interval is a
-ball of one component, a radial clearance one of two. Offsets of parts are independent, so that their bounds add up. On
-arrays, with the farthest of all directions: `tasks.dynamics.criteria`.
-
 Elastic sharing: reactions that statics leaves open follow from the elasticity of bearings and links. Wrenches in the
 joints are linear in motion, actuator forces and friction, and in the free multipliers nu. The complementary energy is a
 quadratic function of these. Among the nu that balance the platform, those of the least energy have compatible
@@ -24,19 +19,19 @@ Source: theorem of least work, Menabrea and Castigliano.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
 from robots.criteria.elasticity import Elasticity
-from robots.criteria.parts import Clearances, Errors
+from robots.criteria.parts import Errors
 from robots.formulas import as_row
 from robots.model import Mechanism
 from robots.types import TWIST
+from tasks.features.looseness import LooseParts, reach
 from tasks.kernels.expression import Array, Dual, Scalar
 from tasks.mathematics.algebra import array, cross, dot, from_columns, inverse, singular_values, sqrt, where
 from tasks.mathematics.solvers import Factors
@@ -218,78 +213,6 @@ def elastic_strains(parts: Parts, asked: LimbElasticity, numbers: Sequence[Scala
     return strains
 
 
-@dataclass(frozen=True)
-class LimbLooseness:
-    """Loose parts of a limb: actuators, and joints with the components of their offset. Hashable.
-
-    Bounds are a case input, `clearances`.
-    """
-
-    actuators: tuple[int, ...] = ()
-    joints: tuple[tuple[int, tuple[int, ...]], ...] = ()
-
-    @property
-    def size(self) -> int:
-        """Length of the case input: a bound for each ball."""
-        return len(self.actuators) + len(self.joints)
-
-    @property
-    def components(self) -> list[int]:
-        """Of each ball."""
-        return [1] * len(self.actuators) + [len(components) for _, components in self.joints]
-
-    def balls(self, rows: Array) -> Iterator[Array]:
-        """Return the rows of each ball, of those of all."""
-        ends = np.cumsum([0, *self.components])
-        return (rows[start:end] for start, end in pairwise(ends))
-
-
-def looseness_of_limb(clearances: Clearances, mechanism: Mechanism, limb: int) -> tuple[LimbLooseness, np.ndarray]:
-    """Return the loose parts of limb number `limb` of a robot, and its case input `clearances` (1, balls)."""
-    counts = [len(mechanism.limbs[instance.limb].actuators) for instance in mechanism.instances]
-    first = sum(counts[:limb])
-    driven = [k for k in range(counts[limb]) if clearances.actuators.get(first + k)]
-    own_bounds = ((joint, entries) for (k, joint), entries in sorted(clearances.joints.items()) if k == limb)
-    joints = [(joint, entry) for joint, entries in own_bounds for entry in entries if entry.bound > 0.0]
-    bounds = [clearances.actuators[first + k] for k in driven] + [entry.bound for _, entry in joints]
-    parts = LimbLooseness(tuple(driven), tuple((joint, entry.components) for joint, entry in joints))
-    return parts, as_row(bounds)
-
-
-@dataclass(frozen=True)
-class LooseParts:
-    """Loose parts of a limb, and their bounds."""
-
-    parts: LimbLooseness
-    bounds: Array
-
-    def rows(self, strains: Parts, count: int) -> Array:
-        """Wrenches in the loose parts times their bounds (component, unit), for each of `count` units."""
-        bounds, result = iter(self.bounds), []
-        for actuator in self.parts.actuators:
-            result.append(np.eye(count)[actuator] * next(bounds))
-        for joint, components in self.parts.joints:
-            six, bound = strains.at_joint(joint), next(bounds)
-            result += [six[component] * bound for component in components]
-        return array(np.stack(result)) if result else np.zeros((0, count))
-
-
-def reach(balls: Sequence[Array], direction: Array) -> Scalar:
-    """Return the distance that balls reach along a direction together.
-
-    Each ball has rows over the components of a displacement.
-    """
-    return sum((_length(array(ball @ direction)) for ball in balls), start=0.0)
-
-
-def _length(vector: Array) -> Scalar:
-    """Its derivative is zero where it is."""
-    if len(vector) == 1:
-        return abs(vector[0])
-    square = sum((x * x for x in vector), start=0.0)
-    return where(square > 0.0, sqrt(where(square > 0.0, square, 1.0)), square)
-
-
 def of_limb(elasticity: Elasticity, mechanism: Mechanism, limb: int) -> tuple[LimbElasticity, np.ndarray]:
     """Return the elastic parts of limb number `limb` of a robot, and its case input `elasticity` (1, numbers)."""
     counts = [len(mechanism.limbs[each.limb].actuators) for each in mechanism.instances]
@@ -391,7 +314,7 @@ def limb_stiffness(
     if loose is not None:
         factors = Factors.of(flexibility)
         answer = from_columns([factors.solve(column) for column in columns.T], len(units))
-        result["play"] = array(loose.rows(parts, len(units)) @ answer)
+        result["play"] = array(loose.rows(parts.at_joint, len(units)) @ answer)
     return result
 
 

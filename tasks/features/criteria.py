@@ -23,13 +23,11 @@ from tasks.features.compliance import (
     ErrorModel,
     LimbElasticity,
     LimbErrors,
-    LimbLooseness,
-    LooseParts,
     PlatformStiffness,
     elastic_share,
     limb_stiffness,
-    looseness_of_limb,
 )
+from tasks.features.looseness import LimbLooseness, LooseParts, looseness_of_limb
 from tasks.kernels.expression import Array, Numbers
 from tasks.kernels.keys import Shape, Shapes, Values, indexed
 from tasks.mathematics.algebra import array

@@ -14,14 +14,8 @@ from pipeline.errors import InputError
 from pipeline.sweep.model import Sweep
 from robots.criteria.elasticity import Beam, Elasticity
 from robots.criteria.parts import NO_CRITERIA, Capsules, Clearances, Errors, JointClearance
-from tasks.dynamics.criteria import (
-    cartesian_stiffness,
-    clearance,
-    clearance_error,
-    deflection,
-    natural_frequencies,
-    pose_error,
-)
+from tasks.dynamics.clearance_error import clearance_error
+from tasks.dynamics.criteria import cartesian_stiffness, clearance, deflection, natural_frequencies, pose_error
 from tests.pipeline.runs import SYNCHRONOUS
 
 HEAD = """\

@@ -1,9 +1,10 @@
 """Largest displacement of a platform by clearances of joints and backlash of drives, over all directions.
 
-Clearances of joints and backlash of drives are bounded offsets, to first order: an offset e of a part moves the
-platform by A e, see `tasks.dynamics.criteria.pose_error`. Where e may be anywhere in a ball of radius c, the platform
-moves along n by at most c |A^T n|: an interval is a ball of one component, a radial clearance one of two. Offsets of parts are independent, so
-that their bounds add up; that is the optimum of the linear programme of all intervals, and exact for balls too.
+Clearances and backlash are bounded offsets, to first order: an offset e of a part moves the platform by A e, see
+`tasks.dynamics.criteria.pose_error`. Where e may be anywhere in a ball of radius c, the platform moves along n by at
+most c |A^T n|: an interval is a ball of one component, a radial clearance one of two. Offsets of parts are
+independent, so that their bounds add up; that is the optimum of the linear programme of all intervals, and exact for
+balls too.
 """
 
 from __future__ import annotations

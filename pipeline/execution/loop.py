@@ -223,17 +223,24 @@ class RunLoop:
         self._recalled.setdefault(reason, []).append(attempt.block)
 
     def _check(self) -> None:
-        """Look for requests to cancel, workers without memory, time limits, slow blocks and silence."""
+        """Take all steps of `CHECKS`."""
         self._checked = time.monotonic()
+        for step in CHECKS:
+            step(self)
+
+    def _end_on_request(self) -> None:
+        """End where somebody has asked for it. Raises RunCancelledError."""
         if self.stop() or cancel_requested(self.writer.location):
             raise RunCancelledError("cancelled; what has been stored stays")
+
+    def _end_without_memory(self) -> None:
+        """End where workers are restarted again and again. Raises RunStoppedError."""
         self._memory.add(self.executor.memory_restarts())
         if reason := self._memory.stop(sorted(self._open), self.plan.block_memory):
             raise RunStoppedError(reason)
-        self._look_after_workers()
-        self._tell_state()
-        self._abandon_overdue()
-        self._back_up_slow()
+
+    def _end_in_silence(self) -> None:
+        """Tell that nothing comes back, and end where that lasts. Raises RunStoppedError."""
         silence = self._watchdog.silence
         match self._watchdog.look():
             case "quiet":
@@ -319,3 +326,15 @@ class RunLoop:
         self._backed_up.setdefault(attempt.block, []).append(time.monotonic())
         self.notify(BlockRetried(attempt.block, "help", reason))
         return True
+
+
+CHECKS: Sequence[Callable[[RunLoop], None]] = (
+    RunLoop._end_on_request,
+    RunLoop._end_without_memory,
+    RunLoop._look_after_workers,
+    RunLoop._tell_state,
+    RunLoop._abandon_overdue,
+    RunLoop._back_up_slow,
+    RunLoop._end_in_silence,
+)
+"""Steps of a run every `TICK` seconds, in this order."""

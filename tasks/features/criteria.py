@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robots.criteria.elasticity import Elasticity
-from robots.criteria.parts import CriteriaParameters
+from robots.criteria.parts import Clearances, CriteriaParameters
 from robots.formulas import as_row
 from robots.model import Family, Mechanism
 from robots.quantities import Need
@@ -27,7 +27,7 @@ from tasks.features.compliance import (
     elastic_share,
     limb_stiffness,
 )
-from tasks.features.looseness import LimbLooseness, LooseParts, looseness_of_limb
+from tasks.features.looseness import LimbLooseness, LooseParts
 from tasks.kernels.expression import Array, Numbers
 from tasks.kernels.keys import Shape, Shapes, Values, indexed
 from tasks.mathematics.algebra import array
@@ -300,3 +300,15 @@ def directions(family: Family, spatial: bool) -> tuple[str, ...]:
     held = held_directions(mobility)
     holding = [held[k] for k in carried(family)] if spatial else []
     return tuple(name for name in TWIST if name in (*mobility, *holding))
+
+
+def looseness_of_limb(clearances: Clearances, mechanism: Mechanism, limb: int) -> tuple[LimbLooseness, np.ndarray]:
+    """Return the loose parts of limb number `limb` of a robot, and its case input `clearances` (1, balls)."""
+    counts = [len(mechanism.limbs[instance.limb].actuators) for instance in mechanism.instances]
+    first = sum(counts[:limb])
+    driven = [k for k in range(counts[limb]) if clearances.actuators.get(first + k)]
+    own_bounds = ((joint, entries) for (k, joint), entries in sorted(clearances.joints.items()) if k == limb)
+    joints = [(joint, entry) for joint, entries in own_bounds for entry in entries if entry.bound > 0.0]
+    bounds = [clearances.actuators[first + k] for k in driven] + [entry.bound for _, entry in joints]
+    parts = LimbLooseness(tuple(driven), tuple((joint, entry.components) for joint, entry in joints))
+    return parts, as_row(bounds)

@@ -14,9 +14,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from robots.criteria.parts import Clearances
-from robots.formulas import as_row
-from robots.model import Mechanism
 from tasks.kernels.expression import Array, Scalar
 from tasks.mathematics.algebra import array, sqrt, where
 
@@ -45,18 +42,6 @@ class LimbLooseness:
         """Return the rows of each ball, of those of all."""
         ends = np.cumsum([0, *self.components])
         return (rows[start:end] for start, end in pairwise(ends))
-
-
-def looseness_of_limb(clearances: Clearances, mechanism: Mechanism, limb: int) -> tuple[LimbLooseness, np.ndarray]:
-    """Return the loose parts of limb number `limb` of a robot, and its case input `clearances` (1, balls)."""
-    counts = [len(mechanism.limbs[instance.limb].actuators) for instance in mechanism.instances]
-    first = sum(counts[:limb])
-    driven = [k for k in range(counts[limb]) if clearances.actuators.get(first + k)]
-    own_bounds = ((joint, entries) for (k, joint), entries in sorted(clearances.joints.items()) if k == limb)
-    joints = [(joint, entry) for joint, entries in own_bounds for entry in entries if entry.bound > 0.0]
-    bounds = [clearances.actuators[first + k] for k in driven] + [entry.bound for _, entry in joints]
-    parts = LimbLooseness(tuple(driven), tuple((joint, entry.components) for joint, entry in joints))
-    return parts, as_row(bounds)
 
 
 @dataclass(frozen=True)

@@ -151,18 +151,18 @@ def inverse_dynamics(
     gravity: Array | Field,
 ) -> list[Scalar]:
     """Generalised forces of the tree joints [N m or N], armatures included; `gravity` in the axes of the base."""
-    own = body_wrenches(links, body_motions(links, states, rates, accelerations, Field.of(gravity)))
-    return joint_forces(links, states, accelerations, own)
+    inertial = body_wrenches(links, body_motions(links, states, rates, accelerations, Field.of(gravity)))
+    return joint_forces(links, states, accelerations, inertial)
 
 
 def joint_forces(
     links: Sequence[Link],
     states: Sequence[JointState],
     accelerations: Scalars,
-    own: Sequence[tuple[np.ndarray, np.ndarray]],
+    inertial: Sequence[tuple[np.ndarray, np.ndarray]],
 ) -> list[Scalar]:
     """Return the same from the wrenches that the motions of bodies take."""
-    wrenches = joint_wrenches(links, states, own)
+    wrenches = joint_wrenches(links, states, inertial)
     return [along(link, states[i], *wrenches[i]) + link.armature * accelerations[i] for i, link in enumerate(links)]
 
 
@@ -203,10 +203,10 @@ def body_wrenches(
 
 
 def joint_wrenches(
-    links: Sequence[Link], states: Sequence[JointState], own: Sequence[tuple[np.ndarray, np.ndarray]]
+    links: Sequence[Link], states: Sequence[JointState], inertial: Sequence[tuple[np.ndarray, np.ndarray]]
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Inward: (moment, force) that each joint carries, at the link's origin in its axes."""
-    total = list(own)
+    total = list(inertial)
     for i in reversed(range(len(links))):
         link = links[i]
         if link.parent == BASE:

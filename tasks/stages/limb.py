@@ -148,23 +148,25 @@ BARE = LimbRequest()
 
 
 @functools.cache
-def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, moving_base: bool = False) -> Program:
+def limb_program(
+    family: Family, limb_index: int, limb_request: LimbRequest = BARE, moving_base: bool = False
+) -> Program:
     """Trace inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
-    And what else is `asked`. With `moving_base`, `gravity` is a sample input. Raises ValueError where a part of a
+    And the rest of `limb_request`. With `moving_base`, `gravity` is a sample input. Raises ValueError where a part of a
     feature cannot be had of this limb.
     """
     structure = structure_of(family)
-    inputs = {"motion": (asked.solver.size(structure),)} | signal_inputs(family)
-    case, sample = field_inputs(asked.case(structure, limb_index), inputs, moving_base)
+    inputs = {"motion": (limb_request.solver.size(structure),)} | signal_inputs(family)
+    case, sample = field_inputs(limb_request.case(structure, limb_index), inputs, moving_base)
 
     def one_sample(**values: Array) -> dict[str, Numbers]:
-        solved = asked.solver.solve(structure, limb_index, values)
-        return asked.outputs(LimbSample(structure, limb_index, *solved, array(values["gravity"]), values))
+        solved = limb_request.solver.solve(structure, limb_index, values)
+        return limb_request.outputs(LimbSample(structure, limb_index, *solved, array(values["gravity"]), values))
 
     name = f"{family.name}.{structure.mechanism.limbs[limb_index].name}"
     program = trace(name, one_sample, case=case, sample=sample, first=FIRST)
-    require_shapes(program, asked.shapes(structure, limb_index))
+    require_shapes(program, limb_request.shapes(structure, limb_index))
     return program
 
 

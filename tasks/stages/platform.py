@@ -22,12 +22,12 @@ def platform_program(
     family: Family,
     held: bool = False,
     moving_base: bool = False,
-    asked: tuple[str, ...] = (),
+    term_names: tuple[str, ...] = (),
     parts: tuple[PlatformPart, ...] = (),
 ) -> Program:
     """Trace the `platform_wrench` of the platform's own motion along its free twists, less the loads on it.
 
-    On request also along the twists `held`, and the terms `asked` of the equations of motion. `parts` are features.
+    On request also along the twists `held`, and terms of the equations of motion. `parts` are features.
     """
     made = structure_of(family)
 
@@ -40,12 +40,12 @@ def platform_program(
         result: dict[Key, Numbers] = {"platform_wrench": [moved.wrench[TWIST.index(name)] for name in body.mobility]}
         if held:
             result["held"] = [moved.wrench[TWIST.index(name)] for name in held_directions(body.mobility)]
-        return result | terms.of_platform(body, (pose, moving), gravity, moved.acting, asked)
+        return result | terms.of_platform(body, (pose, moving), gravity, moved.acting, term_names)
 
     per_case, per_sample = inputs_of(parts, made)
     sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)} | per_case
     samples = {"motion": (made.motion_size,)} | per_sample | signal_inputs(family)
     case, sample = field_inputs(sizes, samples, moving_base)
     program = trace(f"{family.name}.platform", one_sample, case=case, sample=sample, first=("platform_wrench",))
-    require_shapes(program, terms.platform_outputs(made, asked, held))
+    require_shapes(program, terms.platform_outputs(made, term_names, held))
     return program

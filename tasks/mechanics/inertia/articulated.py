@@ -120,12 +120,12 @@ class ArticulatedTree:
         """
         still = np.zeros(len(self.links))
         moving = recursion.body_motions(self.links, self.states, rates, still, field)
-        own = [array([*moment, *force]) for moment, force in recursion.body_wrenches(self.links, moving)]
-        return self.solve(forces, own)
+        inertial = [array([*moment, *force]) for moment, force in recursion.body_wrenches(self.links, moving)]
+        return self.solve(forces, inertial)
 
-    def _left(self, forces: Scalars, own: Sequence[Array] | None) -> list[Scalar]:
+    def _left(self, forces: Scalars, inertial: Sequence[Array] | None) -> list[Scalar]:
         """Compute the forces that are left at each joint after all joints beyond it have given way."""
-        wrenches = [STILL] * len(self.links) if own is None else list(own)
+        wrenches = [STILL] * len(self.links) if inertial is None else list(inertial)
         result = list(forces)
         for i, link in reversed(list(enumerate(self.links))):
             hinge = self.hinges[i]

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         pose_error,
         regressor,
     )
-    from limbsweep.labelled.motions import servo, simulate
+    from limbsweep.labelled.motions import differentiate_simulation, servo, simulate
     from limbsweep.labelled.signals import friction_along, from_currents, profile
     from limbsweep.runs import compute, lazy, run, submit
     from pipeline.cluster.file import ClusterConfig
@@ -113,6 +113,7 @@ __all__ = [
     "compute",
     "constraint_forces",
     "differentiate",
+    "differentiate_simulation",
     "drive_deflection",
     "equations_of_motion",
     "excite",
@@ -231,6 +232,7 @@ _HOMES = {
     "profile": "limbsweep.labelled.signals",
     "servo": "limbsweep.labelled.motions",
     "simulate": "limbsweep.labelled.motions",
+    "differentiate_simulation": "limbsweep.labelled.motions",
     "torque_constants": "tasks.dynamics.fed_motors",
     # the equations as code for other tools
     "c_code": "applications.export.code.c_source",

@@ -39,7 +39,7 @@ def _two(first: Piece, second: Piece) -> dict[str, Any]:
     result = dict(first)
     for key, value in second.items():
         if key in JOINED:
-            result[key] = list(dict.fromkeys([*result.get(key, ()), *value]))
+            result[key] = list({repr(entry): entry for entry in (*result.get(key, ()), *value)}.values())
         elif isinstance(value, dict) and isinstance(result.get(key), dict):
             result[key] = _two(result[key], value)
         else:
@@ -400,12 +400,18 @@ def _series(*more: str) -> Feature:
     return lambda machine: {"outputs": [*motion_outputs(machine), "actuator_force", *more]}
 
 
+def _derivatives(machine: Machine) -> Piece:
+    entry = {"derivative": ["peak_force", "rms_force", "actuator_force"], "of": [machine.varied[0]], "sides": True}
+    return {"outputs": [*motion_outputs(machine), "actuator_force", entry]}
+
+
 OUTPUTS: Mapping[str, Feature] = {
     "forces": _series("actuator_position", "actuator_velocity", "actuator_power"),
     "reactions": _series("joint_reaction", "bearing_load", "joint_friction"),
     "matrices": _series("mass_matrix", "gravity_force", "load_force", "kinetic_energy", "inverse_jacobian"),
     "links": _series("link_position", "link_twist", "link_wrench", "centre_of_mass"),
     "linearisation": _series("state_matrix", "input_matrix"),
+    "derivatives": _derivatives,
     "no series": NONE,
 }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
@@ -34,7 +35,8 @@ from tasks.dynamics import simulate as direct
 from tasks.dynamics import spanning_tree
 from tasks.dynamics.free_motion import Form
 from tasks.dynamics.integration import METHODS
-from tasks.dynamics.records import STANDING, Environment, Forces, State, check_record
+from tasks.dynamics.motion_derivatives import SimulationDerivatives
+from tasks.dynamics.records import STANDING, Environment, FixedSteps, Forces, State, check_record
 from tasks.dynamics.servo import Servo
 from tasks.kernels.kernel import checked
 
@@ -139,6 +141,45 @@ def simulate(
     if not designs and not any(map(is_labelled, leaves.values())):
         return with_dataset(_moved(robot, **leaves, **rest), "simulate", robot, _row(robot, leaves | rest))
     return _labelled(robot, designs, leaves, rest, instants)
+
+
+@check_arguments
+def differentiate_simulation(
+    robot: Robot,
+    state: State,
+    drive: Forces | Servo | None,
+    times: ArrayLike,
+    *,
+    environment: Environment = STANDING,
+    step: float | None = None,
+    parameters: Mapping[str, float] | None = None,
+) -> SimulationDerivatives:
+    """Integrate a motion in constant steps so that its states can be differentiated, exactly, in both directions.
+
+    state, drive, times, environment and step as in `simulate`, with forces as arrays or a servo of kind `pd` on
+    actuators, whose gains are inputs such as "servo.kp" and whose model of the robot moves with the parameters.
+    parameters: values of those of the robot that derivatives are taken by. Derivatives are those of the integrator, so
+    that differences of `simulate` agree to rounding. They are NaN for a case that failed, or of which a step was cut.
+    Raises ValueError for joints that stick, a platform that turns, and a base that moves, and what `simulate` raises.
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> at = ls.differentiate_simulation(robot, ls.State(q=[0.1, 0.0, 0.0]), None, [0.0, 0.1], step=0.001,
+        ...     parameters={"length_1": 0.5})
+        >>> end = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])  # of q at both times the first joint at the end
+        >>> sorted(at.vjp({"q": end}))
+        ['actuator', 'gravity', 'length_1', 'q', 'qd']
+    """
+    check_record("robot", robot, Robot)
+    check_record("state", state, State)
+    check_record("environment", environment, Environment)
+    forces, instants = _forces(robot, drive), _instants(robot, times)
+    leaves = _leaves(state, forces, environment)
+    if labelled := [name for name, part in leaves.items() if is_labelled(part)]:
+        raise ValueError(f"{labelled[0]}: got a DataArray; expected an array in SI units, such as its values")
+    if forces.actuator is None:
+        forces = replace(forces, actuator=np.zeros(len(robot.mechanism.actuators)))
+    clock = FixedSteps(**_timing("fixed", instants, step, leaves))
+    return SimulationDerivatives(robot, state, forces, environment, clock, parameters or {})
 
 
 def _forces(robot: Robot, drive: object) -> Forces:

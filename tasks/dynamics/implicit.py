@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,6 +81,7 @@ class AccelerationDerivatives(Derivatives):
         """Names of the inputs."""
         return (ACTUATOR, *(name for name in self.inner.inputs if name != self.unknown))
 
+    @cached_property
     def _matrix(self) -> Array:
         """Return J^T df/da (*batch, freedom, freedom), the unit matrix where nothing is known."""
         units = np.eye(self.results["acceleration"].shape[-1])[self.free]
@@ -93,7 +95,7 @@ class AccelerationDerivatives(Derivatives):
         change = spread(ACTUATOR, rates.get(ACTUATOR, 0.0), self.actuator.shape[-1:], self.batch) - inner["force"]
         right = _times(np.swapaxes(inner["jacobian"], -1, -2), self.gap) + _times(self._transposed, change)
         rate = np.zeros_like(self.results["acceleration"])
-        rate[..., self.free] = _solved(self._matrix(), np.where(self.good[..., None], right, np.nan))
+        rate[..., self.free] = _solved(self._matrix, np.where(self.good[..., None], right, np.nan))
         return {"acceleration": rate}
 
     def vjp(self, cotangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
@@ -110,7 +112,7 @@ class AccelerationDerivatives(Derivatives):
         width = self.results["acceleration"].shape[-1:]
         seed = spread("acceleration", cotangents.get("acceleration", 0.0), width, self.batch)[..., self.free]
         lost = np.where(~self.good & (seed != 0.0).any(axis=-1), np.nan, 0.0)[..., None]
-        return _solved(np.swapaxes(self._matrix(), -1, -2), np.where(self.good[..., None], seed, 0.0)), lost
+        return _solved(np.swapaxes(self._matrix, -1, -2), np.where(self.good[..., None], seed, 0.0)), lost
 
     @staticmethod
     def _inner_seeds(jacobian: Array, gap: Array, multiplier: Array, lost: ArrayLike = 0.0) -> dict[str, Array]:
@@ -130,7 +132,7 @@ class AccelerationDerivatives(Derivatives):
         # J and u - f, in which the seeds are linear, change too
         total = _added(total, self.inner.vjp(self._inner_seeds(inner["jacobian"], change, multiplier)))
         right = np.where(self.good[..., None], total.pop(self.unknown)[..., self.free], 0.0)
-        second = _solved(np.swapaxes(self._matrix(), -1, -2), right)
+        second = _solved(np.swapaxes(self._matrix, -1, -2), right)
         by_second = self.inner.vjp(self._inner_seeds(self.jacobian, self.gap, second))
         del by_second[self.unknown]
         pushed = _times(inner["jacobian"], multiplier) + _times(self.jacobian, second) + lost
@@ -174,6 +176,7 @@ class PoseDerivatives(Derivatives):
         """Names of the inputs."""
         return (TARGET, *self.parameters)
 
+    @cached_property
     def _matrix(self) -> Array:
         """Return the derivatives (*batch, actuator, freedom) of actuator positions by the pose."""
         columns = [self.inner.jvp(self._rates_of(unit))["position"] for unit in np.eye(len(TWIST))[self.free]]
@@ -191,7 +194,7 @@ class PoseDerivatives(Derivatives):
         change = spread(TARGET, rates.get(TARGET, 0.0), self.target.shape[-1:], self.batch)
         change = change - self.inner.jvp(fixed)["position"] if fixed else change
         twist = np.zeros((*self.batch, len(TWIST)))
-        twist[..., self.free] = _times(np.linalg.pinv(self._matrix()), change)
+        twist[..., self.free] = _times(np.linalg.pinv(self._matrix), change)
         twist[~self.good] = np.nan
         return {"position": twist[..., 3:], "rotation": cross_matrix(twist[..., :3]) @ self.results["rotation"]}
 
@@ -211,7 +214,7 @@ class PoseDerivatives(Derivatives):
         check_names("cotangents", cotangents, ("position", "rotation"))
         seed = self._along_twists(self._cotangents(cotangents), self.turns)[..., self.free]
         lost = np.where(~self.good & (seed != 0.0).any(axis=-1), np.nan, 0.0)[..., None]
-        inverse = np.swapaxes(np.linalg.pinv(self._matrix()), -1, -2)
+        inverse = np.swapaxes(np.linalg.pinv(self._matrix), -1, -2)
         return _times(inverse, np.where(self.good[..., None], seed, 0.0)) + lost
 
     def _cotangents(self, cotangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
@@ -246,7 +249,7 @@ class PoseDerivatives(Derivatives):
         turned = self._along_twists(first, found["rotation"])
         turned[..., 3:] = 0.0
         right = (change - self._along_twists(second, self.turns) - turned)[..., self.free]
-        inverse = np.swapaxes(np.linalg.pinv(self._matrix()), -1, -2)
+        inverse = np.swapaxes(np.linalg.pinv(self._matrix), -1, -2)
         pushed = _times(inverse, np.where(self.good[..., None], right, 0.0)) + (multiplier - known)
         by_input = _added({name: -part for name, part in second.items()}, self.inner.vjp({"position": -pushed}))
         return self._of_inputs(pushed, by_input)

@@ -70,7 +70,9 @@ class AccelerationDerivatives(Derivatives):
         """Return a mask of the samples (*batch) whose motion follows from the forces."""
         force = np.broadcast_to(self.actuator, self.gap.shape)
         missed, pushed = (np.abs(_times(self._transposed, part)).max(axis=-1) for part in (self.gap, force))
-        return np.asarray(missed <= MET * np.maximum(pushed, np.abs(force).max(axis=-1)))
+        moving = np.abs(np.nan_to_num(self.results["acceleration"][..., self.free]))
+        inertial = _times(np.abs(self._by_acceleration), moving).max(axis=-1)
+        return np.asarray(missed <= MET * np.max([pushed, np.abs(force).max(axis=-1), inertial], axis=0))
 
     @property
     def _transposed(self) -> Array:
@@ -82,11 +84,16 @@ class AccelerationDerivatives(Derivatives):
         return (ACTUATOR, *(name for name in self.inner.inputs if name != self.unknown))
 
     @cached_property
-    def _matrix(self) -> Array:
-        """Return J^T df/da (*batch, freedom, freedom), the unit matrix where nothing is known."""
+    def _by_acceleration(self) -> Array:
+        """Derivatives J^T df/da (*batch, freedom, freedom); NaN where nothing is known."""
         units = np.eye(self.results["acceleration"].shape[-1])[self.free]
         columns = [self.inner.jvp({self.unknown: unit})["force"] for unit in units]
-        return _sound(self._transposed @ np.stack(columns, axis=-1), self.good)
+        return np.asarray(self._transposed @ np.stack(columns, axis=-1))
+
+    @property
+    def _matrix(self) -> Array:
+        """The same, the unit matrix where nothing is known."""
+        return _sound(self._by_acceleration, self.good)
 
     def jvp(self, rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """Return the rates of the accelerations; see `Derivatives`."""

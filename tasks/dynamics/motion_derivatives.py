@@ -21,7 +21,9 @@ from numpy.typing import ArrayLike
 from robots.friction.laws import LAWS
 from robots.model import Robot
 from robots.status import Status
-from tasks.dynamics.derivatives import Array, Derivatives, check_names, spread, summed
+from tasks.dynamics.differentiate import OF_STAGES
+from tasks.dynamics.directions import Array, Derivatives, check_names, spread, summed
+from tasks.dynamics.forward import forward_dynamics
 from tasks.dynamics.implicit import ACTUATOR, AccelerationDerivatives
 from tasks.dynamics.records import Environment, FixedSteps, Forces, Motion, State
 from tasks.dynamics.servo import Servo
@@ -36,6 +38,9 @@ SHARES = (0.5, 0.5, 1.0)
 """Shares of a step at which the second and later stages are."""
 
 FORCE = "force"
+
+SOLVED = forward_dynamics, OF_STAGES["inverse_dynamics"]
+"""The function that gives accelerations, and the derivatives of the one that it inverts."""
 
 WEIGHTS = (1.0, 2.0, 2.0, 1.0)
 """Weights of the stages, in sixths of a step."""
@@ -119,7 +124,7 @@ class SimulationDerivatives(Derivatives):
         step, at, stages = self.clock.step, states[:-1], list[Stage]()
         before, total = at, np.zeros_like(at)
         for k, weight in enumerate(WEIGHTS):
-            here = AccelerationDerivatives(robot, self._moved(at), environment, forces, self.parameters)
+            here = AccelerationDerivatives(*SOLVED, robot, self._moved(at), forces, environment, self.parameters)
             slope = np.concatenate([at[..., self.names.free :], here.results["acceleration"][..., here.free]], axis=-1)
             total = total + weight * slope
             stages.append(Stage.of(here, self.names, with_forces=self.control is not None))

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from robots.controllers import controller_parameters, coordinates, parameter_of
 from robots.model import Robot
 from robots.types import TWIST
-from tasks.dynamics.derivatives import FUNCTIONS, Array, StageDerivatives
+from tasks.dynamics.differentiate import OF_STAGES
+from tasks.dynamics.directions import Array, Derivatives
 from tasks.dynamics.records import NO_FORCES, STANDING, FixedSteps, Motion
 from tasks.dynamics.servo import Servo
 
@@ -53,7 +54,7 @@ class Term(NamedTuple):
 
     sign: float
     gain: str
-    inner: StageDerivatives
+    inner: Derivatives
     output: str
 
     @property
@@ -101,7 +102,7 @@ class ServoDerivatives:
         pose = Motion(**{self.names.position: getattr(motion, self.names.position)})
         rows = (("kp", "actuator_positions", "position", pose), ("kd", "inverse_dynamics", "velocity", motion))
         return [
-            Term(sign, gain, StageDerivatives(FUNCTIONS[row], self.robot, at, STANDING, NO_FORCES, self.values), output)
+            Term(sign, gain, OF_STAGES[row](self.robot, at, NO_FORCES, STANDING, self.values), output)
             for gain, row, output, at in rows
         ]
 

@@ -315,3 +315,11 @@ def test_names_and_shapes_of_rates_and_cotangents() -> None:
         at.vjp({"forces": np.zeros(3)})
     with pytest.raises(ValueError, match=r"force: got an array of shape \(2,\); expected \(3,\)"):
         at.vjp({"force": np.zeros(2)})
+
+
+def test_a_robot_without_forces_has_derivatives_of_its_accelerations() -> None:
+    """Forces of zero are no measure of rounding; those of inertia are."""
+    robot, rng = catalog.build("planar_3r"), np.random.default_rng(6)
+    q, qd = rng.normal(size=(2, 20, 3))
+    at = differentiate(ls.forward_dynamics, robot, q=q, qd=qd, forces=ls.Forces(actuator=[0.0, 0.0, 0.0]))
+    assert np.isfinite(at.jvp({"qd": [1.0, 0.0, 0.0]})["acceleration"]).all()

@@ -27,7 +27,7 @@ from tasks.dynamics.forward import forward_dynamics
 from tasks.dynamics.implicit import ACTUATOR, AccelerationDerivatives
 from tasks.dynamics.records import Environment, FixedSteps, Forces, Motion, State
 from tasks.dynamics.servo import Servo
-from tasks.dynamics.servo_derivatives import GAINS, ServoDerivatives, StateNames, add, times, turned
+from tasks.dynamics.servo_derivatives import GAINS, FreedomNames, ServoDerivatives, add, times, turned
 from tasks.dynamics.simulate import simulate
 from tasks.features.friction.inputs import friction_input, without_zero_width
 
@@ -47,7 +47,7 @@ WEIGHTS = (1.0, 2.0, 2.0, 1.0)
 
 
 @dataclass(frozen=True)
-class Stage:
+class RungeKuttaStage:
     """One stage of all steps: derivatives of its rate by the state (step, *batch, 2 freedoms, 2 freedoms).
 
     by_force: those of the accelerations by forces of actuators (step, *batch, freedom, actuator), where a servo acts.
@@ -58,7 +58,7 @@ class Stage:
     by_force: Array
 
     @classmethod
-    def of(cls, here: AccelerationDerivatives, names: StateNames, *, with_forces: bool) -> Stage:
+    def of(cls, here: AccelerationDerivatives, names: FreedomNames, *, with_forces: bool) -> RungeKuttaStage:
         """Return the derivatives of a stage."""
         free, blocks = names.free, list[Array]()
         for name, places, size in zip((names.position, names.speed), names.places, names.sizes, strict=True):
@@ -92,7 +92,7 @@ class SimulationDerivatives(Derivatives):
     ):  # fmt: skip
         values = {name: float(value) for name, value in parameters.items()}
         robot = Robot.of(robot.family, {**robot.values, **values})
-        self.names, self.clock, self.parameters = StateNames.of(robot), clock, values
+        self.names, self.clock, self.parameters = FreedomNames.of(robot), clock, values
         servo = forces.actuator if isinstance(forces.actuator, Servo) else None
         _check(robot, forces, environment, servo)
         start, states, self.status = _simulated(robot, state, forces, environment, clock, self.names)
@@ -119,15 +119,15 @@ class SimulationDerivatives(Derivatives):
         """Return states (..., 2 freedoms) as a motion."""
         return Motion(**_parts(self.names, states, self.start[self.names.position]))
 
-    def _stages(self, robot: Robot, forces: Forces, environment: Environment, states: Array) -> list[Stage]:
+    def _stages(self, robot: Robot, forces: Forces, environment: Environment, states: Array) -> list[RungeKuttaStage]:
         """Return the derivatives at the four stages of all steps."""
-        step, at, stages = self.clock.step, states[:-1], list[Stage]()
+        step, at, stages = self.clock.step, states[:-1], list[RungeKuttaStage]()
         before, total = at, np.zeros_like(at)
         for k, weight in enumerate(WEIGHTS):
             here = AccelerationDerivatives(*SOLVED, robot, self._moved(at), forces, environment, self.parameters)
             slope = np.concatenate([at[..., self.names.free :], here.results["acceleration"][..., here.free]], axis=-1)
             total = total + weight * slope
-            stages.append(Stage.of(here, self.names, with_forces=self.control is not None))
+            stages.append(RungeKuttaStage.of(here, self.names, with_forces=self.control is not None))
             at = before + step * SHARES[min(k, 2)] * slope
         missed = np.abs(before + total * (step / 6.0) - states[1:]).max(axis=(0, -1))
         largest = np.abs(states).max(axis=(0, -1))
@@ -272,7 +272,7 @@ def _check(robot: Robot, forces: Forces, environment: Environment, servo: Servo 
 
 
 def _simulated(
-    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps, names: StateNames
+    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps, names: FreedomNames
 ) -> tuple[dict[str, Array], Array, Array]:
     """Return position and speed of the start by name, all states (step, *batch, 2 freedoms) and the status."""
     parts: dict[str, Any] = {k: part for k, part in (state.present() | forces.present()).items() if part is not None}
@@ -294,7 +294,7 @@ def _simulated(
     return start, states, np.asarray(moved.status)
 
 
-def _parts(names: StateNames, states: Array, fixed: Array) -> dict[str, Array]:
+def _parts(names: FreedomNames, states: Array, fixed: Array) -> dict[str, Array]:
     """Return states (..., 2 freedoms) by name; `fixed`: positions of what cannot move, whose speed is zero."""
     position, speed = (np.zeros((*states.shape[:-1], size)) for size in names.sizes)
     position[...] = np.asarray(fixed)

@@ -21,7 +21,7 @@ GAINS = "servo."
 """Beginning of the names of gains and references among the inputs."""
 
 
-class StateNames(NamedTuple):
+class FreedomNames(NamedTuple):
     """Names of position and speed of a robot among the fields of a state, and the free components of each."""
 
     position: str
@@ -30,7 +30,7 @@ class StateNames(NamedTuple):
     sizes: tuple[int, int]
 
     @classmethod
-    def of(cls, robot: Robot) -> StateNames:
+    def of(cls, robot: Robot) -> FreedomNames:
         """Return those of a robot. Raises ValueError for a platform that turns."""
         mechanism = robot.mechanism
         if mechanism.is_chain:
@@ -76,7 +76,7 @@ class ServoDerivatives:
     """
 
     def __init__(
-        self, robot: Robot, servo: Servo, motion: Motion, names: StateNames, clock: FixedSteps,
+        self, robot: Robot, servo: Servo, motion: Motion, names: FreedomNames, clock: FixedSteps,
         values: Mapping[str, float],
     ):  # fmt: skip
         self.names, self.robot, self.values = names, robot, values
@@ -156,7 +156,7 @@ class ServoDerivatives:
         return result
 
 
-def _reference(servo: Servo, names: StateNames, clock: FixedSteps, ones: tuple[int, ...]) -> Motion:
+def _reference(servo: Servo, names: FreedomNames, clock: FixedSteps, ones: tuple[int, ...]) -> Motion:
     """Return the reference at the starts of all steps (step, *ones, size)."""
     rows = np.stack([servo.reference.at(number * clock.step) for number in range(clock.steps)])
     size = names.sizes[0]

@@ -28,9 +28,9 @@ def uncertainty(
 ) -> None:
     """Compute the uncertainty of metrics of a design of STORE from that of parameters."""
     sweep = stored_sweep(store, plain=True)
-    found = of_parameters(sweep, _table(covariance), texts or None, design=design, samples=samples, seed=seed)
+    effects = of_parameters(sweep, _table(covariance), texts or None, design=design, samples=samples, seed=seed)
     rows: TableRows = [("metric", "value", "deviation", "of samples", "error", "failed", "most by", "share")]
-    rows += [(name, *_cells(effect)) for name, effect in found.items()]
+    rows += [(name, *_cells(effect)) for name, effect in effects.items()]
     show(rows, len(rows), file)
     drawn = f", {samples} samples" if samples else ""
     click.echo(f"design {design}: standard deviations to first order by exact derivatives{drawn}")

@@ -130,8 +130,8 @@ def _sampled(
     parts = [rows[k : k + TOGETHER] for k in range(0, count, TOGETHER)]
     result: dict[str, SampledUncertainty] = {}
     for text, target in targets.items():
-        found = np.concatenate([problem.objective(part, target) for part in parts])
-        good = found[np.isfinite(found)]
+        numbers = np.concatenate([problem.objective(part, target) for part in parts])
+        good = numbers[np.isfinite(numbers)]
         deviation = float(good.std(ddof=1)) if len(good) > 1 else math.nan
         error = deviation / math.sqrt(2.0 * max(len(good) - 1, 1))
         mean = float(good.mean()) if len(good) else math.nan

@@ -33,9 +33,10 @@ from robots.stops import JointStop, Stops
 from tasks.dynamics import servo as controllers
 from tasks.dynamics import simulate as direct
 from tasks.dynamics import spanning_tree
+from tasks.dynamics.differentiate import KINDS, OF_STAGES
 from tasks.dynamics.free_motion import Form
 from tasks.dynamics.integration import METHODS
-from tasks.dynamics.motion_derivatives import SimulationDerivatives
+from tasks.dynamics.motion_derivatives import MotionFunctions, SimulationDerivatives
 from tasks.dynamics.records import STANDING, Environment, FixedSteps, Forces, State, check_record
 from tasks.dynamics.servo import Servo
 from tasks.kernels.kernel import checked
@@ -179,7 +180,8 @@ def differentiate_simulation(
     if forces.actuator is None:
         forces = replace(forces, actuator=np.zeros(len(robot.mechanism.actuators)))
     clock = FixedSteps(**_timing("fixed", instants, step, leaves))
-    return SimulationDerivatives(robot, state, forces, environment, clock, parameters or {})
+    functions = MotionFunctions(direct.simulate, KINDS["forward_dynamics"], OF_STAGES, Servo)
+    return SimulationDerivatives(functions, robot, state, forces, environment, clock, parameters or {})
 
 
 def _forces(robot: Robot, drive: object) -> Forces:

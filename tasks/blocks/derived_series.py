@@ -84,16 +84,16 @@ class SeriesRates:
         names = [name for name in self.names if number == 0 or FRICTION in self._dims[name]]
         if not names:
             return
-        found = self._filled(request, names, values, times)
+        series = self._filled(request, names, values, times)
         moved = self._filled(request, names, {key.of: x for key, x in values.items() if isinstance(key, Rate)}, times)
         for name in names:
             key = OUTCOME if QUANTITIES[name].stage in SETTLED and OUTCOME in values else "status"
             samples = values[key][:, 0, : times.stop - times.start]
-            status = np.broadcast_to(samples, (len(found[name]), samples.shape[1]))
-            for array in (found[name], moved[name]):
+            status = np.broadcast_to(samples, (len(series[name]), samples.shape[1]))
+            for array in (series[name], moved[name]):
                 array[status != Status.OK] = np.nan
             case = (number, trajectory, times) if FRICTION in self._dims[name] else (trajectory, times)
-            self.values[name][(slice(None), *case)] = self._by_direction(found[name])[0]
+            self.values[name][(slice(None), *case)] = self._by_direction(series[name])[0]
             self.rates[name][(slice(None), slice(None), *case)] = self._by_direction(moved[name])
             self.statuses[name][(slice(None), *case)] = self._by_direction(status)[0]
 

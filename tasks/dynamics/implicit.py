@@ -245,19 +245,22 @@ class PoseDerivatives(Derivatives):
         if self.target.shape[-1] != len(self.free):
             got = f"{self.target.shape[-1]} actuators for {len(self.free)} freedoms"
             raise ValueError(f"second derivatives of forward_kinematics: got {got}; expected as many")
-        found = {name: _finite(rate) for name, rate in self.jvp(rates).items()}
+        pose_rates = {name: _finite(rate) for name, rate in self.jvp(rates).items()}
         multiplier = self._multiplier(cotangents)
-        known = np.nan_to_num(multiplier)
+        finite_multiplier = np.nan_to_num(multiplier)
         along = {name: rate for name, rate in rates.items() if name != TARGET}
-        along |= {name: rate for name, rate in found.items() if name in self.inner.inputs}
-        first, second = self.inner.vjp({"position": known}), self.inner.hvp({"position": known}, along)
-        change = self._along_twists(self._cotangents(cotangents), found["rotation"])
+        along |= {name: rate for name, rate in pose_rates.items() if name in self.inner.inputs}
+        first, second = (
+            self.inner.vjp({"position": finite_multiplier}),
+            self.inner.hvp({"position": finite_multiplier}, along),
+        )
+        change = self._along_twists(self._cotangents(cotangents), pose_rates["rotation"])
         change[..., 3:] = 0.0
-        turned = self._along_twists(first, found["rotation"])
+        turned = self._along_twists(first, pose_rates["rotation"])
         turned[..., 3:] = 0.0
         right = (change - self._along_twists(second, self.turns) - turned)[..., self.free]
         inverse = np.swapaxes(np.linalg.pinv(self._matrix), -1, -2)
-        pushed = _times(inverse, np.where(self.good[..., None], right, 0.0)) + (multiplier - known)
+        pushed = _times(inverse, np.where(self.good[..., None], right, 0.0)) + (multiplier - finite_multiplier)
         by_input = _added({name: -part for name, part in second.items()}, self.inner.vjp({"position": -pushed}))
         return self._of_inputs(pushed, by_input)
 

@@ -11,9 +11,9 @@ these are refused here, as are platforms that turn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,14 +21,10 @@ from numpy.typing import ArrayLike
 from robots.friction.laws import LAWS
 from robots.model import Robot
 from robots.status import Status
-from tasks.dynamics.differentiate import OF_STAGES
 from tasks.dynamics.directions import Array, Derivatives, check_names, spread, summed
-from tasks.dynamics.forward import forward_dynamics
 from tasks.dynamics.implicit import ACTUATOR, AccelerationDerivatives
 from tasks.dynamics.records import Environment, FixedSteps, Forces, Motion, State
-from tasks.dynamics.servo import Servo
-from tasks.dynamics.servo_derivatives import GAINS, FreedomNames, ServoDerivatives, add, times, turned
-from tasks.dynamics.simulate import simulate
+from tasks.dynamics.servo_derivatives import GAINS, FollowingServo, FreedomNames, ServoDerivatives, add, times, turned
 from tasks.features.friction.inputs import friction_input, without_zero_width
 
 SAME = 1e-9
@@ -38,9 +34,6 @@ SHARES = (0.5, 0.5, 1.0)
 """Shares of a step at which the second and later stages are."""
 
 FORCE = "force"
-
-SOLVED = forward_dynamics, OF_STAGES["inverse_dynamics"]
-"""The function that gives accelerations, and the derivatives of the one that it inverts."""
 
 WEIGHTS = (1.0, 2.0, 2.0, 1.0)
 """Weights of the stages, in sixths of a step."""
@@ -77,6 +70,19 @@ class RungeKuttaStage:
         return self.here.vjp({"acceleration": whole})
 
 
+class MotionFunctions(NamedTuple):
+    """Functions that a simulation is differentiated with.
+
+    simulate: the simulation itself, see `tasks.dynamics.simulate`; accelerations: derivatives of forward dynamics at
+    arguments; of_stages: those of functions whose results are values of stages, by name; servo: the class of servos.
+    """
+
+    simulate: Callable[..., Any]
+    accelerations: Callable[..., AccelerationDerivatives]
+    of_stages: Mapping[str, Callable[..., Derivatives]]
+    servo: type[Any]
+
+
 class SimulationDerivatives(Derivatives):
     """Derivatives of the states of a simulation by start, forces or gains, gravity, friction and parameters.
 
@@ -87,33 +93,61 @@ class SimulationDerivatives(Derivatives):
     """
 
     def __init__(
-        self, robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps,
-        parameters: Mapping[str, float],
+        self, functions: MotionFunctions, robot: Robot, state: State, forces: Forces, environment: Environment,
+        clock: FixedSteps, parameters: Mapping[str, float],
     ):  # fmt: skip
         values = {name: float(value) for name, value in parameters.items()}
         robot = Robot.of(robot.family, {**robot.values, **values})
         self.names, self.clock, self.parameters = FreedomNames.of(robot), clock, values
-        servo = forces.actuator if isinstance(forces.actuator, Servo) else None
+        servo: Any = forces.actuator if isinstance(forces.actuator, functions.servo) else None
         _check(robot, forces, environment, servo)
-        start, states, self.status = _simulated(robot, state, forces, environment, clock, self.names)
+        self.functions = functions
+        start, states, self.status = self._simulated(robot, state, forces, environment)
         self.batch, self.start, self.good = states.shape[1:-1], start, self.status == Status.OK
         sound = np.where(self.good[..., None], states, states[:1])
         self.states = sound
         self.control = None
         if servo is not None:
-            self.control = ServoDerivatives(robot, servo, self._moved(sound[:-1]), self.names, clock, values)
+            moving = self._moved(sound[:-1]), self.names, clock
+            self.control = ServoDerivatives(functions.of_stages, robot, servo, *moving, values)
             forces = replace(forces, actuator=np.broadcast_to(
                 self.control.force, (clock.steps, *self.batch, self.control.force.shape[-1])
             ))  # fmt: skip
         self.stages = self._stages(robot, forces, environment, sound)
-        kept = _parts(self.names, states[:: clock.every], self.start[self.names.position])
-        self.results = {**kept, **self._forces(), "status": self.status}
+        states_by_name = _parts(self.names, states[:: clock.every], self.start[self.names.position])
+        self.results = {**states_by_name, **self._forces(), "status": self.status}
 
     def _forces(self) -> dict[str, Array]:
         """Return the forces that a servo holds over the steps, where there is one."""
         if self.control is None:
             return {}
         return {FORCE: np.where(self.good[..., None], self.control.force, np.nan)}
+
+    def _simulated(
+        self, robot: Robot, state: State, forces: Forces, environment: Environment
+    ) -> tuple[dict[str, Array], Array, Array]:
+        """Return position and speed of the start by name, all states (step, *batch, 2 freedoms) and the status."""
+        parts: dict[str, Any] = {
+            k: part for k, part in (state.present() | forces.present()).items() if part is not None
+        }
+        actuator = parts.pop("actuator", np.zeros(len(robot.mechanism.actuators)))
+        if isinstance(actuator, self.functions.servo):
+            actuator = self.functions.servo(robot, actuator.controller, actuator.values, actuator.reference)
+        if parts.get("load_axes") == "world":
+            del parts["load_axes"]
+        if self.names.position == "position":
+            parts.setdefault("position", robot.mechanism.platform.home.position)
+        parts |= {"gravity": environment.gravity, "method": self.clock.method, "start": self.clock.start}
+        moved = self.functions.simulate(robot, force=actuator, step=self.clock.step, steps=self.clock.steps, **parts)
+        columns = [np.asarray(getattr(moved, name)) for name in (self.names.position, self.names.speed)]
+        start = {
+            name: np.asarray(parts.get(name, np.zeros(size)), dtype=float)
+            for name, size in zip((self.names.position, self.names.speed), self.names.sizes, strict=True)
+        }
+        states = np.concatenate(
+            [part[..., places] for part, places in zip(columns, self.names.places, strict=True)], axis=-1
+        )
+        return start, states, np.asarray(moved.status)
 
     def _moved(self, states: Array) -> Motion:
         """Return states (..., 2 freedoms) as a motion."""
@@ -124,7 +158,7 @@ class SimulationDerivatives(Derivatives):
         step, at, stages = self.clock.step, states[:-1], list[RungeKuttaStage]()
         before, total = at, np.zeros_like(at)
         for k, weight in enumerate(WEIGHTS):
-            here = AccelerationDerivatives(*SOLVED, robot, self._moved(at), forces, environment, self.parameters)
+            here = self.functions.accelerations(robot, self._moved(at), forces, environment, self.parameters)
             slope = np.concatenate([at[..., self.names.free :], here.results["acceleration"][..., here.free]], axis=-1)
             total = total + weight * slope
             stages.append(RungeKuttaStage.of(here, self.names, with_forces=self.control is not None))
@@ -140,10 +174,10 @@ class SimulationDerivatives(Derivatives):
     def inputs(self) -> tuple[str, ...]:
         """Names of the inputs."""
         moving = (self.names.position, self.names.speed)
-        others = [name for name in self.stages[0].here.inputs if name not in moving and name not in _UNUSED]
+        constants = [name for name in self.stages[0].here.inputs if name not in moving and name not in _UNUSED]
         if self.control is None:
-            return (*moving, *others)
-        return (*moving, *(name for name in others if name != ACTUATOR), *self.control.inputs)
+            return (*moving, *constants)
+        return (*moving, *(name for name in constants if name != ACTUATOR), *self.control.inputs)
 
     def jvp(self, rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """Return the rates of the states; see `Derivatives`."""
@@ -156,17 +190,17 @@ class SimulationDerivatives(Derivatives):
             spread(name, rates.get(name, 0.0), (size,), self.batch)[..., places]
             for name, places, size in zip(moving, self.names.places, self.names.sizes, strict=True)
         ], axis=-1)  # fmt: skip
-        found, forces = [rate], list[Array]()
+        history, forces = [rate], list[Array]()
         for n in range(self.clock.steps):
             force = None
             if self.control is not None and held is not None:
                 force = times(self.control.by_state[n], rate) + held[n]
                 forces.append(np.where(self.good[..., None], force, np.nan))
             rate = self._step_rates(n, rate, [part[n] for part in pushed], force)
-            found.append(rate)
-        rates_of_states = np.where(self.good[..., None], np.stack(found), np.nan)
-        kept = _parts(self.names, rates_of_states[:: self.clock.every], np.zeros(self.names.sizes[0]))
-        return kept | ({FORCE: np.stack(forces)} if forces else {})
+            history.append(rate)
+        rates_of_states = np.where(self.good[..., None], np.stack(history), np.nan)
+        by_name = _parts(self.names, rates_of_states[:: self.clock.every], np.zeros(self.names.sizes[0]))
+        return by_name | ({FORCE: np.stack(forces)} if forces else {})
 
     def _step_rates(self, n: int, rate: Array, pushed: list[Array], force: Array | None) -> Array:
         """Return the rates of the state after a step."""
@@ -197,8 +231,8 @@ class SimulationDerivatives(Derivatives):
             total = total + seeds[n]
         result = self._by_start(total)
         for stage, part in zip(self.stages, reached, strict=True):
-            others = stage.vjp(part).items()
-            add(result, {name: x for name, x in others if name in self.inputs and name not in self.start})
+            by_input = stage.vjp(part).items()
+            add(result, {name: x for name, x in by_input if name in self.inputs and name not in self.start})
         if self.control is not None:
             add(result, self.control.vjp(held))
         return {name: np.full_like(part, np.nan) if lost.any() else part for name, part in result.items()}
@@ -227,12 +261,12 @@ class SimulationDerivatives(Derivatives):
     def _seeds(self, cotangents: Mapping[str, ArrayLike]) -> Array:
         """Return cotangents of all states (step, *batch, 2 freedoms)."""
         result = np.zeros_like(self.states)
-        kept = slice(None, None, self.clock.every)
+        instants = slice(None, None, self.clock.every)
         for number, name in enumerate((self.names.position, self.names.speed)):
             size, places = self.names.sizes[number], self.names.places[number]
-            shape = (len(self.states[kept]), *self.batch)
+            shape = (len(self.states[instants]), *self.batch)
             part = spread(name, cotangents.get(name, 0.0), (size,), shape)[..., places]
-            result[kept][..., number * self.names.free : (number + 1) * self.names.free] += part
+            result[instants][..., number * self.names.free : (number + 1) * self.names.free] += part
         return result
 
     def _by_start(self, total: Array) -> dict[str, Array]:
@@ -248,7 +282,7 @@ class SimulationDerivatives(Derivatives):
 _UNUSED = ("rotation",)
 
 
-def _check(robot: Robot, forces: Forces, environment: Environment, servo: Servo | None) -> None:
+def _check(robot: Robot, forces: Forces, environment: Environment, servo: FollowingServo | None) -> None:
     """Refuse what steps cannot be differentiated through. Raises ValueError."""
     if environment.base_parts:
         raise ValueError("base: got a base that moves; expected one that stands where simulations are differentiated")
@@ -267,31 +301,8 @@ def _check(robot: Robot, forces: Forces, environment: Environment, servo: Servo 
     if controller.kind != "pd" or controller.space != "actuator":
         got = f"{controller.kind} in the space {controller.space!r}"
         raise ValueError(f"drive: got a servo of {got}; expected pd of actuators where gains are differentiated")
-    if other := [name for name in controller.parameters if name.split("_")[0] not in ("kp", "kd")]:
-        raise ValueError(f"drive: got a servo with {other[0]}; expected gains alone where they are differentiated")
-
-
-def _simulated(
-    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps, names: FreedomNames
-) -> tuple[dict[str, Array], Array, Array]:
-    """Return position and speed of the start by name, all states (step, *batch, 2 freedoms) and the status."""
-    parts: dict[str, Any] = {k: part for k, part in (state.present() | forces.present()).items() if part is not None}
-    actuator = parts.pop("actuator", np.zeros(len(robot.mechanism.actuators)))
-    if isinstance(actuator, Servo):
-        actuator = Servo(robot, actuator.controller, actuator.values, actuator.reference)
-    if parts.get("load_axes") == "world":
-        del parts["load_axes"]
-    if names.position == "position":
-        parts.setdefault("position", robot.mechanism.platform.home.position)
-    parts |= {"gravity": environment.gravity, "method": clock.method, "start": clock.start}
-    moved = simulate(robot, force=actuator, step=clock.step, steps=clock.steps, **parts)
-    found = [np.asarray(getattr(moved, name)) for name in (names.position, names.speed)]
-    start = {
-        name: np.asarray(parts.get(name, np.zeros(size)), dtype=float)
-        for name, size in zip((names.position, names.speed), names.sizes, strict=True)
-    }
-    states = np.concatenate([part[..., places] for part, places in zip(found, names.places, strict=True)], axis=-1)
-    return start, states, np.asarray(moved.status)
+    if limits := [name for name in controller.parameters if name.split("_")[0] not in ("kp", "kd")]:
+        raise ValueError(f"drive: got a servo with {limits[0]}; expected gains alone where they are differentiated")
 
 
 def _parts(names: FreedomNames, states: Array, fixed: Array) -> dict[str, Array]:

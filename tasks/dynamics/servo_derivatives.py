@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robots.controllers import controller_parameters, coordinates, parameter_of
+from robots.controllers import Controller, controller_parameters, coordinates, parameter_of
 from robots.model import Robot
 from robots.types import TWIST
-from tasks.dynamics.differentiate import OF_STAGES
 from tasks.dynamics.directions import Array, Derivatives
 from tasks.dynamics.records import NO_FORCES, STANDING, FixedSteps, Motion
-from tasks.dynamics.servo import Servo
 
 GAINS = "servo."
 """Beginning of the names of gains and references among the inputs."""
@@ -49,6 +47,22 @@ class FreedomNames(NamedTuple):
         return len(self.places[0])
 
 
+class InstantMotion(Protocol):
+    """A motion that has motion inputs of kernels at instants."""
+
+    def at(self, time: float) -> Array:
+        """Return the motion input (size,) at a time [s]."""
+        ...
+
+
+class FollowingServo(Protocol):
+    """A servo as `tasks.dynamics.servo` makes it: kind, values of its parameters, and reference."""
+
+    controller: Controller
+    values: Array
+    reference: InstantMotion
+
+
 class Term(NamedTuple):
     """A part of the forces: sign times gain times actuator positions or velocities."""
 
@@ -72,18 +86,27 @@ class Term(NamedTuple):
 class ServoDerivatives:
     """Forces of a servo of kind `pd` (step, *batch, actuator) that it holds over steps, and their derivatives.
 
-    motion: states (step, *batch, ...) at the starts of the steps. The model of the servo has the parameters of `robot`.
+    of_stages: derivatives of functions on arrays by name. motion: states (step, *batch, ...) at the starts of steps.
+    The model of the servo has the parameters of `robot`.
     """
 
     def __init__(
-        self, robot: Robot, servo: Servo, motion: Motion, names: FreedomNames, clock: FixedSteps,
+        self,
+        of_stages: Mapping[str, Callable[..., Derivatives]],
+        robot: Robot,
+        servo: FollowingServo,
+        motion: Motion,
+        names: FreedomNames,
+        clock: FixedSteps,
         values: Mapping[str, float],
-    ):  # fmt: skip
-        self.names, self.robot, self.values = names, robot, values
+    ):
+        self.names, self.robot, self.values, self._of_stages = names, robot, values, of_stages
         numbers = dict(zip(servo.controller.parameters, servo.values.tolist(), strict=True))
         along = coordinates(robot.mechanism, servo.controller.space)
         table = controller_parameters(robot.mechanism, servo.controller.kind, servo.controller.space)
-        self._named = {gain: [parameter_of([*numbers], gain, each) for each in along] for gain in ("kp", "kd")}
+        self._named = {
+            gain: [parameter_of([*numbers], gain, coordinate) for coordinate in along] for gain in ("kp", "kd")
+        }
         self.gains = {
             gain: np.array([numbers.get(name, table[gain].scalar) for name in named])
             for gain, named in self._named.items()
@@ -102,7 +125,7 @@ class ServoDerivatives:
         pose = Motion(**{self.names.position: getattr(motion, self.names.position)})
         rows = (("kp", "actuator_positions", "position", pose), ("kd", "inverse_dynamics", "velocity", motion))
         return [
-            Term(sign, gain, OF_STAGES[row](self.robot, at, NO_FORCES, STANDING, self.values), output)
+            Term(sign, gain, self._of_stages[row](self.robot, at, NO_FORCES, STANDING, self.values), output)
             for gain, row, output, at in rows
         ]
 
@@ -120,9 +143,9 @@ class ServoDerivatives:
         """Return the rates of the forces where inputs of the terms move."""
         total = np.zeros_like(self.force)
         for term in terms:
-            own = {name: rate for name, rate in rates.items() if name in term.inner.inputs}
-            if own:
-                total = total + term.sign * self.gains[term.gain] * term.inner.jvp(own)[term.output]
+            moving = {name: rate for name, rate in rates.items() if name in term.inner.inputs}
+            if moving:
+                total = total + term.sign * self.gains[term.gain] * term.inner.jvp(moving)[term.output]
         return total
 
     def jvp(self, rates: Mapping[str, ArrayLike]) -> Array:
@@ -156,7 +179,7 @@ class ServoDerivatives:
         return result
 
 
-def _reference(servo: Servo, names: FreedomNames, clock: FixedSteps, ones: tuple[int, ...]) -> Motion:
+def _reference(servo: FollowingServo, names: FreedomNames, clock: FixedSteps, ones: tuple[int, ...]) -> Motion:
     """Return the reference at the starts of all steps (step, *ones, size)."""
     rows = np.stack([servo.reference.at(number * clock.step) for number in range(clock.steps)])
     size = names.sizes[0]

@@ -8,7 +8,7 @@ by `tasks.dynamics.spanning_tree`, where it knows all that acts, and replaced wh
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from robots.status import Status
 from tasks.dynamics.motions import ChainMotion, Simulation
 from tasks.dynamics.records import AdaptiveSteps, FixedSteps
 
-M = TypeVar("M", ChainMotion, Simulation)
+Moved = ChainMotion | Simulation
 
 
 class BatchRun(Protocol):
@@ -37,7 +37,7 @@ class BatchRun(Protocol):
         """Return the same of some samples, as one batch dim."""
         ...
 
-    def result(self, clock: FixedSteps | AdaptiveSteps) -> ChainMotion | Simulation:
+    def result(self, clock: FixedSteps | AdaptiveSteps) -> Moved:
         """Return the motion at all kept times."""
         ...
 
@@ -52,7 +52,7 @@ OVER_TIME = ("position", "rotation", "twist", "q", "qd", "friction", "stuck", "m
 """Fields of a motion that have values at all kept times."""
 
 
-def passed(motion: M, opened: Callable[[], BatchRun], clock: FixedSteps | AdaptiveSteps) -> M:
+def passed(motion: Moved, opened: Callable[[], BatchRun], clock: FixedSteps | AdaptiveSteps) -> Moved:
     """Return a motion in which cases that ended go on; opened: makes the run of the whole batch."""
     lasting = _lasting(motion)
     ended = np.isin(motion.status, ENDS) & (lasting > 0)
@@ -65,13 +65,13 @@ def passed(motion: M, opened: Callable[[], BatchRun], clock: FixedSteps | Adapti
     return _with(motion, picked, columns, _lasting(picked) > lasting.reshape(-1)[columns])
 
 
-def _lasting(motion: ChainMotion | Simulation) -> NDArray[np.int64]:
+def _lasting(motion: Moved) -> NDArray[np.int64]:
     """Number of kept times up to the end of each case (*batch)."""
     speed = motion.qd if isinstance(motion, ChainMotion) else motion.twist
     return np.asarray(np.isfinite(speed).all(axis=-1).sum(axis=0))
 
 
-def _flat(motion: ChainMotion | Simulation, batch: tuple[int, ...], columns: NDArray[np.int64]) -> M:
+def _flat(motion: Moved, batch: tuple[int, ...], columns: NDArray[np.int64]) -> Moved:
     """Return some cases of a motion, as one batch dim."""
     size, dims = int(np.prod(batch, dtype=int)), len(batch)
     parts = {}
@@ -84,7 +84,7 @@ def _flat(motion: ChainMotion | Simulation, batch: tuple[int, ...], columns: NDA
     return motion._replace(**parts)
 
 
-def _with(motion: M, beyond: ChainMotion | Simulation, columns: NDArray[np.int64], longer: NDArray[np.bool_]) -> M:
+def _with(motion: Moved, beyond: Moved, columns: NDArray[np.int64], longer: NDArray[np.bool_]) -> Moved:
     """Return a motion with other values in cases that last longer; columns: the cases of `beyond`."""
     batch, at = motion.status.shape, columns[longer]
     through = np.zeros(motion.status.size, dtype=bool)

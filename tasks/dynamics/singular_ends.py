@@ -64,8 +64,8 @@ class LastStates(NamedTuple):
             return cls(apart, last[:, free : 2 * free], before[:, free : 2 * free], q=last[:, :free])
         if small:
             still = np.zeros_like(last[:, :3])
-            speeds = (np.concatenate([still, rows[:, 3:6]], axis=1) for rows in (last, before))
-            return cls(apart, *speeds, position=last[:, :3])
+            speed, earlier = (np.concatenate([still, rows[:, 3:6]], axis=1) for rows in (last, before))
+            return cls(apart, speed, earlier, position=last[:, :3])
         return cls(
             apart, last[:, 12:18], before[:, 12:18], position=last[:, :3], rotation=last[:, 3:12].reshape(-1, 3, 3)
         )

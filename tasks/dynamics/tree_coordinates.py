@@ -99,7 +99,7 @@ class OfChain(TreeCoordinates):
     def result(self, series: TreeSeries, batch: tuple[int, ...]) -> ChainMotion:
         """Return the motion with all joints."""
 
-        def shaped(values: Numbers) -> Numbers:
+        def shaped(values: NDArray[Any]) -> NDArray[Any]:
             return values.reshape(len(values), *batch, values.shape[-1])
 
         friction = shaped(series.friction)

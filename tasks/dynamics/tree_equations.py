@@ -134,7 +134,10 @@ class Change(NamedTuple):
 class Braking(Protocol):
     """Friction of some joints: `tasks.dynamics.tree_friction.TreeFriction`."""
 
-    joints: tuple[int, ...]
+    @property
+    def joints(self) -> tuple[int, ...]:
+        """Numbers of the joints."""
+        ...
 
     def forces(self, rates: Numbers) -> Numbers:
         """Return the friction (samples, joint with friction) against positive rates of all joints."""
@@ -144,8 +147,15 @@ class Braking(Protocol):
 class CaseConstants(Protocol):
     """Inputs of kernels that do not change with time, one row or one for each sample."""
 
-    parameters: Numbers
-    gravity: Numbers
+    @property
+    def parameters(self) -> Numbers:
+        """Parameters in the order of the family."""
+        ...
+
+    @property
+    def gravity(self) -> Numbers:
+        """Gravity [m/s^2]."""
+        ...
 
 
 class RobotInstant(Protocol):
@@ -157,6 +167,10 @@ class RobotInstant(Protocol):
     @property
     def constants(self) -> CaseConstants:
         """Inputs that do not change with time."""
+        ...
+
+    def seen(self, state: Numbers) -> tuple[Numbers, ...]:
+        """Return the arguments of forces at a state."""
         ...
 
 

@@ -46,8 +46,11 @@ class TreeStops:
         begins = np.cumsum([first, *sizes])
         found = stopped_joints(mechanism, stops)
         joints = np.array([int(begins[place.limb]) + place.joint for place in found], dtype=np.int64)
-        columns = [np.array([getattr(stop, key) for stop in found.values()]) for key in ("low", "high", "restitution")]
-        return cls(joints, *columns, np.array([stop.latch for stop in found.values()], dtype=bool))
+        low, high, back = (
+            np.array([getattr(stop, key) for stop in found.values()], dtype=float)
+            for key in ("low", "high", "restitution")
+        )
+        return cls(joints, low, high, back, np.array([stop.latch for stop in found.values()], dtype=bool))
 
     def __len__(self) -> int:
         """Return the number of joints that have stops."""

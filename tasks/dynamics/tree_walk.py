@@ -289,7 +289,7 @@ def landed(
     short, low = 2.0 * speed <= LASTING * seconds * falls, speed * speed <= 2.0 * falls * HIGH * stops.beyond
     rests = hit & (stops.latch | ((falls > 0.0) & (short | low)))
     after, _ = _struck(machine, push, share, now, bears, hit, side, np.where(rests, 0.0, stops.restitution))
-    after = bounced.where(rests.any(axis=1), after)
+    after = bounced.where(np.asarray(rests.any(axis=1)), after)
     bears = np.where(rests, np.where(stops.latch, 2 * side, side), bears).astype(np.int8)
     return after, _kept(machine, push, share, after, bears)
 

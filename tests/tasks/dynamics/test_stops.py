@@ -49,7 +49,7 @@ def height(time: float, restitution: float) -> float:
 @pytest.mark.parametrize("method", ["fixed", "adaptive"])
 def test_a_dropped_ball_bounces(restitution: float, method: Any) -> None:
     times, stops = np.linspace(0.0, 1.5, 31), {"slide": ls.JointStop(low=0.0, restitution=restitution)}
-    step = {"step": 0.05} if method == "fixed" else {}
+    step: dict[str, Any] = {"step": 0.05} if method == "fixed" else {}
     found = ls.simulate(BALL, DROPPED, None, times, method=method, stops=stops, **step)
     assert found.status == Status.OK
     np.testing.assert_allclose(found.q[:, 0], [height(t, restitution) for t in times], atol=1e-10)

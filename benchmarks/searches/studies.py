@@ -53,7 +53,7 @@ trajectories:
   circle: {kind: circle, radius: 0.3, period: 2.0}
   lift: {kind: line_sine, amplitude: [0, 0, 0.3], period: 2.0}
 time: {stop: 2, step: 0.05}
-criteria: {elasticity: {actuators: 5.0e+7}}
+criteria: {stiffness: {actuators: {all: 5.0e+7}}}
 metrics: [peak_force, least_stiffness, condition, energy]
 study:
   objectives: [min peak_force, max least_stiffness, min base_radius + home_height]

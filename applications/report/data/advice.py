@@ -67,8 +67,9 @@ class Advice:
 
     @property
     def _free(self) -> frozenset[str]:
-        """Names of the parameters that vary by themselves, not as rows of a table."""
-        return frozenset(factor.name for factor in self.results.designs.factors if factor.kind == "free")
+        """Names of the parameters that vary by themselves, not as rows of a table or with a label."""
+        table = self.results.designs
+        return frozenset(f.name for f in table.factors if f.kind == "free") & {column.name for column in table.choices}
 
     def _stored(self, problem: DesignProblem) -> dict[str, float]:
         return problem.stored_design(self.results.by_case, self.results.place)
@@ -239,7 +240,10 @@ class Advice:
             return "Sweep a parameter: no other design is there to compare with."
         if not any(column.name in self._free for column in choices):
             return "Only rows of tables vary, and no design lies between them: compute more of them by study search."
-        return f"Derivatives are not known here: {why}. Add designs about this one by study rank --refine."
+        sweep = self.results.sweep
+        is_refused = bool(self.results.question.cases) or sweep is None or sweep.simulation is not None
+        refine = "narrow the ranges about this one in a copy of the sweep" if is_refused else "study rank --refine"
+        return f"Derivatives are not known here: {why}. Add designs about this one: {refine}."
 
 
 def _compared(column: DesignColumn, mine: float, reference: float) -> str:

@@ -1,5 +1,6 @@
-"""Published designs: the Orthoglide, whose rods follow from a cube in which velocities change by at most a factor of 2.
+"""Published designs: the cube of the Orthoglide; and a function with published shares of variance.
 
+The rods of the Orthoglide follow from a cube in which velocities change by at most a factor of 2.
 Chablat and Wenger (2003) ask that a cube of 200 mm has velocity transmission factors from 1/2 to 2, and print the
 length of the rods and two corners of the cube. Factors are inverse singular values of J_IK, which are 1 at the origin.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from applications.studies.sensitivity import sobol
 from applications.studies.workspaces.workspace import workspace
 from benchmarks.papers.results import Line, Outcome, Result
 from robots import catalog
@@ -41,6 +43,32 @@ def orthoglide() -> Outcome:
     return Outcome(lines)
 
 
+FIRST, TOTAL = (0.3139, 0.4424, 0.0), (0.5576, 0.4424, 0.2437)
+"""Shares of the variance of the function with a = 7 and b = 0.1: of each number alone, and with its interactions."""
+
+
+def ishigami() -> Outcome:
+    """Return the shares of a function whose shares are known, through the door of studies of designs."""
+    bounds = dict.fromkeys(("x1", "x2", "x3"), (-np.pi, np.pi))
+    found = sobol(_ishigami, bounds, n=16384, seed=1)
+    lines = []
+    for what, own, ends, printed in (
+        ("alone", found.first, found.first_bounds, FIRST),
+        ("with all interactions", found.total, found.total_bounds, TOTAL),
+    ):
+        for k, name in enumerate(found.names):
+            inside = ends[k, 0] - 5e-5 <= printed[k] <= ends[k, 1] + 5e-5
+            verdict = "inside its interval" if inside else "outside its interval"
+            interval = f"{own[k]:.4f} ({ends[k, 0]:.4f} to {ends[k, 1]:.4f})"
+            lines.append(Line(f"share of {name} {what}", f"{printed[k]:.4f}", interval, verdict))
+    return Outcome(lines)
+
+
+def _ishigami(x: np.ndarray) -> np.ndarray:
+    value: np.ndarray = np.sin(x[:, 0]) * (1.0 + 0.1 * x[:, 2] ** 4) + 7.0 * np.sin(x[:, 1]) ** 2
+    return value
+
+
 def _agrees(own: float, printed: float) -> str:
     return "agrees to 0.01 mm" if abs(own - printed) < 0.011 else f"differs by {own - printed:.2f} mm"
 
@@ -52,5 +80,12 @@ RESULTS = (
         "applications, the Orthoglide, IEEE Transactions on Robotics and Automation 19 (2003)",
         "The cube of the Orthoglide",
         orthoglide,
+    ),
+    Result(
+        "sensitivity",
+        "A. Saltelli et al., Global Sensitivity Analysis: The Primer, Wiley 2008, for the function of T. Ishigami, "
+        "T. Homma, An importance quantification technique in uncertainty analysis for computer models, ISUMA 1990",
+        "Shares of variance of a published function",
+        ishigami,
     ),
 )

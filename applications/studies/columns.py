@@ -1,8 +1,9 @@
 """Parameters and metrics of a dataset as columns, one number for each design; objectives and conditions on them.
 
 A metric has further dims: friction sets, trajectories, actuators. Its name alone means the worst over all of them: the
-largest, or the least where large is good. `NAME_mean`, `NAME_sum`, `NAME_min`, `NAME_max` say otherwise. Objectives and
-conditions are expressions over these names, in the language of the `where` key of sweep files.
+largest, or the least where large is good. `NAME_mean`, `NAME_sum`, `NAME_min`, `NAME_max` say otherwise, and
+`NAME_on_TRAJECTORY` or `NAME_sum_on_TRAJECTORY` mean one trajectory alone. Objectives and conditions are expressions
+over these names, in the language of the `where` key of sweep files.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.columns import CASE
-from pipeline.sweep.question.question import WEIGHTED, split_objective, split_tolerances
+from pipeline.sweep.question.question import WEIGHTED, split_objective, split_tolerances, split_trajectory
 from robots.arguments import check_arguments
 from robots.derivatives import PARAMETER
 from robots.expressions.expression import ExpressionError, Kind, ParsedExpression, parse
@@ -161,7 +162,11 @@ def by_case(ds: xr.Dataset, name: str) -> Array:
     if name in ds.coords and ds[name].dims in (("design",), (CASE,)) and ds[name].dtype.kind in "fiu":
         parameter = np.asarray(ds[name].values, dtype=float)
         return parameter[:, None] if ds[name].dims == ("design",) else parameter[None, :]
-    base, how = base_of(name, {*QUANTITIES, *ds.data_vars})
+    known = {*QUANTITIES, *ds.data_vars}
+    whole, trajectory = split_trajectory(name)
+    if trajectory and name not in known and base_of(name, known)[0] in ds:
+        return by_case(_of_trajectory(ds, name, trajectory), whole)
+    base, how = base_of(name, known)
     if base not in ds or "design" not in ds[base].dims or "time" in ds[base].dims:
         names_of_dataset = names(ds)
         raise refuse(
@@ -176,6 +181,19 @@ def by_case(ds: xr.Dataset, name: str) -> Array:
         return reduced(values.values, how, joints=joints)[:, None]
     shape = values.shape[:2]
     return reduced(values.values.reshape(-1, *values.shape[2:]), how, joints=joints).reshape(shape)
+
+
+def _of_trajectory(ds: xr.Dataset, name: str, trajectory: str) -> xr.Dataset:
+    """Return the results of one trajectory. Raises InputError where the dataset does not have it."""
+    if "trajectory" not in ds.dims:
+        rule = "a dataset with the dim trajectory"
+        raise refuse(name, "trajectories that are operating cases", rule, "Take trajectory out of the cases.")
+    names_of_dataset = [str(entry) for entry in ds["trajectory"].values]
+    if trajectory not in names_of_dataset:
+        raise refuse(
+            name, f"no trajectory {trajectory}", "a trajectory", sentence(nearest(trajectory, names_of_dataset))
+        )
+    return ds.isel(trajectory=[names_of_dataset.index(trajectory)])
 
 
 def reduced(values: Array, how: str, *, joints: bool) -> Array:
@@ -204,7 +222,12 @@ def names(ds: xr.Dataset) -> list[str]:
 
 
 def base_of(name: str, quantities: Container[Any] = QUANTITIES) -> tuple[str, str]:
-    """Split the name of a column into metric and reduction; `quantities` are the existing names."""
+    """Split the name of a column into metric and reduction; `quantities` are the existing names.
+
+    The trajectory of a column that means one alone is left out, see `split_trajectory`.
+    """
+    if name not in quantities:
+        name = split_trajectory(name)[0]
     if name not in quantities:
         base, _, how = name.rpartition("_")
         if how in REDUCTIONS and base in quantities:

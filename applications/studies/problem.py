@@ -20,6 +20,7 @@ from pipeline.plan.plan import plan
 from pipeline.sweep.gravity import GRAVITY, gravity_parameters
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.needs import lacking_of
+from pipeline.sweep.question.question import split_trajectory
 from robots.expressions.rates import NumberWithRates
 from robots.parameters import Parameter, nearest
 from robots.quantities import QUANTITIES, Need, large_is_good, needs
@@ -522,6 +523,9 @@ def _of_simulation(sweep: Sweep) -> dict[str, Parameter]:
 def _metric(column: str, lacks: Mapping[Need, str]) -> tuple[str, str]:
     """Return the metric and the reduction of a column. Raises InputError, also for one that a sweep does not have."""
     metric, how = base_of(column)
+    if trajectory := split_trajectory(column)[1]:
+        hint = f"Make a sweep of {trajectory} alone."
+        raise refuse(column, "the metric of one of several trajectories", "one of all that are computed here", hint)
     if metric not in QUANTITIES or QUANTITIES[metric].kind != "metric":
         known = [name for name, row in QUANTITIES.items() if row.kind == "metric" and not {*row.needs} & {*lacks}]
         raise refuse(column, "no such metric", "a metric", sentence(nearest(metric, known)))

@@ -59,6 +59,7 @@ class Advice:
             free = [name for name in problem.names if name in self._free]
             if not free:
                 return None, "no parameter varies between bounds"
+            problem.require_columns(target.expression.names)
             place, coordinates = self.results.place, self.results.by_case.coords
             row = {str(name): x.values[place] for name, x in coordinates.items() if x.dims == ("design",)}
             return problem.about(free, row), ""

@@ -48,6 +48,8 @@ NO_QUESTION = StudyQuestion()
 DIMS = ("friction", "trajectory")
 """Dims of a dataset that may be operating cases."""
 
+ON = "_on_"
+"""Between a metric and the name of a trajectory."""
 WEIGHTED = " weighted by "
 """Separator between the rule over cases, `mean` or `sum`, and the expression of the weights."""
 
@@ -56,6 +58,15 @@ def split_tolerances(text: str) -> tuple[str, str]:
     """Return the text of an objective without its rule over tolerances, and that rule; empty without one."""
     over = OVER_TOLERANCES.fullmatch(text)
     return (over["objective"], " ".join(over["how"].split())) if over else (text, "")
+
+
+def split_trajectory(name: str) -> tuple[str, str]:
+    """Split the name of a column into its metric and the trajectory that alone counts: `peak_force_on_pick`.
+
+    The trajectory is empty where all of them count.
+    """
+    metric, _, trajectory = name.partition(ON)
+    return (metric, trajectory) if metric and trajectory else (name, "")
 
 
 def split_objective(text: str) -> tuple[str, str, str]:

@@ -22,6 +22,7 @@ from pipeline.sweep.question.question import (
     StudyQuestion,
     split_objective,
     split_tolerances,
+    split_trajectory,
 )
 from pipeline.sweep.question.sections import StudySection
 from pipeline.sweep.reading import SectionContent, SweepReading, optional
@@ -47,7 +48,8 @@ class QuestionContent(SectionContent[StudyQuestion, StudySection | None]):
         file, names = reading.file, reading.design.axis.names if reading.design else None
         drawn = tolerances_of(reading.said(TolerancesContent))
         further = swept_beside_designs(reading)
-        return cls(read_question(reading.report, reading.said(cls), names, file.metrics, further, drawn))
+        motions = tuple(trajectory.name for trajectory in reading.trajectories)
+        return cls(read_question(reading.report, reading.said(cls), names, file.metrics, further, drawn, motions))
 
 
 def swept_beside_designs(reading: SweepReading) -> tuple[str, ...]:
@@ -64,11 +66,12 @@ def read_question(
     metrics: Sequence[str],
     further: Sequence[str] = (),
     tolerances: tuple[str, ...] = (),
+    motions: tuple[str, ...] = (),
 ) -> StudyQuestion:
     """Read the section; `swept` are the parameters of the designs that are swept, None where they are not known.
 
     `further` are those of friction and trajectories, which may be cases, `tolerances` deviations that are cases
-    anyway. Problems go to `report`.
+    anyway, `motions` names of trajectories. Problems go to `report`.
     """
     if section is None or swept is None:
         return StudyQuestion(cases=tolerances, tolerances=tolerances)
@@ -86,17 +89,23 @@ def read_question(
         for part in (over, how):
             if part.startswith("quantile") and float(part.split()[1]) > 1.0:
                 report((KEY, "objectives", index), Got(part), "a quantile from 0 to 1", "Such as quantile 0.95.")
-        _check(report, ("objectives", index), body, "number", columns, metrics)
+        _check(report, ("objectives", index), body, "number", columns, metrics, motions)
         if weights := how.partition(WEIGHTED)[2]:
             _check(report, ("objectives", index), weights, "number", section.cases, ())
     for index, text in enumerate(section.where):
-        _check(report, ("where", index), text, "condition", columns, metrics)
+        _check(report, ("where", index), text, "condition", columns, metrics, motions)
     named = tuple(name for name in section.cases if name not in tolerances)
     return StudyQuestion(section.title, section.objectives, section.where, (*named, *tolerances), tolerances)
 
 
 def _check(
-    report: Report, place: tuple[str, int], text: str, kind: Kind, swept: Container[str], metrics: Sequence[str]
+    report: Report,
+    place: tuple[str, int],
+    text: str,
+    kind: Kind,
+    swept: Container[str],
+    metrics: Sequence[str],
+    motions: Sequence[str] = (),
 ) -> None:
     """Refuse a text that is no expression, and names that no column has; without metrics those that are no cases."""
     try:
@@ -104,9 +113,13 @@ def _check(
     except ExpressionError as error:
         report((KEY, *place), Got(error.got), error.expected, error.hint)
         return
+    known = (*metrics, "failed_samples") if metrics else ()
     for name in names:
+        if name not in known and name not in swept:
+            name, trajectory = split_trajectory(name)
+            if trajectory and motions and trajectory not in motions:
+                report((KEY, *place), trajectory, "a trajectory of this file", sentence(nearest(trajectory, motions)))
         base = REDUCED.fullmatch(name)
-        known = (*metrics, "failed_samples") if metrics else ()
         if not metrics and name not in swept:
             report((KEY, *place), name, "an operating case, by which cases are weighed", "Name it under cases.")
         elif name not in swept and name not in known and (base is None or base["base"] not in known):

@@ -35,7 +35,7 @@ def test_a_column_may_be_that_of_one_trajectory() -> None:
     middle = float(np.median(alone["peak_force"].sel(trajectory="fast").max("actuator")))
     assert ls.study.feasible(found, [f"peak_force_on_fast <= {middle!r}"]).sum() == 2
     assert ls.study.objective("max peak_force_on_slow").direction == "max"
-    with pytest.raises(InputError, match="no trajectory quick.*did you mean|no trajectory quick"):
+    with pytest.raises(InputError, match="no trajectory quick"):
         ls.study.value_of(found, "peak_force_on_quick")
     cases = ls.study.by_cases(found, ["trajectory"])
     with pytest.raises(InputError, match="trajectories that are operating cases"):
@@ -44,14 +44,14 @@ def test_a_column_may_be_that_of_one_trajectory() -> None:
 
 def test_what_computes_designs_refuses_one_trajectory() -> None:
     problem = ls.study.DesignProblem.of(ls.Sweep.from_text(TEXT), {"proximal_length": (0.5, 0.56)})
-    with pytest.raises(InputError, match="one of several trajectories.*Make a sweep of slow alone"):
+    with pytest.raises(InputError, match=r"one of several trajectories.*Make a sweep of slow alone"):
         problem.values(np.array([[0.51]]), ["peak_force_on_slow"])
     with pytest.raises(InputError, match="one of several trajectories"):
         ls.study.optimise(problem, "peak_force_on_slow", np.array([0.51]))
 
 
 def test_an_unknown_trajectory_is_told_when_the_file_is_read() -> None:
-    with pytest.raises(InputError, match="'slw'; expected a trajectory of this file. Did you mean 'slow'"):
+    with pytest.raises(InputError, match=r"'slw'; expected a trajectory of this file. Did you mean 'slow'"):
         ls.Sweep.from_text(TEXT.replace("on_slow", "on_slw"))
 
 

@@ -46,6 +46,8 @@ UNITS: Mapping[str, Unit] = {
         Unit("t", "kg", 1e3),
         Unit("s", "s"),
         Unit("ms", "s", divisor=1e3),
+        Unit("us", "s", divisor=1e6),
+        Unit("ns", "s", divisor=1e9),
         Unit("min", "s", 60.0),
         Unit("N", "N"),
         Unit("kN", "N", 1e3),

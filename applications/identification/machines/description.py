@@ -244,7 +244,7 @@ class _DescriptionReader:
         if (time.column is None) == (time.rate is None):
             self.report(("time",), Got("both or none of column and rate"), "one of them", "Add time: {rate: 1000}.")
         if time.unit not in UNITS or UNITS[time.unit].si != "s":
-            self.report(("time", "unit"), time.unit, "a unit of time: s, ms or min")
+            self.report(("time", "unit"), time.unit, "a unit of time: s, ms, us, ns or min")
 
     def _limits(self, robot: Robot) -> tuple[tuple[float, float], ...] | None:
         names = robot.mechanism.actuators

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from applications.identification.estimation.machines.choices import LARGEST, USUAL, FrictionColumns, Preparation
@@ -23,8 +23,17 @@ def _distinct(columns: Named) -> Named:
     return columns
 
 
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)) else value
+
+
 Distinct = AfterValidator(_distinct)
-Columns = Annotated[tuple[Column, ...], Field(min_length=1, max_length=200), Distinct]
+Columns = Annotated[
+    tuple[Column, ...],
+    Field(min_length=1, max_length=200),
+    Distinct,
+    BeforeValidator(_as_list, json_schema_input_type=Column | tuple[Column, ...]),
+]
 Numbers = Annotated[tuple[Number, ...], Field(min_length=1, max_length=200)]
 Pair = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 Positive = Annotated[Number, Field(gt=0)]

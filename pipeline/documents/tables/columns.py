@@ -6,6 +6,7 @@ Sizes that a file declares are checked against bounds before memory is taken.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO
@@ -19,6 +20,17 @@ Array = NDArray[np.float64]
 NUMBERS = "fiub"
 """Kinds of dtypes that are numbers."""
 MIB = 1 << 20
+_UNIT = re.compile(r"\s*(.*?)\s*[\[(]\s*([^\[\]()0-9][^\[\]()]*?)\s*[\])]\s*")
+
+
+def unit_in_name(name: str) -> tuple[str, str]:
+    """Return name and unit of a column such as `q1 [deg]` or `q1 (deg)`; an empty unit where it has none.
+
+    >>> unit_in_name("q1 [deg]"), unit_in_name("q[1]")
+    (('q1', 'deg'), ('q[1]', ''))
+    """
+    matched = _UNIT.fullmatch(name)
+    return (matched[1], matched[2]) if matched and matched[1] else (name, "")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.documents.report import sentence
-from pipeline.documents.tables.columns import RECORDED, Array, Bounds, Columns
+from pipeline.documents.tables.columns import RECORDED, Array, Bounds, Columns, unit_in_name
 from pipeline.documents.tables.reader import open_columns
 from pipeline.documents.units import UNITS
 from pipeline.errors import refused
@@ -127,7 +127,9 @@ def _matching(file: Columns, name: Name) -> list[str]:
     """Return the columns of a file with this name or number."""
     if isinstance(name, int):
         return [file.names[name - 1]] if name <= len(file.names) else []
-    return [name] if name in file.names else []
+    if name in file.names:
+        return [name]
+    return [column for column in file.names if unit_in_name(column)[0] == name]
 
 
 def unit_of(recording: str, selected: Selected, key: str, described: str | None) -> str | None:

@@ -8,18 +8,19 @@ A last row that was cut off is dropped. The file is read in pieces, and of each 
 from __future__ import annotations
 
 import codecs
+import itertools
 import math
 import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import IO
 
 import numpy as np
 
 from pipeline.documents.file_kinds import looks_binary
-from pipeline.documents.tables.columns import Array, Bounds, Columns, ReadColumns
-from pipeline.documents.tables.table import split_header
+from pipeline.documents.tables.columns import Array, Bounds, Columns, ReadColumns, unit_in_name
 from pipeline.documents.units import UNITS
 from pipeline.errors import refused, size
 
@@ -38,8 +39,6 @@ OTHER_UNITS = (
     "V",
     "W",
     "Hz",
-    "us",
-    "ns",
     "rpm",
     "rad/s^2",
     "m/s^2",
@@ -51,6 +50,7 @@ OTHER_UNITS = (
     "inc",
 )
 """Units that a row of units may have and that convert to none of a signal."""
+DATED = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}")
 NOTHING = ("", "nan", "na", "n/a", "#n/a", "null", "none", "-", "--", "?", "inf", "-inf", "+inf")
 """Texts that stand for a missing number."""
 
@@ -100,8 +100,8 @@ def _layout(head: bytes, file: str, bounds: Bounds) -> TextLayout:
     lines = head.decode(encoding, errors="replace").splitlines()[:HEAD]
     if not any(line.strip() and not line.startswith(COMMENTS) for line in lines):
         raise refused(file, "no lines but comments" if lines else "no lines", "rows of numbers")
-    for delimiter in DELIMITERS:
-        if (found := _first_row(lines, delimiter)) is not None:
+    for first_row, delimiter in itertools.product((_first_row, _first_mixed_row), DELIMITERS):
+        if (found := first_row(lines, delimiter)) is not None:
             break
     else:
         words = next(line for line in lines if line.strip() and not line.startswith(COMMENTS))
@@ -139,6 +139,21 @@ def _first_row(lines: Sequence[str], delimiter: str | None) -> tuple[int, bool] 
     return None
 
 
+def _first_mixed_row(lines: Sequence[str], delimiter: str | None) -> tuple[int, bool] | None:
+    """Return the same where some columns have texts: rows of several numbers, in the same places of many rows."""
+    for has_commas in (False, True) if delimiter != "," else (False,):
+        rows = [
+            (number, _cells(line, delimiter, has_commas))
+            for number, line in enumerate(lines)
+            if line.strip() and not line.startswith(COMMENTS)
+        ]
+        last = [_is_number(cell) for cell in rows[-2 if len(rows) > 2 else -1][1]]  # the last line may be cut
+        same = [number for number, cells in rows if [_is_number(cell) for cell in cells] == last]
+        if sum(last) > 1 and 2 * len(same) > len(rows):
+            return same[0], has_commas or _has_commas_later(lines[same[0] :], delimiter)
+    return None
+
+
 def _has_commas_later(lines: Sequence[str], delimiter: str | None) -> bool:
     """Return whether some number has a decimal comma, as the first row may have whole numbers alone."""
     pattern = re.compile(r"[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?")
@@ -155,12 +170,24 @@ def _header(lines: Sequence[str], delimiter: str | None, count: int) -> tuple[tu
     if not rows:
         return tuple(str(k + 1) for k in range(count)), units
     names = tuple(cell or str(k + 1) for k, cell in enumerate(rows[-1]))
-    return names, tuple(unit or split_header(name)[1] for name, unit in zip(names, units, strict=True))
+    return names, tuple(unit or unit_in_name(name)[1] for name, unit in zip(names, units, strict=True))
 
 
 def _cells(line: str, delimiter: str | None, has_commas: bool) -> list[str]:
     text = line.replace(",", ".") if has_commas else line
     return [cell.strip().strip('"').strip() for cell in text.split(delimiter)]
+
+
+def _value(cell: str) -> float:
+    """Return the number in a cell, NaN for a missing one; of a date with a time seconds. Raises ValueError."""
+    if cell.lower() in NOTHING:
+        return math.nan
+    if _is_number(cell):
+        return float(cell)
+    if not DATED.match(cell):
+        raise ValueError(cell)
+    moment = datetime.fromisoformat(cell)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _is_number(cell: str) -> bool:
@@ -259,7 +286,7 @@ class _Rows:
         cells = self.layout.cells(line)
         if len(cells) != len(self.layout.names):
             return None
-        used = [cells[place] for place in self.places]
-        if not all(cell.lower() in NOTHING or _is_number(cell) for cell in used):
+        try:
+            return [_value(cells[place]) for place in self.places]
+        except ValueError:
             return None
-        return [math.nan if cell.lower() in NOTHING else float(cell) for cell in used]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,28 @@ def test_units_in_a_file_are_taken(tmp_path: Path) -> None:
     named = DESCRIPTION.replace("[q1, q2, q3]", "['q1 [deg]', 'q2 [deg]', 'q3 [deg]']")
     header = HEADER.replace("q1,q2,q3", "q1 [deg],q2 [deg],q3 [deg]")
     same(read(tmp_path, named, run=lines(TABLE * [1, *np.rad2deg(np.ones(3)), 1, 1, 1], header)))
+
+
+def test_names_without_their_units_are_found_and_texts_beside_them_are_not_read(tmp_path: Path) -> None:
+    degrees = TABLE * [1, *np.rad2deg(np.ones(3)), 1, 1, 1]
+    header = "t [s],q1 [deg],q2 [deg],q3 (deg),f1 (N m),f2,f3 [N m],mode"
+    mixed = [header, *(f"{line},{'AUTO' if k else 'READY, or not'[:5]}" for k, line in enumerate(lines(degrees)[1:]))]
+    same(read(tmp_path, run=mixed))
+    text = DESCRIPTION.replace("[q1, q2, q3]", "[q1, q2, mode]")
+    with pytest.raises(InputError, match=r"run.csv: got \d+ of \d+ rows are no rows of 8 numbers"):
+        read(tmp_path, text, run=mixed)
+
+
+def test_times_may_be_dates_or_count_nanoseconds(tmp_path: Path) -> None:
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    dated = [f"{(start + timedelta(seconds=float(t))).isoformat(timespec='microseconds')},{line.split(',', 1)[1]}"
+             for t, line in zip(TABLE[:, 0], lines()[1:], strict=True)]  # fmt: skip
+    signals = read(tmp_path, run=[HEADER, *dated])
+    np.testing.assert_allclose(signals.time - signals.time[0], CLEAN.time, atol=2e-6)
+    counted = [f"{round(t * 1e9) + 10**18},{line.split(',', 1)[1]}"
+               for t, line in zip(TABLE[:, 0], lines()[1:], strict=True)]  # fmt: skip
+    signals = read(tmp_path, DESCRIPTION.replace("column: t", "column: t, unit: ns"), run=[HEADER, *counted])
+    np.testing.assert_allclose(signals.time - signals.time[0], CLEAN.time, atol=2e-6)
 
 
 @pytest.mark.parametrize(

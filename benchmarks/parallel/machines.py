@@ -119,15 +119,15 @@ def friction_of(task: Task, robot: Robot, motion: Moving) -> dict[str, float]:
 
 def measured(task: Task, signals: Signals, random: np.random.Generator) -> Signals:
     """Return what is recorded: times of a program, positions of encoders, forces late and with noise."""
-    said, step = task.difficulty, float(task.settings["step"])
+    sensors, step = task.difficulty, float(task.settings["step"])
     noise = random.normal(size=signals.force.shape)
-    if "noise_time" in said:
-        noise = coloured(noise, float(said["noise_time"]), step)
-    force = delayed(signals.force, float(said.get("delay", 0.0)), step)
-    force = force + noise * float(said["force_noise"]) * np.sqrt(np.mean(signals.force**2, axis=0))
-    encoder = float(said["encoder"])
+    if "noise_time" in sensors:
+        noise = coloured(noise, float(sensors["noise_time"]), step)
+    force = delayed(signals.force, float(sensors.get("delay", 0.0)), step)
+    force = force + noise * float(sensors["force_noise"]) * np.sqrt(np.mean(signals.force**2, axis=0))
+    encoder = float(sensors["encoder"])
     position = np.round(signals.position / encoder) * encoder
-    late = random.exponential(float(said.get("stamps", 0.0)), len(signals.time))  # a program reads what was sampled
+    late = random.exponential(float(sensors.get("stamps", 0.0)), len(signals.time))  # a program reads what was sampled
     return Signals(signals.time + np.minimum(late, 0.9 * step), position, force)
 
 

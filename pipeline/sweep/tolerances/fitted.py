@@ -56,11 +56,11 @@ def _parsed(content: dict[str, dict[str, Any]]) -> tuple[tuple[str, ...], np.nda
     if matrix.shape != (len(names), len(names)):
         raise ValueError(f"a covariance of shape {matrix.shape} for {len(names)} parameters")
     sizes = np.sqrt(np.maximum(np.diag(matrix), 0.0))
-    known = sizes > 0.0  # the others do not deviate
-    names = tuple(name for name, is_known in zip(names, known, strict=True) if is_known)
+    deviates = sizes > 0.0  # the others do not deviate
+    names = tuple(name for name, does in zip(names, deviates, strict=True) if does)
     if not names or len(set(names)) < len(names):
         raise ValueError("no parameter that deviates, or one that is named twice")
-    matrix, sizes = matrix[np.ix_(known, known)], sizes[known]
+    matrix, sizes = matrix[np.ix_(deviates, deviates)], sizes[deviates]
     scaled = matrix / np.outer(sizes, sizes)
     if np.abs(scaled - scaled.T).max() > 1e-6 or np.linalg.eigvalsh(scaled).min() < -1e-6 * len(names):
         raise ValueError("a matrix that is no covariance")

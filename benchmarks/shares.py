@@ -13,6 +13,7 @@ Exits with 1 where fewer than 95 % of the bars of a size hold, or more than 5 % 
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ def _sum(unit: Array) -> Array:
 
 def _known_sum() -> KnownFunction:
     """Return the shares of a sum of functions of one input each."""
-    alone = np.array([1.0 / 12.0, 4.0 * (1.0 / 5.0 - 1.0 / 9.0), (np.e**2 - 1.0) / 2.0 - (np.e - 1.0) ** 2])
+    alone = np.array([1.0 / 12.0, 4.0 * (1.0 / 5.0 - 1.0 / 9.0), (math.e**2 - 1.0) / 2.0 - (math.e - 1.0) ** 2])
     return KnownFunction(_sum, np.diag(alone / alone.sum()), alone / alone.sum())
 
 
@@ -133,13 +134,19 @@ def _bars(shares: Explained, function: KnownFunction) -> Iterator[tuple[Array, A
     """Give the known shares, and the ends of the bars that are to hold them."""
     first = np.diagonal(function.shares)
     if function.shapley is not None:
-        yield first, *(end[:3] for end in shares.bounds(shares.first, shares.first_error))
-        yield function.shapley, *(end[:3] for end in shares.bounds(shares.shapley, shares.shapley_error))
+        yield first, *_three(shares.bounds(shares.first, shares.first_error))
+        yield function.shapley, *_three(shares.bounds(shares.shapley, shares.shapley_error))
     else:
-        yield first, *(end[:3] for end in shares.bounds(shares.first, shares.first_error))
-        pairs, ends = np.tril_indices(3, -1), shares.bounds(shares.interaction, shares.interaction_error)
-        yield function.shares[pairs], *(end[:3, :3][pairs] for end in ends)
-    yield function.total, *(end[:3] for end in shares.bounds(shares.total, shares.total_error))
+        yield first, *_three(shares.bounds(shares.first, shares.first_error))
+        pairs, (low, high) = np.tril_indices(3, -1), shares.bounds(shares.interaction, shares.interaction_error)
+        yield function.shares[pairs], low[:3, :3][pairs], high[:3, :3][pairs]
+    yield function.total, *_three(shares.bounds(shares.total, shares.total_error))
+
+
+def _three(ends: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Return the ends of the bars of the first three columns."""
+    low, high = ends
+    return low[:3], high[:3]
 
 
 def judged(shares: Explained, function: KnownFunction) -> tuple[list[bool], bool]:

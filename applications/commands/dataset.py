@@ -60,7 +60,7 @@ def _target(folder: Path, sweep: Sweep, count: int) -> Path:
 def _check(options: PublishOptions, sweeps: Sequence[Sweep]) -> None:
     """Refuse what cannot be published, before anything runs."""
     if options["publish"] is None:
-        flags = {"--licence": options["licence"], "--author": options["authors"]}
+        flags: dict[str, object] = {"--licence": options["licence"], "--author": options["authors"]}
         flags |= {"--single": options["single"], "--webdataset": options["webdataset"]}
         if wrong := [name for name, value in flags.items() if value]:
             raise Refused(f"{wrong[0]}: got it without --publish; expected both; name the folder of the dataset")

@@ -116,8 +116,8 @@ def _first_order(
     parts = slopes * (matrix @ slopes)
     variance = max(float(parts.sum()), 0.0)
     shares = parts / variance if variance else parts
-    by_name = (dict(zip(problem.names, row.tolist(), strict=True)) for row in (slopes, shares))
-    return MetricUncertainty(value, math.sqrt(variance), *by_name, sampled)
+    by_slope, by_share = (dict(zip(problem.names, row.tolist(), strict=True)) for row in (slopes, shares))
+    return MetricUncertainty(value, math.sqrt(variance), by_slope, by_share, sampled)
 
 
 def _sampled(

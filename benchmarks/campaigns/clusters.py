@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import dask
+from dask import annotate  # type: ignore[attr-defined]
 
 from benchmarks.campaigns.chaos import Campaign
 from benchmarks.campaigns.hand_started import ROOT, HandStarted, end
@@ -126,7 +126,7 @@ class Scene:
         listen.begin = time.monotonic()
 
         def complete() -> None:
-            with dask.annotate(weight=weight):
+            with annotate(weight=weight):
                 run(sweep, store, chosen, [listen])
             listen.finish = time.monotonic()
 
@@ -158,17 +158,17 @@ def tls(scene: Scene) -> None:
     scene.begin().result(WAIT)
 
 
-def annotations(scene: Scene) -> None:
+def annotated(scene: Scene) -> None:
     """Priority, retries and a resource of dask.annotate; one of two workers has it."""
     scene.hand.scheduler()
     scene.hand.worker("--resources", "BIG=1")
     scene.hand.worker()
     with scene.hand.client() as client:
         client.wait_for_workers(2)
-        with dask.annotate(resources={"BIG": 1}, priority=5, retries=2):
+        with annotate(resources={"BIG": 1}, priority=5, retries=2):
             run(scene.sweep, scene.folder / "run.zarr", client, [scene.watched])
         start = time.monotonic()
-        with dask.annotate(resources={"HUGE": 1}):
+        with annotate(resources={"HUGE": 1}):
             message = _refusal(lambda: run(scene.sweep, scene.folder / "never.zarr", client))
         assert "HUGE" in message, message
         assert time.monotonic() - start < 10.0, "a resource that nobody has is told late"
@@ -311,7 +311,7 @@ def scheduler_restarted(scene: Scene) -> None:
 STEPS: Mapping[str, Step] = {
     step.__name__.replace("_", "-"): step
     for step in (
-        tls, annotations, killed_in_checks, restart, cancel, late, foreign, killed, stands_still, lifetime, adaptive,
+        tls, annotated, killed_in_checks, restart, cancel, late, foreign, killed, stands_still, lifetime, adaptive,
         two_clients, scheduler_restarted,
     )
 }  # fmt: skip

@@ -106,11 +106,11 @@ class Faults:
 @contextmanager
 def server(faults: Faults) -> Iterator[str]:
     """The endpoint of a server with faults, which ends with the block."""
-    from moto.moto_server import threaded_moto_server
-    from moto.server import ThreadedMotoServer  # seconds, which the collection of all tests would take
+    from moto.moto_server import threaded_moto_server  # seconds, which the collection of all tests would take
+    from moto.server import ThreadedMotoServer, create_backend_app
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # a line for each request
-    create = faults.install(threaded_moto_server.create_backend_app)
+    create = faults.install(create_backend_app)
     with patch.object(threaded_moto_server, "create_backend_app", create):
         running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
         running.start()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
+from benchmarks import COMPILE
 from benchmarks.imports.sources import Source, below, files
 from benchmarks.imports.table import Import, imported, table
-from tasks.kernels import kernel
 
 
 def main(arguments: list[str]) -> int:
@@ -33,12 +35,20 @@ def main(arguments: list[str]) -> int:
     sources = sources or list(files())
     if stated.draw is not None:
         sources = drawn(sources, stated.draw)
-    kernel.llvm = None  # type: ignore[assignment]  # samples are few: programs are interpreted, with the same bits
+    os.environ[COMPILE] = ""  # samples are few: programs run as bytecode, with the same bits
     rows = list[Import]()
-    results = (rows.append(row) or row for row in (imported(source, not stated.no_compare) for source in sources))
-    for line in table(results, whole=not stated.faults):
+    for line in table(
+        _noted(rows, (imported(each, not stated.no_compare) for each in sources)), whole=not stated.faults
+    ):
         print(line, flush=True)
     return int(any(row.verdict in ("wrong", "refused wrongly") for row in rows))
+
+
+def _noted(rows: list[Import], results: Iterable[Import]) -> Iterator[Import]:
+    """Give the results, and append each to a list."""
+    for row in results:
+        rows.append(row)
+        yield row
 
 
 def drawn(sources: list[Source], count: int) -> list[Source]:

@@ -10,6 +10,7 @@ exit status is 1 then.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections import Counter
@@ -22,6 +23,7 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 
+from benchmarks import COMPILE
 from benchmarks.imports.comparison import LARGEST_ERROR, errors_of_loops
 from benchmarks.imports.mujoco import of_model
 from benchmarks.imports.spanning import Spanning, following
@@ -31,7 +33,6 @@ from pipeline.robot_files.packages import PackageFiles
 from robots.formats import mjcf
 from robots.formats.tree import Tree
 from robots.formats.xml_tree import ImportedError, parse
-from tasks.kernels import kernel
 
 OPEN = """
 <mujoco model="tree">
@@ -228,7 +229,7 @@ UNSEEN = ("name", "names", "nbuffer", "narena", "nuser", "nnames", "nmesh", "npa
 def _numbers(model: Any) -> bytes:
     """Return the arrays of a model that dynamics may depend on."""
     parts = [bytes(model.opt.disableflags.to_bytes(8, "little")), model.opt.gravity.tobytes(), model.opt.wind.tobytes()]
-    parts += [np.float64([model.opt.density, model.opt.viscosity, model.opt.disableactuator]).tobytes()]
+    parts += [np.array([model.opt.density, model.opt.viscosity, model.opt.disableactuator]).tobytes()]
     for name in sorted(dir(model)):
         if name.startswith(SEEN) and not name.startswith(UNSEEN):
             value = getattr(model, name)
@@ -238,7 +239,7 @@ def _numbers(model: Any) -> bytes:
 
 def _look(model: Any, text: str) -> str:
     data = text.encode()
-    mjcf.load = lambda path, files, data: (parse(data), model, mujoco)  # type: ignore[assignment]  # in this process
+    vars(mjcf)["load"] = lambda path, files, data: (parse(data), model, mujoco)  # in this process
     files = PackageFiles("model.xml", {})
     try:
         tree = mjcf.read_tree(data, "model.xml", files, inertias="as they are")
@@ -323,7 +324,7 @@ def _of_ratings(model: Any, tree: Tree) -> list[str]:
 
 def main(arguments: list[str]) -> int:
     """Print what differs in silence, each attribute once, and counts."""
-    kernel.llvm = None  # type: ignore[assignment]  # samples are few: programs are interpreted, with the same bits
+    os.environ[COMPILE] = ""  # samples are few: programs run as bytecode, with the same bits
     for name, text in MODELS.items():
         print(f"{name} as it is: {_verdict(mujoco.MjModel.from_xml_string(text), text)}", flush=True)
     counts, silent = Counter[str](), set[tuple[str, str, str, str]]()

@@ -37,6 +37,7 @@ from storage.ledger import Ledger, Receipt
 from storage.places.access import locate
 from storage.store import StoreWriter
 from tasks.blocks import assembly, limb_results
+from tasks.blocks.block import motions
 
 BLOCK_SECONDS = 0.5
 """Of one core: what a block of two million samples of a Delta takes."""
@@ -80,7 +81,7 @@ class Parts:
         block = block_of(made, 0)
         for _ in range(2):
             times = [time.perf_counter()]
-            root = block.motions(block)
+            root = motions(block)
             times.append(time.perf_counter())
             limbs = [limb_results.limb_arrays(block, root, k) for k in range(len(made.limbs))]
             times.append(time.perf_counter())

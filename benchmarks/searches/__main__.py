@@ -106,7 +106,7 @@ def searched(study: Study, method: str, seed: int) -> tuple[Array, float]:
         clock = time.perf_counter()
         asker.tell(costs, violations)
         seconds += time.perf_counter() - clock
-        populations.append(np.where((violations <= 0.0).all(axis=1)[:, None], costs, np.nan))
+        populations.append(np.where((violations <= 0.0).all(axis=1, keepdims=True), costs, np.nan))
     return np.concatenate(populations), seconds
 
 

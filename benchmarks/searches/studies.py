@@ -131,4 +131,4 @@ def sweeps_of(study: str, folder: Path) -> list[Sweep]:
         return [Sweep.from_text(TEXTS[study], study, Path(__file__).parents[1])]
     file = folder / "families.yaml"
     file.write_text(TEXTS[study], encoding="utf-8")
-    return read_sweeps(file)
+    return list(read_sweeps(file))

@@ -11,7 +11,7 @@ import torch
 from applications.publishing.windows import WindowReader
 
 
-class Windows(torch.utils.data.IterableDataset):  # type: ignore[misc]  # torch has no types here
+class Windows(torch.utils.data.IterableDataset):
     """Batches of windows of a dataset that `limbsweep dataset --publish` wrote, as tensors.
 
     For a `DataLoader` with `batch_size=None`; its workers share the row groups of the files, and each pass has an order

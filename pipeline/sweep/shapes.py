@@ -101,7 +101,7 @@ def _shaped_family(report: Report, sections: Mapping[str, ShapeSection], family:
 
 
 def _shapes(reader: FormulaReader, sections: Mapping[str, ShapeSection]) -> dict[str, LinkShape]:
-    found = {}
+    found: dict[str, LinkShape] = {}
     for name, section in sections.items():
         path = (KEY, name)
         shape = _shape(reader, reader.section(section, path), path)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from robots.geometry import sqrt
-from robots.types import Number, Vector
+from robots.types import Number
 
 
-def cycle_times(start: Vector, end: Vector, lift: Number, duration: Number, blend: Number) -> tuple[Number, ...]:
+def cycle_times(
+    start: Iterable[Number], end: Iterable[Number], lift: Number, duration: Number, blend: Number
+) -> tuple[Number, ...]:
     """Return the times of a lift and of a travel, and the time at which the travel begins [s].
 
     Lift and travel have the same peak of acceleration: their times are as the roots of their lengths. Numbers or

@@ -284,7 +284,7 @@ class Block:
     @property
     def _moved_parameters(self) -> Arrays:
         """Parameters by name (design,), with the deviations of those that have some."""
-        return moved_values(self.family, self.named_parameters())
+        return dict(moved_values(self.family, self.named_parameters()))
 
     def limits_of(self, design: int) -> Limits:
         """Return the limits of a design, without formulas."""

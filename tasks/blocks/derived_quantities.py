@@ -86,6 +86,7 @@ def _strip(block: Block, requested: BlockDerivatives, designs: slice, compute: C
     for name in requested.quantities:
         off, floor = _off(both[name], moved[name], steps), _floor(both[name], steps)
         reasons = both[name].statuses if name in requested.series else _worst(part, name, both[WORST])
+        assert reasons is not None
         slopes, statuses = _judged(name, both[name], (off, floor), reasons)
         stored = slopes if requested.sides else slopes.mean(axis=-1)
         kink = statuses == Status.KINK

@@ -120,8 +120,8 @@ class _Chain:
             self.values[Rate("gravity")] = np.broadcast_to(along, (block.designs, *along.shape[1:])).reshape(-1, 3)
         self.values |= self._with_rates(mount_program(block.family))
         if block.formulas:
-            rows = tuple((key, tuple(row[0])) for key, row in block.formulas.items())
-            self.values |= self._with_rates(formula_program(block.family, rows))
+            formulas = tuple((key, tuple(row[0])) for key, row in block.formulas.items())
+            self.values |= self._with_rates(formula_program(block.family, formulas))
 
     def _with_rates(self, program: Program) -> Values:
         """Return case inputs that follow from the parameters, with their rates, (case, size)."""
@@ -264,7 +264,8 @@ class _Chain:
             if not {"actuator", "joint"} & {*QUANTITIES[name].dims}:
                 stacked = stacked[:, :, 0]
             parts.append(stacked.reshape(self.block.designs, self.count, *stacked.shape[1:]))
-        return MetricRates(parts[0][:, 0], *(np.moveaxis(part, 1, 0) for part in parts[1:]))
+        values, rates, sizes = parts
+        return MetricRates(values[:, 0], np.moveaxis(rates, 1, 0), np.moveaxis(sizes, 1, 0))
 
 
 def _summed(*arrays: np.ndarray) -> Reduced:

@@ -124,7 +124,10 @@ class AccelerationDerivatives(Derivatives):
     @staticmethod
     def _inner_seeds(jacobian: Array, gap: Array, multiplier: Array, lost: ArrayLike = 0.0) -> dict[str, Array]:
         """Return cotangents of inverse dynamics for l^T J^T (u - f), bilinear in (J, u - f) and the multiplier l."""
-        return {"force": -(_times(jacobian, multiplier) + lost), "jacobian": gap[..., None] * multiplier[..., None, :]}
+        return {
+            "force": np.negative(_times(jacobian, multiplier) + lost),
+            "jacobian": gap[..., None] * multiplier[..., None, :],
+        }
 
     def hvp(self, cotangents: Mapping[str, ArrayLike], rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """Return the product of second derivatives with a vector; see `Derivatives`."""

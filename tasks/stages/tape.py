@@ -88,9 +88,10 @@ class Tape:
                 source = _source(stage, name)
                 self._add(total, source, self._summed(source, results[Cotangent(name)]))
                 self._add(change, source, self._summed(source, results[Rate(Cotangent(name))]))
-        return tuple(
+        first, second = (
             {key: table.get(key, np.zeros_like(self.values[key])) for key in self.roots} for table in (total, change)
         )
+        return first, second
 
     def _moving(self, stage: Stage, rates: Arrays) -> Values:
         """Return the rates of the inputs of a stage that change."""

@@ -138,6 +138,8 @@ def _mixed_operators(genome: Genome) -> dict[str, Any]:
 class _Individuals(Protocol):
     """A population of pymoo."""
 
+    def __len__(self) -> int: ...
+
     def get(self, name: str) -> Iterable[Mapping[str, float]]: ...
 
 

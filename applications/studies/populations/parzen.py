@@ -41,7 +41,8 @@ class Parzen:
 
     def ask(self) -> Array:
         """Return the next points: no design twice, and none that is no robot."""
-        self.asked, points = [], []
+        self.asked = []
+        points: list[Array] = []
         for _ in range(TRIES * self.population):
             if len(points) == self.population:
                 break

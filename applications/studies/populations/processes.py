@@ -133,8 +133,8 @@ class Processes:
         """Return designs with good bounds, by NSGA-II on the processes, from the best designs so far and others."""
         settings = self.settings
         seed = settings.seed + len(self.points)
-        counts = {"objectives": max(len(models.costs), 1), "conditions": 1}
-        inner = settings._replace(population=INNER_POPULATION, seed=seed, **counts)
+        objectives = max(len(models.costs), 1)
+        inner = settings._replace(population=INNER_POPULATION, seed=seed, objectives=objectives, conditions=1)
         start = self.points[_best_designs(self.costs, self.violations, INNER_POPULATION // 2)]
         random = settings.space.random(np.random.default_rng(seed), INNER_POPULATION)
         evolution = Evolution(inner, start=np.concatenate([start, random])[:INNER_POPULATION])
@@ -162,7 +162,7 @@ def _unique(points: Array, proposals: Proposals) -> Array:
 
 def _best_designs(costs: Array, violations: Array, count: int) -> NDArray[np.bool_]:
     """Return the mask of at most so many designs: feasible ones front by front, then by the sum of violations."""
-    feasible = np.isfinite(costs).all(axis=1) & (violations <= 0.0).all(axis=1)
+    feasible = np.asarray(np.isfinite(costs).all(axis=1) & (violations <= 0.0).all(axis=1))
     rank = layers(np.where(feasible[:, None], costs, np.nan), LAYERS).astype(float)
     rank[rank < 0.0] = np.where(feasible[rank < 0.0], LAYERS, np.inf)
     broken = np.clip(violations, 0.0, None).sum(axis=1)

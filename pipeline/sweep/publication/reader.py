@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field
 
@@ -42,7 +42,7 @@ class PublicationContent(SectionContent[Publication, PublicationSection | None])
     """Licence, authors and version of a dataset; they change no result, so they are not part of the fingerprint."""
 
     key = KEY
-    field: Any = optional(PublicationSection, "licence, authors, version of the dataset that the sweep makes")
+    field = optional(PublicationSection, "licence, authors, version of the dataset that the sweep makes")
 
     @classmethod
     def read(cls, reading: SweepReading) -> Self:

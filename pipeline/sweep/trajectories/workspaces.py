@@ -21,10 +21,10 @@ def check_workspaces(report: Report, trajectories: Sequence[Trajectory], samples
     for trajectory in trajectories:
         if not is_grid(trajectory.kind):
             continue
-        path = ("trajectories", trajectory.name, "counts")
+        path: tuple[str, ...] = ("trajectories", trajectory.name)
         counts = _counts(trajectory)
-        if trajectory.points is not None:
-            path = path[:2]
+        if trajectory.points is None:
+            path = (*path, "counts")
         if any(count != int(count) for count in counts):
             report(path, list(counts), "whole numbers of points along x, y and z")
             continue

@@ -213,6 +213,11 @@ def quintic(start: Array, end: Array, duration: float) -> Callable[[float], Arra
     return at
 
 
+def _passing(path: Callable[[float], Array], s: float, speed: float, gain: float) -> Callable[[float], Array]:
+    """Return the motion that passes a point of a path at time zero with a speed and an acceleration along it."""
+    return lambda time: path(s + speed * time + 0.5 * gain * time * time)
+
+
 def fastest(robot: Robot, path: Callable[[float], Array], most: float, speed: float, points: int) -> float:
     """Return the shortest time along a path x(s), s from 0 to 1, from rest to rest under limits of actuators.
 
@@ -222,10 +227,8 @@ def fastest(robot: Robot, path: Callable[[float], Array], most: float, speed: fl
     grid, step = np.linspace(0.0, 1.0, points), 1.0 / (points - 1)
     rows = []
     for s in grid:
-        held, braked, turned = (
-            forces(robot, lambda t, s=s, v=v, a=a: path(s + v * t + 0.5 * a * t * t), 0.0)
-            for v, a in ((0.0, 0.0), (0.0, 1.0), (1.0, 0.0))
-        )
+        passes = [_passing(path, s, *pair) for pair in ((0.0, 0.0), (0.0, 1.0), (1.0, 0.0))]
+        held, braked, turned = (forces(robot, motion, 0.0) for motion in passes)
         rate = jacobian(robot, path(s)) @ (path(s + BY) - path(s - BY)) / (2.0 * BY)
         rows.append((braked - held, turned - held, held, rate))
 

@@ -91,10 +91,11 @@ def at_address(request: RunRequest, address: str) -> RunRequest:
 
 def _tls(security: Security) -> dict[str, str]:
     """Environment that tells Dask which certificates a scheduler uses."""
+    client, scheduler = (security.get_tls_config_for_role(role) for role in ("client", "scheduler"))
     files = {
-        "CA_FILE": security.tls_ca_file,
-        "CLIENT__CERT": security.tls_client_cert or security.tls_scheduler_cert,
-        "CLIENT__KEY": security.tls_client_key or security.tls_scheduler_key,
+        "CA_FILE": client["ca_file"],
+        "CLIENT__CERT": client["cert"] or scheduler["cert"],
+        "CLIENT__KEY": client["key"] or scheduler["key"],
     }
     return {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(value) for name, value in files.items() if value}
 

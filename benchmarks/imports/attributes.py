@@ -33,6 +33,7 @@ from pipeline.robot_files.packages import PackageFiles
 from robots.formats import mjcf
 from robots.formats.tree import Tree
 from robots.formats.xml_tree import ImportedError, parse
+from tasks.mechanics.topology import TopologyError
 
 OPEN = """
 <mujoco model="tree">
@@ -258,7 +259,7 @@ def _look(model: Any, text: str) -> str:
         return "other joints"
     try:
         error = _error_of_loops(tree, peer) if tree.loops else _error_of_tree(tree, peer)
-    except InputError:  # of loops that cannot be closed
+    except (InputError, TopologyError):  # of loops that cannot be closed, or let nothing move
         return "refused"
     if not error <= LARGEST_ERROR:
         differences.append(f"forces {error:.1e}")

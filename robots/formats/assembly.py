@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -55,8 +56,11 @@ class Setting:
         at = {BASE: joined(world, self.instance.base)}
         at[PLATFORM] = joined(joined(world, self.home), self.instance.platform)
         for k, (link, value) in enumerate(zip(self.limb.links, values, strict=True)):
-            outer = joined(at[link.parent], link.placement)
-            at[k] = joined(outer, moved(Frame(), link, float(value)))
+            rotation, position = at[link.parent]
+            turn, place = self._placements[k]
+            rotation, position = rotation @ turn, position + rotation @ place
+            turn, place = moved_pose(link, float(value))
+            at[k] = rotation @ turn, position + rotation @ place
         return at
 
     def residual(self, values: np.ndarray) -> np.ndarray:
@@ -122,20 +126,45 @@ class Setting:
 
     def speeds(self, cut: Closure, at: Mapping[int, Pose]) -> tuple[np.ndarray, np.ndarray]:
         """Return angular velocity and velocity of side b relative to side a, seen on a: (3, joints) each, per rate."""
-        points = [p for _, p in sides(cut, at)]
-        made = np.zeros((2, 2, 3, len(self.limb.links)))
-        for side, body in enumerate((cut.a, cut.b)):
-            while body not in (BASE, PLATFORM):
-                link, (rotation, position) = self.limb.links[body], at[body]
-                axis = rotation @ np.array(link.axis, dtype=float)
-                if link.joint_kind.turns:
-                    made[side, 0, :, body] = axis
-                    made[side, 1, :, body] = np.cross(axis, points[1] - position)
-                if link.joint_kind.slides:
-                    made[side, 1, :, body] += axis * (1.0 if link.pitch is None else float(link.pitch))
-                body = link.parent
-        turning, moving = made[1] - made[0]
-        return turning, moving
+        (_, point), poses = sides(cut, at)[1], [at[k] for k in range(len(self.limb.links))]
+        rotations, positions = (np.array(parts) for parts in zip(*poses, strict=True))
+        axes = np.einsum("kij,kj->ki", rotations, self._axes)
+        way, (turns, slides) = self._way(cut.b) - self._way(cut.a), self._moves
+        turning = (way * turns) * axes.T
+        moving = (way * turns) * np.cross(axes, point - positions).T + (way * slides) * axes.T
+        return np.ascontiguousarray(turning), np.ascontiguousarray(moving)  # for the same bits in products
+
+    @cached_property
+    def _placements(self) -> list[Pose]:
+        """Placements of the joints in their parents."""
+        return [joined((np.eye(3), np.zeros(3)), link.placement) for link in self.limb.links]
+
+    @cached_property
+    def _axes(self) -> np.ndarray:
+        """Axes of the joints in their own frames (joint, 3)."""
+        return np.array([link.axis for link in self.limb.links], dtype=float)
+
+    @cached_property
+    def _moves(self) -> tuple[np.ndarray, np.ndarray]:
+        """Turns and ways of the joints per rate (joint,): 0 or 1, and 0, 1 or the pitch."""
+        links = self.limb.links
+        turns = np.array([float(link.joint_kind.turns) for link in links])
+        ways = (1.0 if link.pitch is None else float(link.pitch) for link in links)
+        return turns, np.array([way if link.joint_kind.slides else 0.0 for way, link in zip(ways, links, strict=True)])
+
+    def _way(self, body: int) -> np.ndarray:
+        """Return 1 at the joints between the base and a body, else 0 (joint,)."""
+        if body not in self._known_ways:
+            way, link = np.zeros(len(self.limb.links)), body
+            while link not in (BASE, PLATFORM):
+                way[link], link = 1.0, self.limb.links[link].parent
+            self._known_ways[body] = way
+        return self._known_ways[body]
+
+    @cached_property
+    def _known_ways(self) -> dict[int, np.ndarray]:
+        """Ways that were found already, by body."""
+        return {}
 
 
 def sides(cut: Closure, at: Mapping[int, Pose]) -> tuple[Pose, Pose]:
@@ -352,6 +381,10 @@ def _dependent(slopes: Sequence[np.ndarray], order: Sequence[int], unwanted: int
     return members
 
 
+NAMES = {tuple(sign * unit): (name, sign) for name, unit in zip("xyz", np.eye(3), strict=True) for sign in (1.0, -1.0)}
+"""Name and sign of each coordinate axis by its components."""
+
+
 def moved(frame: Frame, link: Link, value: float) -> Frame:
     """Return the frame of a joint at a position of its variable [rad or m], from the frame where that is zero."""
     row, axis = link.joint_kind, link.axis
@@ -363,14 +396,20 @@ def moved(frame: Frame, link: Link, value: float) -> Frame:
         for p, r in zip(frame.position, frame.rotation, strict=True)
     ]
     if row.turns:
-        name, sign = next(
-            (n, s)
-            for n, unit in zip("xyz", np.eye(3), strict=True)
-            for s in (1.0, -1.0)
-            if tuple(unit * s) == tuple(axis)
-        )
+        name, sign = NAMES[tuple(axis)]
         rotation = geometry.product(rotation, geometry.about(name, math.cos(value), sign * math.sin(value)))
     return Frame(rotation, (position[0], position[1], position[2]))
+
+
+def moved_pose(link: Link, value: float) -> Pose:
+    """Return the pose of a joint at a position of its variable, in its frame at zero: as `moved`, in arrays."""
+    row = link.joint_kind
+    way = value if link.pitch is None else value * float(link.pitch)
+    position = np.array(link.axis, dtype=float) * way if row.slides else np.zeros(3)
+    if not row.turns:
+        return np.eye(3), position
+    name, sign = NAMES[tuple(link.axis)]
+    return np.array(geometry.about(name, math.cos(value), sign * math.sin(value))), position
 
 
 References = tuple[tuple[str, tuple[tuple[str, float], ...]], ...]

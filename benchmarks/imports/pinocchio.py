@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
@@ -14,6 +13,7 @@ from benchmarks.imports.parts import Coordinates, Part, Seat, on_circle, parts, 
 from benchmarks.imports.spanning import GRAVITY, Spanning, pairs_of, rotors
 from robots.formats.tree import Base, Tree
 from robots.formats.urdf import FLOATING
+from robots.formats.xml_tree import Element, parse
 
 ROOT = "root_joint"
 
@@ -28,8 +28,17 @@ def moves(path: Path) -> bool:
 
 def _has_products(path: Path) -> bool:
     """Return whether inertias have all six entries: of others urdfdom leaves out everything but the mass."""
-    inertias = ElementTree.fromstring(path.read_bytes().strip(b"\0 \r\n\t")).iter("inertia")
-    return all({"ixy", "ixz", "iyz"} <= set(entry.attrib) for entry in inertias)
+    return all({"ixy", "ixz", "iyz"} <= entry.attributes.keys() for entry in _all(path, "inertia"))
+
+
+def _all(path: Path, tag: str) -> Iterator[Element]:
+    """Yield all elements of a file with a tag."""
+    stack = [parse(path.read_bytes().strip(b"\0 \r\n\t"))]
+    while stack:
+        element = stack.pop()
+        stack += element.children
+        if element.tag == tag:
+            yield element
 
 
 def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
@@ -154,13 +163,16 @@ CONVERT = {"spherical": _spherical, "floating": _floating, "planar": _planar}
 def _offsets(path: Path) -> Mapping[str, float]:
     """Where joints that mimic others are in the file while those are at zero."""
     told: dict[str, tuple[str, float, float]] = {}
-    root = ElementTree.fromstring(path.read_bytes().strip(b"\0 \r\n\t"))
-    names = {str(joint.get("name")) for joint in root.iter("joint")}
-    for joint in root.iter("joint"):
-        at = joint.find("mimic")
-        if at is not None and at.get("joint") in names:
-            numbers = (float(at.get(key, default)) for key, default in (("multiplier", "1"), ("offset", "0")))
-            told[str(joint.get("name"))] = (str(at.get("joint")), *numbers)  # type: ignore[assignment]
+    names = {joint.attributes.get("name", "") for joint in _all(path, "joint")}
+    for joint in _all(path, "joint"):
+        at = joint.first("mimic")
+        if at is not None and at.attributes.get("joint") in names:
+            law = at.attributes
+            told[joint.attributes["name"]] = (
+                law["joint"],
+                float(law.get("multiplier", "1")),
+                float(law.get("offset", "0")),
+            )
 
     def offset(name: str) -> float:
         if name not in told:

@@ -130,9 +130,9 @@ def paired_loops(report: Report) -> PairedLoops:
     report.take(problems)
     report.raise_if_any()
     for key, of in (("type", "closed_loop"), ("joint_type", "joint_name")):
-        one, other = len(getattr(file, key)), len(getattr(file, of))
-        if one != other and (one or key == "joint_type"):
-            report((key,), Got(f"{one} entries"), f"{other}, as many as {of} has")
+        count, expected = len(getattr(file, key)), len(getattr(file, of))
+        if count != expected and (count or key == "joint_type"):
+            report((key,), Got(f"{count} entries"), f"{expected}, as many as {of} has")
     report.raise_if_any()
     return PairedLoops(report, file)
 

@@ -198,8 +198,8 @@ def _expanded(
         raise InputError([Problem(name, 0, 0, "", f"a file of macros alone ({names})", "links and joints", hint)])
     if done.root.tag not in ("robot", "sdf"):
         raise InputError([Problem(name, 0, 0, "", f"macros in <{done.root.tag}>", "them in <robot> or <sdf>")])
-    told = "no warning of the file"
-    return done.root, tuple(Problem(name, line, min(line, 1), "", text, told) for line, text in done.warnings)
+    rule = "no warning of the file"
+    return done.root, tuple(Problem(name, line, min(line, 1), "", text, rule) for line, text in done.warnings)
 
 
 def parse_tree(

@@ -84,11 +84,11 @@ def parse(text: str, kind: Kind, functions: Functions = EXACT) -> ParsedExpressi
     if len(tokens) > MAX_TOKENS:
         got = f"{len(tokens)} names, numbers and signs"
         raise ExpressionError(tokens[MAX_TOKENS].place, got, f"at most {MAX_TOKENS}", "Write several.")
+    part = translate(tokens, functions)
     if functions == STATEFUL and not any(token.text in CHOOSING for token in tokens):
         functions = GEOMETRIC
     if functions == GEOMETRIC and not any(token.text in INVERSE for token in tokens):
         functions = SMOOTH  # an expression without new functions has the hash that it had
-    part = translate(tokens, functions)
     if part.kind != kind:
         rule = "a number" if kind == "number" else "a condition, such as upper_arm < rod_length"
         raise ExpressionError(0, f"a {part.kind}", rule)

@@ -21,6 +21,7 @@ from typing import Literal, cast
 
 import numpy as np
 
+from robots.parameters import nearest
 from robots.types import Number
 
 Kind = Literal["number", "condition"]
@@ -210,7 +211,9 @@ class _Translator:
 def _check_call(function: Token, count: int, functions: Functions) -> None:
     """Refuses a function that may not be called, or not with so many arguments."""
     if function.text not in functions:
-        raise ExpressionError(function.place, f"the function {function.text!r}", alphabet(functions))
+        hint = nearest(function.text, functions)
+        advice = f"{hint[:1].upper()}{hint[1:]}" if hint.startswith("did") else ""
+        raise ExpressionError(function.place, f"the function {function.text!r}", alphabet(functions), advice)
     least, most = {"min": (2, 8), "max": (2, 8), "atan2": (2, 2), "where": (3, 3)}.get(function.text, (1, 1))
     if not least <= count <= most:
         rule = f"{least}" if least == most else f"{least} to {most}"

@@ -66,8 +66,8 @@ def _pushes(element: Element) -> bool:
 
 def moves(model: Element) -> bool:
     """Return whether a model of SDF has a joint that moves."""
-    own = any(joint.attributes.get("type") != "fixed" for joint in model.all("joint"))
-    return own or any(moves(inner) for inner in model.all("model"))
+    has_one = any(joint.attributes.get("type") != "fixed" for joint in model.all("joint"))
+    return has_one or any(moves(inner) for inner in model.all("model"))
 
 
 _DRAKE = (

@@ -60,8 +60,8 @@ def check_home(mechanism: Mechanism) -> Iterator[FormatFinding]:
         hint = _singular_hint(mechanism, home, declared)
         yield FormatFinding(("platform", "home"), got, "a pose that the actuators hold", hint)
     elif (driven_freedoms := _rank(free) - _rank(held)) > len(mobility):
-        others = [name for name in TWIST if name not in mobility and _allows(free, TWIST.index(name))]
-        named = f": {', '.join(others)} too" if others else ""
+        further = [name for name in TWIST if name not in mobility and _allows(free, TWIST.index(name))]
+        named = f": {', '.join(further)} too" if further else ""
         got = f"{len(mobility)} freedoms where limbs and actuators move {driven_freedoms}{named}"
         hint = "Forces hold what the mobility names alone; a sweep need not move along all of it."
         yield FormatFinding(("platform", "mobility"), got, "all freedoms that the actuators move", hint)

@@ -28,8 +28,13 @@ logging.getLogger("drake").setLevel(logging.ERROR)  # it warns of what it leaves
 def moves(path: Path) -> bool:
     """Return whether Drake reads a file, with a joint or a body that floats."""
     try:
+        _, problems = with_includes(
+            parse(path.read_bytes().strip(b"\0 \r\n\t")), str(path), PackageFiles(str(path), {})
+        )
+        if problems:  # models that are not there
+            return False
         plant = MultibodyPlant(0.0)
-        Parser(plant).AddModelsFromString(_opened(path, []), "sdf")
+        Parser(plant).AddModelsFromString(_opened(path, [], ("static",)), "sdf")
         plant.Finalize()
     except (RuntimeError, ImportedError, FormatError):
         return False
@@ -107,13 +112,13 @@ KEPT = {
 """What inertial dynamics is made of; Drake refuses a file for elements that it does not know."""
 
 
-def _opened(path: Path, cut: list[str]) -> str:
-    """Return the text of a file without some joints, and without what is no part of the dynamics."""
+def _opened(path: Path, cut: list[str], more: tuple[str, ...] = ()) -> str:
+    """Return the text of a file without some joints, and without what is no part of the dynamics but `more` tags."""
     root, _ = with_includes(parse(path.read_bytes().strip(b"\0 \r\n\t")), str(path), PackageFiles(str(path), {}))
     whole = _plain(root)
     for tag, kept in KEPT.items():
         for parent in list(whole.iter(tag)):
-            for entry in [entry for entry in parent if entry.tag not in kept or entry.get("name") in cut]:
+            for entry in [entry for entry in parent if entry.tag not in (*kept, *more) or entry.get("name") in cut]:
                 parent.remove(entry)
     return ElementTree.tostring(whole, encoding="unicode")
 

@@ -73,11 +73,15 @@ def _compiled(path: str, private: str) -> bytes:
     if answer[:1] == b"M" and len(answer) < MAX_MODEL:
         return answer[1:]
     output = answer[1:].decode("utf-8", "replace") if answer[:1] == b"E" else f"{len(answer)} bytes, which is too much"
+    if "allocate memory" in output:
+        raise _too_much(f"a model that takes more than {MEMORY >> 30} GiB")
     raise _refused(output.replace(private, ""))
 
 
 def _too_much(got: str) -> FormatError:
-    return FormatError(0, "", got, "one that MuJoCo compiles within these", "Take meshes, and copies of bodies, out.")
+    return FormatError(
+        0, "", got, "one that MuJoCo compiles within these", "Take njmax and nconmax, meshes, or copies of bodies out."
+    )
 
 
 def _refused(output: str) -> FormatError:

@@ -84,7 +84,9 @@ class _Growth:
             else:
                 self._join(joint)
         for name, at in self.reading.links.items():
-            if name not in self.growing.bodies:
+            if name not in self.growing.bodies and self.base == "floating":
+                self._root(name, at)
+            elif name not in self.growing.bodies:
                 self.reading.warn(at, f"link {name}", "a link that no joint leads to", "one body", "It is left out.")
         if not self.growing.links:
             hint = "--base floating lets the whole move."

@@ -207,7 +207,7 @@ def _whole(reading: SdfModel, root: Element) -> Element | None:
     if among or len(moving) > 1 or any(_placed(model) for model in moving):
         name = world.attributes.get("name") or models[0].attributes.get("name", "robot") if models else "robot"
         return replace(world, attributes={**world.attributes, "name": name})
-    whole = moving[0] if moving else models[0]
+    whole = (moving or [model for model in models if not _stands(model)] or models)[0]
     for model in models:
         if model is not whole:
             name = model.attributes.get("name", "?")
@@ -285,6 +285,20 @@ def _place_models(reading: SdfModel) -> None:
             reading.frames.model = compose(reading.frames.model, inverse(inner))
 
 
+def _stands(model: Element) -> bool:
+    """Return whether a model is said to stand still."""
+    static = model.first("static")
+    return static is not None and static.text.strip() in ("true", "1")
+
+
+def _first_link(model: Element) -> str:
+    """Return the name of the first link of a model, or of the models inside it; empty where there is none."""
+    if (link := model.first("link")) is not None:
+        return link.attributes.get("name", "")
+    inside = ((inner.attributes.get("name", ""), _first_link(inner)) for inner in model.all("model"))
+    return next((f"{outer}::{name}" for outer, name in inside if name), "")
+
+
 def _attach_model(reading: SdfModel, model: Element, scope: str, inner: str) -> None:
     """Note the link that the frame of a model belongs to, and whether its links stand still."""
     if model.tag == WORLD:
@@ -292,12 +306,10 @@ def _attach_model(reading: SdfModel, model: Element, scope: str, inner: str) -> 
         return
     if (frame := model.attributes.get("placement_frame", "__model__")) != "__model__":
         reading.placed.append((inner, scope + frame, model))
-    first = next((link.attributes.get("name", "") for link in model.all("link")), "")
-    canonical = model.attributes.get("canonical_link", "") or first
+    canonical = model.attributes.get("canonical_link", "") or _first_link(model)
     if canonical:
         reading.bodies[inner] = scope + canonical
-    static = model.first("static")
-    if static is not None and static.text.strip() in ("true", "1") and not effects.moves(model):
+    if _stands(model) and not effects.moves(model):
         reading.standing |= {scope + link.attributes.get("name", "") for link in model.all("link")}
 
 

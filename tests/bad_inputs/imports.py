@@ -146,7 +146,7 @@ ROWS: tuple[Row, ...] = (
     of(DRIVEN, "E91 a motor without torque", "torque_constant: 0.1, r", "torque_constant: 0, r", "torque_constant: got 0; expected a torque per current other than 0"),
     robot("E92 an angle of nothing", "[half, 0, 0]", "[asin(3), 0, 0]", "got asin ( 3 ), which is nan; expected a finite number"),
     robot("E93 one leg of an angle", "[half, 0, 0]", '["atan2(1)", 0, 0]', "got 1 arguments of atan2; expected 2"),
-    robot("E94 an unknown function", "[half, 0, 0]", '["arctan(1)", 0, 0]', "got the function 'arctan'"),
+    robot("E94 an unknown function", "[half, 0, 0]", '["arctan(1)", 0, 0]', "got the function 'arctan'", "atan2. Did you mean 'atan'?"),
     robot("E95 a parameter called acos", "length: {default", "acos: {default: 1}, length: {default", "got 'acos'; expected a name that is free"),
 )  # fmt: skip
 

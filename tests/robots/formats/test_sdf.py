@@ -359,3 +359,22 @@ def test_gravity_of_a_world_is_told() -> None:
     moon = "<gravity>0 0 -1.62</gravity>"
     tree = sdf.read_tree(world(moon, '<model name="arm">' + "".join(ARM) + "</model>"))
     assert any("a sweep has `gravity: [0, 0, -1.62]`" in str(each) for each in tree.warnings)
+
+
+def test_a_free_model_of_a_world_floats_beside_a_ground_that_stands() -> None:
+    """Links that nothing joins have six joints each; with a fixed base nothing moves."""
+    ground = f'<model name="ground"><static>true</static>{link("plane", "0 0 0 0 0 0")}</model>'
+    boxes = "".join(link(name, "0 0 1 0 0 0.2") for name in ("one", "two"))
+    scene = world(ground, f'<model name="boxes">{boxes}</model>')
+    assert len(sdf.read_tree(scene, "floating").links) == 12
+    with pytest.raises(ImportedError, match="no joint that moves"):
+        sdf.read_tree(scene)
+
+
+def test_a_frame_of_a_model_without_links_is_on_the_first_link_inside() -> None:
+    """The frame of the outer model belongs to the first link of the models in it, whatever joins it there."""
+    inner = "".join(f'<model name="{name}">{link("part", "0 0 1 0 0 0")}</model>' for name in ("m1", "m2"))
+    frames = '<frame name="f1"/><frame name="f2" attached_to="m2"/>'
+    tree = sdf.read_tree(file(inner, frames, joint("j", "f1", "f2", "0 0 1")))
+    assert tree.joints == ("j",)
+    assert not any("no joint leads" in each.got for each in tree.warnings)

@@ -177,9 +177,9 @@ class Advice:
         if prospect is None or column is None:
             spare = [(number, number.spare(self.results.place)) for number in key_numbers(self.results)]
             held = [(share, number.column.words) for number, share in spare if share is not None]
-            rows = [(share, words) for share, words in held if np.isfinite(share)]
-            rows += self._ends() if self._has_number else ()
-            return [(words, percent(share), "not known") for share, words in sorted(rows)]
+            margins = [(share, words) for share, words in held if np.isfinite(share)]
+            margins += self._ends() if self._has_number else ()
+            return [(words, percent(share), "not known") for share, words in sorted(margins)]
         rows = []
         for limit in prospect.limits[:MOST_LIMITS]:
             gain = column.shown_in.text(limit.gain) if limit.gain else "nothing"

@@ -220,7 +220,7 @@ SPECIAL: Mapping[tuple[str, str], str] = {
     ("at_time", "time"): "time of the loads [s]",
     ("tolerance_effect", "design"): "parameters that differ from the first design of the sweep",
     ("uncertainty", "columns"): "expressions over metrics; absent: all metrics of the sweep with derivatives",
-    ("uncertainty", "covariance"): "standard deviations by parameter, or a DataFrame: the covariance, names on both axes",
+    ("uncertainty", "covariance"): "standard deviations by parameter, or their covariance as a DataFrame",
     ("uncertainty", "design"): "number of the design",
     ("uncertainty", "samples"): "number of samples that are drawn beside the first order",
     ("verify", "folder"): "folder of the files that the sweep names, for stores that have lost them",

@@ -110,7 +110,7 @@ def test_a_robot_that_is_not_there_is_refused(name: str, message: str, folder: P
 
 def test_problems_of_a_robot_in_a_sweep_have_places_in_the_sweep() -> None:
     inside = flow(parse_robot(FIVE_BAR, "f"))
-    text = SWEEP.replace("./my/five_bar.yaml", inside.replace("mobility: [vx, vz]", "mobility: [vz, vx]"))
+    text = SWEEP.replace("./my/five_bar.yaml", inside.replace("mobility: [vx, vz]", "mobility: [vx, vx]"))
     line = next(k for k, each in enumerate(text.split("\n"), 1) if "mobility" in each)
     with pytest.raises(InputError, match=rf"^s:{line}:\d+ platform.mobility: got .* expected every component once"):
         Sweep.from_text(text, "s")

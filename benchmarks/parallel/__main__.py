@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from scipy.ndimage import maximum_filter1d
 
 from benchmarks.parallel.machines import (
     PASSIVE,
@@ -37,6 +38,8 @@ from tasks.dynamics.regressor import standard_parameters
 
 END = 0.5
 """Time at both ends of a motion that does not count [s]."""
+NEAR = 0.1
+"""Time around a reversal, where dry friction jumps [s]."""
 DESCRIPTION = """\
 limbsweep: 1
 robot: robot.yaml
@@ -104,8 +107,11 @@ def solve(folder: Path, solver: str, name: str) -> float:
     return time.process_time() - begin
 
 
-def score(folder: Path, answers: Path, name: str) -> float:
-    """Return the error of an answer relative to the hidden forces. Raises SystemExit for an answer of another shape."""
+def score(folder: Path, answers: Path, name: str) -> tuple[float, float]:
+    """Return the error of an answer relative to the hidden forces, and that away from reversals of an actuator.
+
+    Raises SystemExit for an answer of another shape.
+    """
     hidden = np.loadtxt(folder / "hidden" / f"{name}.csv", delimiter=",", skiprows=1)
     actuators = (hidden.shape[1] - 1) // 2
     force, path = hidden[:, 1 + actuators :], answers / f"{name}.csv"
@@ -113,14 +119,24 @@ def score(folder: Path, answers: Path, name: str) -> float:
     if answer.shape != force.shape:
         raise SystemExit(f"{path}: got {answer.shape} rows and columns; expected {force.shape}")
     inner = (hidden[:, 0] > END) & (hidden[:, 0] < hidden[-1, 0] - END)
-    return float(np.sqrt(np.mean((answer - force)[inner] ** 2) / np.mean(force[inner] ** 2)))
+    error, whole = ((answer - force)[inner] ** 2).ravel(), np.mean(force[inner] ** 2)
+    far = ~_reversing(hidden[:, 0], hidden[:, 1 : 1 + actuators])[inner].ravel()
+    return float(np.sqrt(error.mean() / whole)), float(np.sqrt(error[far].mean() / whole))
+
+
+def _reversing(times: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """Return which samples (time, actuator) are less than NEAR from a reversal of the actuator."""
+    turned = np.diff(np.sign(np.gradient(position, times, axis=0)), axis=0, prepend=0.0) != 0.0
+    width = 2 * round(NEAR / float(times[1] - times[0])) + 1
+    return np.asarray(maximum_filter1d(turned.astype(np.int8), width, axis=0) > 0)
 
 
 def rows(folder: Path, answers: Path) -> Iterator[str]:
     """Write the table of the scores of all answers."""
-    yield from ("| task | error on the hidden forces |", "|---|---:|")
+    yield from ("| task | error on the hidden forces | away from reversals |", "|---|---:|---:|")
     for path in sorted(answers.glob("*.csv")):
-        yield f"| `{path.stem}` | {score(folder, answers, path.stem):.2%} |"
+        whole, far = score(folder, answers, path.stem)
+        yield f"| `{path.stem}` | {whole:.2%} | {far:.2%} |"
 
 
 def main() -> None:
@@ -145,8 +161,8 @@ def main() -> None:
             continue
         for solver in options.by:
             seconds = solve(options.folder, solver, task.name)
-            error = score(options.folder, options.folder / "answers" / solver, task.name)
-            print(f"| `{task.name}` | {solver} | {error:.2%} | {seconds:.1f} s |", flush=True)
+            whole, far = score(options.folder, options.folder / "answers" / solver, task.name)
+            print(f"| `{task.name}` | {solver} | {whole:.2%} | {far:.2%} | {seconds:.1f} s |", flush=True)
 
 
 if __name__ == "__main__":

@@ -107,7 +107,8 @@ class Faults:
 def server(faults: Faults) -> Iterator[str]:
     """The endpoint of a server with faults, which ends with the block."""
     from moto.moto_server import threaded_moto_server  # seconds, which the collection of all tests would take
-    from moto.server import ThreadedMotoServer, create_backend_app
+    from moto.moto_server.werkzeug_app import create_backend_app
+    from moto.server import ThreadedMotoServer
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # a line for each request
     create = faults.install(create_backend_app)

@@ -61,7 +61,7 @@ class Signals:
 
 def tasks(path: Path = SETTINGS) -> Iterator[Task]:
     """Yield each machine at each difficulty."""
-    settings = read_yaml(path).data
+    settings: Any = read_yaml(path).data
     for machine, about in settings["machines"].items():
         for name, difficulty in settings["difficulties"].items():
             yield Task(f"{machine}-{name}", about, difficulty, settings)

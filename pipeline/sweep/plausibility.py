@@ -122,7 +122,7 @@ def _equal_masses(reading: SweepReading, design: DesignAxis) -> Iterator[Problem
     )
     if not lengths or not forces:
         return
-    found = {}
+    found: dict[str, str] = {}
     values = design.axis.values(0, min(design.axis.size, LOOKED_AT))
     rest = {name: design.fixed.get(name, row.scalar) for name, row in design.parameters.items()}
     for name in lengths:

@@ -78,7 +78,7 @@ class MotionFunctions(NamedTuple):
     """
 
     simulate: Callable[..., Any]
-    accelerations: Callable[..., AccelerationDerivatives]
+    accelerations: Callable[..., Any]
     of_stages: Mapping[str, Callable[..., Derivatives]]
     servo: type[Any]
 

@@ -89,9 +89,10 @@ class Episodes:
             lower, upper = np.min([row.case for row in rows], 0), np.max([row.case for row in rows], 0)
             box = {dim: slice(int(a), int(b) + 1) for dim, a, b in zip(self.dims, lower, upper, strict=True)}
             part = self.data[names].isel(box).load(scheduler="synchronous")
+            arrays = {name: _cases_first(part[name], self.dims) for name in names}
             for row in rows:
-                place = dict(zip(self.dims, (np.array(row.case) - lower).tolist(), strict=True))
-                yield row, {name: _columns(part[name], place) for name in names}
+                place = (np.array(row.case) - lower).tolist()
+                yield row, {name: _columns(values, varied, place) for name, (values, varied) in arrays.items()}
 
     def _groups(self) -> Iterator[list[Episode]]:
         """Yield episodes that lie beside each other in the store: trajectories of one design."""
@@ -105,10 +106,17 @@ class Episodes:
             yield sorted(groups[key], key=lambda row: row.number)
 
 
-def _columns(values: DataArray, place: Mapping[str, int]) -> np.ndarray:
+def _cases_first(values: DataArray, dims: Sequence[str]) -> tuple[np.ndarray, list[int]]:
+    """Return an array (*dims of cases that it has, time, ...), and which of `dims` these are."""
+    varied = [k for k, dim in enumerate(dims) if dim in values.dims]
+    series = values.variable.transpose(*(dims[k] for k in varied), "time", ...)
+    return np.asarray(series.values, dtype=float), varied
+
+
+def _columns(values: np.ndarray, varied: Sequence[int], place: Sequence[int]) -> np.ndarray:
     """Return the series of one case (time, component)."""
-    series = values.isel({dim: at for dim, at in place.items() if dim in values.dims})
-    return np.asarray(series.transpose("time", ...).values, dtype=float).reshape(series.sizes["time"], -1)
+    series = values[tuple(place[k] for k in varied)]
+    return series.reshape(len(series), -1)
 
 
 def episodes_of(data: Dataset, store: str, precision: str = "float64") -> Episodes:

@@ -14,6 +14,7 @@ THUMBNAILS = ROOT / "docs" / "pictures" / "gallery"
 
 def test_every_file_is_listed() -> None:
     data = {"pick_and_place.csv", "pick_and_place_motors.csv", "simulations/irb6_currents.csv", "waypoints.csv"}
+    data |= {"studies/five_bar_motors.csv"}
     files = {path.relative_to(examples.EXAMPLES).as_posix() for path in examples.EXAMPLES.rglob("*.*")}
     text = "\n".join(examples.sections())
     assert {name for name in files if "__pycache__" not in name and f"[{name}](" not in text} == data

@@ -62,7 +62,7 @@ def test_the_bounds_that_the_page_tells_are_those_of_the_code() -> None:
 
 
 def test_the_examples_of_the_page_are_read(tmp_path: Path) -> None:
-    design, limits, motions, mounting, study, simulation, subsets, robots = re.findall(
+    design, limits, motors, shaped, motions, mounting, study, simulation, subsets, robots = re.findall(
         r"```yaml\n(.*?)```", PAGE, re.DOTALL
     )
     path = tmp_path / "s.yaml"
@@ -83,3 +83,11 @@ def test_the_examples_of_the_page_are_read(tmp_path: Path) -> None:
     path.write_text(f"limbsweep: 1\nrobot: delta_3rr2rrr\n{motions}{mounting}{rest}")
     (swept,) = read_sweeps(path)
     assert (swept.sizes["trajectory"], swept.sizes["design"]) == (18 + 4, 3)
+    columns = "motor,torque_constant,resistance,gearbox_inertia,peak_torque [N m]\n"
+    (tmp_path / "motors.csv").write_text(columns + "small,0.03,0.4,2e-6,0.4\nlarge,0.05,0.3,4e-6,0.9\n")
+    path.write_text(
+        f"limbsweep: 1\nrobot: delta_rl5_1450_motors\n{motors}{re.sub('(?m)^(outputs|metrics):.*', '', REST)}"
+    )
+    assert read_sweeps(path)[0].design.size == 2
+    path.write_text(f"limbsweep: 1\nrobot: delta_3rr2rrr\n{shaped}{REST}")
+    assert read_sweeps(path)[0].design.size == 4

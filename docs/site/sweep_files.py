@@ -13,7 +13,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from pipeline.documents.units import UNITS
-from pipeline.sweep import friction, measurement, sections
+from pipeline.robot_files import sections as robot_sections
+from pipeline.sweep import friction, measurement, sections, shapes
 from pipeline.sweep.actuators import sections as actuators
 from pipeline.sweep.criteria import sections as criteria
 from pipeline.sweep.loads import sections as loads
@@ -56,6 +57,8 @@ SECTIONS = (
     (criteria.CapsulesSection, "`capsules` of `criteria`"),
     (criteria.CapsuleSection, "A capsule of `platform` or `base`"),
     (loads.LoadSection, "A load, under its name in `loads`"),
+    (robot_sections.ParameterSection, "A variable, under its name in `variables`"),
+    (shapes.ShapeSection, "Profile of links, under a name or a pattern in `shapes`"),
     (sections.TimeSection, "`time`"),
     (sections.SimulationSection, "`simulation`"),
     (sections.ControllerSection, "`controller` of `simulation`"),

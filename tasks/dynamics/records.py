@@ -104,7 +104,7 @@ class Environment(Record):
 
         >>> robot = ls.robots.build("planar_3r")
         >>> falling = ls.Environment(base=ls.Motion(acceleration=[0.0, 0.0, 0.0, 0.0, 0.0, -9.81]))
-        >>> ls.inverse_dynamics(robot, ls.Motion(q=[0.1, 0.2, 0.3]), falling).force
+        >>> ls.inverse_dynamics(robot, ls.Motion(q=[0.1, 0.2, 0.3]), environment=falling).force
         array([0., 0., 0.])
     """
 

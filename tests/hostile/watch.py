@@ -47,13 +47,16 @@ PRIVATE = ("/etc/passwd", "/etc/hostname")
 class Watch:
     """Collects what goes beyond what a command may do: writing outside of `allowed`, starting or importing anything.
 
+    Machine code is kept in the folder of kernels.
+
     Nor may it read what is in a folder `victim` beside or in the one it works in.
     """
 
     def __init__(self, folder: str, allowed: list[str]) -> None:
         self.folder, self.calls = folder, list[str]()
         scratch = os.path.join(tempfile.gettempdir(), "limbsweep-")
-        self.allowed = (scratch, *(os.path.join(folder, name) for name in allowed))
+        kernels = os.path.realpath(os.environ["LIMBSWEEP_CACHE"]) if "LIMBSWEEP_CACHE" in os.environ else scratch
+        self.allowed = (scratch, kernels, *(os.path.join(folder, name) for name in allowed))
 
     def __call__(self, event: str, arguments: tuple[object, ...]) -> None:
         """Look at one event of Python."""

@@ -198,7 +198,7 @@ def test_the_catalogue() -> None:
 def test_parameters_of_a_robot() -> None:
     head, *rows = limbsweep("robots", "delta_3rr2rrr").stdout.splitlines()
     assert head.split() == ["parameter", "default", "unit", "bounds", "meaning", "source"]
-    assert rows[2].startswith("upper_arm           0.25     m       [0.001, 100]  length of the driven arms")
+    assert rows[2].startswith("upper_arm           0.25     m       [0.00025, 100]  length of the driven arms")
     assert len(rows) == len(catalog.family("delta_3rr2rrr").parameters)
 
 
@@ -220,7 +220,7 @@ def test_show_names_the_picture_after_the_robot() -> None:
     [
         (["delta"], "unknown robot 'delta'"),
         (["delta_3rr2rrr", "--set", "uper_arm=1"], "did you mean 'upper_arm'?"),
-        (["delta_3rr2rrr", "--set", "upper_arm=-1"], "upper_arm = -1.0 is outside [0.001, 100] m"),
+        (["delta_3rr2rrr", "--set", "upper_arm=-1"], "upper_arm = -1.0 is outside [0.00025, 100] m"),
         (["delta_3rr2rrr", "--set", "upper_arm=long"], "--set: got 'upper_arm=long'; expected NAME=VALUE"),
         (["delta_3rr2rrr", "--set", "upper_arm"], "--set: got 'upper_arm'; expected NAME=VALUE"),
         (["delta_3rr2rrr", "--output", "x.html"], "--output: got 'x.html'; expected a file name that ends in .png"),

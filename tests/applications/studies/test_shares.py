@@ -16,7 +16,7 @@ def test_bars_hold_known_shares_and_noise_has_none(size: int) -> None:
     holds: list[bool] = []
     for seed in range(4):
         found = shares_of(FUNCTIONS["Ishigami"], size, seed)
-        held, noise_told = judged(found, FUNCTIONS["Ishigami"].shares)
+        held, noise_told = judged(found, FUNCTIONS["Ishigami"])
         holds += held
         assert not noise_told
         assert found.names == ("a", "b, copy", "c", "noise", "motor")  # a copy is no factor of its own

@@ -65,8 +65,8 @@ def test_check_warns_of_the_same_and_refuses_nothing(
     Path("s.yaml").write_text(sweep(least, radius))
     result = CliRunner().invoke(cli, ["check", "s.yaml"])
     assert result.exit_code == 0, result.output
-    assert result.stderr.startswith(said)
-    assert bool(result.stderr) == bool(said)
+    assert said in result.stderr
+    assert ("samples failed" in result.stderr) == bool(said)
 
 
 def test_a_first_sweep_is_made_to_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,4 +80,5 @@ def test_a_first_sweep_is_made_to_fit(tmp_path: Path, monkeypatch: pytest.Monkey
     radius = float(Path("sweep.yaml").read_text().partition("radius: ")[2].partition(",")[0])
     assert 0.0001 < radius < 0.006
     checked = CliRunner().invoke(cli, ["check", "sweep.yaml"])
-    assert (checked.exit_code, checked.stderr) == (0, ""), "what `new` writes has no sample that `check` warns of"
+    assert checked.exit_code == 0, checked.output
+    assert "samples failed" not in checked.stderr, "what `new` writes has no sample that `check` warns of"

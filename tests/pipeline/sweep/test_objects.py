@@ -264,7 +264,7 @@ def _twins(values: Any) -> Mechanism:
         ({"design": [{"upper_arm": 0.2}, {"base_radius": 0.1}]}, "design: got row 1 with 'base_radius'; expected a dict with the names of row 0: upper_arm. Give every row all names."),
         ({"design": {"upper_arm": np.ones((2, 2))}}, "design: got the column 'upper_arm' of shape (2, 2); expected a column of one dimension. Name each of its columns."),
         ({"design": {"upper_arm": ["a", "b"]}}, "design: got 'a' in the column 'upper_arm'; expected numbers."),
-        ({"design": {"upper_arm": np.full(99, 200.0)}}, "sweep design.file: got 200.0 in row 0 of the column upper_arm; expected a number in [0.001, 100] m. If these are millimetres, write 0.2."),
+        ({"design": {"upper_arm": np.full(99, 200.0)}}, "sweep design.file: got 200.0 in row 0 of the column upper_arm; expected a number in [0.00025, 100] m. If these are millimetres, write 0.2."),
         ({"design": pd.DataFrame({"upper_arm [kg]": np.full(99, 0.2)})}, "sweep design.file: got the unit 'kg' of the column upper_arm; expected a unit of [m]. Known: m, dm, cm, mm, um."),
         ({"design": {"grid": {"upper_arm": np.linspace(0.2, 0.3, 20_000)}}}, "design.grid: got a grid of a parameter with more than 10,000 values; expected at most 10,000. Make all combinations yourself, such as by a DataFrame."),
         ({"robot": 3}, "robot: got an object of type int; expected the name of a robot, a robot file, or a robot."),

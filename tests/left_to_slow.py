@@ -46,6 +46,12 @@ PAGES = (
     "test_examples_in_docstrings.py::test_a_public_name_has_an_example_that_runs[excite]",
     "test_examples_in_docstrings.py::test_a_public_name_has_an_example_that_runs[report]",
     "test_examples_in_docstrings.py::test_a_public_name_has_an_example_that_runs[study.workspace]",
+    *(f"test_pages.py::test_a_page_runs[docs/guide/{name}.md]" for name in ("cookbook", "gradients", "sweeps")),
+    "test_pages.py::test_a_page_runs[docs/clusters.md]",
+    "test_pages.py::test_a_page_runs[docs/index.md]",
+    "test_howto.py::test_following_the_page_leads_there[joint_kind]",
+    "test_howto.py::test_following_the_page_leads_there[robot]",
+    "test_notebooks.py::test_a_kernel_shows_progress_and_waits_for_an_asynchronous_client",
 )
 
 CLUSTERS = (
@@ -56,6 +62,12 @@ CLUSTERS = (
     "pipeline/execution/test_resume.py::test_killed_workers_cost_no_block[block]",
     "pipeline/execution/test_run.py::test_two_processes_give_the_same_bits[limb]",
     "pipeline/execution/test_foreign_python.py::test_packages_that_are_found_through_the_current_folder_alone[run]",
+    "pipeline/cluster/test_clients.py::test_workers_without_the_package_are_told_in_a_line",
+    "pipeline/execution/test_executor.py::test_a_batch_that_is_abandoned_is_computed_nowhere",
+    "pipeline/execution/test_executor.py::test_a_task_whose_workers_have_all_gone_is_withdrawn",
+    "pipeline/execution/test_executor.py::test_what_somebody_else_cancels_is_withdrawn_and_sent_again",
+    "pipeline/execution/test_resume.py::test_on_a_cluster_failures_come_back_and_futures_are_let_go",
+    "storage/places/test_lock.py::test_who_looks_at_a_store_keeps_nobody_from_it",
 )
 
 OTHER_ROWS = (
@@ -135,6 +147,25 @@ OTHER_ROWS = (
     "tasks/test_screws.py::test_forward_dynamics_undoes_inverse_dynamics[wrists]",
     "tasks/test_screws.py::test_friction_of_a_passive_screw_is_that_of_its_load[loop, screw cut]",
     "tasks/test_screws.py::test_joint_motion_is_the_derivative_of_the_positions[loop, screw cut]",
+    "applications/identification/estimation/test_base.py::test_random_states_of_a_parallelogram_are_not_crossed[0]",
+    "applications/identification/machines/test_machines.py::test_a_store_of_recordings_gives_the_same_bits[robot file]",
+    "applications/identification/machines/test_machines.py::test_a_store_of_recordings_gives_the_same_bits[urdf]",
+    "applications/studies/test_optimisation.py::test_the_optimum_beats_the_best_of_ten_thousand_designs[peak_force]",
+    "bad_inputs/test_fuzz.py::test_a_mutated_document_is_read_or_refused[robot]",
+    "benchmarks/campaigns/test_fuzz_targets.py::test_every_target_reads_its_seeds_and_bears_others[macros]",
+    "pipeline/execution/test_run.py::test_any_blocks_give_the_same_bits[pairs-limb]",
+    "pipeline/simulated/test_simulated_sweeps.py::test_gains_and_states_are_cut_where_they_are_many[8-",
+    "pipeline/sweep/test_chains.py::test_any_blocks_and_threads_give_the_same_bits[block]",
+    "pipeline/test_examples.py::test_a_part_of_an_example_runs[hexapod_identification]",
+    "robots/formats/test_macros.py::test_what_grows_without_end_ends_in_a_sentence[macros that double]",
+    "storage/places/test_lost_answers.py::test_a_dead_endpoint_is_one_line[settings1]",
+    "storage/test_growth.py::test_an_append_that_is_interrupted_anywhere_goes_on[designs]",
+    "tasks/blocks/test_gradients.py::test_every_parameter_of_every_robot_against_finite_differences[hexapod_ball_screws]",
+    "tasks/blocks/test_simulated_quantities.py::test_series_are_those_of_the_same_motion_given[friction]",
+    "tasks/dynamics/test_paradox.py::test_there_are_as_many_motions_as_by_enumeration_of_modes[1.3]",
+    "tasks/dynamics/test_paradox.py::test_there_are_as_many_motions_as_by_enumeration_of_modes[2.5]",
+    "tasks/dynamics/test_platforms.py::test_forms_agree_with_each_other_and_with_the_adaptive_integrator[gough_stewart]",
+    "tasks/mechanics/test_drives_symbolic.py::test_torques_are_those_of_lagrange[1.0-driven_3]",
 )
 
 LONG = (
@@ -153,6 +184,12 @@ LONG = (
     "tasks/sources/test_simulated_blocks.py::test_bits_do_not_depend_on_the_cut",
     "tasks/stages/test_limb.py::test_compiled_equals_interpreted_bit_for_bit[delta_3rr2rrr]",
     "tasks/stages/test_redundancy.py::test_two_free_joints_one_of_them_of_the_base",
+    "applications/identification/estimation/machines/test_closed_loop.py::test_what_cannot_be_simulated_is_refused",
+    "applications/report/data/test_maps.py::test_a_page_has_the_maps_of_the_store",
+    "applications/studies/test_workspaces.py::test_largest_ball_is_on_the_side_of_home_and_a_larger_one_elsewhere_is_told",
+    "pipeline/simulated/test_simulated_sweeps.py::test_a_store_has_the_dims_of_all_axes",
+    "pipeline/sweep/test_selection.py::test_some_joints_and_links_have_the_bits_of_all",
+    "storage/test_s3.py::test_a_service_that_does_nothing_but_throttle_is_one_line_and_the_run_goes_on_later",
 )
 
 LEFT = tuple(f"tests/{name}" for name in (*CAMPAIGNS, *PAGES, *CLUSTERS, *OTHER_ROWS, *LONG))

@@ -154,8 +154,6 @@ OTHER_ROWS = (
     "bad_inputs/test_fuzz.py::test_a_mutated_document_is_read_or_refused[robot]",
     "benchmarks/campaigns/test_fuzz_targets.py::test_every_target_reads_its_seeds_and_bears_others[macros]",
     "pipeline/execution/test_run.py::test_any_blocks_give_the_same_bits[pairs-limb]",
-    "pipeline/simulated/test_simulated_sweeps.py::test_gains_and_states_are_cut_where_they_are_many[8-",
-    "pipeline/sweep/test_chains.py::test_any_blocks_and_threads_give_the_same_bits[block]",
     "pipeline/test_examples.py::test_a_part_of_an_example_runs[hexapod_identification]",
     "robots/formats/test_macros.py::test_what_grows_without_end_ends_in_a_sentence[macros that double]",
     "storage/places/test_lost_answers.py::test_a_dead_endpoint_is_one_line[settings1]",

@@ -11,6 +11,7 @@ from scipy.signal import butter, sosfiltfilt
 
 import limbsweep as ls
 from applications.identification.estimation import encoders
+from applications.identification.estimation.machines import machine as machine_motion
 from applications.identification.estimation.machines.preparation import Signals, prepare
 from applications.identification.machines.description import read_description
 from applications.identification.machines.identify import identify_recordings
@@ -31,17 +32,21 @@ def table(path: Path) -> np.ndarray:
 def by_limbsweep(folder: Path) -> np.ndarray:
     """Return the forces of the hidden motion by the parameters that `limbsweep identify` finds, as columns of forces.
 
-    The description of the task is taken as it stands; friction of passive joints is estimated where it names it.
+    The description of the task is taken as it stands; friction of passive joints is estimated where it names it. Forces
+    are those along the prepared motion, without the filter that the identification passes them through.
     """
     result = identify_recordings(read_description(folder / "recording.yaml"))
     motion = table(folder / "test.csv")
     signals = Signals("test", "test", motion[:, 0], motion[:, 1:], np.zeros_like(motion[:, 1:]))
     prepared = prepare(signals, result.description.preparations[0])
-    (run,) = replace(result.machine, recordings=(prepared,)).runs
-    forces = result.fit.predicted(run)
+    machine = replace(result.machine, recordings=(prepared,))
+    moving = machine_motion.robot_motion(machine.robot, prepared)
+    full = replace(prepared, used=replace(prepared.used, rate=1.0 / prepared.step))  # a row for each sample
+    matrix, remainder = machine.rows_of(full)(moving, (prepared.position, prepared.velocity, prepared.acceleration))
+    forces = result.fit.base.reduced(matrix) @ result.fit.all_values + remainder
     row = np.arange(len(motion))
     even = np.polyval(np.polyfit(row, motion[:, 0], 1), row)  # stamps of a program are late by chance
-    return np.stack([np.interp(even, run.time, column) for column in forces.T], axis=1)
+    return np.stack([np.interp(even - motion[0, 0], prepared.time, column) for column in forces.T], axis=1)
 
 
 def by_script(folder: Path) -> np.ndarray:

@@ -49,7 +49,7 @@ class Episode:
 
 @dataclass(frozen=True)
 class Episodes:
-    """All episodes of a store, training first, with the signals that each has."""
+    """Episodes of a store with their signals, training first."""
 
     data: Dataset
     dims: tuple[str, ...]

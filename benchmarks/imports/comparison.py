@@ -35,7 +35,7 @@ NEAR = 0.1
 """The same of closed chains, whose loops end somewhere."""
 
 CLOSED = 1e-9
-"""What loops of another engine are open by, at most [m, or cosine]."""
+"""Largest gap of a loop of another engine [m, or cosine]."""
 
 RANK = 1e-9
 """Share of the largest singular value below which one of what loops ask for counts as zero."""
@@ -48,7 +48,7 @@ ENGINES: Mapping[str, Sequence[str]] = {
     ".xml": ("mujoco",),
     ".sdf": ("drake",),
 }
-"""What files of a kind are compared with, the first that reads them."""
+"""Engines that files of a kind are compared with; the first that reads a file is taken."""
 
 
 class Errors(NamedTuple):
@@ -174,7 +174,7 @@ def errors_of_loops(description: Description, tree: Tree, peer: Spanning) -> tup
 
 
 def _open(conditions: Conditions, place: np.ndarray, rate: np.ndarray, change: np.ndarray) -> float:
-    """How far a motion is from what the loops of an engine ask for, 1 at the most that is rounding."""
+    """Return the distance of a motion from the loop closures of an engine; 1 is the largest that rounding explains."""
     gap, slopes = conditions(place)
     if not len(gap):
         return float("inf")  # no loop at all

@@ -18,7 +18,7 @@ PACKAGES = ("example-robot-data", "pybullet", "dm_control", "gymnasium-robotics"
 """Distributions that bring robots, by their names on PyPI."""
 
 INSTALLED = {"installed": sysconfig.get_paths()["purelib"]}
-"""Where files that they name may be: beside one another."""
+"""Folders in which named files may lie: beside one another."""
 
 
 @dataclass(frozen=True)

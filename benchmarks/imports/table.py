@@ -36,7 +36,7 @@ class Import:
     errors: Errors | None = None
     refused: str = ""
     moves: bool = False
-    """Whether another engine reads a file that is refused, and has a joint that moves."""
+    """Return whether another engine reads a refused file and has a moving joint in it."""
 
     seconds: float = 0.0
     """Time of the import."""

@@ -173,7 +173,7 @@ TOLD = {
         "friction or a range of several freedoms",
     ),
 }
-"""What is replaced in the arm, by what, and what is told of it."""
+"""Replaced parts of the arm, their replacements, and the message for each."""
 
 
 @pytest.mark.parametrize("name", TOLD)

@@ -1,4 +1,4 @@
-"""What limbsweep costs, side by side with what it is compared to; a time is printed only for a result that is right.
+"""Benchmarks of limbsweep beside other programs; a time is printed only for a result that is right.
 
 `limbsweep bench` runs the table of `benchmarks.cases`. Nothing else may import this package.
 """

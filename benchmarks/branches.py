@@ -38,7 +38,7 @@ REACH = ("upper_arm", "rod_length", "proximal_length", "distal_length")
 
 
 class Score(NamedTuple):
-    """What came of the poses of one robot at one size."""
+    """Counts of the poses of one robot at one size."""
 
     name: str
     scale: float
@@ -189,7 +189,7 @@ def joints(robot: Any, poses: int, reference: Any) -> np.ndarray:
 
 
 def reach(robot: Any) -> float:
-    """How far the box goes [m]: the lengths of a limb together, or three quarters of that of its legs."""
+    """Return the reach of the box [m]: the lengths of a limb together, or three quarters of that of its legs."""
     if lengths := [robot.values[key] for key in REACH if key in robot.values]:
         return float(sum(lengths))
     if "home_height" in robot.values:

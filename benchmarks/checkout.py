@@ -26,5 +26,5 @@ def commit(root: Path) -> str:
 
 
 def is_repository(root: Path) -> bool:
-    """Whether a folder is the top of a checkout, and git is there to ask about it."""
+    """Return True for the top folder of a checkout, where git is installed."""
     return (root / ".git").exists() and shutil.which("git") is not None

@@ -77,7 +77,7 @@ def outputs(family: Any) -> tuple[str, ...]:
 
 
 def makers(name: str, *, forces: bool) -> Iterator[Callable[[], Any]]:
-    """What traces the programs of a robot, one after the other."""
+    """Return the functions that trace the programs of a robot."""
     from robots import catalog
     from tasks.dynamics.inertia import matrix_program
     from tasks.features.table import request

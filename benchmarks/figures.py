@@ -34,7 +34,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Size:
-    """How much a case computes, and how often it repeats it; the best repeat counts."""
+    """Size of a case and number of its repeats; the best repeat counts."""
 
     designs: int
     samples: int

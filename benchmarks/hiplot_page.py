@@ -40,7 +40,7 @@ AXES = {
     "report": "document.getElementById('parallel').querySelector('canvas') ?? document.getElementById('parallel')",
     "HiPlot": "document.querySelector('.pplot-brush')",
 }
-"""What the mouse is dragged along."""
+"""Element along which the mouse is dragged."""
 
 
 def columns(dataset: Dataset) -> list[dict[str, float]]:

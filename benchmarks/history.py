@@ -68,7 +68,7 @@ def direction(unit: str) -> int:
 
 
 def verdict(ratio: float, unit: str) -> str:
-    """What it means that a figure is this many times the one before."""
+    """Judge the ratio of a figure to the one before."""
     sense = direction(unit)
     return "changed" if sense == 0 else "worse" if (ratio > 1.0) == (sense > 0) else "better"
 

@@ -119,7 +119,7 @@ def _gap(work: Work) -> float:
 
 
 def _operations(work: Work, passes: np.ndarray, seconds: float, size: Size) -> Iterator[Figure]:
-    """What one sample takes, and how near to the peak of the core that is."""
+    """Yield the operations of one sample, and their share of the peak of the core."""
     *limbs, platform, assembly = _programs(work)
     of_limbs = (kinds(each, float(_lanes(rows).mean())) for each, rows in zip(limbs, passes, strict=True))
     counts = together((kinds(platform), kinds(assembly), *of_limbs))

@@ -1,4 +1,4 @@
-"""Where each robot of the catalogue is benchmarked: a region of states that it reaches, and random states in it."""
+"""Regions of states in which the robots of the catalogue are benchmarked, and random states in them."""
 
 from __future__ import annotations
 

@@ -51,12 +51,12 @@ FIRST_STEP = 1
 """Newton steps that a limb's program takes from the reference pose, before its loop."""
 
 LAST_STEPS = 2
-"""Those that have to be in double precision: from an error of 1e-4 on each leaves its square."""
+"""Newton steps that must be in double precision: from an error of 1e-4 on each leaves its square."""
 
 TOLERANCE = 1e-9
 SHARE = ("wrench", "jacobian", "status")
 COMPILE_TARGET = 5.0
-"""What all programs of a type of limb may take before the first sample [s]."""
+"""Limit of the time of all programs of a type of limb before the first sample [s]."""
 
 UNIT = "us/sample/core"
 HEXAPOD, TARGET = "hexapod_6rrrprr", 1.5
@@ -90,7 +90,7 @@ class Job:
             step()
 
     def in_strips(self) -> Callable[[], None]:
-        """What computes all states in strips by one call, from arrays of its own between the kernels."""
+        """Return a function that computes all states in strips by one call, with its own arrays between the kernels."""
         width = self.states // STRIPS
         kernels = partial(kernel, single=self.single)
         buffers = [kernels(stage.program).allocate(1, width) for stage in self.stages]

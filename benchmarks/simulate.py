@@ -42,7 +42,7 @@ from tasks.sources.commanded import moving
 Array = np.ndarray
 STEP = 1e-3
 CLOSE = 1e-6
-"""What positions of two engines may differ by [m, rad]."""
+"""Largest difference of positions of two engines [m, rad]."""
 
 _PLATFORM = {"kind": "quintic", "end": [0.05, 0.02, 0.03], "duration": 0.5}
 _JOINTS = {"kind": "quintic", "end": 0.2, "duration": 0.5}

@@ -46,7 +46,7 @@ for line in sys.stdin:
     np.save(solved, np.isfinite(forces).reshape(len(forces), -1).all(axis=-1))
     print(seconds, flush=True)
 """
-"""What runs in each process: a robot, a file of states and one for which of them it solves in, seconds out.
+"""Program of each process: in go a robot, a file of states and one for the solved ones, out come seconds.
 
 Needs no module of the benchmarks.
 """
@@ -57,7 +57,7 @@ from tasks.mechanics import chain, limb
 limb.followed = lambda problem, at, solution, converged, skip: (solution, skip)
 chain.followed = lambda problem, solution, reached, converged, skip: (solution, skip)
 """
-"""What takes continuation out, before all that."""
+"""Statements that take continuation out, before all that."""
 
 
 class Side:

@@ -32,7 +32,7 @@ Line = Mapping[str, Any]
 
 
 class Place(NamedTuple):
-    """Where a figure of `peers` belongs: the job with its variant, and the column."""
+    """Place of a figure of `peers`: the job with its variant, and the column."""
 
     job: str
     column: str

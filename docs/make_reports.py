@@ -27,7 +27,7 @@ NARROW = ((820, 1500, "dark"), (390, 1500, "light"))
 """A tablet and a phone: width and height in pixels, and colours."""
 
 TOPS = "return [...document.querySelectorAll('section')].map((each) => each.getBoundingClientRect().top)"
-"""Where a page may be cut."""
+"""Elements between which a page may be cut."""
 
 
 def shrink(source: Path, target: Path, cuts: Sequence[float]) -> None:

@@ -1,4 +1,4 @@
-"""How much of the motor torque of a Delta is friction, by where the friction is.
+"""Share of friction in the motor torque of a Delta, by the place of the friction.
 
 python examples/friction_share.py [folder], by default runs/. Makes there the store of `friction_share.yaml`, its report
 and figures, and prints by how much friction raises the RMS torque.

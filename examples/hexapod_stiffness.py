@@ -1,4 +1,4 @@
-"""How stiff is a hexapod by its radii and height, and what does that cost in the screws.
+"""Stiffness of a hexapod by its radii and height, and its cost in the screws.
 
 python examples/hexapod_stiffness.py [folder], by default runs/. Makes there the store of `hexapod_stiffness.yaml`, its
 report and figures, and prints the stiffest designs. The stiffness is that of the screws alone, at the reference pose:

@@ -41,7 +41,7 @@ WORKERS = 2
 
 @dataclass(frozen=True)
 class Campaign:
-    """What is run: blocks of `designs` designs each, and the seed of all chances."""
+    """Settings of a campaign: blocks of `designs` designs each, and the seed of all random choices."""
 
     blocks: int
     designs: int

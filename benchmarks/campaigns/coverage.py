@@ -1,4 +1,4 @@
-"""How many 95 % intervals hold the true parameters, before (white noise assumed) and now, and whether warnings speak.
+"""Coverage of 95 % intervals of true parameters, before (white noise assumed) and now, and warnings.
 
     python -m benchmarks.campaigns.coverage [--seeds 100] [--robots planar_3r five_bar] [--only white coarse] [--own]
         [--keep SEEDS.jsonl]
@@ -150,7 +150,7 @@ def _moving(robot: Robot, x: np.ndarray, xd: np.ndarray, xdd: np.ndarray) -> Mov
 
 @dataclass(frozen=True)
 class Case:
-    """What goes wrong: its name, whether the model is right all the same, what forces become, the model of the fit."""
+    """Fault of a recording: name, whether the model is right all the same, changed forces, model of the fit."""
 
     name: str
     is_right: bool
@@ -159,7 +159,7 @@ class Case:
 
 
 def cases(truth: Truth) -> Iterator[Case]:
-    """What may go wrong with recordings of a robot."""
+    """Return the faults that recordings of a robot can have."""
     size, shape = truth.size, truth.force.shape
 
     def white(random: np.random.Generator) -> np.ndarray:

@@ -152,7 +152,7 @@ def _repair_and_run(store: Path) -> None:
 
 
 Campaign = Callable[[Scenario, Path, int, int], Iterator[str]]
-"""What fails a scenario at every so manyth step, with a seed, in a folder; it yields lines of figures."""
+"""Function that fails a scenario at every n-th step, with a seed, in a folder, and yields lines of figures."""
 
 SCENARIOS: dict[str, Scenario] = {
     each.name: each
@@ -209,7 +209,7 @@ class Steps:
 
 
 def _changes(name: str, arguments: tuple[Any, ...]) -> bool:
-    """Whether a call can change a file system: reading and opening for reading do not."""
+    """Return True for a call that can change a file system: reading and opening for reading cannot."""
     if name == "open":
         how = arguments[1] if len(arguments) > 1 else "r"
         return bool(how & (os.O_CREAT | os.O_WRONLY | os.O_RDWR)) if isinstance(how, int) else how[0] in "wax"

@@ -282,7 +282,7 @@ def fuzz(name: str, seconds: int, seed: int) -> None:
 
 
 def figures(stderr: str) -> Iterator[str]:
-    """What libFuzzer says at its end."""
+    """Read the figures that libFuzzer prints at its end."""
     for line in stderr.splitlines():
         if line.startswith(("stat::number_of_executed_units", "stat::new_units_added", "stat::peak_rss_mb")):
             yield " ".join(line.removeprefix("stat::").split())

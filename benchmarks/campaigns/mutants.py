@@ -185,7 +185,7 @@ OTHER: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 
 def places(tree: ast.AST) -> Iterator[ast.AST]:
-    """Where something can be changed."""
+    """Return the places of a source that can be changed."""
     for node in ast.walk(tree):
         is_number = isinstance(node, ast.Constant) and type(node.value) in (int, bool)
         if is_number or isinstance(node, ast.Compare | ast.BoolOp):

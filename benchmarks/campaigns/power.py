@@ -31,7 +31,7 @@ Names = dict[str, int]
 
 @dataclass
 class State:
-    """What is in a folder: bytes of files and names in folders, by their numbers (inodes); `root` is its own."""
+    """Content of a folder: bytes of files and names in folders, by inode; `root` is that of the folder."""
 
     root: int
     files: dict[int, bytes] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class State:
 
     @classmethod
     def of(cls, folder: Path) -> State:
-        """What is there now."""
+        """Return the present content."""
         state = cls(folder.stat().st_ino)
         for directory, _, _ in os.walk(folder):
             names = state.folders.setdefault(os.stat(directory).st_ino, {})
@@ -96,7 +96,7 @@ class Recorder:
         self.moments.append(Moment(name, State.of(self.folder), forced))
 
     def _force(self, descriptor: int) -> None:
-        """What an fsync does to the disk."""
+        """Apply an fsync to the disk."""
         place, number = Path(os.readlink(f"/proc/self/fd/{descriptor}")), os.fstat(descriptor).st_ino
         if place.is_dir():
             with os.scandir(place) as entries:
@@ -106,7 +106,7 @@ class Recorder:
 
 
 def after(moment: Moment, disk: Disk, chance: random.Random) -> dict[str, bytes | None]:
-    """What a disk holds after the power has failed: bytes by path, None for a folder."""
+    """Return the content of a disk after the power has failed: bytes by path, None for a folder."""
     now, forced, held = moment.now, moment.forced, dict[str, bytes | None]()
 
     def keep() -> bool:

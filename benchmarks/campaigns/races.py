@@ -28,7 +28,7 @@ from storage.manifest import Manifest
 DESIGNS = 3
 
 REASONS = ("another run is writing to this store", "exists already", "Directory not empty")
-"""What a coordinator is told that comes second: to the lock, or to the making of the store."""
+"""Messages to a coordinator that comes second: to the lock, or to the making of the store."""
 
 
 def begin(store: Path) -> tuple[int, str]:

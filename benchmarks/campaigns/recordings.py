@@ -82,7 +82,7 @@ def identified(folder: Path, name: str, preparation: Preparation | None, report:
 
 
 def alone(*arguments: object) -> tuple[str, list[str]]:
-    """What `identified` gives in a process of its own, whose memory is that of nothing else."""
+    """Run `identified` in a process of its own, and return its result and its memory."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(identified, arguments)
 
@@ -128,7 +128,7 @@ def simulated(folder: Path, urdf: Path) -> dict[str, float]:
 
 
 def read_simulated(folder: Path) -> list[JointSignals]:
-    """What `simulated` has written."""
+    """Read the files that `simulated` has written."""
     tables = [np.loadtxt(folder / name, delimiter=",") for name in ("train.csv", "test.csv")]
     joints = (tables[0].shape[1] - 1) // 2
     return [JointSignals(t[:, 0], t[:, 1 : 1 + joints], t[:, 1 + joints :]) for t in tables]

@@ -25,7 +25,7 @@ METRICS = ("peak_force", "rms_force", "peak_velocity", "condition")
 
 
 def reached(program: Program, inputs: Mapping[Key, frozenset[int] | None]) -> list[bool]:
-    """Whether each node depends on some inputs: all entries of a key, or those of these places."""
+    """Mark the nodes that depend on some inputs: all entries of a key, or those of these places."""
     marks = [False] * len(program.nodes)
     while True:
         before = list(marks)

@@ -1,4 +1,4 @@
-"""How much a program really does: how often its loops run, how many operations that makes, how well they close.
+"""Work of a program on real states: turns of its loops, operations, and residuals at their end.
 
 A program is data, so the counter of a loop is a few nodes more: one state that grows by one in every pass.
 """

@@ -1,4 +1,4 @@
-"""Whether long kernels wait for their own instructions: `python -m benchmarks.counts.fetch`.
+"""Waiting of long kernels for their own instructions: `python -m benchmarks.counts.fetch`.
 
 Straight-line code beyond the cache of instructions comes from the next cache, once for each group of samples. Printed
 are the bytes of code that kernels of a tree of 30 bodies run through in a second, and those of code that does nothing
@@ -79,7 +79,7 @@ def programs() -> Iterator[Program]:
 
 
 def seconds(run: Kernel) -> float:
-    """What a sample takes at random inputs."""
+    """Measure the seconds of one sample at random inputs."""
     random, program = np.random.default_rng(1), run.program
     inputs = {key: random.normal(size=(1, size(shape))) for key, shape in program.case.items()}
     inputs |= {key: random.normal(size=(1, size(shape), SAMPLES)) for key, shape in program.sample.items()}

@@ -44,7 +44,7 @@ PARTS: Mapping[str, Callable[[int], Program]] = {
     "smallest element alone, (n, 1)": lambda n: element_program(n, n - 1, 0),
     "axes to tensors from cosines and sines": placing_program,
 }
-"""What is counted besides whole matrices."""
+"""Programs that are counted besides whole matrices."""
 
 HEAD = f"""\
 # Operations of the inertia matrix

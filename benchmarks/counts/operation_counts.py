@@ -122,7 +122,7 @@ def element_program(n: int, u: int, k: int) -> Program:
 
 
 def placing_program(n: int) -> Program:
-    """What matrices are counted from, as it follows from cosines and sines of the joint angles."""
+    """Trace the placements of all bodies from the joint angles."""
 
     def compute(given: Mapping[str, Array]) -> Array:
         bodies = Placed.of(*_links(given)).bodies.values()

@@ -1,4 +1,4 @@
-"""How many files of ours each kind of extension changes: from its how-to page, which a test follows.
+"""Number of our files that each kind of extension changes, from its how-to page, which a test follows.
 
 A kind without a page is counted by the modules outside the catalogue that spell the name of one of today's: what a new
 name would have to join, if nothing says otherwise.

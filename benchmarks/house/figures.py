@@ -20,6 +20,7 @@ RATCHET = {
     "placeholder names of the longer list, parameters too, %": 1.0,
     "vague names, parameters too, %": 1.0,
     "docstrings with an unclear beginning, %": 1.0,
+    "docstrings of benchmarks, examples and documentation with an unclear beginning, %": 1.0,
     "class names used twice or more": 1.0,
     "floors of the whole": 1.0,
     **{f"floors of {package}": 1.0 for package in PACKAGES},
@@ -31,6 +32,9 @@ RATCHET = {
     "all lines": 1.01,
 }
 """Figures that may not get worse than the record, and how many times it they may be: room for a feature's lines."""
+
+BESIDE = ("benchmarks", "examples", "docs")
+"""Folders beside the packages whose docstrings are counted."""
 
 Figures = dict[str, float]
 
@@ -61,6 +65,7 @@ def measure(root: Path, *, trace: bool = False) -> House:
         **_functions(modules),
         **_imports(Tree.read(root)),
         **_names(modules),
+        **_beside(root),
         **_lines(modules),
         **{f"files to touch, {kind}": count for kind, count in files_to_touch(root, modules).items()},
     }
@@ -109,6 +114,11 @@ def _names(modules: Sequence[Source]) -> Figures:
         "docstrings with an unclear beginning, %": sources.unclear_docstrings(modules),
     }
     return {name: round(100 * share, 2) for name, share in shares.items()}
+
+
+def _beside(root: Path) -> Figures:
+    share = sources.unclear_docstrings(sources.read(root, BESIDE))
+    return {"docstrings of benchmarks, examples and documentation with an unclear beginning, %": round(100 * share, 2)}
 
 
 def _lines(modules: Sequence[Source]) -> Figures:

@@ -123,7 +123,7 @@ def part(graph: Graph, package: str) -> Graph:
 
 
 def reachable(graph: Graph, module: str) -> set[str]:
-    """What a module imports, directly or through others."""
+    """Return the modules that a module imports, directly or through others."""
     reached: set[str] = set()
     front = graph[module]
     while front:

@@ -39,7 +39,7 @@ metrics: [peak_force]
 CLUSTER = "limbsweep: {cluster: {kind: synchronous}}\n"
 
 DEPTH = 3
-"""How many containers may stand around a value."""
+"""Largest number of containers around a value."""
 LONGEST = 300
 """Items of the longest list or mapping that is searched: programs in the making are longer, and hold symbols."""
 
@@ -104,7 +104,7 @@ def _arguments(frame: FrameType) -> list[object]:
 
 
 def finder(values: Collection[float]) -> Callable[[object, int], bool]:
-    """Whether something is one of the values, or a container with one, up to a depth."""
+    """Return a test for one of the values, or a container with one, up to a depth."""
     wanted, array = set(values), np.array(sorted(values))
     texts = [repr(length) for length in LENGTHS]
 
@@ -122,7 +122,7 @@ def finder(values: Collection[float]) -> Callable[[object, int], bool]:
 
 
 def _items(container: object, *, attributes: bool) -> Sequence[object]:
-    """What is in a list, a tuple or a mapping that is not too long, or, with `attributes`, in an object."""
+    """Return the items of a list, a tuple or a mapping that is not too long, or, with `attributes`, of an object."""
     if isinstance(container, dict):
         items: Sequence[object] = list(container.values())
     elif isinstance(container, list | tuple):

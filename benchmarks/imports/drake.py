@@ -109,7 +109,7 @@ KEPT = {
     "model": ("pose", "link", "joint", "frame", "model"),
     "world": ("model",),
 }
-"""What inertial dynamics is made of; Drake refuses a file for elements that it does not know."""
+"""Elements of inertial dynamics; Drake refuses a file for elements that it does not know."""
 
 
 def _opened(path: Path, cut: list[str], more: tuple[str, ...] = ()) -> str:

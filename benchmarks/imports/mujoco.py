@@ -136,7 +136,7 @@ def _floating(start: np.ndarray) -> Convert:
 
 
 def _offset(model: mujoco.MjModel, known: dict[str, int], name: str) -> float:
-    """Where a joint that follows another is while that one is at zero."""
+    """Return the position of a joint that follows another while that one is at zero."""
     joints = int(mujoco.mjtEq.mjEQ_JOINT)
     for k in range(model.neq):
         if int(model.eq_type[k]) == joints and model.eq_active0[k] and int(model.eq_obj1id[k]) == known.get(name):

@@ -96,7 +96,7 @@ def quaternion(rotation: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Seat:
-    """Where an engine keeps position and velocity of a part, and how it counts them."""
+    """Indices of position and velocity of a part in an engine, and their conversion."""
 
     part: Part
     positions: np.ndarray

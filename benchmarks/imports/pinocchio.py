@@ -161,7 +161,7 @@ CONVERT = {"spherical": _spherical, "floating": _floating, "planar": _planar}
 
 
 def _offsets(path: Path) -> Mapping[str, float]:
-    """Where joints that mimic others are in the file while those are at zero."""
+    """Return the positions that mimic joints have in the file while their leaders are at zero."""
     told: dict[str, tuple[str, float, float]] = {}
     names = {joint.attributes.get("name", "") for joint in _all(path, "joint")}
     for joint in _all(path, "joint"):

@@ -1,4 +1,4 @@
-"""What an engine says of the tree of a file: forces of all its joints, followers and joints of loops too."""
+"""Forces that an engine computes for the tree of a file: all joints, followers and joints of loops too."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Forces = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """Forces (joint,) on all joints of a tree, from their positions, rates and accelerations."""
 
 Conditions = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""What loops and couplings leave open (row,), and how that follows rates of all joints (row, joint), at positions."""
+"""Residual of loops and couplings (row,) and its Jacobian by all joints (row, joint), as a function of positions."""
 
 
 @dataclass(frozen=True)

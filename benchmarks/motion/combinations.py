@@ -71,7 +71,7 @@ def laden(name: str) -> tuple[Robot, Forces]:
 
 
 def difference(name: str, joints: str, load: str, law: str) -> tuple[float, int]:
-    """How far forces are from those that come back, relative to the largest, and how many states have a motion.
+    """Return the relative difference of forces and those that come back, and the number of states with a motion.
 
     Raises ParameterError or ValueError where the friction is refused.
     """

@@ -33,7 +33,7 @@ class Curve(NamedTuple):
         return np.array(result)
 
     def limits(self, loads: Array) -> Array:
-        """What joints at rest hold (joint,)."""
+        """Return the forces that joints at rest hold (joint,)."""
         return self.values.get("static", self.values["coulomb"]) * loads
 
 

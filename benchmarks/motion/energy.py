@@ -70,13 +70,13 @@ STIFFER: Mapping[str, float] = {"hexapod_6rrrprr": 20.0}
 """The same where gravity pulls a robot away from its pose faster than that: it would turn over, and fall."""
 
 CLOSED = 1e-8
-"""What may be missing of a balance."""
+"""Largest relative error of a balance."""
 
 TOLERANCES = (1e-8, 1e-9, 1e-10, 1e-11, 1e-12)
 """Of adaptive steps, relative, one after the other until the balance closes."""
 
 SHORT, STEP = 0.5, 2e-3
-"""How long motions in fixed steps last, and the longest steps [s]."""
+"""Duration of motions in fixed steps, and the longest steps [s]."""
 
 HALVED = 5
 """Times that they are halved at most, until what is missing falls as the order says."""
@@ -128,7 +128,7 @@ def rotation_at_home(robot: Robot) -> Array:
 
 
 def missing(robot: Robot, motion: Any) -> float:
-    """What is missing of the balance, relative; NaN where the motion came to an end."""
+    """Return the relative error of the energy balance; NaN where the motion came to an end."""
     if motion.status != Status.OK:
         return np.nan
     chain = robot.mechanism.is_chain
@@ -160,7 +160,7 @@ def scaled(law: str, level: float, joints: str) -> dict[str, Any]:
 
 
 def energy(size: Size) -> Iterator[Figure]:
-    """What is missing of the balance of every robot and law."""
+    """Compute the error of the energy balance of every robot and law."""
     for name in LEVELS if size.full else ("planar_3r",):
         for law in LAWS:
             off, rtol, motion = closed(name, law, 10.0 if size.full else 0.05)
@@ -169,7 +169,7 @@ def energy(size: Size) -> Iterator[Figure]:
 
 
 def closed(name: str, law: str, seconds: float) -> tuple[float, float, Any]:
-    """What is missing with the first tolerance that closes the balance, that tolerance, and the motion.
+    """Return the error at the first tolerance that closes the balance, that tolerance, and the motion.
 
     Raises CheckError where none does for a motion that is OK.
     """

@@ -33,7 +33,7 @@ CASES = (("0.05", "0.02"), ("0.1", "0.02"), ("0.3", "0.06"), ("0.3", "0.02"))
 """Coefficients, and arms R_b by which bearings take bending [m]."""
 
 NUMBER = {Status.OK: 1, Status.FRICTION_NO_SOLUTION: 0, Status.FRICTION_SEVERAL_SOLUTIONS: 2}
-"""How many solutions a status speaks of; that of an OK sample may be the smaller one of two."""
+"""Number of solutions that a status speaks of; that of an OK sample may be the smaller one of two."""
 
 MANY, STARTS = 60, 10
 

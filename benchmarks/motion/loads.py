@@ -47,7 +47,7 @@ MANY = 1000
 """States of each row."""
 
 EXACT = 1e-8
-"""What may be missing of a condition, relative."""
+"""Largest relative residual of a condition."""
 
 ALIKE = 1e-6
 """Difference of accelerations, relative, above which a solution is another."""
@@ -195,7 +195,7 @@ def _alike(own: Array, motion: Any, k: int, largest: float) -> bool:
 def is_wrong(
     friction: LoadedFriction, curve: Curve, numbers: rest.Setting, motion: Any, own: Array, size: float, k: int
 ) -> bool:
-    """Whether a state that is OK does not meet the law, or is no motion of bodies; `own` are their accelerations."""
+    """Return True for a state that is OK but breaks the law or is no motion of bodies with accelerations `own`."""
     if motion.status[k] != Status.OK:
         return False
     tau, loads = motion.friction[k], friction.loads(motion.friction[k])[0]

@@ -8,7 +8,7 @@ from robots import catalog
 from robots.model import Robot
 
 MASSIVE: Mapping[str, Mapping[str, float]] = {"rover_rocker": {"link_3_inertia_xx": 0.018, "link_5_inertia_xx": 0.018}}
-"""What published bodies lack: wheels of the rover have no inertia about their own axes there."""
+"""Inertias that published bodies lack: wheels of the rover have none about their own axes there."""
 
 
 def machine(name: str) -> Robot:

@@ -71,13 +71,13 @@ COMPARED = 250
 """States of each robot, law and level that another solver solves too, where it comes to the minimum."""
 
 ALIKE = 1e-6
-"""What it may be from there, and accelerations from its own twice, relative, in the norm of the mass matrix."""
+"""Largest distance from there, and of accelerations from their own twice, relative, in the norm of the mass matrix."""
 
 ROUNDED = 1e-12
-"""What they may be apart beside that, relative to those that the bias alone gives: forces may cancel it."""
+"""Largest distance beside that, relative to those that the bias alone gives: forces may cancel it."""
 
 BALANCE, LIMIT, SLIP = 1e-9, 1e-9, 1e-8
-"""What may be missing: of the balance of forces, of a limit, of an acceleration that is none, relative."""
+"""Largest relative residual: of the balance of forces, of a limit, of an acceleration that is zero."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Numbers(NamedTuple):
 
 
 def plain_numbers(robot: Robot, joints: Any, where: Mapping[str, Array], speed: Array) -> Numbers:
-    """What the inverse problem says of states at `speed` (sample, freedom), `where` they are as keywords."""
+    """Solve the inverse problem of states at `speed` (sample, freedom); `where` has their poses as keywords."""
     rate, change = _moves(robot)
     moving: dict[str, Any] = {**where, rate: _whole(robot, speed)}
     units = [_whole(robot, np.broadcast_to(unit, speed.shape)) for unit in np.eye(speed.shape[1])]
@@ -204,7 +204,7 @@ def parameters(law: str, level: float) -> dict[str, Any]:
 
 
 def limits(law: Mapping[str, Any], count: int) -> tuple[Array, Array]:
-    """What joints at rest hold above and below zero."""
+    """Return the forces that joints at rest hold, above and below zero."""
     most = law.get("static", law["coulomb"])
     return np.full(count, most), np.full(count, most * law.get("negative", 1.0))
 
@@ -268,7 +268,7 @@ class Tally(NamedTuple):
 def compared(
     numbers: Setting, force: Array, law: Mapping[str, Any], found: Any, first: int = COMPARED
 ) -> tuple[int, int]:
-    """How many of the `first` states another solver has solved too, and in how many of these accelerations are others.
+    """Count the `first` states that another solver has solved too, and those with other accelerations.
 
     Bounded least squares of SciPy: a problem in friction alone, with no partition and no interior point.
     """

@@ -135,7 +135,7 @@ def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def cells(about: tuple[str, ...]) -> tuple[str, ...]:
-    """What comes back of a robot with a law. Raises CheckError where one does not."""
+    """Measure the round trip of a robot with a law. Raises CheckError where a state does not come back."""
     name, law = about
     back, forth, count = differences(machine(name), LAWS[law], STATES)
     require(max(back, forth) <= CLOSE, f"{name}, {law}: differ by {back:.1e} and {forth:.1e}")

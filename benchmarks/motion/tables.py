@@ -17,14 +17,14 @@ About = tuple[str, ...]
 
 
 class Row(NamedTuple):
-    """What a row is about, first cells of it, and the others."""
+    """Subject of a row, which is its first cells, and its other cells."""
 
     about: About
     cells: tuple[str, ...]
 
 
 class Table(Protocol):
-    """What a module of this folder has: names of columns, the rows that there are to be, and what one says."""
+    """Table of a module of this folder: names of columns, subjects of rows, and the function that computes one."""
 
     HEAD: tuple[str, ...]
 

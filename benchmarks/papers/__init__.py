@@ -1,1 +1,1 @@
-"""What the papers print and draw, computed again: `python -m benchmarks.papers`, a command for each result."""
+"""Results that the papers print and draw, computed again: `python -m benchmarks.papers`, a command for each result."""

@@ -17,7 +17,7 @@ HOLDING = np.array([0.0, 3.18, -0.73, 0.0, 0.0])
 
 
 def static_state() -> Outcome:
-    """What currents hold the arm in the printed state, friction aside; where friction of the motors may keep it."""
+    """Compute the currents that hold the arm in the printed state, and the positions that motor friction can keep."""
     robot = catalog.build("irb6")
     turns = inverse_dynamics(robot, q=np.zeros(5)).jacobian
     q = np.linalg.solve(turns, END - actuator_positions(robot, q=np.zeros(5)).position)

@@ -94,7 +94,7 @@ def _to_two_digits(own: float, printed: float) -> str:
 
 
 def _strokes() -> list[Line]:
-    """How far legs move for shifts and turns about a point above the platform, one at a time and all at once."""
+    """Compute the strokes of legs for shifts and turns about a point above the platform, single and combined."""
     above = 0.06  # 45 mm over the plate, whose joints are 15 mm lower
     robot = catalog.build(
         "gough_stewart", base_radius=0.115, platform_radius=0.09, home_height=0.06,

@@ -31,7 +31,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a result gives: its comparisons, and figures by the name of their files."""
+    """Comparisons of a result, and its figures by the names of their files."""
 
     lines: Sequence[Line]
     figures: Sequence[tuple[str, Figure]] = ()

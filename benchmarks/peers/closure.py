@@ -191,7 +191,7 @@ class Closure:
             result[:, joint] -= sign * np.concatenate([whole, force]).T
 
     def residual(self, at: Placed, target: Target) -> Array:
-        """How far all cut joints are from closed, and the platform from where it should be (row, sample)."""
+        """Compute the residual of all cut joints and of the pose of the platform (row, sample)."""
         parts = []
         for cut in self.skeleton.cuts:
             (p_a, axes_a), (p_b, axes_b) = _end(at, cut.a, cut.at_a), _end(at, cut.b, cut.at_b)
@@ -261,7 +261,7 @@ class Closure:
 
 
 def _column(kind: str, at: Placed, joint: int) -> Column:
-    """What a unit rate of a joint gives to the bodies beyond it."""
+    """Return the twist that a unit rate of a joint gives to the bodies beyond it."""
     axis, origin = at.rotation[joint][:, 2], at.origin[joint]
     if kind == "revolute":
         return axis, lambda point: _cross(axis, point - origin)

@@ -17,7 +17,7 @@ TOLERANCE = 1e-9
 NUMBERS = 32768
 """A call costs some microseconds, and more numbers than these do not stay in the cache."""
 SECONDS = 0.6
-"""What one way may take in all its repeats, about."""
+"""Approximate limit of the time of one way with all its repeats [s]."""
 
 
 @dataclass(frozen=True)

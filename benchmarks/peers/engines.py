@@ -27,12 +27,12 @@ class Engine:
 
     @property
     def here(self) -> bool:
-        """Whether it is installed, and what it is compiled with."""
+        """Return True where the engine and the compiler that it needs are installed."""
         return not self.missing
 
     @property
     def missing(self) -> str:
-        """What is not here, and how to install it; nothing where all is here."""
+        """Name the packages that are missing and the command that installs them; empty where all are installed."""
         if importlib.util.find_spec(self.needs) is None:
             return f"{self.needs}; install limbsweep[peers]"
         return compiler.missing(self.headers) if self.headers else ""

@@ -26,7 +26,7 @@ def _link(random: np.random.Generator, number: int, parent: int) -> Link:
 
 
 def _body(random: np.random.Generator) -> Inertia:
-    """What some body of a size of 0.1 m could have."""
+    """Draw a mass, a centre of mass and an inertia that a body of 0.1 m can have."""
     spread = random.normal(scale=0.1, size=(3, 3))
     moments = spread @ spread.T
     tensor = tuple(map(tuple, (np.trace(moments) * np.eye(3) - moments).tolist()))

@@ -24,7 +24,7 @@ IDLE = "CONSTRAINT EQUALITY FRICTIONLOSS LIMIT CONTACT SPRING DAMPER CLAMPCTRL W
 
 
 OF_DESIGN = ("body_pos", "body_quat", "body_mass", "body_ipos", "body_iquat", "body_inertia")
-"""What geometry decides in a model."""
+"""Arrays of a model that follow from its geometry."""
 
 
 class Tree:

@@ -38,7 +38,7 @@ TREES: Mapping[str, Callable[[], Family]] = {
 """Trees of the catalogue, that of irb6 without its loop and its motors, and two made ones in general position."""
 
 SMALL = ("five_axis_tree", "rover_rocker")
-"""Those that compile at once."""
+"""Names of the trees that compile at once."""
 
 MASSLESS = ("rover_rocker",)
 """Trees whose inertia matrix has no inverse."""

@@ -1,4 +1,4 @@
-"""How busy a run keeps the threads of clusters of many shapes: workers whose tasks sleep as long as they would compute.
+"""Busy share of threads on clusters of many shapes: workers whose tasks sleep as long as they would compute.
 
 Coordinator and scheduler do all that they do in a run; graphs, window, ledger and the sizes of what tasks hand on are
 those of a run. What a task would take is measured here on a real block, and scaled to one length of a block. The share
@@ -64,7 +64,7 @@ PAPER = (10, 100, 1000, 10_000)
 """Cores for which is told what coordinator and scheduler compute."""
 
 VARIED = 0.2
-"""How much longer or shorter blocks take than their mean."""
+"""Spread of the times of blocks around their mean."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Parts:
 
     @classmethod
     def measured(cls, made: Plan) -> Parts:
-        """Those of the first block of a plan, the second time that it is computed here."""
+        """Measure the first block of a plan, the second time that it is computed here."""
         block = block_of(made, 0)
         for _ in range(2):
             times = [time.perf_counter()]
@@ -134,7 +134,7 @@ def thousand_limbs(size: Size) -> Iterator[Figure]:
 
 
 def _measured(size: Size) -> tuple[Parts, int]:
-    """What the tasks of a block take here, and how many limbs its robot has."""
+    """Measure the seconds of the tasks of a block, and count the limbs of its robot."""
     small = plan(Sweep.from_text(text(10, 10, 10_001 if size.full else 101, series=False)))
     return Parts.measured(small), len(small.limbs)
 
@@ -161,7 +161,7 @@ def _large(
 
 
 def _on_paper(block: float, task: float) -> Iterator[Figure]:
-    """What coordinator and scheduler need of a core on larger clusters, from seconds for a block and for a task."""
+    """Compute the load of coordinator and scheduler on larger clusters, from seconds of a block and of a task."""
     for cores in PAPER:
         together = batch(cores, BLOCK_SECONDS, cores * 10_000)
         blocks = cores / BLOCK_SECONDS
@@ -251,7 +251,7 @@ class Sleeping(RunLoop):
 
 
 def _varied(index: int) -> float:
-    """How long a block takes beside the mean, by a fixed rule that looks like chance."""
+    """Return the time of a block relative to the mean, by a fixed rule that looks random."""
     return 1.0 + VARIED * (2.0 * (index * 0.6180339887 % 1.0) - 1.0)
 
 

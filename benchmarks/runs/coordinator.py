@@ -1,4 +1,4 @@
-"""How many blocks a second a coordinator keeps up with on a cluster of 200 threads, and what a pending block takes.
+"""Blocks a second of a coordinator on a cluster of 200 threads, and memory of a pending block.
 
 The workers are light: all live in one process, and their tasks compute nothing. All else is as in a real run: the
 graphs of the blocks, the window, the ledger. Coordinator, scheduler and workers are a process each, so that the time
@@ -188,7 +188,7 @@ def light_cluster(workers: int, threads: int = THREADS) -> Iterator[str]:
 
 @contextmanager
 def _process(*words: str) -> Iterator[str]:
-    """What this program prints once it is ready; it ends with its standard input."""
+    """Start this program with other words; yield the line that it prints once it is ready, and end it."""
     command = [sys.executable, "-m", "benchmarks.runs.coordinator", *words]
     root = str(Path(__file__).parents[2])
     with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

@@ -1,4 +1,4 @@
-"""What loads, bases, outputs, clearances, redundancy and elasticity cost: each beside the same run or call without."""
+"""Cost of loads, bases, outputs, clearances, redundancy and elasticity: each beside the same run or call without."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ SECTIONS: dict[str, dict[str, Any]] = {
     "the largest reaction of each joint": REACTIONS,
     "the same, shared by the stiffness of joints": {**REACTIONS, "criteria": {"stiffness": SOFT}},
 }
-"""What is added to a run with a metric alone."""
+"""Additions to a run with a metric alone."""
 
 OUTPUTS = (
     "inverse_jacobian",
@@ -85,7 +85,7 @@ SHARING: dict[str, dict[str, Any]] = {
     "weights of two motors": {"weights": {"limb1.1": 2, "limb2.1": 0.5}},
     "the least largest torque": {"rule": "least_maximum"},
 }
-"""How four motors of three freedoms share forces, beside least squares."""
+"""Ways in which four motors of three freedoms share forces, beside least squares."""
 
 LINKS = [
     {
@@ -124,7 +124,7 @@ DECIDED: dict[str, dict[str, Any]] = {
     "a posture": {"posture": {f"arm.{k}": 0 for k in range(1, 5)}},
     "a linear task": {"tasks": {"bend": {"coefficients": {"arm.1": 1, "arm.2": -0.5}, "value": 0}}},
 }
-"""What decides its free joint, in place of that its motion is given."""
+"""Rules that decide its free joint, in place of a given motion."""
 
 
 def features(size: Size) -> Iterator[Figure]:

@@ -1,4 +1,4 @@
-"""What friction costs: a sweep of many sets on one trajectory beside a run without, and loads from reactions."""
+"""Cost of friction: a sweep of many sets on one trajectory beside a run without, and loads from reactions."""
 
 from __future__ import annotations
 

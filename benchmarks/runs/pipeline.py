@@ -41,7 +41,7 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """What the table calls it."""
+        """Return the name in the table."""
         return f"{self.granularity} tasks, {self.kind}, {self.threads} threads"
 
 

@@ -32,7 +32,7 @@ from storage.layout import Layout
 ROUNDS = 3
 """Runs, and repeats of plain Zarr: each has its best, because the first to use some memory of a machine pays for it."""
 TIMES = 10
-"""How much more a large run stores."""
+"""Ratio of the bytes of the large run to those of the small one."""
 
 
 def series(size: Size) -> Iterator[Figure]:

@@ -19,7 +19,7 @@ PAGES = {
     "SECURITY.md": "project/security.md",
     "examples": "examples.md",
 }
-"""What stands at the top of the repository, and the page that shows it."""
+"""Files at the top of the repository, and the pages that show them."""
 
 SHOWN = {page.removesuffix(".md"): name for name, page in PAGES.items() if page == f"project/{name.lower()}"}
 """Pages whose text is that of a file at the top."""

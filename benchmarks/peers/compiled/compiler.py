@@ -20,7 +20,7 @@ from tasks.kernels import stored
 COMPILER = "g++"
 FOLDER = Path(__file__).parent
 USUAL = Path("/usr/include")
-"""Where the compiler looks anyway; it goes wrong where it is told so."""
+"""Folder in which the compiler looks by itself; named as an option it changes the order and the compiler fails."""
 
 HEADERS = {
     "Pinocchio": "pinocchio/config.hpp",
@@ -42,11 +42,11 @@ PINOCCHIO = (
     "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
     "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
 )
-"""What its headers ask for, as its CMake files say."""
+"""Definitions that its headers need, from its CMake files."""
 
 
 def missing(names: Sequence[str]) -> str:
-    """What is not here of the compiler and these libraries, and what to install; nothing where all is here."""
+    """Name what is missing of the compiler and these libraries, with packages to install; empty if nothing."""
     if shutil.which(COMPILER) is None:
         return f"{COMPILER}; install it with the packages of the system"
     gone = [name for name in names if _place(HEADERS[name]) is None]

@@ -17,10 +17,10 @@ from benchmarks.peers.compiled.plain import ARGUMENTS, PlainJobs, PlainTree, add
 
 Array = np.ndarray
 WRITER = ("-O1", "-DNDEBUG", *PINOCCHIO)
-"""How what writes the code is compiled."""
+"""Options of the compiler for the program that writes the code."""
 
 OPTIONS = ("-Ofast", "-march=native")
-"""How the code is compiled: as Pinocchio does it, and for this processor."""
+"""Options of the compiler for the code: those of Pinocchio, and this processor."""
 
 
 class Tree(PlainJobs):
@@ -58,7 +58,7 @@ def batch(job: str, plain: PlainTree, arrays: int, lanes: int) -> str:
 
 
 def statements(job: str, plain: PlainTree, arrays: int) -> str:
-    """What Pinocchio's code generation writes for one sample."""
+    """Return the C statements that Pinocchio's code generation writes for one sample."""
     compiled = _writer()
     place = compiled.make(job.encode(), arrays * len(plain.parents), *plain.arguments)
     try:

@@ -51,7 +51,7 @@ def rows(values: Array) -> Array:
 
 
 def address(values: Array) -> int:
-    """Where an array begins."""
+    """Return the address of an array."""
     return values.ctypes.data
 
 

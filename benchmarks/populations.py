@@ -23,8 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
+from applications.studies.factors import Continuous
 from applications.studies.optimisation import LocalOptimum, optimise
-from applications.studies.points import Continuous
 from applications.studies.populations.methods import hypervolume
 from applications.studies.populations.search import SearchOutcome, search
 from applications.studies.problem import DesignProblem

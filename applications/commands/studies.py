@@ -14,7 +14,7 @@ from applications.studies import ranking
 from applications.studies.columns import costs, feasible, refuse
 from applications.studies.pareto import front
 from applications.studies.refinement import refine
-from applications.studies.space import FRICTION_SET
+from applications.studies.stored_factors import FRICTION_SET
 
 
 def pareto(

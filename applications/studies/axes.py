@@ -8,7 +8,9 @@ import numpy as np
 import xarray as xr
 
 from applications.studies.columns import Array, refuse
-from applications.studies.space import ALONG, FRICTION_SET, DesignSpace, Factor
+from applications.studies.factors import Factor
+from applications.studies.space import DesignSpace
+from applications.studies.stored_factors import ALONG, FRICTION_SET
 from robots.quantities import FRICTION, GAINS, STATE
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from applications.studies.columns import Array, refuse
-from applications.studies.points import even
+from applications.studies.factors import even
 from robots.arguments import check_arguments
 
 LEAST = 12

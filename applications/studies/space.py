@@ -8,72 +8,29 @@ derivatives where points have rates. Operating cases and deviations within toler
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from applications.studies.columns import Array, Mask, refuse
-from applications.studies.points import Choice, Continuous, PointSpace, Variable
-from pipeline.documents.report import sentence
-from pipeline.documents.yaml import parse_yaml
-from pipeline.errors import InputError
-from pipeline.sweep.axes.columns import LABEL, STORED, TRUTH
+from applications.studies.factors import Choice, Continuous, Factor, Kind, list_factors
+from applications.studies.points import PointSpace
+from applications.studies.stored_factors import stored_factors
+from applications.studies.swept_factors import axis_factors, combined
 from pipeline.sweep.axes.derived import DependentAxis, Derived, Filtered
-from pipeline.sweep.axes.kinds import ArrayValues, Axis, Grid, Listed, Product, Sampled
-from pipeline.sweep.choices import only_chosen
 from pipeline.sweep.gravity import GRAVITY
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import DIMS
-from pipeline.sweep.question.reader import stored_question
-from pipeline.sweep.tolerances.reader import Deviations
 from robots.expressions.expression import ParsedExpression
-from robots.loads.wrapped import SUFFIX
-from robots.parameters import Parameter, nearest
+from robots.parameters import Parameter
 from robots.quantities import FRICTION, GAINS, STATE
-
-Kind = Literal["free", "category", "derived", "fixed", "case", "tolerance"]
-
-ALONG = "swept_along"
-"""Attribute of a parameter of designs that was swept along another dim: of friction sets, gains or initial states."""
-
-FRICTION_SET = "friction_set"
-"""Coordinate of designs that are stacked with friction sets: the number of the set."""
-
-SECTIONS = ("design", FRICTION, GAINS, STATE)
-"""Dims along which parameters are swept."""
 
 MAX_CHOICES = 100_000
 """Values of a grid or rows of a table among which a variable chooses."""
-
-MAX_CASES = 10_000
-"""Combinations of operating cases."""
-
-MOST_ROWS = 16
-"""Values in a list of designs that may be the rows of a catalogue, even where none is there twice."""
-
-
-@dataclass(frozen=True, eq=False)
-class Factor:
-    """A factor: the parameters (and labels) that it sets, its values or bounds, and the section that has it.
-
-    section: the dim along which it was swept, `design`, `friction`, or those of gains and initial states.
-    """
-
-    name: str
-    kind: Kind
-    section: str
-    members: tuple[str, ...]
-    domain: Variable | None = None
-
-    @property
-    def is_varied(self) -> bool:
-        """Return whether the factor is chosen: free, or the rows of a table."""
-        return self.kind in ("free", "category")
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,22 +67,13 @@ class DesignSpace(PointSpace):
         that is swept as factors.
         """
         named = tuple(name for name in (sweep.question.cases if cases is None else cases) if not is_dim(sweep, name))
-        base, rules, conditions = _unwrapped(sweep.design)
-        parts = [table for part in _parts(base) for table in _apart(part, named)]
-        _require_swept(named, [name for part in parts for name in part.names])
-        factors: list[Factor] = []
-        combined: list[dict[str, Array]] = []
-        for part in parts:
-            factors += _factors("design", part, named)
-            combined += _cases(part, named)
-        constants = dict(sweep.parameters)
-        more = [] if sweep.simulation is None else [(GAINS, sweep.simulation.gains), (STATE, sweep.simulation.state)]
+        axes = [axis_factors("design", sweep.design, named)]
+        if sweep.simulation is not None:
+            axes += [axis_factors(GAINS, sweep.simulation.gains), axis_factors(STATE, sweep.simulation.state)]
         if friction:
-            more.append((FRICTION, sweep.friction.axis))
-        for section, axis in more:
-            inner, own_rules, own_conditions = _unwrapped(axis)
-            factors += [factor for part in _parts(inner) for factor in _factors(section, part, ())]
-            rules, conditions = (*rules, *own_rules), (*conditions, *own_conditions)
+            axes.append(axis_factors(FRICTION, sweep.friction.axis))
+        rules = tuple(rule for axis in axes for rule in axis.rules)
+        factors, constants = [factor for axis in axes for factor in axis.factors], dict(sweep.parameters)
         factors += [Factor(name, "derived", "design", (name,)) for name, _ in rules]
         set_already = {member for factor in factors for member in factor.members}
         factors += [Factor(name, "fixed", "design", (name,)) for name in constants if name not in set_already]
@@ -135,9 +83,9 @@ class DesignSpace(PointSpace):
         return cls(
             variables,
             tuple(factors),
-            _combined(combined),
+            combined(axes[0].cases),
             rules,
-            conditions,
+            tuple(condition for axis in axes for condition in axis.conditions),
             constants,
             bounds,
             sweep.design.texts,
@@ -171,24 +119,11 @@ class DesignSpace(PointSpace):
     def of_dataset(cls, ds: xr.Dataset) -> DesignSpace:
         """Return the factors of the designs of a dataset, by the text of its sweep; those that differ are varied.
 
-        Designs may be stacked with friction sets, gains and initial states (`applications.studies.axes.by_design`).
-        Files that the sweep names are not read: their columns are those that remain. Without a text that can be read
-        each parameter is free unless columns name one another, and `assumption` says so.
+        Without a text that can be read each parameter is free unless columns name one another, and `assumption` says
+        so.
         """
-        declared, coordinates = _declared(str(ds.attrs.get("sweep", ""))), design_coordinates(ds)
-        written = [name for axis in (declared or {}).values() for name in axis.forms]  # opened stores sort by name
-        order = {name: place for place, name in enumerate(dict.fromkeys((*written, *coordinates)))}
-        coordinates.sort(key=lambda name: order[name])
-        differing = [name for name in coordinates if _differs(ds[name])]
-        factors = [
-            Factor(name, "fixed", section_of(ds[name]), (name,)) for name in coordinates if name not in differing
-        ]
-        for section in SECTIONS:
-            names = [name for name in differing if section_of(ds[name]) == section]
-            factors += _stored_factors(ds, section, names, UNKNOWN if declared is None else declared[section])
-        factors.sort(key=lambda factor: order[factor.members[0]])
-        rule = "its sweep cannot be read: parameters that differ are taken as varied, and derived ones with them"
-        return cls((), tuple(factors), assumption=rule if declared is None else "")
+        factors, assumption = stored_factors(ds)
+        return cls((), tuple(factors), assumption=assumption)
 
     def columns_of(self, ds: xr.Dataset) -> dict[str, Array]:
         """Return the varied factors of a dataset (design,): a parameter's value, of a table the number of its row."""
@@ -332,252 +267,3 @@ def is_dim(sweep: Sweep, name: str) -> bool:
     """Return whether the name of a case stands for friction sets or trajectories, not for a parameter of designs."""
     swept = {row.coordinate for trajectory in sweep.trajectories for row in trajectory.swept}
     return name in DIMS or name in sweep.friction.axis.names or name in swept
-
-
-def section_of(coordinate: xr.DataArray) -> str:
-    """Return the dim along which a parameter of designs was swept."""
-    return str(coordinate.attrs.get(ALONG, "design"))
-
-
-def design_coordinates(ds: xr.Dataset) -> list[str]:
-    """Return the names of the values of designs: parameters, and labels that are numbers or texts."""
-    coordinates = [
-        str(name)
-        for name, x in ds.coords.items()
-        if x.dims == ("design",) and name not in ("design", STORED, FRICTION_SET) and not str(name).startswith(TRUTH)
-    ]
-    return [name for name in coordinates if ds[name].dtype.kind in "fiu" or ds[name].attrs.get("long_name") == LABEL]
-
-
-def varied_numbers(ds: xr.Dataset) -> list[str]:
-    """Return the names of the numbers that the varied factors of a dataset set, without labels."""
-    labels = {
-        name for name in ds.coords if ds[name].dtype.kind not in "fiu" or ds[name].attrs.get("long_name") == LABEL
-    }
-    factors = DesignSpace.of_dataset(ds).varied()
-    return [name for factor in factors for name in factor.members if name not in labels]
-
-
-def _differs(coordinate: xr.DataArray) -> bool:
-    values = coordinate.values
-    return bool(len(values) and (values != values[0]).any())
-
-
-@dataclass(frozen=True)
-class DeclaredAxis:
-    """Axis as declared in a section of the text of a sweep: the form of each parameter, and the number of files."""
-
-    forms: Mapping[str, str]
-    files: int = 0
-
-
-UNKNOWN = DeclaredAxis({}, 1)
-"""Any names, as of a file: of a sweep that cannot be read."""
-
-
-@lru_cache(maxsize=16)
-def _declared(text: str) -> Mapping[str, DeclaredAxis] | None:
-    """Return the content of each axis section in the text of a sweep; None where it cannot be read."""
-    try:
-        data: dict[str, Any] = dict(parse_yaml(text, "the sweep in the store").data)
-        only_chosen(data)
-        simulation = data.get("simulation") or {}
-        axes = {FRICTION: data.get(FRICTION), GAINS: simulation.get(GAINS), STATE: simulation.get(STATE)}
-        drawn = (data.get("tolerances") or {}).get("parameters") or {}
-        design = _declared_axis(data.get("design") or {}, {f"{name}{SUFFIX}": "tolerance" for name in drawn})
-        result = {"design": design, **{section: _declared_axis(axis or {}, {}) for section, axis in axes.items()}}
-    except (InputError, AttributeError, TypeError):
-        return None
-    return result if "robot" in data else None
-
-
-def _declared_axis(axis: Mapping[str, Any], more: Mapping[str, str]) -> DeclaredAxis:
-    parts = {form: axis.get(form) or {} for form in ("grid", "list", "derive")}
-    parts["sample"] = (axis.get("sample") or {}).get("parameters") or {}
-    files = axis.get("file") or []
-    forms = {str(name): form for form, names in parts.items() for name in names}
-    return DeclaredAxis({**forms, **more}, 1 if isinstance(files, str) else len(files))
-
-
-def _stored_factors(ds: xr.Dataset, section: str, names: Sequence[str], axis: DeclaredAxis) -> list[Factor]:
-    """Return the factors of the differing parameters of a dataset that were swept along one dim."""
-    forms = {name: axis.forms.get(name, "file" if axis.files else "derive") for name in names}
-    of_form = {form: [name for name in names if forms[name] == form] for form in forms.values()}
-    factors = [Factor(name, "derived", section, (name,)) for name in of_form.get("derive", [])]
-    factors += [Factor(name, "tolerance", section, (name,)) for name in of_form.get("tolerance", [])]
-    free = [*of_form.get("grid", []), *of_form.get("sample", [])]
-    factors += [Factor(name, "free", section, (name,)) for name in free]
-    filed = of_form.get("file", [])
-    tables = [of_form.get("list", []), *([filed] if axis.files == 1 else _tables(ds, filed))]
-    tables = [table for table in tables if table]
-    cases = stored_question(ds.attrs, ds.coords).cases
-    labels = {name for name in names if ds[name].attrs.get("long_name") == LABEL}
-    if len(tables) == 1 and {*free} <= {*cases}:
-        return factors + list_factors({name: ds[name].values for name in tables[0]}, labels, section)
-    return factors + [
-        table_factor(table, [n for n in table if ds[n].dtype.kind not in "fiu"], section) for table in tables
-    ]
-
-
-def _tables(ds: xr.Dataset, names: Sequence[str]) -> list[list[str]]:
-    """Return the names of columns by the table that they are in: columns of different tables have all combinations."""
-    places = {name: np.unique(ds[name].values, return_inverse=True)[1].ravel() for name in names}
-    tables: list[list[str]] = []
-    for name in names:
-        near = [table for table in tables if any(_depends(places[name], places[column]) for column in table)]
-        tables = [table for table in tables if table not in near] + [[*(n for table in near for n in table), name]]
-    return tables
-
-
-def _depends(one: NDArray[np.intp], second: NDArray[np.intp]) -> bool:
-    """Return whether two columns do not occur in all combinations of their values."""
-    size = int(one.max() + 1) * int(second.max() + 1)
-    return len(np.unique(one * (int(second.max()) + 1) + second)) < size
-
-
-def _require_swept(cases: Sequence[str], varied: Sequence[str]) -> None:
-    for name in cases:
-        if name not in varied:
-            hint = sentence(nearest(name, varied))
-            raise refuse(f"cases.{name}", "no such parameter", "a parameter that is swept under design", hint)
-
-
-def _unwrapped(axis: Axis) -> tuple[Axis, tuple[tuple[str, ParsedExpression], ...], tuple[ParsedExpression, ...]]:
-    """Return the axis that others are made from, their rules of derived parameters, and their conditions."""
-    rules: tuple[tuple[str, ParsedExpression], ...] = ()
-    conditions: tuple[ParsedExpression, ...] = ()
-    while isinstance(axis, DependentAxis):
-        rules = axis.rules + rules if isinstance(axis, Derived) else rules
-        conditions = axis.conditions + conditions if isinstance(axis, Filtered) else conditions
-        axis = axis.base
-    return axis, rules, conditions
-
-
-def _parts(axis: Axis) -> tuple[Axis, ...]:
-    return axis.parts if isinstance(axis, Product) else (axis,) if axis.names else ()
-
-
-def _apart(part: Axis, cases: Sequence[str]) -> tuple[Axis, ...]:
-    """Return a table of designs under all cases, as stores of searches have it, as two: of designs, and of cases."""
-    sides = [[k for k, name in enumerate(part.names) if (name in cases) is inside] for inside in (False, True)]
-    if not isinstance(part, Listed) or not all(sides):
-        return (part,)
-    values = np.stack([*part.values().values()], axis=1)
-    firsts = [np.sort(np.unique(values[:, side], axis=0, return_index=True)[1]) for side in sides]
-    if len(np.unique(values, axis=0)) != len(firsts[0]) * len(firsts[1]):
-        return (part,)
-    return tuple(_table(part, side, rows) for side, rows in zip(sides, firsts, strict=True))
-
-
-def _table(part: Listed, columns: Sequence[int], rows: NDArray[np.intp]) -> Listed:
-    """Return some rows of some columns of a table."""
-    parts = []
-    for k in columns:
-        column = part.columns[k]
-        numbers = column.take(rows.astype(np.int64))
-        parts.append(
-            replace(column, numbers=numbers)
-            if isinstance(column, ArrayValues)
-            else ArrayValues(np.asarray(numbers, dtype=float))
-        )
-    return Listed(tuple(part.names[k] for k in columns), tuple(parts))
-
-
-def _factors(section: str, part: Axis, cases: Sequence[str]) -> Iterator[Factor]:
-    """Give the factors of a part of an axis: each parameter of a grid or sample, the rows of a table."""
-    if isinstance(part, Sampled):
-        logs = part.log or (False,) * len(part.names)
-        for row in zip(part.names, part.low, part.high, logs, strict=True):
-            yield Factor(row[0], "free", section, (row[0],), Continuous(*row))
-    elif isinstance(part, Grid):
-        for name, column in zip(part.names, part.columns, strict=True):
-            values = column.take(np.arange(column.size))
-            yield Factor(
-                name,
-                "case" if name in cases else "free",
-                section,
-                (name,),
-                Choice((name,), values[:, None], ordered=True),
-            )
-    elif isinstance(part, Deviations) or {*part.names} <= {*cases}:
-        for name in part.names:
-            yield Factor(name, "tolerance" if isinstance(part, Deviations) else "case", section, (name,))
-    elif isinstance(part, Listed):
-        rows = part.values()
-        table = np.stack([rows[name] for name in part.names], axis=1)
-        domain = Choice(part.names, table, ordered=False, texts=frozenset(part.texts))
-        yield replace(table_factor(part.names, part.texts, section), domain=domain)
-
-
-def _cases(part: Axis, cases: Sequence[str]) -> list[dict[str, Array]]:
-    """Return tables of the values of operating cases in a part of an axis; values that go together are one table."""
-    if isinstance(part, Grid):
-        columns = zip(part.names, part.columns, strict=True)
-        return [{name: column.take(np.arange(column.size))} for name, column in columns if name in cases]
-    if {*part.names} <= {*cases}:
-        return [part.values()]  # as deviations within tolerances do
-    if inner := {*part.names} & {*cases}:
-        hint = "Move it to the grid: all designs have all cases."
-        raise refuse(f"cases.{min(inner)}", "a case that is no parameter of the grid", "cases in the grid", hint)
-    return []
-
-
-def _combined(tables: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
-    """Return all combinations of the rows of tables of cases."""
-    sizes = [len(next(iter(table.values()))) for table in tables]
-    if (count := int(np.prod(sizes, dtype=float))) > MAX_CASES:
-        raise refuse("cases", f"{count:,} combinations", f"at most {MAX_CASES:,}", "Take fewer values of them.")
-    places = np.meshgrid(*(np.arange(size) for size in sizes), indexing="ij")
-    pairs = zip(tables, places, strict=True)
-    return {name: values[place.ravel()] for table, place in pairs for name, values in table.items()}
-
-
-def list_factors(columns: Mapping[str, NDArray[Any]], labels: Container[str], section: str) -> list[Factor]:
-    """Return the factors of a list of designs, columns (n,) by name: independent ones, and groups that vary together.
-
-    Columns that a label with few texts decides are one factor, the label's; so are columns that name one another. All
-    others are free, labels of many texts, such as names of designs, and labels that are numbers none.
-    """
-    texts = [name for name in columns if name in labels and columns[name].dtype.kind not in "fiu"]
-    numeric = [name for name in columns if name not in texts]
-    groups: list[tuple[str, ...]] = []
-    for label in texts:
-        if _few(len(np.unique(columns[label])), len(columns[label])):
-            decided = [name for name in numeric if _decides(columns[label], columns[name])]
-            groups.append((label, *decided))
-            numeric = [name for name in numeric if name not in decided]
-    pairs = len(groups)
-    for name in numeric:
-        alike = (k for k in range(pairs, len(groups)) if go_together([columns[groups[k][0]], columns[name]]))
-        if (twins := next(alike, None)) is None:
-            groups.append((name,))
-        else:
-            groups[twins] = (*groups[twins], name)
-    groups_shown = [group for k, group in enumerate(groups) if k < pairs or any(name not in labels for name in group)]
-    return [table_factor(group, texts, section) for group in groups_shown]
-
-
-def table_factor(names: Sequence[str], labels: Container[str], section: str) -> Factor:
-    """Return the factor of columns that go together, called by their label, or of a column alone."""
-    label = next((name for name in names if name in labels), None)
-    kind: Kind = "free" if label is None and len(names) == 1 else "category"
-    return Factor(label or ", ".join(names), kind, section, tuple(names))
-
-
-def _decides(label: NDArray[Any], column: NDArray[Any]) -> bool:
-    """Return whether all rows with the same text have the same value."""
-    pairs = [np.unique(x, return_inverse=True)[1].ravel() for x in (label, column)]
-    return len(np.unique(np.stack(pairs), axis=1).T) == int(pairs[0].max()) + 1
-
-
-def go_together(columns: Sequence[NDArray[Any]]) -> bool:
-    """Return whether columns (n,) of numbers or texts name one another: few values, in a one-to-one relation."""
-    places = [np.unique(column, return_inverse=True)[1].ravel() for column in columns]
-    counts = {int(place.max()) + 1 for place in places}
-    one_to_one = len(counts) == 1 and len(np.unique(np.stack(places), axis=1).T) == max(counts)
-    return one_to_one and _few(max(counts), len(columns[0]))
-
-
-def _few(values: int, rows: int) -> bool:
-    """Return whether so many values among rows are those of a catalogue, rather than names of designs or a sample."""
-    return values <= max(MOST_ROWS, rows // 2)

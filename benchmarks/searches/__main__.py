@@ -25,8 +25,9 @@ import numpy as np
 
 from applications.studies.cases import dims_of, with_cases, with_dims
 from applications.studies.columns import Array, objective
+from applications.studies.factors import Choice
 from applications.studies.pareto import front
-from applications.studies.points import Choice, PointSpace
+from applications.studies.points import PointSpace
 from applications.studies.populations.asking import SearchSettings
 from applications.studies.populations.generations import GenerationStore
 from applications.studies.populations.methods import METHODS, ask_and_tell, hypervolume

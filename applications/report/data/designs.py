@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 from applications.report.data.display import DisplayUnit, unit_of, with_unit
 from applications.studies.cases import labels_of
 from applications.studies.columns import Objective, condition, feasible, objective, unit, value_of
+from applications.studies.factors import Factor
 from applications.studies.pareto import front
 from applications.studies.shares import LEAST, Explained, from_samples
-from applications.studies.space import FRICTION_SET, DesignSpace, Factor
+from applications.studies.space import DesignSpace
+from applications.studies.stored_factors import FRICTION_SET
 from pipeline.errors import InputError
 from pipeline.sweep.axes.columns import CASE, STORED
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion

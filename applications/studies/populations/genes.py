@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from applications.studies.columns import Array
-from applications.studies.points import Choice, PointSpace, Variable
+from applications.studies.factors import Choice, Variable
+from applications.studies.points import PointSpace
 
 MOST_POINTS = 100_000
 """Points of a space of choices alone that are listed, to find the nearest one that was not proposed."""

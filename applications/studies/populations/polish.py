@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from applications.studies.columns import objective
+from applications.studies.factors import Continuous
 from applications.studies.optimisation import LocalOptimum, optimise
-from applications.studies.points import Continuous
 from applications.studies.populations.search import SearchOutcome
 from applications.studies.problem import DesignProblem
 from applications.studies.space import DesignSpace

@@ -27,7 +27,8 @@ from applications.studies.populations.asking import AskTell, Remembering, Search
 from applications.studies.populations.generations import GenerationStore
 from applications.studies.populations.methods import ask_and_tell, hypervolume
 from applications.studies.populations.space import ROBOT, FamilySpace, costs_and_violations
-from applications.studies.space import DesignSpace, varied_numbers
+from applications.studies.space import DesignSpace
+from applications.studies.stored_factors import varied_numbers
 from pipeline.cluster.arguments import ClusterLike, Connectable, as_cluster
 from pipeline.monitor.log import Listener
 from pipeline.sweep.model import Sweep

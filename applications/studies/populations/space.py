@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from applications.studies.columns import Array, Objective, base_of, by_case, costs, judges_failures, objective, refuse
 from applications.studies.columns import condition as parsed_condition
-from applications.studies.points import Choice, PointSpace
+from applications.studies.factors import Choice
+from applications.studies.points import PointSpace
 from applications.studies.space import DesignSpace
 from pipeline.errors import InputError
 from pipeline.execution.contents import variable_units

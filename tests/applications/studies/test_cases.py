@@ -15,7 +15,7 @@ from applications.studies.cases import by_cases
 from applications.studies.columns import column, feasible, objective, value_of
 from applications.studies.optimisation import optimise
 from applications.studies.problem import DesignProblem
-from applications.studies.space import varied_numbers
+from applications.studies.stored_factors import varied_numbers
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError
 from pipeline.execution.run import run

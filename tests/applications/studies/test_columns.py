@@ -12,7 +12,7 @@ from applications.studies.columns import column, feasible, names, objective, red
 from applications.studies.ranking import rank
 from applications.studies.refinement import box, refine, saltelli_sweep
 from applications.studies.sensitivity import saltelli
-from applications.studies.space import varied_numbers
+from applications.studies.stored_factors import varied_numbers
 from pipeline.errors import InputError
 from pipeline.sweep.model import Sweep
 

@@ -15,7 +15,8 @@ from applications.studies.columns import column, objective, value_of
 from applications.studies.optimisation import optimise, value_with_rates
 from applications.studies.problem import DesignProblem
 from applications.studies.refinement import refine
-from applications.studies.space import DesignSpace, varied_numbers
+from applications.studies.space import DesignSpace
+from applications.studies.stored_factors import varied_numbers
 from pipeline.errors import InputError
 from pipeline.execution.run import compute, run
 from pipeline.sweep.model import Sweep

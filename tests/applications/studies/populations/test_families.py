@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from applications.commands.cli import cli
-from applications.studies.points import Choice, Continuous
+from applications.studies.factors import Choice, Continuous
 from applications.studies.populations.asking import SearchSettings
 from applications.studies.populations.methods import METHODS, ask_and_tell
 from applications.studies.populations.search import FamilyOutcome, search_families

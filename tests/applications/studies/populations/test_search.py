@@ -17,15 +17,17 @@ from click.testing import CliRunner
 from applications.commands.cli import cli
 from applications.commands.declared import studies as commands
 from applications.studies.columns import condition, feasible, objective
+from applications.studies.factors import Choice, Continuous
 from applications.studies.pareto import front
-from applications.studies.points import Choice, Continuous, PointSpace
+from applications.studies.points import PointSpace
 from applications.studies.populations.asking import SearchSettings
 from applications.studies.populations.genes import Genome, Proposals
 from applications.studies.populations.methods import METHODS, ask_and_tell, hypervolume
 from applications.studies.populations.search import SearchOutcome, search
 from applications.studies.populations.space import costs_and_violations
 from applications.studies.problem import DesignProblem
-from applications.studies.space import DesignSpace, varied_numbers
+from applications.studies.space import DesignSpace
+from applications.studies.stored_factors import varied_numbers
 from pipeline.errors import InputError
 from pipeline.monitor.log import Event, Started
 from pipeline.stores.verify import verify

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from applications.studies.columns import unit
-from applications.studies.points import Choice
+from applications.studies.factors import Choice
 from applications.studies.space import DesignSpace
 from pipeline.errors import InputError
 from pipeline.execution.run import run

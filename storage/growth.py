@@ -40,6 +40,10 @@ class Growing(Location):
     def __hash__(self) -> int:
         return hash((FOLDER, self.base))
 
+    def folder(self) -> Path | None:
+        """Return the folder of the store."""
+        return self.base.folder()
+
     def exists(self) -> bool:
         """Return whether there is a store."""
         return self.base.exists()

@@ -98,15 +98,29 @@ class StoreWriter(BlockReader):
         with ThreadPoolExecutor(1, "store") as disk:
             before: Future[None] | None = None
             for name in self.layout.owned(index):
-                parts = shards.encode(
-                    arrays[name], self.layout.shard(name), self.layout.chunk(name), self.layout.variable(name).fill
-                )
+                parts = self._parts(name, arrays[name])
                 if before is not None:
                     before.result()
                 before = disk.submit(self._put, self.layout.key(index, name), parts)
             if before is not None:
                 before.result()
         return receipt
+
+    def encoded(self, index: int, arrays: Mapping[str, NDArray[Any]]) -> tuple[Receipt, dict[str, bytes]]:
+        """Return the receipt of a block, and the files that `write` would make of it, by variable."""
+        receipt = receipt_of(self.layout, index, arrays, self._hashing)
+        return receipt, {name: b"".join(self._parts(name, arrays[name])) for name in self.layout.owned(index)}
+
+    def put(self, index: int, files: Mapping[str, bytes]) -> None:
+        """Store the encoded files of a block, in the order of `write`, durably. Raises StoreError as `write` does."""
+        _require_same_store(self.location, self._metadata_checksum)
+        for name in self.layout.owned(index):
+            self._put(self.layout.key(index, name), [files[name]])
+
+    def _parts(self, name: str, array: NDArray[Any]) -> list[bytes]:
+        """Return the bytes of the file of a region, in parts."""
+        layout = self.layout
+        return shards.encode(array, layout.shard(name), layout.chunk(name), layout.variable(name).fill)
 
     def _put(self, key: str, parts: list[bytes]) -> None:
         """Write one region, and compare the stored bytes."""

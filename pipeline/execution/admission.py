@@ -1,9 +1,10 @@
 """Admission of workers to a run, when it begins and whenever one joins: only admitted workers are given blocks.
 
 Each worker computes one case and tells its versions, the fingerprint of its source, the bits of the case, the memory
-that it holds, and whether it sees the store. A worker that differs, does not see the store, or has no room for one
-case, is refused in one line; a worker that ends while it is checked has gone and is not wrong. If two workers disagree
-about the bits, this process computes the case too and decides. Workers without the resources that the run asks for
+that it holds, and whether it sees the store. A worker that differs, or has no room for one case, is refused in one
+line; a worker that ends while it is checked has gone and is not wrong. A worker that does not see the folder of the
+store sends its results to this process, which writes them; one that does not reach object storage is refused. If two
+workers disagree about the bits, this process computes the case too and decides. Workers without the resources that the run asks for
 (annotations of Dask) are left alone.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
@@ -23,14 +25,16 @@ from pipeline.cluster.checks import seconds
 from pipeline.errors import ClusterLostError, InputError, Problem, RunStoppedError, size
 from pipeline.execution.device import resources
 from pipeline.execution.executor import translated_losses
-from pipeline.execution.graph import examination_graph, examined, examined_case
+from pipeline.execution.graph import Writer, examination_graph, examined, examined_case
 from pipeline.execution.policy import FULL, WorkerTable, worker_table
 from pipeline.execution.versions import VersionError, differences, identity, version_problem
-from pipeline.monitor.log import Event, Listener, Waiting, WorkerRefused, WorkersJoined, WorkersLeft
+from pipeline.monitor.log import Event, Listener, ResultsSent, Waiting, WorkerRefused, WorkersJoined, WorkersLeft
 from pipeline.plan.memory import BASE_MEMORY
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import fitted, least_memory
 from storage.places.reach import Mark
+from storage.sending import SendingWriter
+from storage.writer import StoreWriter
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -58,10 +62,10 @@ NAMED = 3
 MEMORY_ADVICE = "Give workers more memory, or ask for fewer outputs or shorter trajectories."
 BITS_ADVICE = "Compare the two machines: one of them computes wrongly, or has other packages than it says."
 
-PLACE_ADVICE = (
-    "Take a disk that all machines share, or object storage such as s3://bucket/path; a run without a store brings its "
-    "results by the client."
-)
+PLACE_ADVICE = "Give workers the address and the credentials of the service, or take a folder as the store."
+
+RESULT_BYTES = 1 << 30
+"""Bytes of results, before compression, that may be on their way to this process at a time."""
 
 Answer = Mapping[str, Any] | BaseException
 """Answer of a worker to its check: `identity`, `memory` and `bits`; or the error of the check."""
@@ -78,8 +82,10 @@ class Membership:
         self._resources = {**(annotations.get("resources") or {}), **(resources(plan) or {})}
         self._places = None if annotations.get("allow_other_workers") else annotations.get("workers")
         self._run, self._payload, self._count = uuid.uuid4().hex[:8], examined_case(plan), 0
-        self.mark = b""
-        """Pickled mark of the store that workers have to see; absent: none."""
+        self.mark: Mark | None = None
+        """Mark of the store that workers write to; absent: none."""
+        self._senders: set[str] = set()
+        """Admitted workers that do not see the store and send their results."""
         self._answers = as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self._checks: dict[str, Future] = {}
         """Checks that are under way, by address."""
@@ -106,6 +112,15 @@ class Membership:
         """Addresses of the admitted workers, as of a moment ago."""
         self.look()
         return list(self._bases)
+
+    @property
+    def most(self) -> int:
+        """Blocks that may be in flight: as many as this process has memory for, where workers send their results."""
+        return max(2, RESULT_BYTES // max(1, self.plan.layout.block_bytes(0))) if self._senders else sys.maxsize
+
+    def writer(self, writer: StoreWriter) -> Writer:
+        """Return the writer for tasks of a store's writer: one that sends where a worker may not see the store."""
+        return SendingWriter(writer, self.mark) if self.mark is not None and self.mark.is_folder else writer
 
     @property
     def threads(self) -> int:
@@ -191,6 +206,7 @@ class Membership:
         gone = [address for address in self._bases if address not in self._table]
         for address in gone:
             del self._bases[address]
+        self._senders.intersection_update(self._bases)
         if gone:
             self._news.append(WorkersLeft(len(gone), named(gone)))
         for address in [address for address in self._checks if address not in self._table]:
@@ -199,7 +215,8 @@ class Membership:
 
     def _check(self, address: str) -> None:
         self._count += 1
-        graph, key = examination_graph(self._payload, self._count, self._run, self.mark)
+        mark = b"" if self.mark is None else pickle.dumps(self.mark)
+        graph, key = examination_graph(self._payload, self._count, self._run, mark)
         future = self.client.get(
             graph, key, workers=[address], allow_other_workers=False, priority=URGENT, sync=False, retries=0
         )
@@ -207,7 +224,7 @@ class Membership:
         self._answers.add(future)
 
     def _take_answers(self) -> None:
-        joined: list[str] = []
+        joined: dict[str, str] = {}
         while self._answers.has_ready():
             future, value = next(self._answers)
             address = next((name for name, check in self._checks.items() if check is future), None)
@@ -221,10 +238,13 @@ class Membership:
                 self._refuse(address, answer, problem)
             elif not isinstance(answer, BaseException):
                 self._bases[address] = self._base(answer)
-                joined.append(address)
+                joined[address] = answer["place"]
         if joined:
             threads = sum(int(self._table[address]["nthreads"]) for address in joined)
             self._news.append(WorkersJoined(len(joined), threads, named(joined)))
+        if senders := [address for address, fault in joined.items() if fault]:
+            self._senders.update(senders)
+            self._news.append(ResultsSent(len(senders), named(senders), joined[senders[0]]))
 
     def _base(self, answer: Mapping[str, Any]) -> int:
         return int(answer["memory"]) + self.plan.base_memory - BASE_MEMORY
@@ -235,8 +255,8 @@ class Membership:
         if unequal := differences({address: tells}):
             return version_problem(self.cluster, unequal[0])
         assert not isinstance(answer, BaseException), "an error is a difference"
-        if fault := answer["place"]:
-            return Problem(self.cluster, 0, 0, f"worker {address}", fault, "a store that all workers see", PLACE_ADVICE)
+        if (fault := answer["place"]) and not (self.mark and self.mark.is_folder):
+            return Problem(self.cluster, 0, 0, f"worker {address}", fault, "a store that it reaches", PLACE_ADVICE)
         return self._memory_problem(address, answer) or self._bits_problem(address, answer["bits"])
 
     def _memory_problem(self, address: str, answer: Mapping[str, Any]) -> Problem | None:
@@ -333,11 +353,11 @@ def admit(
 ) -> Membership | None:
     """Workers of a cluster that may compute a plan; None without a cluster. Raises InputError, ClusterLostError.
 
-    `mark`: the store that they have to see, where they write to one.
+    `mark`: the store that they write to, if there is one.
     """
     if client is None:
         return None
     members = Membership(client, plan, cluster)
-    members.mark = b"" if mark is None else pickle.dumps(mark)
+    members.mark = mark
     members.plan = members.begin(notify)
     return members

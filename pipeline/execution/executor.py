@@ -74,6 +74,10 @@ class Members(Protocol):
     def addresses(self) -> list[str]:
         """Addresses of the workers."""
 
+    @property
+    def most(self) -> int:
+        """Blocks that may be in flight, beside what the workers can hold."""
+
     def news(self) -> list[Event]:
         """Workers that came, went or were refused since this was asked last."""
 

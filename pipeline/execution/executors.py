@@ -166,7 +166,11 @@ class ClusterExecutor:
         What lies on a worker that is paused and idle takes no place: others would have nothing to do.
         """
         with translated_losses():
-            return max(0, self.window() - len(self._tasks - self._stuck)) * self.batch() if self.is_ready else 0
+            if not self.is_ready:
+                return 0
+            length = self.batch()
+            window = self.window() if self.members is None else min(self.window(), max(1, self.members.most // length))
+            return max(0, window - len(self._tasks - self._stuck)) * length
 
     @property
     def is_ready(self) -> bool:

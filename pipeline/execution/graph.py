@@ -41,6 +41,7 @@ from robots.devices import CPU
 from storage.encoding.shards import crc32c
 from storage.errors import StoreError
 from storage.ledger import Receipt
+from storage.sending import SendingWriter
 from storage.writer import Comparer, StoreWriter
 from tasks.blocks import assembly
 from tasks.blocks.assembly import Assembled
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from dask.array import Array
 
 Granularity = Literal["limb", "block"]
-Writer = StoreWriter | Comparer
+Writer = StoreWriter | SendingWriter | Comparer
 
 Arguments = ParamSpec("Arguments")
 Value = TypeVar("Value")

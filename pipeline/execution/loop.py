@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from pipeline.errors import RunCancelledError, RunStoppedError
 from pipeline.execution.executor import Executor, Key, KeyedGraph, Result, Withdrawn, failure
-from pipeline.execution.graph import Granularity, block_graph, isolated_graph
+from pipeline.execution.graph import Granularity, Writer, block_graph, isolated_graph
 from pipeline.execution.policy import (
     DEFAULTS,
     Agenda,
@@ -44,6 +44,7 @@ from pipeline.plan.model import Plan
 from pipeline.plan.plan import fitted
 from storage.errors import StoreError
 from storage.ledger import Ledger, Receipt
+from storage.sending import delivered
 from storage.store import StoreWriter
 from tasks.blocks.user_metrics import MetricWarning
 
@@ -73,6 +74,8 @@ class RunLoop:
     """Function that returns True if somebody in this process has asked the run to end."""
     blocks: Iterable[int] | None = None
     """Blocks without a receipt in the order in which they are computed; absent: that of their numbers."""
+    task_writer: Writer | None = None
+    """Writer of the tasks; absent: that of the run, for workers that all reach the store."""
     samples: int = 0
     failed_cases: int = 0
     agenda: Agenda = field(init=False)
@@ -131,9 +134,10 @@ class RunLoop:
         """The graph of an attempt; keys of a second one differ, so that Dask never takes one for the other."""
         first = attempt.step == "compute" and attempt.number == 1 and attempt.block not in self._renamed
         run = self._run if first else uuid.uuid4().hex[:8]
+        writer = self.task_writer or self.writer
         if attempt.step == "isolate":
-            return isolated_graph(self.plan, attempt.block, self.writer, run, self.timeouts)
-        return block_graph(self.plan, attempt.block, self.writer, run, self.granularity)
+            return isolated_graph(self.plan, attempt.block, writer, run, self.timeouts)
+        return block_graph(self.plan, attempt.block, writer, run, self.granularity)
 
     def _handle_results(self) -> None:
         """Wait for a result, and handle all that are ready before more is submitted."""
@@ -184,7 +188,7 @@ class RunLoop:
         for event in failures:
             self.failed_cases += isinstance(event, CaseFailed)
             self.notify(event)
-        self.ledger.append(receipt)
+        self.ledger.append(delivered(receipt, self.writer))
         self.agenda.succeeded()
         self._pauses.succeeded()
         if attempt.step == "compute":

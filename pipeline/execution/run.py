@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import shutil
 import sys
 import tempfile
@@ -19,8 +18,6 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
-
-from dask.base import annotate
 
 from pipeline.cluster.arguments import (
     ClusterLike,
@@ -44,7 +41,7 @@ from pipeline.execution.graph import Granularity
 from pipeline.execution.handle import PendingRun, RunHandle
 from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy import DEFAULTS, Timeouts
-from pipeline.execution.preparation import computed, lazy, require_space
+from pipeline.execution.preparation import computed, require_space
 from pipeline.execution.processes.signals import orderly_end
 from pipeline.execution.shared_blocks import SharedBlocks, together
 from pipeline.monitor.log import ClusterRestarted, Finished, Listener, RunLog, Started, Stopped, broadcast, clear_cancel
@@ -58,7 +55,6 @@ from pipeline.sweep.user_metrics import UserFunction, UserMetric, with_metrics
 from robots.arguments import check_arguments
 from storage.completion import finish
 from storage.ledger import Ledger
-from storage.manifest import MANIFEST
 from storage.places.access import coordinator_lock, locate
 from storage.places.location import Location, LocationLike, refusals
 from storage.places.reach import Mark, marked
@@ -261,8 +257,6 @@ class _Task:
                 logging.getLogger(__name__).debug("a block failed in memory", exc_info=True)
         folder = Path(tempfile.mkdtemp(prefix="limbsweep-"))
         try:
-            if isinstance(cluster, UserCluster) and not _all_see(cluster, folder):
-                return _gathered(plan, cluster)
             here = replace(self, store=folder / "results.zarr", cluster=cluster)
             return here._complete(stop).load(scheduler=_loading(cluster))
         finally:
@@ -282,22 +276,6 @@ def _loading(cluster: Connectable) -> str:
     """Dask's scheduler that reads the results: threads, but none for a run that asked for none."""
     alone = isinstance(cluster, ClusterConfig) and cluster.cluster.kind == "synchronous"
     return "synchronous" if alone else "threads"
-
-
-def _all_see(cluster: UserCluster, folder: Path) -> bool:
-    """Return whether all workers see a folder of this machine."""
-    with connect(cluster) as client:
-        return client is not None and all(client.run(os.path.isdir, str(folder)).values())
-
-
-def _gathered(plan: Plan, cluster: UserCluster) -> Dataset:
-    """The results of a plan on workers that share no disk with this machine."""
-    with connect(cluster) as client:
-        assert client is not None, "a user's cluster has a client"
-        members = admit(client, plan, cluster.source)
-        assert members is not None, "a client has workers"
-        with annotate(workers=members.addresses()):
-            return lazy(plan.sweep).load(scheduler=client)
 
 
 def near(plan: Plan) -> ClusterConfig:
@@ -344,10 +322,12 @@ class _Run:
 
     def _on_cluster(self, lost: str | None) -> None:
         """Every stage of a run on one cluster; `lost` says why that before it was lost, if one was."""
-        with connect(self.cluster, broadcast(self.listeners)) as client:
-            with marked(self.place, MANIFEST) if self._is_far(client) else nullcontext() as mark:
-                plan, members = self._checked(client, mark)
-                create_store(plan, self.place)
+        with (
+            connect(self.cluster, broadcast(self.listeners)) as client,
+            marked(self.place) if self._is_far(client) else nullcontext() as mark,
+        ):
+            plan, members = self._checked(client, mark)
+            create_store(plan, self.place)
             with (
                 coordinator_lock(self.place),
                 Ledger.open(self.place, self.plan.blocks) as ledger,
@@ -359,6 +339,8 @@ class _Run:
                 notify = broadcast((log, *scalers(client), *self.listeners))
                 if lost:
                     notify(ClusterRestarted(lost))
+                if mark is not None:
+                    mark.enter()
                 replace(self, plan=plan)._compute(ledger, client, members, notify)
                 self._finish(ledger)
 
@@ -405,6 +387,7 @@ class _Run:
         writer = StoreWriter(self.place)
         blocks = shared.order(ledger.remaining())
         loop = RunLoop(plan, writer, ledger, executor, notify, granularity, self.timeouts, self.stop, blocks)
+        loop.task_writer = None if members is None else members.writer(writer)
         try:
             notify(Started(plan.blocks, ledger.count, plan.block_samples, _dashboard(client), granularity))
             loop.run()

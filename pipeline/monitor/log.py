@@ -170,6 +170,15 @@ class WorkersJoined:
 
 
 @dataclass(frozen=True)
+class ResultsSent:
+    """Workers cannot write to the store and send their results: how many, the first of them by address, the cause."""
+
+    workers: int
+    names: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class WorkerRefused:
     """A worker gets no blocks: its address, and the reason with what to do."""
 
@@ -230,6 +239,7 @@ Event = (
     | WorkerPaused
     | ClusterState
     | WorkersJoined
+    | ResultsSent
     | WorkerRefused
     | WorkersLeft
     | BlocksRecalled
@@ -280,6 +290,7 @@ KINDS: dict[str, type[Any]] = {
         WorkerPaused,
         ClusterState,
         WorkersJoined,
+        ResultsSent,
         WorkerRefused,
         WorkersLeft,
         BlocksRecalled,

@@ -25,6 +25,7 @@ from pipeline.monitor.log import (
     Finished,
     Listener,
     MetricFailed,
+    ResultsSent,
     Started,
     Stopped,
     Waiting,
@@ -161,6 +162,9 @@ def note(event: Event) -> str | None:
             return f"worker {worker} is paused, its memory is full ({size(used)} of {size(limit)}): {PAUSED[step]}"
         case WorkersJoined(workers, threads, names):
             return f"{counted(workers, 'worker')} admitted with {counted(threads, 'thread')}: {names}"
+        case ResultsSent(workers, names, reason):
+            told = f"the run writes the results of {counted(workers, 'worker')}, which come over the network"
+            return f"{told} ({reason}): {names}"
         case WorkerRefused(worker, reason):
             return f"worker {worker} is refused and gets no blocks: {reason}"
         case WorkersLeft(workers, names):

@@ -22,6 +22,7 @@ from pipeline.monitor.log import (
     ClusterState,
     LogRecord,
     MetricFailed,
+    ResultsSent,
     Started,
     Stopped,
     Waiting,
@@ -252,7 +253,7 @@ def _news(run: list[LogRecord]) -> str | None:
                 return f"stopped: {reason}"
             case Waiting(seconds, what):
                 return f"nothing came back for {clock(seconds)}: {what}"
-            case WorkerPaused() | WorkerRefused() | WorkersLeft() | BlocksRecalled() as event:
+            case WorkerPaused() | WorkerRefused() | ResultsSent() | WorkersLeft() | BlocksRecalled() as event:
                 return note(event)
             case BlockRetried(block, step, reason):
                 return f"block {block} is tried again ({step}): {reason}"

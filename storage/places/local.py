@@ -62,6 +62,10 @@ class LocalFolder(Location):
                 raise foreign(what, file)
         return file
 
+    def folder(self) -> Path | None:
+        """Return the folder."""
+        return self.path
+
     def exists(self) -> bool:
         """Return whether there is a folder, a file, or a link to nothing."""
         return self.path.exists() or self.path.is_symlink()

@@ -81,6 +81,10 @@ class Location(ABC):
             return False
         return True
 
+    def folder(self) -> Path | None:
+        """Return the folder on a disk, which other machines may not see; None for object storage."""
+        return None
+
     @abstractmethod
     def exists(self) -> bool:
         """Return whether there is anything at the location, be it a store or not."""

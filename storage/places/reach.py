@@ -1,4 +1,8 @@
-"""Reach of a location: a worker on another machine has to see the same folder or prefix, and to write there."""
+"""Reach of a location: what a process on another machine needs, to see the same folder or prefix, and to write there.
+
+A folder is known by a mark, an empty file with a name of its own: another machine may have a folder of the same path,
+even a copy of the same store.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storage.errors import StoreError
-from storage.places.local import LocalFolder
+from storage.places.local import DRAFT
 from storage.places.location import Location
 
 
@@ -21,38 +25,54 @@ class Mark:
     location: Location
     files: tuple[str, ...] = ()
 
+    @property
+    def is_folder(self) -> bool:
+        """Return whether the location is a folder, which machines may not share."""
+        return bool(self.files)
+
     def fault(self) -> str:
         """Return in words why this process cannot use the location; empty where it can."""
-        if not self.files:
+        if not self.is_folder:
             try:
                 self.location.exists()
             except StoreError as error:
                 return str(error)
             return ""
-        if not any(map(os.path.exists, self.files)):
+        seen = next((file for file in self.files if os.path.exists(file)), None)
+        if seen is None:
             return f"a machine that does not see the folder of {self.location}"
-        folder = _nearest(Path(self.files[0]))
+        folder = os.path.dirname(seen)
         return "" if os.access(folder, os.W_OK) else f"a machine that may not write to {folder}"
+
+    def enter(self) -> None:
+        """Move the mark into the folder, once the store is made and its lock is held.
+
+        There it has the name of a draft, which the next holder of the lock removes if this process is killed.
+        """
+        if self.is_folder:
+            beside, inside = self.files
+            with suppress(OSError):  # of a folder that cannot be written to: the first block tells that
+                Path(inside).touch()
+            Path(beside).unlink(missing_ok=True)
 
 
 @contextmanager
-def marked(location: Location, key: str) -> Iterator[Mark]:
-    """Mark a location for other processes while the block runs: by an empty file beside the folder.
-
-    From then on the mark is the file of a key, which the store has once it is made.
-    """
-    if not isinstance(location, LocalFolder):
+def marked(location: Location) -> Iterator[Mark]:
+    """Mark a location for other processes while the block runs: by an empty file in the folder, or beside it."""
+    folder = location.folder()
+    if folder is None:
         yield Mark(location)
         return
-    manifest = location.path / key
-    mark = _nearest(location.path.parent) / f".limbsweep-{uuid.uuid4().hex[:8]}"
+    name = uuid.uuid4().hex[:8]
+    files = _nearest(folder.parent) / f".limbsweep-{name}", folder / f".run.{name}{DRAFT}"
     with suppress(OSError):  # a store that cannot be made is told by what makes it
-        if not manifest.exists():
-            mark.touch(exist_ok=False)
+        files[folder.is_dir()].touch(exist_ok=False)
     try:
-        yield Mark(location, (str(manifest), str(mark)))
+        yield Mark(location, (str(files[0]), str(files[1])))
     finally:
-        mark.unlink(missing_ok=True)
+        for file in files:
+            with suppress(OSError):
+                file.unlink(missing_ok=True)
 
 
 def _nearest(folder: Path) -> Path:

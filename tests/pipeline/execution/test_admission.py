@@ -13,9 +13,11 @@ from pipeline.execution import admission
 from pipeline.execution.admission import Membership
 from pipeline.execution.policy import FULL, worker_table
 from pipeline.execution.versions import SOURCE, identity
-from pipeline.monitor.log import Event, Waiting, WorkerRefused, WorkersJoined, WorkersLeft
+from pipeline.monitor.log import Event, ResultsSent, Waiting, WorkerRefused, WorkersJoined, WorkersLeft
 from pipeline.plan.memory import BASE_MEMORY
 from pipeline.plan.plan import plan
+from storage.places.access import locate
+from storage.places.reach import Mark
 from tests.pipeline.runs import FEW, sweep
 
 GIB = 1 << 30
@@ -108,10 +110,7 @@ def test_workers_that_agree_are_admitted() -> None:
             "got a memory limit of 4 GiB; expected at least 5[.].* one case does not",
         ),
         (SOUND | {"identity": identity() | {SOURCE: "0"}}, "got source of limbsweep 0; expected.*the same commit"),
-        (
-            SOUND | {"place": "a machine that does not see the folder of a.zarr"},
-            "got a machine that does not see the folder of a.zarr; expected a store that all workers see",
-        ),
+        (SOUND | {"place": "no credentials"}, "got no credentials; expected a store that it reaches"),
         (ModuleNotFoundError("No module named 'pipeline'"), "without an answer.*expected limbsweep to be installed"),
     ],
 )
@@ -126,6 +125,21 @@ def test_one_that_differs_is_refused_in_a_line_and_the_others_go_on(wrong: Any, 
     if "same bits" not in words:  # of one worker alone nobody knows
         with pytest.raises(InputError, match=words):
             begun(Cluster(b=wrong))
+
+
+def test_one_that_does_not_see_the_folder_sends_its_results_and_few_are_on_their_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cluster = Cluster(a=SOUND, b=SOUND | {"place": "a machine that does not see it"})
+    made = members(cluster)
+    made.mark = Mark(locate("a.zarr"), ("beside", "inside"))
+    made.begin(lambda event: None)
+    assert made.news() == [WorkersJoined(2, 4, "a, b"), ResultsSent(1, "b", "a machine that does not see it")]
+    monkeypatch.setattr(admission, "RESULT_BYTES", 5 * made.plan.layout.block_bytes(0))
+    assert made.most == 5
+    del cluster.rows["b"]
+    made.look(now=True)
+    assert made.most > 1000
 
 
 def test_of_two_that_disagree_this_machine_tells_which_is_wrong() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,11 @@ from distributed import Client, LocalCluster
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import TaskError
 from pipeline.execution import graph
-from pipeline.execution import run as running
 from pipeline.execution import work as blocks
 from pipeline.execution.preparation import lazy
 from pipeline.execution.run import compute, run
-from pipeline.monitor.log import BlockDone, CaseFailed, Event, Finished, Started
+from pipeline.monitor.log import BlockDone, CaseFailed, Event, Finished, ResultsSent, Started
+from storage.places.reach import Mark
 from tasks.blocks import limb_results
 from tests.pipeline.runs import EVERYTHING, FEW, SYNCHRONOUS, cut_finely, sweep
 
@@ -119,8 +118,10 @@ def test_a_case_that_cannot_be_computed_is_left_out_as_in_a_store(monkeypatch: p
 
 
 def test_workers_that_share_no_disk_send_their_results(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os.path, "isdir", lambda path: False)
-    monkeypatch.setattr(running, "create_store", lambda *arguments: pytest.fail("a store was made"))
-    here = undated(run(sweep(FEW), client=client))
+    monkeypatch.setattr(Mark, "fault", lambda mark: "another machine")
+    events: list[Event] = []
+    here = undated(run(sweep(FEW), client=client, listeners=[events.append]))
+    (sent,) = (event for event in events if isinstance(event, ResultsSent))
+    assert (sent.workers, sent.reason) == (2, "another machine")
     monkeypatch.undo()
     xr.testing.assert_identical(here, undated(run(sweep(FEW), cluster=SYNCHRONOUS)))

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from applications.commands.cluster_inputs import cluster_in
 from applications.commands.refusals import Incomplete
-from applications.commands.sweep_inputs import sweeps_in
+from applications.commands.sweep_inputs import stores_of
 from applications.commands.terminal import print_rows
 from pipeline.plan.plan import plan
 
@@ -15,18 +16,24 @@ TIME = "time"
 """Row of a plan that is measured, unless it has to be quick."""
 
 
-def check(sweep: Path, subset: str | None, quick: bool) -> None:
-    """Validate a sweep file, print the plan, and try a few designs."""
-    sweeps = sweeps_in(sweep, subset)
-    for number, sweep_plan in enumerate([plan(parsed) for parsed in sweeps]):
+def check(sweep: Path, subset: str | None, quick: bool, cluster: Path | None = None, store: str | None = None) -> None:
+    """Validate a sweep file, print the plan, try a few designs, and ask a cluster for its workers."""
+    stores, _ = stores_of(str(sweep), subset, store)
+    sweeps, config = [parsed for parsed, _ in stores], cluster_in(cluster)
+    plans = [(plan(parsed), place) for parsed, place in stores]
+    for number, (sweep_plan, _) in enumerate(plans):
         if number:
             click.echo()
         print_rows(row for row in sweep_plan.rows() if quick or row[0] != TIME)
-    if quick:
+    if quick and config is None:
         return
     # all that computes, which the plan does not wait for
-    from pipeline.execution import measured_time, trial
+    from pipeline.execution import cluster_check, measured_time, trial
 
+    if config is not None:
+        print_rows(row for sweep_plan, place in plans for row in cluster_check.cluster_rows(sweep_plan, config, place))
+    if quick:
+        return
     for parsed in sweeps:
         rows = [("robot", parsed.robot), (TIME, measured_time.measured_time(parsed).text)]
         print_rows(rows[0 if len(sweeps) > 1 else 1 :])

@@ -4,8 +4,8 @@ Each worker computes one case and tells its versions, the fingerprint of its sou
 that it holds, and whether it sees the store. A worker that differs, or has no room for one case, is refused in one
 line; a worker that ends while it is checked has gone and is not wrong. A worker that does not see the folder of the
 store sends its results to this process, which writes them; one that does not reach object storage is refused. If two
-workers disagree about the bits, this process computes the case too and decides. Workers without the resources that the run asks for
-(annotations of Dask) are left alone.
+workers disagree about the bits, this process computes the case too and decides. Workers without the resources that the
+run asks for (annotations of Dask) are left alone.
 """
 
 from __future__ import annotations

@@ -98,6 +98,7 @@ TARGET = option(
     "--store", callback=_named, help="Folder or URL of the store; default: SWEEP with .zarr, or the STORE given."
 )
 CLUSTER = option("--cluster", type=FILE, help="Cluster file; default: this machine.")
+CLUSTER_CHECKED = option("--cluster", type=FILE, help="Cluster file: check its workers and their way to the store.")
 GRANULARITY = option(
     "--granularity",
     type=click.Choice(["limb", "block"]),

@@ -6,6 +6,7 @@ import click
 
 from applications.commands.declared.options import (
     CLUSTER,
+    CLUSTER_CHECKED,
     DEVICE,
     FILE,
     GRANULARITY,
@@ -35,11 +36,14 @@ PLANNING = (
         "check",
         """Validate the sweep file SWEEP, print the plan, and try a few designs: failures are warnings.
 
-        The exit status is 1 if all tried designs fail.
+        The exit status is 1 if all tried designs fail. With --cluster, each worker of a scheduler that runs is checked
+        as for a run, and the command says which workers may compute and who writes the results.
         """,
         SWEEP,
         SUBSET,
-        option("--quick", is_flag=True, help="Compute nothing, not even a few designs."),
+        option("--quick", is_flag=True, help="Compute no designs; with --cluster, workers compute one case."),
+        CLUSTER_CHECKED,
+        TARGET,
     ),
 )
 RUNS = (

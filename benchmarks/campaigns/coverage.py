@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -47,6 +48,7 @@ ENCODER = 2e-3
 """Step of coarse encoders [rad]."""
 
 Change = Callable[[np.random.Generator, np.ndarray], np.ndarray]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Truth:
     force: np.ndarray
     velocity: np.ndarray
     heavier: np.ndarray
+    is_own: bool = True
 
     @property
     def size(self) -> float:
@@ -82,7 +85,7 @@ def truth_of(name: str, *, own: bool = True) -> Truth:
     moving = _moving(robot, x, xd, xdd)
     if not own:
         position, velocity, force = foreign(robot, moving)
-        return Truth(robot, moving, position, force, velocity, foreign(robot, moving, heavier=1.1)[2])
+        return Truth(robot, moving, position, force, velocity, foreign(robot, moving, heavier=1.1)[2], is_own=False)
     solved = inverse_dynamics(robot, forces=Forces(friction=FRICTION), **moving)
     heavy = np.zeros_like(solved.force)
     position = actuator_positions(robot, **moving).position
@@ -90,7 +93,9 @@ def truth_of(name: str, *, own: bool = True) -> Truth:
     return Truth(robot, moving, position, solved.force, solved.velocity, solved.force + heavy)
 
 
-def foreign(robot: Robot, moving: Moving, heavier: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def foreign(
+    robot: Robot, moving: Moving, heavier: float = 1.0, gravity: tuple[float, float, float] = GRAVITY
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Positions, velocities and forces of the actuators, friction included, by Pinocchio or MuJoCo.
 
     heavier: factor of all masses of the first limb. Armatures are added to what the engine gives, as is friction.
@@ -111,7 +116,7 @@ def foreign(robot: Robot, moving: Moving, heavier: float = 1.0) -> tuple[np.ndar
         from benchmarks.peers.pinocchio import Tree as PinocchioTree
 
         q, qd, qdd = bones.motion(robot, moving)
-        force = PinocchioTree(bones, GRAVITY).inverse_dynamics(q, qd, qdd)[:, motors]
+        force = PinocchioTree(bones, gravity).inverse_dynamics(q, qd, qdd)[:, motors]
     else:
         from benchmarks.peers.mujoco import Tree as MujocoTree
 
@@ -121,7 +126,7 @@ def foreign(robot: Robot, moving: Moving, heavier: float = 1.0) -> tuple[np.ndar
         closure = Closure(bones, bones.motion(robot, moving)[0])
         closed = closure.close(target)
         q, (qd, qdd, unit) = closed.T, closure.motion(target, closed)
-        torque = MujocoTree(bones, GRAVITY).inverse_dynamics(np.ascontiguousarray(q), qd, qdd)
+        torque = MujocoTree(bones, gravity).inverse_dynamics(np.ascontiguousarray(q), qd, qdd)
         force = closure.projected(torque, unit)
     armature = np.array(
         [
@@ -221,11 +226,15 @@ class SeedOutcome:
 
 
 @dataclass
-class Outcomes:
-    """Outcomes by robot, case, engine and seed; a file has one line for each as soon as it is there."""
+class Outcomes(Generic[T]):
+    """Outcomes by robot, case, engine and seed; a file has one line for each as soon as it is there.
 
+    kind: record of an outcome, whose fields are those of a line.
+    """
+
+    kind: type[T]
     path: Path | None = None
-    known: dict[str, SeedOutcome] = field(default_factory=dict)
+    known: dict[str, T] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Read the file, whose last line may be cut off where the campaign was stopped."""
@@ -234,23 +243,24 @@ class Outcomes:
         if self.path is not None and len(whole) < len(lines):
             self.path.write_text("".join(whole))
         for line in map(json.loads, whole):
-            self.known[line["key"]] = SeedOutcome(line["before"], line["now"], line["warned"])
+            key = line.pop("key")
+            self.known[key] = self.kind(**line)
 
-    def of(self, key: str, outcome: Callable[[], SeedOutcome]) -> SeedOutcome:
+    def of(self, key: str, outcome: Callable[[], T]) -> T:
         """Return the outcome of a key, taken where it is known."""
         if key not in self.known:
             self.known[key] = outcome()
             if self.path is not None:
                 with self.path.open("a") as file:
-                    file.write(json.dumps({"key": key, **asdict(self.known[key])}) + "\n")
+                    file.write(json.dumps({"key": key, **asdict(cast(Any, self.known[key]))}) + "\n")
         return self.known[key]
 
 
 def coverage(
-    name: str, seeds: int, own: bool = False, only: Sequence[str] = (), outcomes: Outcomes | None = None
+    name: str, seeds: int, own: bool = False, only: Sequence[str] = (), outcomes: Outcomes[SeedOutcome] | None = None
 ) -> Iterator[Covered]:
     """Rows of a robot; the regressor of its motion is computed once, but for encoders, which change the motion."""
-    outcomes = outcomes or Outcomes()
+    outcomes = outcomes or Outcomes(SeedOutcome)
     truth = truth_of(name, own=own)
     options = Preparation(rest=0.0)  # the cutoff is that of `identify` where nothing is said
     time = np.arange(len(truth.force)) * STEP
@@ -283,11 +293,11 @@ def _outcome(machine: RecordedMachine, case: Case, truth: Truth, seed: int) -> S
         trial = RecordedMachine(truth.robot, case.model, (recording,))
         trial.__dict__["base"] = machine.base
     else:
-        trial = _with_forces(machine, prepare(signals, options))
+        trial = with_forces(machine, prepare(signals, options))
     if case.name.endswith("taken out"):
-        trial = _with_forces(machine, with_delay(trial, "weighted")[0].recordings[0])
+        trial = with_forces(machine, with_delay(trial, "weighted")[0].recordings[0])
     fit = fit_machine(trial)
-    error = np.abs(fit.values - _exact(machine)[list(fit.kept)])
+    error = np.abs(fit.values - exact_values(machine)[list(fit.kept)])
     return SeedOutcome(
         before=float(np.mean(error < INTERVAL * fit.plain)),
         now=float(np.mean(error < INTERVAL * fit.deviations)),
@@ -295,7 +305,8 @@ def _outcome(machine: RecordedMachine, case: Case, truth: Truth, seed: int) -> S
     )
 
 
-def _exact(machine: RecordedMachine) -> np.ndarray:
+def exact_values(machine: RecordedMachine) -> np.ndarray:
+    """Return the true base parameters of a machine with the friction of this campaign."""
     values = dict(zip((c.name for c in machine.columns), nominal(machine.robot, machine.model), strict=True))
     for name in machine.robot.mechanism.actuators:
         values |= {f"{name}.{key}": float(str(FRICTION[key])) for key in ("coulomb", "viscous")}
@@ -303,7 +314,7 @@ def _exact(machine: RecordedMachine) -> np.ndarray:
     return machine.base.of(list(values.values()))
 
 
-def _with_forces(machine: RecordedMachine, recording: Prepared) -> RecordedMachine:
+def with_forces(machine: RecordedMachine, recording: Prepared) -> RecordedMachine:
     """Return the machine with other forces along the same motion, whose regressor is there already."""
     run = machine.runs[0]
     stride = max(1, recording.every // 8)
@@ -324,7 +335,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="a file of every seed, to go on with")
     parser.add_argument("--own", action="store_true", help="forces by limbsweep itself")
     arguments = parser.parse_args()
-    outcomes = Outcomes(arguments.keep)
+    outcomes = Outcomes(SeedOutcome, arguments.keep)
     print("| robot | case | model | seeds | before | now | warned |")
     print("|---|---|---|---:|---:|---:|---:|")
     for name in arguments.robots:

@@ -1,23 +1,30 @@
 """Faults of recordings that must get their name: how often each is named in recordings with noise, and what else is.
 
-    python -m benchmarks.campaigns.faults [--robots ur5e five_bar delta_3rr2rrr] [--seeds 5] [--only gravity gear]
-        [--foreign]
+    python -m benchmarks.campaigns.faults [--robots ur5e five_bar delta_3rr2rrr] [--seeds 100] [--only gravity gear]
+        [--foreign] [--keep SEEDS.jsonl] [--minutes 8]
 
 Forces are those of limbsweep, or with `--foreign` of Pinocchio and MuJoCo. A row is a fault: seeds in which the finding
-or warning with its name and its actuator was there, and the others that were told. The first row has no fault: what is
-told there is a false alarm. Faults of the motion itself are for chains alone, whose forces follow from any motion.
+or warning with its name and its actuator was there, with the exact 95 % interval of that share, and what else was told.
+The first row has no fault: any warning is a false alarm, and `coverage` is the share of 95 % intervals that hold the
+true parameters. Faults of the motion itself are for chains alone, whose forces follow from any motion.
+
+`--keep` writes every seed into a file as soon as it is there, and takes those that the file has. With `--minutes` it
+stops after so long and prints what is there: the same command goes on. A program that has changed wants a new file.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from pathlib import Path
 
 import numpy as np
+from scipy.stats import binomtest
 
 from applications.identification.estimation.machines.checks.hypotheses import check_machine
 from applications.identification.estimation.machines.checks.series import check_signals
@@ -29,7 +36,7 @@ from applications.identification.estimation.machines.machine_model import Machin
 from applications.identification.estimation.machines.preparation import Signals, prepare
 from benchmarks.campaigns import coverage
 from tasks import inverse_dynamics
-from tasks.dynamics.records import Forces, Moving
+from tasks.dynamics.records import GRAVITY, Forces, Moving
 
 NOISE = 0.02
 """Standard deviation of the noise of forces, relative to those of each actuator."""
@@ -40,16 +47,26 @@ ALWAYS = ("residuals are correlated", "parameters are known to")
 """Warnings that are no faults."""
 
 Change = Callable[[coverage.Truth], Signals]
+Outcomes = coverage.Outcomes["FaultOutcome"]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault: its name, the pattern of the text that names it, a recording with it, whether it is of chains alone."""
+    """A fault: its name, the pattern of the text that names it, a recording with it, whether it is of chains alone.
+
+    actuators: so many that a robot has at least. Faults that are not of chains alone change forces, not motions.
+    """
 
     name: str
     pattern: str
     change: Change
     is_of_chain: bool = False
+    actuators: int = 2
+
+    def is_of(self, truth: coverage.Truth) -> bool:
+        """Return whether a robot can have the fault."""
+        mechanism = truth.robot.mechanism
+        return len(mechanism.actuators) >= self.actuators and (mechanism.is_chain or not self.is_of_chain)
 
 
 def signals_of(truth: coverage.Truth, position: np.ndarray | None = None, force: np.ndarray | None = None) -> Signals:
@@ -70,10 +87,10 @@ def _late(column: np.ndarray, time: float) -> np.ndarray:
     return np.interp(times - time, times, column)
 
 
-def _forces(
-    truth: coverage.Truth, moving: Moving, gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
-) -> np.ndarray:
-    """Forces of a chain along a motion, with friction."""
+def _forces(truth: coverage.Truth, moving: Moving, gravity: tuple[float, float, float] = GRAVITY) -> np.ndarray:
+    """Forces of a chain along a motion, with friction, by the engine of the truth."""
+    if not truth.is_own:
+        return coverage.foreign(truth.robot, moving, gravity=gravity)[2]
     return inverse_dynamics(truth.robot, forces=Forces(friction=coverage.FRICTION), gravity=gravity, **moving).force
 
 
@@ -86,6 +103,13 @@ def _slower(factor: float, truth: coverage.Truth) -> Signals:
 def _one_late(time: float, truth: coverage.Truth) -> Signals:
     """The force of the second actuator is late [s]."""
     return signals_of(truth, force=_at(truth.force, 1, lambda force: _late(force, time)))
+
+
+def _wrong_gear(actuator: int, truth: coverage.Truth) -> Signals:
+    """The ratio of one gear is 20 % more than what was said."""
+    return signals_of(
+        truth, _at(truth.position, actuator, lambda q: 1.2 * q), _at(truth.force, actuator, lambda f: f / 1.2)
+    )
 
 
 def _still(truth: coverage.Truth) -> Signals:
@@ -134,12 +158,12 @@ def faults() -> Iterator[Fault]:
                 lambda t: signals_of(t, force=_at(t.force, 1, np.negative)))  # fmt: skip
     yield Fault("zero of the second off by 90 degrees", "zero: run {1}: its zero looks off by -90",
                 lambda t: signals_of(t, _at(t.position, 1, lambda q: q + 0.5 * np.pi)), True)  # fmt: skip
-    yield Fault("gear of the second 20 % wrong", "gear: run {1}: its gear looks 1.2 times",
-                lambda t: signals_of(t, _at(t.position, 1, lambda q: 1.2 * q), _at(t.force, 1, lambda f: f / 1.2)),
-                True)  # fmt: skip
-    for time in (8, 20):
-        yield Fault(f"force of the second {time} ms late", "forces of {1} alone are .* late",
-                    partial(_one_late, 1e-3 * time))  # fmt: skip
+    for place, name in ((1, "second"), (4, "fifth")):
+        yield Fault(f"gear of the {name} 20 % wrong", f"gear: run {{{place}}}: its gear looks 1.2",
+                    partial(_wrong_gear, place), True, place + 1)  # fmt: skip
+    for late in (8, 20):
+        yield Fault(f"force of the second {late} ms late", "forces of {1} alone are .* late",
+                    partial(_one_late, 1e-3 * late))  # fmt: skip
     yield Fault("all forces half a sample late", "forces are .* late",
                 lambda t: signals_of(t, force=np.stack([_late(f, 0.5 * coverage.STEP) for f in t.force.T], 1))
                 )  # fmt: skip
@@ -148,7 +172,7 @@ def faults() -> Iterator[Fault]:
                 )  # fmt: skip
     yield Fault("presliding of the second", "friction of {1} is not", _presliding)
     yield Fault("backlash of the second", "{1} moves alone", _backlash)
-    yield Fault("third joint held", "run {2}: does not move", _still, True)
+    yield Fault("third joint held", "run {2}: does not move", _still, True, 3)
     yield Fault("40 rows", "independent rows are few", lambda t: _first(signals_of(t), 40), True)
 
 
@@ -157,34 +181,94 @@ def _first(signals: Signals, count: int) -> Signals:
     return replace(signals.with_series(series), time=signals.time[:count])
 
 
-def told(truth: coverage.Truth, signals: Signals, seed: int) -> list[str]:
-    """Return all findings and warnings of an identification of a recording with noise."""
-    random = np.random.default_rng([seed, 41])
-    size = NOISE * np.sqrt(np.mean(truth.force**2, axis=0))
-    force = signals.force + random.normal(size=signals.force.shape) * size
-    position = signals.position + random.normal(size=signals.position.shape) * POSITION
-    noisy = replace(signals, force=force, position=position)
-    findings = list(check_signals(truth.robot, noisy))
-    machine = RecordedMachine(truth.robot, MachineModel(), (prepare(noisy, Preparation()),))
-    findings += check_machine(machine)
-    fit = judged(machine, fit_machine(machine))
-    texts = [f"{finding.kind}: {finding}" for finding in findings]
-    return texts + warnings(machine, fit, standard_parameters_of(machine, fit, BodyPrior(weight=10.0)))
+@dataclass(frozen=True)
+class FaultOutcome:
+    """One identification: whether the fault was named, beginnings of other texts, intervals that hold the truth."""
+
+    named: bool
+    others: tuple[str, ...]
+    covered: float
 
 
-def row(truth: coverage.Truth, fault: Fault, seeds: int) -> str:
-    """Return a row of the table: seeds with the right name, and what else was told."""
-    names = truth.robot.mechanism.actuators
-    places = {str(k): name for k, name in enumerate(names)}
-    pattern = re.sub(r"\{(\d)\}", lambda match: re.escape(places[match[1]]), fault.pattern)
-    named, further = 0, Counter[str]()
-    for seed in range(seeds):
-        texts = [text for text in told(truth, fault.change(truth), seed) if not any(x in text for x in ALWAYS)]
+class Identification:
+    """Recordings of a truth with the noise of one seed; those of the same motion share their regressor."""
+
+    def __init__(self, truth: coverage.Truth, seed: int) -> None:
+        self.truth = truth
+        random = np.random.default_rng([seed, 41])
+        size = NOISE * np.sqrt(np.mean(truth.force**2, axis=0))
+        self.force_noise = random.normal(size=truth.force.shape) * size
+        self.position_noise = random.normal(size=truth.position.shape) * POSITION
+
+    def noisy(self, signals: Signals) -> Signals:
+        """Return a recording with noise on forces and positions."""
+        count = len(signals.force)
+        force, position = signals.force + self.force_noise[:count], signals.position + self.position_noise[:count]
+        return replace(signals, force=force, position=position)
+
+    @cached_property
+    def clean(self) -> RecordedMachine:
+        """The machine without fault."""
+        return self.machine_of(self.noisy(signals_of(self.truth)))
+
+    def machine_of(self, signals: Signals) -> RecordedMachine:
+        """Return the machine of a recording."""
+        return RecordedMachine(self.truth.robot, MachineModel(), (prepare(signals, Preparation()),))
+
+    def outcome(self, fault: Fault) -> FaultOutcome:
+        """Identify the machine from a recording with the fault."""
+        signals = self.noisy(fault.change(self.truth))
+        if fault.is_of_chain:
+            machine = self.machine_of(signals)
+        else:
+            machine = coverage.with_forces(self.clean, prepare(signals, Preparation()))
+        findings = [*check_signals(self.truth.robot, signals), *check_machine(machine)]
+        fit = judged(machine, fit_machine(machine))
+        texts = [f"{finding.kind}: {finding}" for finding in findings]
+        texts += warnings(machine, fit, standard_parameters_of(machine, fit, BodyPrior(weight=10.0)))
+        texts = [text for text in texts if not any(part in text for part in ALWAYS)]
+        pattern = _pattern(fault, self.truth)
         right = [text for text in texts if pattern and re.search(pattern, text)]
-        named += bool(right)
-        further.update({" ".join(text.split()[:4]) for text in texts if text not in right})
-    listed = "; ".join(f"{text} {count}" for text, count in further.most_common(3))
-    return f"| `{truth.robot.name}` | {fault.name} | {named if pattern else ''} of {seeds} | {listed} |"
+        others = tuple(" ".join(text.split()[:4]) for text in texts if text not in right)
+        error = np.abs(fit.values - coverage.exact_values(machine)[list(fit.kept)])
+        return FaultOutcome(bool(right), others, float(np.mean(error < coverage.INTERVAL * fit.deviations)))
+
+
+def _pattern(fault: Fault, truth: coverage.Truth) -> str:
+    """Return the pattern of the text that names a fault, with the names of the robot's actuators."""
+    names = truth.robot.mechanism.actuators
+    return re.sub(r"\{(\d)\}", lambda match: re.escape(names[int(match[1])]), fault.pattern)
+
+
+def row(robot: str, fault: Fault, found: list[FaultOutcome]) -> str:
+    """Return a row of the table: seeds with the right name, or without any where there is no fault."""
+    is_fault = bool(fault.pattern)
+    count = sum(outcome.named if is_fault else bool(outcome.others) for outcome in found)
+    low, high = binomtest(count, len(found)).proportion_ci(method="exact")
+    told = Counter(text for outcome in found for text in set(outcome.others))
+    listed = "; ".join(f"{text} {times}" for text, times in told.most_common(3))
+    covered = "" if is_fault else f"{np.mean([outcome.covered for outcome in found]):.1%}"
+    share = f"{'named' if is_fault else 'false alarms'} {count} of {len(found)} | {low:.0%} to {high:.0%}"
+    return f"| `{robot}` | {fault.name} | {share} | {covered} | {listed} |"
+
+
+def table(
+    robots: Sequence[str], seeds: int, only: Sequence[str], is_own: bool, outcomes: Outcomes, until: float
+) -> Iterator[str]:
+    """Yield the rows of robots from seeds that end by a time of `time.monotonic`; faults of a seed come together."""
+    for name in robots:
+        truth = coverage.truth_of(name, own=is_own)
+        listed = [f for f in faults() if f.is_of(truth) and (not only or any(part in f.name for part in only))]
+        found: dict[str, list[FaultOutcome]] = {fault.name: [] for fault in listed}
+        for seed in range(seeds):
+            identification = Identification(truth, seed)
+            for fault in listed:
+                key = f"{name}, {fault.name}, {'own' if is_own else 'other'}, {seed}"
+                if key in outcomes.known or time.monotonic() < until:
+                    found[fault.name].append(outcomes.of(key, partial(identification.outcome, fault)))
+        for fault in listed:
+            if found[fault.name]:
+                yield row(name, fault, found[fault.name])
 
 
 def main() -> None:
@@ -194,14 +278,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--foreign", action="store_true", help="forces by Pinocchio and MuJoCo")
+    parser.add_argument("--keep", type=Path, help="a file of every seed, to go on with")
+    parser.add_argument("--minutes", type=float, default=np.inf, help="stop after so long")
     arguments = parser.parse_args()
-    print("| robot | fault | named | told beside it, seeds |\n|---|---|---:|---|")
-    for name in arguments.robots:
-        truth = coverage.truth_of(name, own=not arguments.foreign)
-        for fault in faults():
-            skipped = fault.is_of_chain and not truth.robot.mechanism.is_chain
-            if not skipped and (not arguments.only or any(part in fault.name for part in arguments.only)):
-                print(row(truth, fault, arguments.seeds), flush=True)
+    outcomes = coverage.Outcomes(FaultOutcome, arguments.keep)
+    until = time.monotonic() + 60.0 * arguments.minutes
+    print("| robot | fault | seeds | 95 % interval | coverage | told beside it, seeds |\n|---|---|---:|---:|---:|---|")
+    for line in table(arguments.robots, arguments.seeds, arguments.only, not arguments.foreign, outcomes, until):
+        print(line, flush=True)
 
 
 if __name__ == "__main__":

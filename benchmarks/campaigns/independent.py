@@ -183,7 +183,8 @@ def fitted(source: Published, folder: Path, scratch: Path, program: str) -> Inde
     started = time.perf_counter()
     bodies, solver = PROGRAMS[program]
     urdf = source.file(folder, scratch)
-    parts = [_rows(signals, source, urdf, bodies) for signals in source.read(folder)]
+    rows = [rows_of(signals, source, urdf, bodies) for signals in source.read(folder)]
+    parts = [(matrix[moves], forces[moves]) for matrix, forces, moves in rows]
     names = _names(urdf, source)
     values, rank = solver(*parts[0], names)
     predicted = [matrix @ values for matrix, _ in parts]
@@ -208,8 +209,10 @@ def _names(urdf: Path, source: Published) -> list[str]:
     return result + [f"drive_{k}.{key}" for k, _ in source.drives for key in ("inertia", "coulomb", "viscous")]
 
 
-def _rows(signals: JointSignals, source: Published, urdf: Path, bodies: Columns) -> tuple[np.ndarray, np.ndarray]:
-    """Filtered columns (rows, column) and forces (rows,) of a file, joints that move only."""
+def rows_of(
+    signals: JointSignals, source: Published, urdf: Path, bodies: Columns
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Filtered columns (samples, joint, column), forces (samples, joint) and a mask of moving joints of a file."""
     steps = np.diff(signals.time)
     step = float(np.mean(steps)) if np.ptp(steps) < 1e-3 * np.median(steps) else float(np.median(steps))
     uniform = np.arange(signals.time[0], signals.time[-1] + 1e-9, step)
@@ -242,5 +245,4 @@ def _rows(signals: JointSignals, source: Published, urdf: Path, bodies: Columns)
     slow = np.abs(qd) < source.rest * np.abs(qd).max(axis=0)
     memory = round(1.0 / (source.cutoff * step * stride))
     resting = binary_opening(slow, np.ones((memory, 1), dtype=bool)) if source.rest else slow
-    moves = ~resting[kept]
-    return matrix[kept][moves], force[kept][moves]
+    return matrix[kept], force[kept], ~resting[kept]

@@ -45,15 +45,16 @@ AS_GOOD = 1.02
 
 @dataclass(frozen=True)
 class BodyLimits:
-    """Knowledge of bodies beside nominal values: total mass [kg], and boxes by the first column of a body.
+    """Knowledge of bodies beside nominal values: total mass [kg], and masses and boxes by the first column of a body.
 
     counts (column,): bodies of the machine that a mass column is of, zero for other columns; boxes: lower and upper
-    corner [m] in the body's frame.
+    corner [m] in the body's frame; masses [kg].
     """
 
     mass: float | None = None
     counts: np.ndarray = field(default_factory=lambda: np.zeros(0))
     boxes: Mapping[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    masses: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,8 @@ def entropic(triangle: Array, problem: PriorProblem, weight: float) -> Bodies:
     program.add_signs(problem.signed)
     if problem.limits.mass is not None:
         program.add_mass(problem.limits.counts * sizes, problem.limits.mass)
+    for start, mass in problem.limits.masses.items():
+        program.add_mass(np.eye(1, len(sizes), start)[0] * sizes, mass)
     answer, status = program.solve()
     values = answer * sizes
     good = status in SOLVED and all(is_consistent(values[start : start + SIZE]) for start in problem.bodies)
@@ -230,7 +233,7 @@ class _Program:
         self._add(block, np.zeros(len(signed)), clarabel.NonnegativeConeT(len(signed)))
 
     def add_mass(self, counts: np.ndarray, mass: float) -> None:
-        """Add the mass [kg] of all bodies together."""
+        """Add the mass [kg] of some bodies together, as often as `counts` (column,) says."""
         block = np.zeros((1, self.count))
         block[0, : self.columns] = counts / mass
         self._add(block, np.ones(1), clarabel.ZeroConeT(1))

@@ -323,12 +323,33 @@ class _DescriptionReader:
             if section.body not in bodies:
                 expected = "a body with inertia, of which there are no copies"
                 self.report((*path, "body"), section.body, expected, sentence(nearest(section.body, bodies)))
-            if (section.mass is None) == (section.unknown is None):
-                self.report(path, Got("both or none of mass and unknown"), "mass of a known payload, or unknown: NAME")
-            if len(section.moments) not in (3, 6):
-                self.report((*path, "moments"), Got(f"{len(section.moments)} numbers"), "3, or 6 with xy, xz, yz")
+            self._payload_values(section, path)
             payloads.append(_payload(section, k))
+        self._same_masses(payloads)
         return tuple(payloads)
+
+    def _payload_values(self, section: PayloadSection, path: KeyPath) -> None:
+        """Report numbers of a payload that are missing or too many."""
+        if section.mass is None and section.unknown is None:
+            self.report(path, Got("none of mass and unknown"), "mass and centre of a known payload, or unknown: NAME")
+        elif section.unknown is None and section.centre is None:
+            hint = "Write unknown: NAME beside the mass where only that is known."
+            self.report((*path, "centre"), Got("a mass without centre"), "the centre of the mass [m]", hint)
+        elif section.unknown is not None and (section.centre is not None or section.moments is not None):
+            hint = "Of an unknown payload only the mass may be known."
+            self.report(path, Got("unknown beside centre or moments"), "one of them", hint)
+        if section.moments is not None and len(section.moments) not in (3, 6):
+            self.report((*path, "moments"), Got(f"{len(section.moments)} numbers"), "3, or 6 with xy, xz, yz")
+
+    def _same_masses(self, payloads: Sequence[Payload | None]) -> None:
+        """Report a payload that has two masses, or none in one of its recordings."""
+        masses: dict[str, float | None] = {}
+        for k, payload in enumerate(payloads):
+            if payload is None or payload.values is not None:
+                continue
+            if masses.setdefault(payload.name, payload.mass) != payload.mass:
+                expected = f"the mass of {payload.name} in an earlier recording"
+                self.report(("recordings", k, "payload", "mass"), payload.mass, expected)
 
     def _prior(self, robot: Robot) -> BodyPrior:
         section = self.file.estimate.bodies
@@ -383,9 +404,9 @@ def _file_name(path: str) -> str:
 
 def _payload(section: PayloadSection, number: int) -> Payload:
     """Return the ten parameters of a payload about the origin of its body."""
-    if section.unknown is not None or section.mass is None:
-        return Payload(section.unknown or f"payload_{number + 1}", section.body)
-    xx, yy, zz, xy, xz, yz = (*section.moments, 0.0, 0.0, 0.0)[:6]
+    if section.unknown is not None or section.mass is None or section.centre is None:
+        return Payload(section.unknown or f"payload_{number + 1}", section.body, mass=section.mass)
+    xx, yy, zz, xy, xz, yz = (*(section.moments or (0.0, 0.0, 0.0)), 0.0, 0.0, 0.0)[:6]
     x, y, z = section.centre
     inertia = Inertia(section.mass, (x, y, z), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
     return Payload(f"payload_{number + 1}", section.body, tuple(body_parameters(inertia).tolist()))

@@ -54,14 +54,15 @@ class FilesSection(Section):
 class PayloadSection(Section):
     """Payload of a body: known mass [kg], centre [m] and moments of inertia about it; or unknown, with a name.
 
-    moments: xx, yy, zz, or these and xy, xz, yz [kg m^2], axes of the body's frame.
+    Of an unknown payload the mass may be known. moments: xx, yy, zz, or these and xy, xz, yz [kg m^2], axes of the
+    body's frame.
     """
 
     body: Text
     unknown: Text | None = None
     mass: Positive | None = None
-    centre: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)] = (0.0, 0.0, 0.0)
-    moments: Annotated[tuple[Number, ...], Field(min_length=3, max_length=6)] = (0.0, 0.0, 0.0)
+    centre: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)] | None = None
+    moments: Annotated[tuple[Number, ...], Field(min_length=3, max_length=6)] | None = None
 
 
 class SamplingSection(Section):

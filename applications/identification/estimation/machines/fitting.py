@@ -426,7 +426,7 @@ def _body_limits(machine: RecordedMachine, prior: BodyPrior) -> BodyLimits:
         for k, column in enumerate(machine.columns[: machine.payload_columns.start])
         if column.parameter == FIRST and column.owner in prior.boxes
     }
-    return BodyLimits(prior.mass, counts, boxes)
+    return BodyLimits(prior.mass, counts, boxes, machine.payload_masses)
 
 
 def identified_robot(machine: RecordedMachine, standard: Standard, name: str = "") -> Description:

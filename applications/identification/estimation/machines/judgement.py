@@ -27,6 +27,7 @@ from applications.identification.estimation.machines.machine_model import OFFSET
 from applications.identification.estimation.machines.preparation import advanced
 from applications.identification.estimation.machines.residuals import (
     Extension,
+    FactoredRows,
     FitRows,
     LackOfFit,
     independent_columns,
@@ -86,7 +87,8 @@ def suspicions(machine: RecordedMachine, fit: MachineFit) -> Iterator[Extension]
 def judged(machine: RecordedMachine, fit: MachineFit) -> MachineFit:
     """Return the fit with tests for effects that its model may lack."""
     parts = weighted_rows(machine, fit)
-    lacks = [lack_of_fit(parts, extension) for extension in suspicions(machine, fit)]
+    rows = FactoredRows(parts)
+    lacks = [lack_of_fit(rows, extension) for extension in suspicions(machine, fit)]
     if not any(lack.is_significant for lack in lacks if lack.text in (SHARED, MASSES)):
         lacks += _offsets(machine, fit, parts)
     return replace(fit, lacks=tuple(lacks))
@@ -192,7 +194,8 @@ def _offsets(machine: RecordedMachine, fit: MachineFit, parts: list[FitRows]) ->
     if machine.unshared is None or not contrasts.size:
         return
     equal = null_space(contrasts.T)
-    alike = [FitRows(part.matrix @ equal, part.forces, part.good) for part in parts]
+    equal_parts = [FitRows(part.matrix @ equal, part.forces, part.good) for part in parts]
+    alike = FactoredRows(equal_parts)
     offsets = Extension(OFFSETS, tuple(part.matrix @ contrasts for part in parts))
     differ = lack_of_fit(alike, offsets)
     if not differ.is_significant:
@@ -200,12 +203,12 @@ def _offsets(machine: RecordedMachine, fit: MachineFit, parts: list[FitRows]) ->
     masses = _masses(machine, fit)
     heavier = [
         FitRows(np.concatenate([part.matrix, columns], axis=2), part.forces, part.good)
-        for part, columns in zip(alike, masses, strict=True)
+        for part, columns in zip(equal_parts, masses, strict=True)
     ]
     # all copies heavier by the same are the parameters that they share
     independent = independent_columns(np.concatenate([part.matrix[part.good] for part in heavier]))
     heavier = [FitRows(part.matrix[:, :, independent], part.forces, part.good) for part in heavier]
-    if not lack_of_fit(heavier, offsets).is_significant:
+    if not lack_of_fit(FactoredRows(heavier), offsets).is_significant:
         instead = lack_of_fit(alike, Extension(OFFSETS, masses))
         yield replace(differ, values=instead.values, deviations=instead.deviations)
 
@@ -409,7 +412,9 @@ def with_delay(machine: RecordedMachine, method: str) -> tuple[RecordedMachine, 
         fit = fit_machine(machine, method)
         parts = weighted_rows(machine, fit)
         runs = machine.of("train")
-        lack: LackOfFit = lack_of_fit(parts, Extension(DELAY, tuple(_over_noise(_rates(r, fit), fit) for r in runs)))
+        lack: LackOfFit = lack_of_fit(
+            FactoredRows(parts), Extension(DELAY, tuple(_over_noise(_rates(r, fit), fit) for r in runs))
+        )
         if not len(lack.values):
             break
         change = float(lack.values[0])
@@ -430,4 +435,4 @@ def delayed_machine(machine: RecordedMachine, delay: float) -> RecordedMachine:
         )
         for recording in machine.recordings
     )
-    return replace(machine, recordings=shifted)
+    return machine.with_forces(shifted)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -171,6 +172,7 @@ class Run:
     actuator): forces beside matrix @ parameters, where these are not linear in parameters and the matrix has their
     derivatives. thin: the recording at the samples that the regressor was computed at; numbers: those of them that are
     rows. slopes: rates of matrix and remainder along time, at the step of `thin`, which is finer than that of the rows.
+    moving: motion of the robot at the rows.
     """
 
     recording: Prepared
@@ -183,6 +185,7 @@ class Run:
     thin: Prepared = field(repr=False)
     numbers: np.ndarray = field(repr=False)
     slopes: tuple[np.ndarray, np.ndarray] = field(repr=False)
+    moving: Moving = field(repr=False)
 
     def beside(self, robot: Robot, model: MachineModel) -> np.ndarray:
         """Return the columns beside those of bodies alone, of another model too, through the filter."""
@@ -225,14 +228,14 @@ def thinned(recording: Prepared) -> tuple[Prepared, np.ndarray]:
     return replace(recording, step=recording.step * stride, **parts), samples
 
 
-def run_of(robot: Robot, recording: Prepared, rows: Rows) -> Run:
+def run_of(recording: Prepared, moving: Moving, rows: Rows) -> Run:
     """Return the rows of a recording; samples that the robot cannot reach are left out.
 
-    rows: the regressor along a motion, and what forces have beside it. Raises ParameterError.
+    moving: motion of the robot at the samples of `thinned`; rows: the regressor along a motion, and what forces have
+    beside it. Raises ParameterError.
     """
     thin, samples = thinned(recording)
     thin = replace(thin, force=recording.filtered(recording.force)[samples])
-    moving = robot_motion(robot, thin)
     part: ActuatorMotion = (thin.position, thin.velocity, thin.acceleration)
     matrix, remainder = rows(moving, part)
     good = finite(matrix) & thin.usable
@@ -261,7 +264,14 @@ def run_of(robot: Robot, recording: Prepared, rows: Rows) -> Run:
         thin,
         numbers,
         (slope(matrix, numbers, thin.step), slope(remainder, numbers, thin.step)),
+        _rows_of_motion(moving, numbers),
     )
+
+
+def _rows_of_motion(moving: Moving, numbers: np.ndarray) -> Moving:
+    """Return a motion at some samples."""
+    values = {name: np.asarray(series)[numbers] for name, series in present(moving).items()}
+    return cast(Moving, values)
 
 
 def slope(series: np.ndarray, numbers: np.ndarray, step: float) -> np.ndarray:
@@ -285,12 +295,14 @@ TRAIN = "train"
 class Payload:
     """Payload fixed to a body in a recording: ten parameters about the origin of the body's frame, None: unknown.
 
-    Recordings with the same unknown payload use the same name.
+    Recordings with the same unknown payload use the same name. mass [kg]: known of a payload whose other nine
+    parameters are unknown.
     """
 
     name: str
     body: str
     values: tuple[float, ...] | None = None
+    mass: float | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -328,10 +340,12 @@ def base_with_payloads(
     whole = regressor(robot, shared=True, gravity=gravity, **moving).matrix
     groups, independent, start = [base.groups], list(base.independent), base.groups.shape[1]
     for payload in payloads:
-        rows = whole[:, :, payload.places(body_columns)].reshape(-1, SIZE)
-        part = from_matrix(rows[np.isfinite(rows).all(axis=1)], [column.name for column in payload.columns])
-        independent += [start + k for k in part.independent]
-        groups.append(part.groups)
+        # a mass that is known is no parameter: its column stays and is in no group
+        free = slice(0 if payload.mass is None else 1, SIZE)
+        rows = whole[:, :, payload.places(body_columns)[free]].reshape(-1, SIZE - free.start)
+        part = from_matrix(rows[np.isfinite(rows).all(axis=1)], [column.name for column in payload.columns[free]])
+        independent += [start + free.start + k for k in part.independent]
+        groups.append(np.pad(part.groups, ((0, 0), (free.start, 0))))
         start += SIZE
     return BaseParameters(
         tuple(independent), block_diag(*groups), tuple(column.name for column in columns), base.margin
@@ -386,9 +400,16 @@ class RecordedMachine:
         return list(names.values())
 
     def is_loaded(self, recording: Prepared) -> bool:
-        """Return whether a recording was made with a known payload."""
+        """Return whether a recording was made with a payload whose mass is known."""
         payload = self._payload(recording)
-        return payload is not None and payload.values is not None
+        return payload is not None and (payload.values is not None or payload.mass is not None)
+
+    @property
+    def payload_masses(self) -> dict[int, float]:
+        """Masses [kg] that are known of payloads with unknown other parameters, by the place of their column."""
+        places = range(self.payload_columns.start, len(self.columns), SIZE)
+        pairs = zip(places, self._unknown, strict=True)
+        return {place: payload.mass for place, payload in pairs if payload.mass is not None}
 
     def _payload(self, recording: Prepared) -> Payload | None:
         names = [earlier.name for earlier in self.recordings]
@@ -410,7 +431,15 @@ class RecordedMachine:
                 "payload: got one and friction that reactions load, which it changes; expected one of them; leave "
                 "recordings with payload out"
             )
-        return tuple(run_of(self.robot, recording, self.rows_of(recording)) for recording in self.recordings)
+        return tuple(
+            run_of(recording, moving, self.rows_of(recording))
+            for recording, moving in zip(self.recordings, self.motions, strict=True)
+        )
+
+    @cached_property
+    def motions(self) -> tuple[Moving, ...]:
+        """Motion of the robot in every recording, at the samples that a regressor is computed at."""
+        return tuple(robot_motion(self.robot, thinned(recording)[0]) for recording in self.recordings)
 
     def tangent(self, coupled: CoupledFriction) -> TangentModel:
         """Return the model about `point`, where friction is coupled with reactions."""
@@ -433,6 +462,9 @@ class RecordedMachine:
                 body_columns = matrix[:, :, payload.places(self._own_columns)]
                 if payload.values is not None:
                     remainder = body_columns @ np.array(payload.values)
+                elif payload.mass is not None:
+                    remainder = body_columns[:, :, 0] * payload.mass
+                    body_columns = np.concatenate([np.zeros_like(body_columns[:, :, :1]), body_columns[:, :, 1:]], 2)
             is_on = [payload is not None and unknown.name == payload.name for unknown in self._unknown]
             return np.concatenate(
                 [matrix, *(body_columns if on else body_columns * 0.0 for on in is_on)], axis=2
@@ -448,7 +480,15 @@ class RecordedMachine:
             return None
         joints = None if self.model.coupled(self.robot) else self.model.joints
         model = replace(self.model, shared=False, joints=joints)
-        return RecordedMachine(self.robot, model, self.recordings, payloads=self.payloads)
+        machine = RecordedMachine(self.robot, model, self.recordings, payloads=self.payloads)
+        machine.__dict__.update(motions=self.motions)
+        return machine
+
+    def with_forces(self, recordings: tuple[Prepared, ...]) -> RecordedMachine:
+        """Return the machine with recordings of the same motions, whose forces differ."""
+        machine = replace(self, recordings=recordings)
+        machine.__dict__.update(base=self.base, columns=self.columns, motions=self.motions)
+        return machine
 
     def at(self, point: np.ndarray) -> RecordedMachine:
         """Return the machine linearised at other base parameters, which are the same combinations."""
@@ -468,7 +508,7 @@ class RecordedMachine:
             for run in self.runs
         )
         machine = replace(self, recordings=tuple(run.recording for run in runs))
-        machine.__dict__.update(base=self.base, columns=self.columns, runs=runs)
+        machine.__dict__.update(base=self.base, columns=self.columns, motions=self.motions, runs=runs)
         return machine
 
     def of(self, role: str) -> list[Run]:

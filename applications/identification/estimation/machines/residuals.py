@@ -114,7 +114,13 @@ def covariance(parts: Sequence[FitRows], values: Array, lags: int | None = None)
 
     lags: of Bartlett's window, None: as residuals ask for.
     """
-    residuals = [part.residuals(values) for part in parts]
+    return _correlated_covariance(parts, [part.residuals(values) for part in parts], parts[0].matrix.shape[2], lags)
+
+
+def _correlated_covariance(
+    parts: Sequence[FitRows], residuals: Sequence[np.ndarray], used: int, lags: int | None = None
+) -> np.ndarray:
+    """Compute the HAC covariance (column, column) of residuals of a fit that has used up `used` freedoms."""
     lags = bandwidth(residuals) if lags is None else lags
     matrix, forces = stacked(parts)
     inverse, sizes = _normal_inverse(matrix)
@@ -129,8 +135,8 @@ def covariance(parts: Sequence[FitRows], values: Array, lags: int | None = None)
         moving = sums[np.minimum(ends, len(scores))] - sums[np.maximum(ends - window, 0)]
         middle += moving.T @ moving / window
     # freedoms that the fit has used up, counted in independent samples
-    free = max(independent_rows(residuals) - matrix.shape[1], 1.0)
-    grown = min((free + matrix.shape[1]) / free, 4.0) * count / max(count - 1, 1)
+    free = max(independent_rows(residuals) - used, 1.0)
+    grown = min((free + used) / free, 4.0) * count / max(count - 1, 1)
     return np.asarray(inverse @ middle @ inverse * grown / np.outer(sizes, sizes))
 
 
@@ -316,37 +322,63 @@ class LackOfFit:
         return self.chance < self.level and self.share > 0.01
 
 
-def lack_of_fit(parts: Sequence[FitRows], extension: Extension) -> LackOfFit:
-    """Test whether more columns explain residuals: Fisher's ratio, with as many rows as are independent."""
-    joined = [
-        FitRows(np.concatenate([part.matrix, extra], axis=2), part.forces, part.good)
-        for part, extra in zip(parts, extension.columns, strict=True)
-    ]
-    count = parts[0].matrix.shape[2]
-    matrix, forces = stacked(joined)
-    basis = np.linalg.qr(matrix[:, :count] / np.linalg.norm(matrix[:, :count], axis=0))[0]
-    new = matrix[:, count:]
-    remainder = new - basis @ (basis.T @ new)
-    remainder = remainder - basis @ (basis.T @ remainder)
-    fresh = np.flatnonzero(np.linalg.norm(remainder, axis=0) > NEW * np.linalg.norm(new, axis=0))
-    keep = (
-        [*range(count), *(count + fresh[k] for k in independent_columns(remainder[:, fresh], NEW))]
-        if len(fresh)
-        else []
-    )
-    if not keep:
+class FactoredRows:
+    """Rows of a fit whose tests share one factorisation of the matrix."""
+
+    def __init__(self, parts: Sequence[FitRows]) -> None:
+        self.parts = tuple(parts)
+        matrix, forces = stacked(self.parts)
+        self.count = matrix.shape[1]
+        self._basis = np.linalg.qr(matrix / np.linalg.norm(matrix, axis=0))[0]
+        self.residuals = self.outside(forces)
+
+    def outside(self, columns: np.ndarray) -> np.ndarray:
+        """Return the part of columns (rows, ...) that the columns of the fit do not have."""
+        remainder = columns - self._basis @ (self._basis.T @ columns)
+        return np.asarray(remainder - self._basis @ (self._basis.T @ remainder))
+
+    def by_time(self, rows: np.ndarray) -> list[np.ndarray]:
+        """Return values of good rows (rows, ...) as series of each recording (samples, actuator, ...), else zero."""
+        series, first = [], 0
+        for part in self.parts:
+            values = np.zeros((*part.good.shape, *rows.shape[1:]))
+            last = first + int(part.good.sum())
+            values[part.good], first = rows[first:last], last
+            series.append(values)
+        return series
+
+
+def lack_of_fit(rows: FactoredRows, extension: Extension) -> LackOfFit:
+    """Test whether more columns explain residuals: Fisher's ratio, with as many rows as are independent.
+
+    Estimates, deviations and residuals are those of a fit with all columns, from the parts of the new ones that the
+    others do not have (Frisch and Waugh 1933).
+    """
+    columns = np.concatenate([extra[part.good] for part, extra in zip(rows.parts, extension.columns, strict=True)])
+    new = rows.outside(columns)
+    fresh = np.flatnonzero(np.linalg.norm(new, axis=0) > NEW * np.linalg.norm(columns, axis=0))
+    kept = fresh[independent_columns(new[:, fresh], NEW)] if len(fresh) else fresh
+    if not len(kept):
         return LackOfFit(extension.text, np.zeros(0), np.zeros(0), 0.0, 1.0)
-    joined = [FitRows(part.matrix[:, :, keep], part.forces, part.good) for part in joined]
-    matrix = matrix[:, keep]
-    sizes = np.linalg.norm(matrix, axis=0)
-    values = np.linalg.lstsq(matrix / sizes, forces, rcond=None)[0] / sizes
-    spread = covariance(joined, values)[count:, count:]
-    extra = values[count:]
-    before = float(np.linalg.norm(forces - basis @ (basis.T @ forces)) ** 2)
-    after = float(np.linalg.norm(forces - matrix @ values) ** 2)
+    new = new[:, kept]
+    sizes = np.linalg.norm(new, axis=0)
+    values = np.linalg.lstsq(new / sizes, rows.residuals, rcond=None)[0] / sizes
+    remaining = rows.residuals - new @ values
+    residuals, used = rows.by_time(remaining), rows.count + len(values)
+    parts = [
+        FitRows(matrix, part.forces, part.good) for matrix, part in zip(rows.by_time(new), rows.parts, strict=True)
+    ]
+    spread = np.diag(_correlated_covariance(parts, residuals, used))
+    before, after = float(rows.residuals @ rows.residuals), float(remaining @ remaining)
     # correlated noise is explained by slow columns as if there were fewer samples
-    free = max(independent_rows([part.residuals(values) for part in joined]) - len(values), 3.0)
-    ratio = (before - after) / max(after, np.finfo(float).tiny) * free / len(extra)
-    deviations = np.sqrt(np.maximum(np.diag(spread), 0.0))
+    free = max(independent_rows(residuals) - used, 3.0)
+    ratio = (before - after) / max(after, np.finfo(float).tiny) * free / len(values)
     share = 1.0 - after / before if before > 0 else 0.0
-    return LackOfFit(extension.text, extra, deviations, share, float(f.sf(ratio, len(extra), free)), extension.level)
+    return LackOfFit(
+        extension.text,
+        values,
+        np.sqrt(np.maximum(spread, 0.0)),
+        share,
+        float(f.sf(ratio, len(values), free)),
+        extension.level,
+    )

@@ -321,7 +321,15 @@ def test_a_robot_with_loops_has_no_urdf() -> None:
         ),
         (
             ("{files: [one.csv]}", "{files: [one.csv], payload: {body: link_3}}"),
-            "recordings[0].payload: got both or none of mass and unknown",
+            "recordings[0].payload: got none of mass and unknown",
+        ),
+        (
+            ("{files: [one.csv]}", "{files: [one.csv], payload: {body: link_3, mass: 1}}"),
+            "recordings[0].payload.centre: got a mass without centre",
+        ),
+        (
+            ("{files: [one.csv]}", "{files: [one.csv], payload: {body: link_3, unknown: a, centre: [0, 0, 0]}}"),
+            "recordings[0].payload: got unknown beside centre or moments",
         ),
     ],
 )

@@ -12,22 +12,25 @@ import functools
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
 from applications.identification.estimation.machines.checks.findings import RecordingFinding
-from applications.identification.estimation.machines.machine import RecordedMachine, Run, is_direct, robot_motion
+from applications.identification.estimation.machines.machine import RecordedMachine, Run, is_direct
 from applications.identification.estimation.machines.machine_model import actuator_kinds, finite
-from applications.identification.estimation.machines.preparation import Prepared
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.types import TWIST
+from tasks.dynamics.inputs import present
 from tasks.dynamics.inverse import inverse_dynamics
 from tasks.dynamics.records import Moving
 from tasks.dynamics.regressor import BODY
 
 BETTER = 0.6
 """A hypothesis counts where it leaves less than this share of the residuals."""
+LIKELY = 0.8
+"""Such a share below which a hypothesis is a warning: actuators that move little say little of the forces."""
 UNEXPLAINED = 0.01
 """Residuals over forces below which nothing is wrong that a hypothesis could explain."""
 CERTAIN = 4.0
@@ -132,11 +135,16 @@ class _Trial:
         sizes = np.maximum(np.sqrt(np.mean(forces**2, axis=0)), np.finfo(float).tiny)
         matrix = (rows / sizes[:, None]).reshape(-1, rows.shape[2])
         target = ((forces - self.remainder[good]) / sizes).ravel()
-        lengths = np.linalg.norm(matrix, axis=0)
-        matrix = matrix[:, lengths > 1e-9 * lengths.max(initial=0.0)]
-        basis, singular, _ = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=0), full_matrices=False)
-        basis = basis[:, singular > 1e-6 * singular[0]]
-        return float(np.linalg.norm(target - basis @ (basis.T @ target)) / np.linalg.norm(forces / sizes))
+        # of many trials each decomposes the small normal matrix, whose eigenvalues are squares of singular values
+        normal = matrix.T @ matrix
+        lengths = np.sqrt(np.diag(normal))
+        kept = lengths > 1e-9 * lengths.max(initial=0.0)
+        sizes_kept = lengths[kept]
+        powers, directions = np.linalg.eigh(normal[np.ix_(kept, kept)] / np.outer(sizes_kept, sizes_kept))
+        along = directions.T @ (matrix[:, kept].T @ target / sizes_kept)
+        is_told = powers > 1e-12 * powers[-1]
+        values = directions[:, is_told] @ (along[is_told] / powers[is_told]) / sizes_kept
+        return float(np.linalg.norm(target - matrix[:, kept] @ values) / np.linalg.norm(forces / sizes))
 
 
 def _hypotheses(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
@@ -165,9 +173,10 @@ def _hypotheses(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding
     best = min(trials, default=None)
     if best is not None and best[1] == "sign" and best in trials[:count]:
         best = _likelier_sign(machine, run, trials[:count], best)
-    if best is not None and best[0] < BETTER * before:
-        share = f"then {best[0]:.0%} of the forces are not explained, {before:.0%} as it is"
-        yield RecordingFinding(best[1], run.recording.name, best[2], f"{best[3]} ({share})")
+    if best is not None and best[0] < LIKELY * before:
+        share = f"then {100.0 * best[0]:.2g} % of the forces are not explained, {100.0 * before:.2g} % as it is"
+        is_error = best[0] < BETTER * before
+        yield RecordingFinding(best[1], run.recording.name, best[2], f"{best[3]} ({share})", is_error)
 
 
 @dataclass(frozen=True)
@@ -336,15 +345,12 @@ def _functional(rows: np.ndarray, forces: np.ndarray, functional: np.ndarray) ->
 def _inertia_columns(machine: RecordedMachine, run: Run, samples: np.ndarray) -> np.ndarray:
     """Compute the regressor columns of each actuator's own inertia, averaged over samples: (actuator, column)."""
     robot, count = machine.robot, len(machine.robot.mechanism.actuators)
-    recorded = _at(run, samples)
-    still = replace(recorded, velocity=recorded.velocity * 0.0, acceleration=recorded.acceleration * 0.0)
-    pose = robot_motion(robot, recorded)
-    state = Moving(q=pose["q"]) if robot.mechanism.is_chain else Moving(position=pose["position"])
-    if not robot.mechanism.is_chain and "rotation" in pose:
-        state["rotation"] = pose["rotation"]
-    zero = np.zeros_like(still.position)
+    position = run.motion[0][samples]
+    names = ("q",) if robot.mechanism.is_chain else ("position", "rotation")
+    state = cast(Moving, {name: np.asarray(present(run.moving)[name])[samples] for name in names})
+    zero = np.zeros_like(position)
     rows = machine.rows_of(run.recording)
-    resting = rows(state, (still.position, zero, zero))[0]
+    resting = rows(state, (position, zero, zero))[0]
     jacobian = np.nan_to_num(inverse_dynamics(robot, **state).jacobian)
     result = []
     for k in range(count):
@@ -352,7 +358,7 @@ def _inertia_columns(machine: RecordedMachine, run: Run, samples: np.ndarray) ->
         unit = zero.copy()
         unit[:, k] = 1.0
         moved = _accelerated(robot, state, rates)
-        columns = rows(moved, (still.position, zero, unit))[0][:, k] - resting[:, k]
+        columns = rows(moved, (position, zero, unit))[0][:, k] - resting[:, k]
         good = finite(columns)
         result.append(columns[good].mean(axis=0) if good.any() else np.zeros(columns.shape[1]))
     return np.stack(result)
@@ -369,21 +375,6 @@ def _accelerated(robot: Robot, state: Moving, rates: np.ndarray) -> Moving:
 
 def _spread(run: Run, most: int = SAMPLES) -> np.ndarray:
     return np.unique(np.linspace(0, len(run.forces) - 1, min(most, len(run.forces))).astype(int))
-
-
-def _at(run: Run, samples: np.ndarray) -> Prepared:
-    """Some samples of a run as a recording of poses."""
-    position, velocity, acceleration = (values[samples] for values in run.motion)
-    empty = np.zeros(len(samples), dtype=bool)
-    return replace(
-        run.recording,
-        position=position,
-        velocity=velocity,
-        acceleration=acceleration,
-        force=run.forces[samples],
-        usable=~empty,
-        resting=np.zeros(position.shape, dtype=bool),
-    )
 
 
 def _reordered(order: np.ndarray, values: np.ndarray) -> np.ndarray:

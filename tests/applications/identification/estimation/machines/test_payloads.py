@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from applications.identification.estimation.machines.choices import Preparation
-from applications.identification.estimation.machines.fitting import fit_machine
+from applications.identification.estimation.machines.choices import BodyPrior, Preparation
+from applications.identification.estimation.machines.fitting import fit_machine, standard_parameters_of
 from applications.identification.estimation.machines.gains import with_gains
 from applications.identification.estimation.machines.machine import Payload, RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel, nominal
@@ -122,6 +122,26 @@ def test_gains_of_drives_are_told_by_a_known_payload() -> None:
     gains = with_gains(machine(Payload("weight", BODY, LOAD), FACTORS))
     assert (np.abs(gains.factors - FACTORS) < 4.0 * gains.deviations).all()
     assert (gains.deviations < 0.05 * FACTORS).all()
+
+
+def test_of_a_payload_the_mass_alone_may_be_known() -> None:
+    scores = []
+    for pair in range(PAIRS):
+        each = machine(Payload("tool", BODY, mass=LOAD[0]), pair=pair)
+        fit = fit_machine(each)
+        assert not any("tool.mass" in name for name in fit.names)
+        scores.append((fit.values - truth(each, True)) / fit.deviations)
+    assert USUAL[0] < np.square(scores).mean() < USUAL[1]
+    standard = standard_parameters_of(each, fit, BodyPrior(weight=10.0))
+    found = dict(zip((column.name for column in each.columns), standard.values.tolist(), strict=True))
+    assert found["tool.mass"] == pytest.approx(LOAD[0], rel=1e-6)
+    assert found["tool.mx"] == pytest.approx(LOAD[1], abs=0.05)
+
+
+def test_gains_of_drives_are_told_by_a_known_mass() -> None:
+    gains = with_gains(machine(Payload("tool", BODY, mass=LOAD[0]), FACTORS))
+    assert (np.abs(gains.factors - FACTORS) < 4.0 * gains.deviations).all()
+    assert (gains.deviations < 0.2 * FACTORS).all()
 
 
 def test_gains_without_a_known_payload_are_refused() -> None:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from applications.identification.estimation.machines.residuals import (
+    Extension,
+    FactoredRows,
     FitRows,
     autoregression,
     bootstrap,
@@ -11,6 +13,8 @@ from applications.identification.estimation.machines.residuals import (
     deviations,
     independent_columns,
     independent_samples,
+    lack_of_fit,
+    stacked,
     whiteness,
 )
 from tasks.mathematics.signals import coloured
@@ -62,3 +66,18 @@ def test_columns_that_are_combinations_are_left_out() -> None:
     matrix = np.random.default_rng(2).normal(size=(50, 3))
     whole = np.column_stack([matrix[:, :2], matrix[:, 0] - 2.0 * matrix[:, 1], np.zeros(50), matrix[:, 2]])
     assert independent_columns(whole) == [0, 1, 4]
+
+
+def test_a_test_of_more_columns_is_the_fit_with_all_of_them() -> None:
+    rows, _ = problem(5.0, 3, left_out=40)
+    extra = np.random.default_rng(1).normal(size=(SAMPLES, 2, 2)) + rows.matrix[..., :1]
+    found = lack_of_fit(FactoredRows([rows]), Extension("more", (extra,)))
+    whole = FitRows(np.concatenate([rows.matrix, extra], axis=2), rows.forces, rows.good)
+    matrix, forces = stacked([whole])
+    values = np.linalg.lstsq(matrix, forces, rcond=None)[0]
+    np.testing.assert_allclose(found.values, values[-2:], rtol=1e-9, atol=1e-12)
+    spread = np.sqrt(np.diag(covariance([whole], values)))[-2:]
+    np.testing.assert_allclose(found.deviations, spread, rtol=1e-9)
+    again = lack_of_fit(FactoredRows([rows]), Extension("known", (rows.matrix[..., :2] * 3.0,)))
+    assert not len(again.values)
+    assert again.chance == 1.0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from robots.quantities import SMOOTH_SERIES, Quantity
+from robots.quantities import DIFFERENTIABLE, QUANTITIES, SMOOTH_SERIES, Quantity, names
 
 PARAMETER, SIDE = "parameter", "side"
 """Dims of derivatives: the parameter, and of one-sided derivatives the side of the point."""
@@ -14,12 +15,56 @@ SIDES = ("below", "above")
 
 NOTED = "_status"
 
+POINTS = 8
+"""Computations of a quantity for each parameter where its derivatives are extrapolated differences."""
+
+_COUNT = "it counts, and is constant between jumps"
+_GRID = "it counts points of a grid, and is constant between jumps"
+_STEPS = "it counts steps of the simulation, and is constant between jumps"
+_ESTIMATE = "it is the error of a method and no property of the robot"
+
+WITHOUT: Mapping[str, str] = {
+    "usable_volume": _GRID,
+    "reachable_volume": _GRID,
+    "unsettled_samples": _COUNT,
+    "failed_samples": _COUNT,
+    "worst_status": "it is a code",
+    "lost_steps": _STEPS,
+    "saturated_time": _STEPS,
+    "settling_time": _STEPS,
+    "substeps": _STEPS,
+    "friction_residual": _ESTIMATE,
+    "integration_error": _ESTIMATE,
+    "integration_error_share": _ESTIMATE,
+}
+"""Metrics without a derivative, and why in words that complete "because"."""
+
+OF_GIVEN_MOTIONS = (*DIFFERENTIABLE, *names("path"), *SMOOTH_SERIES)
+"""Metrics and series that have derivatives along given motions."""
+
+OF_SIMULATIONS = tuple(
+    name
+    for name, row in QUANTITIES.items()
+    if row.dtype == "float64" and row.stage not in ("sensors", "path", "user") and name not in WITHOUT
+)
+"""Metrics and series that have derivatives in simulations."""
+
+
+def is_series(name: str) -> bool:
+    """Return whether a quantity has a number for each time.
+
+    >>> is_series("actuator_force"), is_series("peak_force")
+    (True, False)
+    """
+    return "time" in QUANTITIES[name].dims
+
 
 @dataclass(frozen=True)
 class RequestedDerivatives:
     """Metrics and series, the parameters that they are differentiated by, and whether both sides are requested.
 
-    Parameters are those of the robot, of friction (by their names in the axes) and the components of gravity.
+    Parameters are those of the robot, of friction (by their names in the axes), the components of gravity, and of
+    simulations those of the controller and offsets of the start.
 
     >>> RequestedDerivatives(("peak_force",), ("upper_arm", "coulomb")).names
     ('peak_force_derivative', 'peak_force_derivative_status')
@@ -37,7 +82,15 @@ class RequestedDerivatives:
     @property
     def series(self) -> tuple[str, ...]:
         """Names of the series whose derivatives are requested."""
-        return tuple(name for name in self.quantities if name in SMOOTH_SERIES)
+        return tuple(name for name in self.quantities if is_series(name))
+
+    def by_differences(self, *, programs: bool) -> bool:
+        """Return whether some derivatives are differences; programs: the motion is given and friction has no state."""
+        return any(not programs or QUANTITIES[name].stage == "path" for name in self.quantities)
+
+    def exact(self, *, programs: bool) -> bool:
+        """Return whether some derivatives are those of programs."""
+        return programs and any(QUANTITIES[name].stage != "path" for name in self.quantities)
 
     @property
     def sizes(self) -> dict[str, int]:

@@ -67,8 +67,8 @@ ADVICE: dict[Status, str] = {
     "the straight way from the reference pose; put it at a joint that is driven, or the reference pose nearer",
     Status.ACTUATOR_LIMIT: "no motion along the path keeps the limits of the actuators here; raise the limits, or move "
     "the path to where less is needed",
-    Status.KINK: "the metric has a kink here, where its derivatives from both sides differ; ask for `sides: true`, or "
-    "for a metric that is a mean, such as rms_force",
+    Status.KINK: "the quantity has a kink or a jump here: its derivatives from both sides differ, or do not settle; "
+    "ask for `sides: true`, or for a metric that is a mean, such as rms_force",
 }
 """Advice for the user about each status."""
 

@@ -23,6 +23,7 @@ PARTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "keys of sweep files": sweep_files.keys,
     "outputs": lambda: sweep_files.variables("series", "motion"),
     "metrics": lambda: sweep_files.variables("metric"),
+    "metrics without a derivative": sweep_files.without_derivative,
     "statuses": lambda: sweep_files.variables("status"),
     "controllers": sweep_files.controllers,
     "friction laws": sweep_files.laws,

@@ -24,6 +24,7 @@ from pipeline.sweep.question import sections as question
 from pipeline.sweep.sweep_file import SweepFile
 from pipeline.sweep.tolerances import sections as tolerances
 from robots.controllers import CONTROLLERS, DRIVE, TIMES
+from robots.derivatives import WITHOUT
 from robots.friction.laws import LAWS
 from robots.parameters import Parameter
 from robots.quantities import QUANTITIES, Kind
@@ -100,6 +101,13 @@ def variables(*kinds: Kind) -> Iterator[str]:
         if row.kind in kinds:
             cells = (row.long_name, ", ".join(row.dims), row.units, row.frame.replace("none", ""), only(row.name))
             yield f"| `{row.name}` | {' | '.join(cells)} |"
+
+
+def without_derivative() -> Iterator[str]:
+    """Yield the table of the metrics that have no derivative."""
+    yield from ("| metric | reason |", "|---|---|")
+    for name, reason in WITHOUT.items():
+        yield f"| `{name}` | {reason} |"
 
 
 def only(name: str) -> str:

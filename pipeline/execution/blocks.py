@@ -8,7 +8,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pipeline.plan.derivatives import design_directions, friction_directions
+from pipeline.plan.derivatives import (
+    design_directions,
+    friction_directions,
+    gain_directions,
+    start_directions,
+    start_offsets,
+)
 from pipeline.plan.model import Plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metric import PreparedMetric
@@ -70,7 +76,11 @@ def _derivatives(sweep: Sweep, stored: Sequence[str], bounds: Mapping[str, slice
     moved = design_directions(sweep, design.start, design.stop)
     gravity = moved[..., count:] if moved.shape[-1] == count + 3 else np.zeros((1, moved.shape[1], 3))
     friction = friction_directions(sweep, sets.start, sets.stop)
-    return BlockDerivatives(quantities, moved[..., :count], friction, gravity, requested.sides)
+    gains, state = (bounds.get(dim, slice(None)) for dim in (GAINS, STATE))
+    return BlockDerivatives(
+        quantities, moved[..., :count], friction, gravity, requested.sides, gain_directions(sweep, gains),
+        start_directions(sweep, state), start_offsets(sweep),
+    )  # fmt: skip
 
 
 def _measurement(sweep: Sweep, bounds: Mapping[str, slice]) -> Measurement | None:

@@ -136,7 +136,7 @@ def _seconds(sweep: Sweep) -> float:
     """Compute the blocks of a sweep, and return the seconds of the processor."""
     parts, start = plan(sweep), time.process_time()
     for index in range(parts.blocks):
-        work.computed(block_of(parts, index))
+        work.whole(block_of(parts, index))
     return time.process_time() - start
 
 

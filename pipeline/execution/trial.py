@@ -110,7 +110,9 @@ def _simulated(sweep: Sweep, axes: SimulationAxes) -> Trial:
     friction = replace(sweep.friction, axis=part_of(sweep.friction.axis, np.zeros(1, dtype=np.int64)))
     simulation = replace(axes, gains=part_of(axes.gains, gains), state=part_of(axes.state, states))
     small = replace(
-        sweep.with_sections(friction=friction, split=None, selection=EVERYTHING, simulation=simulation),
+        sweep.with_sections(
+            friction=friction, split=None, selection=EVERYTHING, simulation=simulation, derivatives=NO_DERIVATIVES
+        ),
         design=part_of(sweep.design, designs),
         trajectories=tuple(sweep.trajectories[k] for k in trajectories),
         grid=replace(sweep.grid, samples=min(sweep.grid.samples, 2 + INSTANTS // axes.simulation.every)),

@@ -33,15 +33,21 @@ def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning
 
     Those of a user's metrics are among them, and beside them what these could not do.
     """
-    if {*names("path")} & {*block.metrics}:
-        from tasks.blocks.cycles import cycle_metrics  # with all that moves along paths, which few sweeps need
-
-        arrays = arrays | cycle_metrics(block)
+    arrays = arrays | _of_paths(block)
     if block.derivatives is not None:
         from tasks.blocks.derived_quantities import derivative_arrays  # with differentiation, which few sweeps need
 
-        arrays = arrays | derivative_arrays(block, computed)
+        arrays = arrays | derivative_arrays(block, lambda moved: computed(moved) | _of_paths(moved))
     return with_own(block, arrays)
+
+
+def _of_paths(block: Block) -> Arrays:
+    """Return the metrics of paths that a block asks for."""
+    if not {*names("path")} & {*block.metrics}:
+        return {}
+    from tasks.blocks.cycles import cycle_metrics  # with all that moves along paths, which few sweeps need
+
+    return cycle_metrics(block)
 
 
 def stored(block: Block) -> tuple[Arrays, tuple[MetricWarning, ...]]:

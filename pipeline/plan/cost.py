@@ -72,6 +72,8 @@ class Work:
     """Designs times trajectories whose fastest motions are looked for."""
     directions: int = field(default=0, kw_only=True)
     """Directions that metrics are differentiated along."""
+    repeats: int = field(default=0, kw_only=True)
+    """Computations of all samples for derivatives that are differences."""
 
     @property
     def is_counted(self) -> bool:
@@ -86,17 +88,23 @@ class Work:
     @property
     def computing(self) -> float:
         """Seconds of one core that are spent in tasks."""
+        return self.once + self.stored * STORED + self.differentiating
+
+    @property
+    def once(self) -> float:
+        """Seconds of one core for all samples, computed once."""
         known, count = COUNTED.get(self.robot, PER_JOINT), 1 if self.is_counted else self.joints
         operations = count * (known.reactions if self.reacts else known.dynamics)
         sample = operations * OPERATION + GLUE + self.friction_sets * self.actuators * FRICTION_SECONDS
-        return self.samples * sample + self.stored * STORED + self.paths * PATH + self.differentiating
+        return self.samples * sample + self.paths * PATH
 
     @property
     def differentiating(self) -> float:
         """Seconds of one core that derivatives take."""
         known, count = COUNTED.get(self.robot, PER_JOINT), 1 if self.is_counted else self.joints
         operations = count * (known.reactions if self.reacts else known.dynamics)
-        return self.samples * self.directions * (DIRECTION * operations * OPERATION + DIRECTION_GLUE)
+        exact = self.samples * self.directions * (DIRECTION * operations * OPERATION + DIRECTION_GLUE)
+        return exact + self.repeats * self.once
 
     @property
     def limb_threads(self) -> float:

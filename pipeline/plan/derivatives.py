@@ -17,7 +17,8 @@ from robots.friction.groups import kinds as joint_kinds
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Mechanism
 from robots.parameters import EITHER, Parameter
-from robots.quantities import FRICTION, QUANTITIES, Quantity
+from robots.quantities import FRICTION, QUANTITIES, Quantity, simulated
+from robots.simulation import state_parameters
 from storage.schema import units as units_of_drives
 
 
@@ -28,7 +29,13 @@ def derivative_rows(sweep: Sweep) -> tuple[Quantity, ...]:
     mechanism = sweep.family.reference
     for name in (name for name in requested.quantities if name in (*sweep.metrics, *sweep.outputs)):
         row = QUANTITIES[name]
-        dims = row.dims if varies(row, sweep.friction.groups) else (d for d in row.dims if d != FRICTION)
+        if sweep.simulation is not None:
+            row = simulated(row)
+        dims = (
+            row.dims
+            if sweep.simulation is not None or varies(row, sweep.friction.groups)
+            else (d for d in row.dims if d != FRICTION)
+        )
         described = Quantity(name, tuple(dims), row.units, row.long_name, row.stage, row.frame)
         units = [_quotient(_unit(row, mechanism), unit) for unit in _parameter_units(sweep)]
         same = len({*units}) == 1
@@ -47,6 +54,8 @@ def _parameter_units(sweep: Sweep) -> Iterator[str]:
     """Yield the units of the parameters that derivatives are taken by."""
     mechanism = sweep.family.reference
     table: dict[str, Parameter] = {parameter.name: parameter for parameter in sweep.family.parameters}
+    if sweep.simulation is not None:
+        table |= dict(sweep.simulation.gain_parameters) | state_parameters(mechanism)
     for name in sweep.derivatives.parameters:
         if name in table:
             yield table[name].unit
@@ -99,6 +108,38 @@ def friction_directions(sweep: Sweep, start: int, stop: int) -> NDArray[np.float
     names = tuple("" if name in of_robot else name for name in sweep.derivatives.parameters)
     fixed = {name: sweep.friction.fixed.get(name, 0.0) for name in sweep.friction.parameters}
     return _directions(names, sweep.friction.axis, fixed, slice(start, stop))
+
+
+def gain_directions(sweep: Sweep, rows: slice) -> NDArray[np.float64]:
+    """Return how the numbers of the controller move with each parameter (set or 1, of, number), in their order."""
+    axes, names = sweep.simulation, sweep.derivatives.parameters
+    if axes is None:
+        return np.zeros((1, len(names), 0))
+    fixed = {name: axes.fixed.get(name, 0.0) for name in axes.gain_parameters}
+    return _directions(names, axes.gains, fixed, _bounded(rows, axes.gains))
+
+
+def start_offsets(sweep: Sweep) -> tuple[str, ...]:
+    """Return the names of the offsets of the start: those that are swept, then others that derivatives are taken by."""
+    axes = sweep.simulation
+    if axes is None:
+        return ()
+    of_start = state_parameters(sweep.family.reference)
+    taken = (name for name in sweep.derivatives.parameters if name in of_start)
+    return tuple(dict.fromkeys((*axes.state_parameters, *taken)))
+
+
+def start_directions(sweep: Sweep, rows: slice) -> NDArray[np.float64]:
+    """Return how the offsets of the start, `start_offsets`, move with each parameter (state or 1, of, offset)."""
+    axes, names = sweep.simulation, sweep.derivatives.parameters
+    if axes is None:
+        return np.zeros((1, len(names), 0))
+    return _directions(names, axes.state, dict.fromkeys(start_offsets(sweep), 0.0), _bounded(rows, axes.state))
+
+
+def _bounded(rows: slice, axis: Axis) -> slice:
+    """Return the same rows with both ends."""
+    return slice(rows.start or 0, axis.size if rows.stop is None else min(rows.stop, axis.size))
 
 
 def _directions(names: Sequence[str], axis: Axis, fixed: Mapping[str, float], places: slice) -> NDArray[np.float64]:

@@ -27,7 +27,7 @@ from pipeline.plan.memory import (
     steady_quantities,
 )
 from pipeline.sweep.model import Sweep
-from robots.derivatives import SIDE, derivative
+from robots.derivatives import POINTS, SIDE, derivative
 from robots.devices import CPU, Device
 from robots.model import Mechanism
 from robots.quantities import FRICTION, QUANTITIES, SPACE, mechanism_sizes, names
@@ -241,6 +241,7 @@ class Plan:
             reacts=self.memory.reacts,
             paths=self._paths,
             directions=self._directions,
+            repeats=self._repeats,
         )
 
     @property
@@ -252,8 +253,19 @@ class Plan:
     @property
     def _directions(self) -> int:
         """Directions that quantities are differentiated along: both ways of each parameter."""
-        requested, stored = self.sweep.derivatives, {*self.layout.variables}
-        return 2 * len(requested.parameters) if {*requested.names} & stored else 0
+        requested = self.sweep.derivatives
+        return 2 * len(requested.parameters) if requested.exact(programs=self._programs) else 0
+
+    @property
+    def _repeats(self) -> int:
+        """Computations of all samples for derivatives that are differences."""
+        requested = self.sweep.derivatives
+        return POINTS * len(requested.parameters) if requested.by_differences(programs=self._programs) else 0
+
+    @property
+    def _programs(self) -> bool:
+        """Return whether programs give derivatives: of given motions, with friction without a state."""
+        return self.sweep.simulation is None and not any(group.remembers for group in self.sweep.friction.groups)
 
     @property
     def stored(self) -> int:
@@ -307,12 +319,14 @@ class Plan:
 
     def _derivative_rows(self) -> list[tuple[str, str]]:
         """Return the row about derivatives, where there are any."""
-        if not self._directions:
+        if not self._directions and not self._repeats:
             return []
         requested = self.sweep.derivatives
         of, parameters = counted(len(requested.quantities), "quantity"), counted(len(requested.parameters), "parameter")
         share = self.work.differentiating / self.work.computing
-        return [("derivatives", f"{of} by {parameters}, from both sides: {share:.0%} of the computing time")]
+        ways = ["from both sides"] * bool(self._directions) + [f"by {self._repeats} repetitions"] * bool(self._repeats)
+        how = " and ".join(ways)
+        return [("derivatives", f"{of} by {parameters}, {how}: {share:.0%} of the computing time")]
 
 
 def counted(count: int, noun: str) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pipeline.plan.cost import COUNTED, OPERATION, PER_JOINT, STORED, Work
+from pipeline.plan.cost import COUNTED, OPERATION, PER_JOINT, Work
 from pipeline.plan.derivatives import derivative_rows
 from pipeline.plan.memory import (
     DOUBLE,
@@ -104,11 +104,11 @@ class SimulatedWork(Work):
     is_looped: bool = False
 
     @property
-    def computing(self) -> float:
-        """Seconds of one core that are spent in tasks."""
+    def once(self) -> float:
+        """Seconds of one core for all steps, computed once."""
         operations = COUNTED[self.robot].dynamics if self.is_counted else self.joints * PER_JOINT.dynamics
         step = operations * (self.stages * FORWARD + INVERSE) * OPERATION
-        return self.samples * step + self.calls * (CALLS_OF_LOOP if self.is_looped else CALLS) + self.stored * STORED
+        return self.samples * step + self.calls * (CALLS_OF_LOOP if self.is_looped else CALLS)
 
     @property
     def limb_threads(self) -> float:
@@ -228,7 +228,10 @@ class SimulationPlan(Plan):
             stages=STAGES[chosen.method],
             calls=self.blocks * steps * runs,
             is_looped=chosen.method == "rk4" and not chosen.fed,
+            repeats=self._repeats,
         )
+
+    _listed = ("variables", "derivatives", "stored", "memory", "time")
 
     def rows(self) -> list[tuple[str, str]]:
         """Return the rows that `limbsweep check` prints."""
@@ -248,17 +251,17 @@ class SimulationPlan(Plan):
         result += [(label, f"{size:,}") for label, size in named.items() if size]
         result += [("times", rows["times"]), ("cases", f"{self.cases:,}"), ("samples", rows["samples"])]
         result += [("blocks", f"{self.blocks:,} of {cut}, {self.block_cases:,} cases"), ("tasks", f"{self.blocks:,}")]
-        return result + [(key, rows[key]) for key in ("variables", "stored", "memory", "time")]
+        return result + [(key, rows[key]) for key in self._listed if key in rows]
 
 
 def plan_simulations(sweep: Sweep) -> SimulationPlan:
     """The plan of a sweep of simulations. Raises InputError where one cell of its axes is too much for a block."""
     mechanism = sweep.family.assemble(sweep.parameters)
     names = stored_names(sweep)
-    own = tuple(metric.variable for metric in sweep.user_metrics)
+    own = (*derivative_rows(sweep), *(metric.variable for metric in sweep.user_metrics))
     rows = [*(simulated(QUANTITIES[name]) for name in (*names, *_extra(sweep))), *own]
     used = {dim for row in rows for dim in row.dims}
-    fixed = mechanism_sizes(mechanism) | SPACE
+    fixed = mechanism_sizes(mechanism) | SPACE | sweep.derivatives.sizes
     sizes = sweep.sizes | {dim: length for dim, length in fixed.items() if dim in used or dim in ALWAYS}
     case = sum(_case_bytes(row, sizes) for row in rows)
     require_at_most(BLOCK_BYTES, case, "results", sweep)

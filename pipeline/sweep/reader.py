@@ -39,10 +39,11 @@ from pipeline.sweep.trajectories.cycles import check_cycles
 from pipeline.sweep.trajectories.reader import TrajectoryReader, check_points
 from pipeline.sweep.trajectories.values import Mover
 from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspaces
+from robots.derivatives import OF_GIVEN_MOTIONS, OF_SIMULATIONS, is_series
 from robots.limits import EVEN_SHARING
 from robots.model import Mechanism
 from robots.parameters import nearest
-from robots.quantities import DIFFERENTIABLE, QUANTITIES, SMOOTH_SERIES
+from robots.quantities import QUANTITIES
 from robots.trajectories.trajectory import Trajectory
 
 MAX_TIMES = 10**7
@@ -89,8 +90,9 @@ def _with_differentiated(file: CoreFile) -> CoreFile:
     """Add the metrics and series whose derivatives are outputs, which are stored beside these."""
     derivatives = [entry for entry in getattr(file, "outputs", ()) if isinstance(entry, DerivativeOutput)]
     wanted = dict.fromkeys(name for entry in derivatives for name in entry.quantities)
-    metrics = [name for name in wanted if name in DIFFERENTIABLE and name not in file.metrics]
-    series = [name for name in wanted if name in SMOOTH_SERIES and name not in file.outputs]
+    smooth = [name for name in wanted if name in (*OF_GIVEN_MOTIONS, *OF_SIMULATIONS)]
+    metrics = [name for name in smooth if not is_series(name) and name not in file.metrics]
+    series = [name for name in smooth if is_series(name) and name not in file.outputs]
     update = {"metrics": (*file.metrics, *metrics), "outputs": (*file.outputs, *series)}
     return file.model_copy(update=update) if metrics or series else file
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.criteria.selection import EVERYTHING, SeriesSelection
+from robots.derivatives import is_series
 from robots.devices import CPU, Device
 from robots.formats.description import Description
 from robots.formats.families import family_of
@@ -25,7 +26,7 @@ from robots.loads.family import signal_values
 from robots.loads.wrapped import moved_values
 from robots.measurement import clean_series
 from robots.model import Family
-from robots.quantities import FRICTION, QUANTITIES, SMOOTH_SERIES, SPACE, MetricFunction, mechanism_sizes
+from robots.quantities import FRICTION, QUANTITIES, SPACE, MetricFunction, mechanism_sizes
 from robots.simulation import SimulationSettings
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks.measured import Measurement
@@ -87,7 +88,8 @@ class BlockDerivatives:
     """Metrics and series of a block whose derivatives are wanted, and how its numbers move with each parameter.
 
     parameters (design or 1, of, parameter), friction (set or 1, of, numbers of all groups), gravity (design or 1, of,
-    3); `sides`: both one-sided derivatives are stored.
+    3); `sides`: both one-sided derivatives are stored. Of simulations: gains (set or 1, of, number) of the controller,
+    start (state or 1, of, offset) of the offsets by name.
     """
 
     quantities: tuple[str, ...]
@@ -95,27 +97,32 @@ class BlockDerivatives:
     friction: np.ndarray
     gravity: np.ndarray
     sides: bool = False
+    gains: np.ndarray = field(default_factory=lambda: np.zeros((1, 0, 0)))
+    start: np.ndarray = field(default_factory=lambda: np.zeros((1, 0, 0)))
+    offsets: tuple[str, ...] = ()
 
     @property
     def series(self) -> tuple[str, ...]:
         """Names of the series among the quantities."""
-        return tuple(name for name in self.quantities if name in SMOOTH_SERIES)
+        return tuple(name for name in self.quantities if is_series(name))
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """Names of the metrics among the quantities."""
-        return tuple(name for name in self.quantities if name not in SMOOTH_SERIES)
+        return tuple(name for name in self.quantities if not is_series(name))
 
     @property
     def count(self) -> int:
         """Number of parameters that derivatives are taken by."""
         return int(self.parameters.shape[1])
 
-    def cut(self, designs: slice, sets: slice) -> BlockDerivatives:
-        """Return the derivatives of some designs and friction sets."""
-        parts = ((self.parameters, designs), (self.friction, sets), (self.gravity, designs))
-        parameters, friction, gravity = (rows if len(rows) == 1 else rows[part] for rows, part in parts)
-        return replace(self, parameters=parameters, friction=friction, gravity=gravity)
+    def cut(
+        self, designs: slice, sets: slice, gains: slice = slice(None), start: slice = slice(None)
+    ) -> BlockDerivatives:
+        """Return the derivatives of some designs and friction sets, and of some gains and starts of simulations."""
+        places = {"parameters": designs, "friction": sets, "gravity": designs, "gains": gains, "start": start}
+        rows = {name: getattr(self, name) for name in places}
+        return replace(self, **{k: x if len(x) == 1 else x[places[k]] for k, x in rows.items()})
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ Designs are taken a few at a time, so that memory does not grow with the block.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status
 from tasks.blocks.block import Block, BlockDerivatives
 from tasks.blocks.derived_series import MetricRates, largest
+from tasks.blocks.differences import MISSING, WORST, Compute, difference_arrays
 from tasks.blocks.gradients import AHEAD, PART, Directions, metric_rates
 from tasks.blocks.pool import Arrays
 from tasks.stages.stages import DERIVED_STRIP
@@ -34,12 +35,6 @@ ROUNDING = 1e-11
 ROOTED = ("rms_force", "rms_power", "rms_current", "rms_velocity", "peak_reaction", "thermal_margin")
 """Metrics that are the root of a sum of squares, whose derivative at zero is not known."""
 
-WORST = "worst_status"
-
-MISSING = -1
-"""Status of a derivative of something that the robot does not have, such as a fourth joint of a limb of three."""
-
-
 STEP = 1e-6
 """Step over which derivatives are held to their metric, relative to the parameters that move; absolute at zero."""
 
@@ -49,20 +44,32 @@ HELD = 1e-3
 CURVATURE = 1e-8
 """Change of a metric over the step, relative to it, that may be rounding or curvature."""
 
-Compute = Callable[[Block], Arrays]
-"""Function that computes the metrics and series of a block, in the dims of the dataset."""
-
 
 def derivative_arrays(block: Block, compute: Compute) -> Arrays:
     """Compute the derivatives that a block stores, and their statuses, in the dims of the dataset."""
     requested = block.derivatives
     if requested is None or not requested.quantities:
         return {}
-    plain = replace(block, metrics=(*requested.metrics, WORST), series=requested.series, extra=(), own=())
-    plain = replace(plain, derivatives=None)
-    plain = replace(plain, measurement=None, single=False, device=CPU)
-    strips = [_strip(plain, requested, designs, compute) for designs in _designs(block, requested)]
-    return {name: np.concatenate([strip[name] for strip in strips]) for name in strips[0]}
+    plain = replace(block, extra=(), own=())
+    plain = replace(plain, derivatives=None, measurement=None, single=False, device=CPU)
+    exact, others = _parted(block, requested)
+    result: Arrays = {}
+    if others.quantities:
+        series = (*others.series, *(("status",) if others.series else ()))
+        result |= difference_arrays(replace(plain, metrics=(*others.metrics, WORST), series=series), others, compute)
+    if exact.quantities:
+        plain = replace(plain, metrics=(*exact.metrics, WORST), series=exact.series)
+        strips = [_strip(plain, exact, designs, compute) for designs in _designs(block, exact)]
+        result |= {name: np.concatenate([strip[name] for strip in strips]) for name in strips[0]}
+    return result
+
+
+def _parted(block: Block, requested: BlockDerivatives) -> tuple[BlockDerivatives, BlockDerivatives]:
+    """Return the derivatives that programs give exactly, and the others."""
+    programs = block.simulation is None and not any(group.remembers for group in block.groups)
+    exact = tuple(name for name in requested.quantities if programs and QUANTITIES[name].stage != "path")
+    others = tuple(name for name in requested.quantities if name not in exact)
+    return replace(requested, quantities=exact), replace(requested, quantities=others)
 
 
 def _designs(block: Block, requested: BlockDerivatives) -> Iterator[slice]:

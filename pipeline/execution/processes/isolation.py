@@ -208,7 +208,7 @@ def cut(block: Block, part: CaseRanges) -> Block:
         parameters=block.parameters[design],
         gravities=None if block.gravities is None else block.gravities[design],
         friction=block.friction[friction],
-        derivatives=block.derivatives and block.derivatives.cut(design, friction),
+        derivatives=block.derivatives and block.derivatives.cut(design, friction, *varied),
         trajectories=block.trajectories[trajectory],
         measurement=block.measurement and block.measurement.moved(*(cases.start for cases in part)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 import xarray
 
+import limbsweep as ls
 from applications.studies import column
 from pipeline import append, run, verify
 from pipeline.errors import InputError
@@ -150,7 +152,11 @@ def test_a_case_that_fails_has_its_status() -> None:
     ("entry", "message"),
     [
         ("derivative: peak_forc, of: [upper_arm]", r"outputs\[0\].derivative: got 'peak_forc'.*'peak_force'"),
-        ("derivative: cycle_time, of: [upper_arm]", r"got 'cycle_time'; expected a metric or series with exact"),
+        ("derivative: usable_volume, of: [upper_arm]", r"It has none, because it counts points of a grid"),
+        (
+            "derivative: tracking_error, of: [upper_arm]",
+            r"got 'tracking_error'; expected a metric or series with a der",
+        ),
         ("derivative: platform_twist, of: [upper_arm]", r"Motions of the platform are given"),
         ("derivative: peak_force, of: [uper_arm]", r"outputs\[0\].of\[0\]: got 'uper_arm'.*'upper_arm'"),
         ("derivative: peak_force, of: [3]", r"outputs\[0\]: got .* expected derivative with a metric"),
@@ -178,8 +184,6 @@ def test_mistakes_are_told(entry: str, message: str) -> None:
             {"friction:\n": "  derive: {rod_length: 4 * upper_arm}\nfriction:\n"},
             r"got rod_length, which derive computes",
         ),
-        ({"law: coulomb_viscous": "law: lugre"}, r"friction law lugre, which has a state"),
-        ({"time:": "simulation: {controller: {kind: pd}}\ntime:"}, r"got a derivative of simulations"),
         ({"time:": "base: {kind: circle, radius: 0.1, period: 1.0}\ntime:"}, r"gravity_x beside a base that moves"),
     ],
 )
@@ -187,6 +191,93 @@ def test_derivatives_that_there_are_not(changes: dict[str, str], message: str) -
     entry = "outputs: [{derivative: peak_force, of: [rod_length, gravity_x]}]\n"
     with pytest.raises(InputError, match=message):
         sweep(TINY + entry, **changes)
+
+
+ARM = """
+limbsweep: 1
+robot: planar_3r
+gravity: [0, -9.81, 0]
+parameters: {length_1: 0.5}
+friction: {law: coulomb_viscous, joints: all, parameters: {viscous: 0.1, coulomb: 0.3, width: 0.5}}
+trajectories: {move: {kind: quintic, start: 0.1, end: [0.4, 0.2, -0.2], duration: 0.1}}
+simulation:
+  controller: {kind: pd, parameters: {kd: 5.0}}
+  gains: {grid: {kp: [100.0]}}
+  step: 0.002
+time: {stop: 0.04, step: 0.02}
+"""
+MOVED = {"length_1": "length_1", "kp": "servo.kp", "kd": "servo.kd", "coulomb": "friction.coulomb"}
+
+
+def test_simulations_against_the_derivatives_of_the_integrator() -> None:
+    entry = "outputs: [{derivative: tracking_error, of: [length_1, kp, kd, coulomb, gravity_y, joint_2, joint_1_rate]}]"
+    made = compute(ARM + entry)
+    arm, times = ls.robots.build("planar_3r", length_1=0.5), np.linspace(0.0, 0.04, 21)
+    share = times / 0.1
+    along = (10.0 * share**3 - 15.0 * share**4 + 6.0 * share**5)[:, None]
+    rate = (30.0 * share**2 - 60.0 * share**3 + 30.0 * share**4)[:, None] / 0.1
+    path = np.array([0.3, 0.1, -0.3])
+    reference = {"q": 0.1 + along * path, "qd": rate * path}
+    servo = ls.servo(arm, "pd", reference=reference, step=0.002, kp=100.0, kd=5.0)
+    rubbing = {"law": "coulomb_viscous", "coulomb": 0.3, "viscous": 0.1, "joints": "all", "width": 0.5}
+    exact = ls.differentiate_simulation(
+        arm, ls.State(q=[0.1] * 3), ls.Forces(actuator=servo, friction=rubbing), [0.0, 0.02, 0.04], step=0.002,
+        environment=ls.Environment(gravity=(0.0, -9.81, 0.0)), parameters={"length_1": 0.5},
+    )  # fmt: skip
+    rates: list[dict[str, Any]] = [{name: 1.0} for name in MOVED.values()]
+    rates += [{"gravity": [0.0, 1.0, 0.0]}, {"q": [0.0, 1.0, 0.0]}, {"qd": [1.0, 0.0, 0.0]}]
+    slopes = made["tracking_error_derivative"]
+    assert slopes.dims == ("design", "friction", "trajectory", "gains", "time", "actuator", "parameter")
+    assert (made["tracking_error_derivative_status"] == Status.OK).all()
+    for k, moving in enumerate(rates):
+        expected = -exact.jvp(moving)["q"]
+        got = slopes.isel(parameter=k).values.reshape(expected.shape)
+        np.testing.assert_allclose(got, expected, rtol=0.0, atol=1e-8 * np.abs(expected).max())
+
+
+def test_a_simulation_that_sticks() -> None:
+    """An arm that dry friction holds: its force grows with the gain, and nothing changes with the friction."""
+    text = ARM.replace(", width: 0.5", "").replace("coulomb: 0.3", "coulomb: 30.0").replace("kd: 5.0", "kd: 0.0")
+    text = text.replace("gravity: [0, -9.81, 0]\n", "")
+    made = compute(text + "outputs: [{derivative: [peak_force, rms_tracking_error], of: [kp, coulomb, joint_1_rate]}]")
+    assert (made["rms_tracking_error_derivative"].isel(parameter=[0, 1]) == 0.0).all()
+    slope = made["peak_force_derivative"].isel(parameter=0)
+    np.testing.assert_allclose(slope, made["peak_force"] / 100.0, rtol=1e-9)
+    assert (made["rms_tracking_error_derivative_status"].isel(parameter=2, actuator=0) == Status.KINK).all()
+
+
+FAST = """
+limbsweep: 1
+robot: five_bar
+design: {grid: {proximal_length: [0.53]}}
+friction: {law: lugre, joints: actuated, parameters: {coulomb: 0.2, static: 0.3, stribeck_velocity: 0.1}}
+limits: {actuators: {all: {force: 20.0, velocity: 12.0}}}
+trajectories: {line: {kind: quintic, start: [0.0, 0.0, 0.0], end: [0.1, 0.0, 0.05], duration: 0.5}}
+time: {stop: 0.5, step: 0.05}
+"""
+
+
+def test_fastest_motions_and_laws_with_a_state_are_differentiated() -> None:
+    names = ("speed_factor", "peak_force", "actuator_force")
+    made = compute(FAST + f"outputs: [{{derivative: [{', '.join(names)}], of: [proximal_length, payload_mass]}}]\n")
+    for name in names:
+        assert (made[f"{name}_derivative_status"] == Status.OK).all()
+    plain = f"{FAST}outputs: [actuator_force]\nmetrics: [{', '.join(names[:-1])}]\n"
+    parts = [compute(plain.replace("[0.53]", f"[{float(0.53 + k * 1e-4)!r}]")) for k in STEPS]
+    for name in names:
+        slope = np.tensordot(WEIGHTS, [part[name] for part in parts], axes=1) / 1e-4
+        got = made[f"{name}_derivative"].isel(parameter=0)
+        np.testing.assert_allclose(got, slope, rtol=1e-6, atol=1e-6 * np.abs(slope).max())
+
+
+@pytest.mark.slow
+def test_the_cycle_time_is_differentiated() -> None:
+    text = re.sub(r"friction: .*\n", "", FAST)
+    made = compute(text + "outputs: [{derivative: cycle_time, of: [proximal_length]}]\n")
+    plain = text + "metrics: [cycle_time]\n"
+    parts = [compute(plain.replace("[0.53]", f"[{float(0.53 + k * 1e-4)!r}]"))["cycle_time"] for k in STEPS]
+    slope = np.tensordot(WEIGHTS, parts, axes=1) / 1e-4
+    np.testing.assert_allclose(made["cycle_time_derivative"].isel(parameter=0), slope, rtol=1e-5)
 
 
 def test_a_derivative_is_no_column_of_a_study() -> None:

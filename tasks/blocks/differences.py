@@ -1,0 +1,303 @@
+"""Derivatives of quantities of a block by extrapolated differences: of simulations, fastest motions, laws with a state.
+
+No program gives these as functions of parameters: steps of a simulation end where friction sticks or a joint meets a
+stop, the fastest motion changes its limit. Where all that is smooth, differences of the whole computation are as well.
+Each quantity is computed at SCALES distances to both sides; Richardson's extrapolation gives the derivative from both
+sides, from each side, and an error of each, from which the best are taken. Source: Ridders 1982; for the
+extrapolation Press et al. 2007, Numerical Recipes, section 5.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from robots.derivatives import POINTS, derivative, derivative_status, is_series
+from robots.quantities import FRICTION, GAINS, QUANTITIES, STATE, simulated
+from robots.status import Status
+from tasks.blocks.block import Block, BlockDerivatives
+from tasks.blocks.derived_series import PARTS, largest
+from tasks.blocks.pool import Arrays
+
+FACTOR, SCALES = 6.0, POINTS // 2
+"""Factor between neighbouring distances, and their number: with both sides, a group of lanes."""
+
+FARTHEST = 1e-2
+"""Largest distance, relative to the parameters that move; absolute at zero."""
+
+DISTANCES = FARTHEST * FACTOR ** -np.arange(SCALES)
+"""Distances on each side, the largest first."""
+
+ACCURATE = 1e-3
+"""Largest error of a derivative, relative to the largest rate along the motion, with which it counts as known.
+
+Errors are some 1e-10 of smooth motions. Where an event, such as a stop of dry friction, moves from one step of the
+integrator to the next, the error of the method changes, and slopes by up to 1e-4 with it.
+"""
+
+APART = 1e-3
+"""Difference of both sides, relative to the same, beyond which they are two derivatives."""
+
+ONE_SIDED = 1e-2
+"""Largest error of a derivative from one side, relative to the same."""
+
+ROUNDING = 1e-11
+"""Change of a quantity over the length of its parameter, relative to it, that may be rounding."""
+
+LITTLE = 64
+"""Cases whose points are computed together whatever the block is."""
+
+MISSING = -1
+"""Status of a derivative of something that the robot does not have."""
+
+WORST, GRAVITY = "worst_status", "gravity"
+
+CASES = ("design", FRICTION, "trajectory", GAINS, STATE)
+
+Compute = Callable[[Block], Arrays]
+"""Function that computes the metrics and series of a block, in the dims of the dataset."""
+
+
+@dataclass(frozen=True)
+class Extrapolated:
+    """Derivatives and estimates of their errors; infinite where there is no derivative."""
+
+    values: np.ndarray
+    errors: np.ndarray
+
+    @classmethod
+    def of(cls, quotients: np.ndarray, order: int) -> Extrapolated:
+        """From difference quotients (scale, ...), the largest distance first, with errors in powers of h^order."""
+        with np.errstate(invalid="ignore"):
+            best, row = quotients[-1], quotients
+            error = _errors(quotients[-1] - quotients[-2])
+            for k in range(1, len(quotients)):
+                weight = FACTOR ** (order * k)
+                following = (weight * row[1:] - row[:-1]) / (weight - 1.0)
+                each = np.maximum(_errors(following - row[1:]), _errors(following - row[:-1]))
+                for value, missed in zip(following, each, strict=True):
+                    better = missed < error
+                    best, error = np.where(better, value, best), np.where(better, missed, error)
+                row = following
+        return cls(best, error)
+
+    def replaced(self, where: np.ndarray, other: Extrapolated) -> Extrapolated:
+        """Return the same with those of another in some places."""
+        return Extrapolated(np.where(where, other.values, self.values), np.where(where, other.errors, self.errors))
+
+
+def _errors(differences: np.ndarray) -> np.ndarray:
+    sizes = np.abs(differences)
+    return np.where(np.isnan(sizes), np.inf, sizes)
+
+
+def difference_arrays(block: Block, requested: BlockDerivatives, compute: Compute) -> Arrays:
+    """Compute derivatives and their statuses by differences, in the dims of the dataset.
+
+    block: without derivatives, with what is differentiated among its metrics and series. Designs are taken so many at
+    a time that their points take no more memory than the block, but a few groups of lanes.
+    """
+    cases = len(block.friction) * len(block.trajectories)
+    step = max(-(-block.designs // POINTS), LITTLE // cases, 1)
+    parts = []
+    for start in range(0, block.designs, step):
+        designs = slice(start, min(start + step, block.designs))
+        gravities = None if block.gravities is None else block.gravities[designs]
+        part = replace(block, parameters=block.parameters[designs], gravities=gravities)
+        parts.append(_Differences(part, requested.cut(designs, slice(None)), compute).arrays())
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+class _Differences:
+    """Derivatives of some designs of a block."""
+
+    def __init__(self, block: Block, requested: BlockDerivatives, compute: Compute):
+        self.block, self.requested, self.compute = block, requested, compute
+        self.middle = compute(block)
+
+    def arrays(self) -> Arrays:
+        """Return derivatives and statuses, one after the other along the dim of parameters."""
+        slopes: dict[str, list[np.ndarray]] = {name: [] for name in self.requested.quantities}
+        statuses: dict[str, list[np.ndarray]] = {name: [] for name in self.requested.quantities}
+        for number in range(self.requested.count):
+            moved = self._moved(number)
+            for name in self.requested.quantities:
+                both, status = self._judged(name, moved)
+                kink = (status == Status.KINK)[..., None]
+                slopes[name].append(both if self.requested.sides else np.where(kink, np.nan, both).mean(axis=-1))
+                statuses[name].append(
+                    np.broadcast_to(status[..., None], both.shape) if self.requested.sides else status
+                )
+        axis = -2 if self.requested.sides else -1
+        result: Arrays = {}
+        for name in self.requested.quantities:
+            result[derivative(name)] = np.ascontiguousarray(np.stack(slopes[name], axis=axis))
+            result[derivative_status(name)] = np.ascontiguousarray(np.stack(statuses[name], axis=axis), dtype=np.int8)
+        return result
+
+    def _dims(self, name: str) -> tuple[str, ...]:
+        """Return the dims of an array of the block."""
+        if self.block.simulation is None:
+            return self.block.dims(name)
+        there = self.block.simulation.dims
+        return tuple(dim for dim in simulated(QUANTITIES[name]).dims if dim not in (GAINS, STATE) or dim in there)
+
+    def _moved(self, number: int) -> _Moved:
+        """Return how quantities change along a parameter; a parameter moves along one axis alone."""
+        dim, rows, table = next(self._tables(number))
+        lengths = _lengths(table, rows)
+        apart = np.concatenate([-DISTANCES, DISTANCES])[:, None] * lengths
+        ends = table + apart[..., None] * rows
+        outside = self._outside(dim, ends)
+        return _Moved(dim, lengths, self._computed(dim, np.where(outside[..., None], table, ends)), outside)
+
+    def _outside(self, dim: str, tables: np.ndarray) -> np.ndarray:
+        """Return where numbers are beyond their bounds (point, row): of the robot, and friction below zero."""
+        if dim == "design":
+            bounds = np.array([(parameter.lower, parameter.upper) for parameter in self.block.family.parameters])
+            return np.asarray(((tables < bounds[:, 0]) | (tables > bounds[:, 1])).any(axis=-1))
+        if dim == FRICTION:
+            return np.asarray(((tables < 0.0) & (self.block.friction >= 0.0)).any(axis=-1))
+        return np.zeros(tables.shape[:-1], dtype=bool)
+
+    def _tables(self, number: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+        """Yield the axes that a parameter moves: dim, rates (row or 1, number), and the table itself (row, number)."""
+        block, requested = self.block, self.requested
+        field = np.array([block.gravity]) if block.gravities is None else block.gravities
+        tables = [("design", requested.parameters, block.parameters), (FRICTION, requested.friction, block.friction)]
+        tables.append((GRAVITY, requested.gravity, field))
+        if block.simulation is not None:
+            extra = len(requested.offsets) - block.simulation.state.shape[1]
+            state = np.pad(block.simulation.state, ((0, 0), (0, extra)))
+            tables += [(GAINS, requested.gains, block.simulation.gains), (STATE, requested.start, state)]
+        for dim, rates, table in tables:
+            if rates.shape[1] and rates[:, number].any():
+                yield dim, rates[:, number], table
+
+    def _computed(self, dim: str, tables: np.ndarray) -> Arrays:
+        """Return quantities (point, ...) where the table of an axis is each of `tables` (point, row, number)."""
+        block, rows = self.block, tables.reshape(-1, tables.shape[-1])
+        if dim == GRAVITY and block.simulation is not None:
+            each = [self.compute(replace(block, gravity=tuple(row))) for row in rows.tolist()]
+            return {name: np.stack([arrays[name] for arrays in each]) for name in self.middle}
+        if dim in ("design", GRAVITY):
+            designs = np.tile(block.parameters, (POINTS, 1)) if dim == GRAVITY else rows
+            gravities = None if block.gravities is None else np.tile(block.gravities, (POINTS, 1))
+            if dim == GRAVITY:
+                gravities = np.repeat(rows, POINTS * block.designs // len(rows), axis=0)
+            made = replace(block, parameters=designs, gravities=gravities)
+            return self._cut(self.compute(made), "design", 0)
+        if dim == FRICTION:
+            return self._cut(self.compute(replace(block, friction=rows)), FRICTION, 0)
+        return self._of_simulation(dim, rows)
+
+    def _of_simulation(self, dim: str, rows: np.ndarray) -> Arrays:
+        """Return quantities (point, ...) of simulations with other gains, or other starts."""
+        block, before = self.block, self.block.simulation
+        assert before is not None
+        dims = tuple(name for name in (GAINS, STATE) if name in before.dims or name == dim)
+        moved = replace(before, gains=rows) if dim == GAINS else replace(before, state=rows)
+        moved = replace(moved, dims=dims, offsets=self.requested.offsets if dim == STATE else before.offsets)
+        arrays = self._cut(self.compute(replace(block, simulation=moved)), dim, 1)
+        if dim in before.dims:
+            return arrays
+        return {name: array.squeeze(axis=1 + CASES.index(dim) - (dim == STATE and GAINS not in before.dims))
+                for name, array in arrays.items()}  # fmt: skip
+
+    def _cut(self, arrays: Arrays, dim: str, added: int) -> Arrays:
+        """Return arrays whose axis `dim` has all points as (point, ...); one without it is the same at all points.
+
+        added: 1 where the axis may be one that arrays of the block do not have.
+        """
+        result: Arrays = {}
+        for name, array in arrays.items():
+            dims = self._dims(name)
+            places = [each for each in CASES if each in dims or (added and each == dim)]
+            if dim not in places:
+                result[name] = np.broadcast_to(array, (POINTS, *array.shape))
+                continue
+            axis = places.index(dim)
+            parted = array.reshape(*array.shape[:axis], POINTS, -1, *array.shape[axis + 1 :])
+            result[name] = np.moveaxis(parted, axis, 0)
+        return result
+
+    def _judged(self, name: str, moved: _Moved) -> tuple[np.ndarray, np.ndarray]:
+        """Return slopes (..., side) of a quantity along a parameter, and their statuses."""
+        dims, middle = self._dims(name), self.middle[name]
+        lengths = _along(moved.lengths, moved.dim, dims)
+        outside = np.stack([_along(row, moved.dim, dims) for row in moved.outside])
+        ends = np.where(outside, np.nan, moved.arrays[name])
+        below, above = (
+            (ends[part] - middle) / (sign * DISTANCES.reshape(-1, *(1,) * middle.ndim) * lengths)
+            for part, sign in ((slice(0, SCALES), -1.0), (slice(SCALES, None), 1.0))
+        )
+        first, second = Extrapolated.of(below, 1), Extrapolated.of(above, 1)
+        both = Extrapolated.of(0.5 * (below + above), 2)
+        at_lowest, at_highest = outside[SCALES - 1], outside[-1]
+        first, both = first.replaced(at_lowest, second), both.replaced(at_lowest, second)
+        second, both = second.replaced(at_highest, first), both.replaced(at_highest, first)
+        sides = (first, second)
+        axes = tuple(k for k, dim in enumerate(dims) if dim not in (*PARTS, GAINS, STATE)) if is_series(name) else ()
+        floor = ROUNDING * largest(middle, axes) / lengths
+        with np.errstate(invalid="ignore"):
+            scale = np.fmax.reduce([largest(x.values, axes) for x in (*sides, both)])
+            differ = np.abs(sides[1].values - sides[0].values)
+            kink = differ > APART * scale + 2.0 * (sides[0].errors + sides[1].errors) + floor / DISTANCES[-1] * FARTHEST
+            unknown = ~kink & ~(both.errors <= ACCURATE * scale + floor)
+            known = [side.errors <= ONE_SIDED * scale + floor for side in sides]
+        one_sided = np.stack([np.where(sure, x.values, np.nan) for sure, x in zip(known, sides, strict=True)], axis=-1)
+        slopes = np.where((kink | unknown)[..., None], one_sided, both.values[..., None])
+        return slopes, self._statuses(name, moved, slopes, kink | unknown)
+
+    def _statuses(self, name: str, moved: _Moved, slopes: np.ndarray, kink: np.ndarray) -> np.ndarray:
+        """Return statuses: that of the case or sample, or of those nearest along the parameter, KINK, or OK."""
+        of = "status" if is_series(name) else WORST
+        nearest = moved.arrays[of][[SCALES - 1, POINTS - 1]].max(axis=0)
+        here, near = (self._fitted(array, of, name) for array in (self.middle[of], nearest))
+        missing = np.isnan(self.middle[name])
+        statuses = np.where(kink, np.int8(Status.KINK), np.int8(Status.OK))
+        lost = np.where(near != Status.OK, near, Status.NONFINITE)
+        statuses = np.where(np.isnan(slopes).all(axis=-1) & (near != Status.OK), lost, statuses)
+        statuses = np.where(missing, np.where(near != Status.OK, near, MISSING), statuses)
+        return np.where(here != Status.OK, here, statuses)
+
+    def _fitted(self, statuses: np.ndarray, of: str, name: str) -> np.ndarray:
+        """Return statuses in the dims of a quantity: the largest along those that it does not have."""
+        dims, wanted = list(self._dims(of)), self._dims(name)
+        for dim in [dim for dim in dims if dim not in wanted]:
+            statuses = statuses.max(axis=dims.index(dim))
+            dims.remove(dim)
+        shape = dict(zip(dims, statuses.shape, strict=True))
+        return statuses.reshape(tuple(shape.get(dim, 1) for dim in wanted))
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """Quantities (point, ...) along a parameter that moves along the axis `dim`; lengths (row,) of the parameter.
+
+    Points are those below, then those above, each from the farthest; those `outside` (point, row) of the bounds of the
+    parameter are of the middle. Where the nearest is, the parameter moves to the other side alone.
+    """
+
+    dim: str
+    lengths: np.ndarray
+    arrays: Arrays
+    outside: np.ndarray
+
+
+def _lengths(table: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """Return the least size of the numbers that move, over their rates (row,); one where they are zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sizes = np.abs(table / rates)
+    least = np.where(np.isfinite(sizes) & (sizes > 0.0), sizes, np.inf).min(axis=1)
+    return np.where(np.isfinite(least), least, 1.0)
+
+
+def _along(lengths: np.ndarray, dim: str, dims: Sequence[str]) -> np.ndarray:
+    """Return the lengths of the rows of an axis as an array that goes with dims."""
+    axis = "design" if dim == GRAVITY else dim
+    if axis not in dims or len(lengths) == 1:
+        return np.reshape(lengths[:1], (1,) * len(dims))
+    return lengths.reshape([len(lengths) if each == axis else 1 for each in dims])

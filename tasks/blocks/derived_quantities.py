@@ -52,11 +52,13 @@ def derivative_arrays(block: Block, compute: Compute) -> Arrays:
         return {}
     plain = replace(block, extra=(), own=())
     plain = replace(plain, derivatives=None, measurement=None, single=False, device=CPU)
-    exact, others = _parted(block, requested)
+    exact, differenced = _parted(block, requested)
     result: Arrays = {}
-    if others.quantities:
-        series = (*others.series, *(("status",) if others.series else ()))
-        result |= difference_arrays(replace(plain, metrics=(*others.metrics, WORST), series=series), others, compute)
+    if differenced.quantities:
+        series = (*differenced.series, *(("status",) if differenced.series else ()))
+        result |= difference_arrays(
+            replace(plain, metrics=(*differenced.metrics, WORST), series=series), differenced, compute
+        )
     if exact.quantities:
         plain = replace(plain, metrics=(*exact.metrics, WORST), series=exact.series)
         strips = [_strip(plain, exact, designs, compute) for designs in _designs(block, exact)]
@@ -68,8 +70,8 @@ def _parted(block: Block, requested: BlockDerivatives) -> tuple[BlockDerivatives
     """Return the derivatives that programs give exactly, and the others."""
     programs = block.simulation is None and not any(group.remembers for group in block.groups)
     exact = tuple(name for name in requested.quantities if programs and QUANTITIES[name].stage != "path")
-    others = tuple(name for name in requested.quantities if name not in exact)
-    return replace(requested, quantities=exact), replace(requested, quantities=others)
+    differenced = tuple(name for name in requested.quantities if name not in exact)
+    return replace(requested, quantities=exact), replace(requested, quantities=differenced)
 
 
 def _designs(block: Block, requested: BlockDerivatives) -> Iterator[slice]:

@@ -76,8 +76,8 @@ class Extrapolated:
             for k in range(1, len(quotients)):
                 weight = FACTOR ** (order * k)
                 following = (weight * row[1:] - row[:-1]) / (weight - 1.0)
-                each = np.maximum(_errors(following - row[1:]), _errors(following - row[:-1]))
-                for value, missed in zip(following, each, strict=True):
+                missing = np.maximum(_errors(following - row[1:]), _errors(following - row[:-1]))
+                for value, missed in zip(following, missing, strict=True):
                     better = missed < error
                     best, error = np.where(better, value, best), np.where(better, missed, error)
                 row = following
@@ -141,8 +141,8 @@ class _Differences:
         """Return the dims of an array of the block."""
         if self.block.simulation is None:
             return self.block.dims(name)
-        there = self.block.simulation.dims
-        return tuple(dim for dim in simulated(QUANTITIES[name]).dims if dim not in (GAINS, STATE) or dim in there)
+        varied = self.block.simulation.dims
+        return tuple(dim for dim in simulated(QUANTITIES[name]).dims if dim not in (GAINS, STATE) or dim in varied)
 
     def _moved(self, number: int) -> _Moved:
         """Return how quantities change along a parameter; a parameter moves along one axis alone."""
@@ -180,15 +180,15 @@ class _Differences:
         """Return quantities (point, ...) where the table of an axis is each of `tables` (point, row, number)."""
         block, rows = self.block, tables.reshape(-1, tables.shape[-1])
         if dim == GRAVITY and block.simulation is not None:
-            each = [self.compute(replace(block, gravity=tuple(row))) for row in rows.tolist()]
-            return {name: np.stack([arrays[name] for arrays in each]) for name in self.middle}
+            part = [self.compute(replace(block, gravity=tuple(row))) for row in rows.tolist()]
+            return {name: np.stack([arrays[name] for arrays in part]) for name in self.middle}
         if dim in ("design", GRAVITY):
             designs = np.tile(block.parameters, (POINTS, 1)) if dim == GRAVITY else rows
             gravities = None if block.gravities is None else np.tile(block.gravities, (POINTS, 1))
             if dim == GRAVITY:
                 gravities = np.repeat(rows, POINTS * block.designs // len(rows), axis=0)
-            made = replace(block, parameters=designs, gravities=gravities)
-            return self._cut(self.compute(made), "design", 0)
+            moved = replace(block, parameters=designs, gravities=gravities)
+            return self._cut(self.compute(moved), "design", 0)
         if dim == FRICTION:
             return self._cut(self.compute(replace(block, friction=rows)), FRICTION, 0)
         return self._of_simulation(dim, rows)
@@ -214,7 +214,7 @@ class _Differences:
         result: Arrays = {}
         for name, array in arrays.items():
             dims = self._dims(name)
-            places = [each for each in CASES if each in dims or (added and each == dim)]
+            places = [part for part in CASES if part in dims or (added and part == dim)]
             if dim not in places:
                 result[name] = np.broadcast_to(array, (POINTS, *array.shape))
                 continue
@@ -246,8 +246,8 @@ class _Differences:
             differ = np.abs(sides[1].values - sides[0].values)
             kink = differ > APART * scale + 2.0 * (sides[0].errors + sides[1].errors) + floor / DISTANCES[-1] * FARTHEST
             unknown = ~kink & ~(both.errors <= ACCURATE * scale + floor)
-            known = [side.errors <= ONE_SIDED * scale + floor for side in sides]
-        one_sided = np.stack([np.where(sure, x.values, np.nan) for sure, x in zip(known, sides, strict=True)], axis=-1)
+            sure = [side.errors <= ONE_SIDED * scale + floor for side in sides]
+        one_sided = np.stack([np.where(good, x.values, np.nan) for good, x in zip(sure, sides, strict=True)], axis=-1)
         slopes = np.where((kink | unknown)[..., None], one_sided, both.values[..., None])
         return slopes, self._statuses(name, moved, slopes, kink | unknown)
 
@@ -300,4 +300,4 @@ def _along(lengths: np.ndarray, dim: str, dims: Sequence[str]) -> np.ndarray:
     axis = "design" if dim == GRAVITY else dim
     if axis not in dims or len(lengths) == 1:
         return np.reshape(lengths[:1], (1,) * len(dims))
-    return lengths.reshape([len(lengths) if each == axis else 1 for each in dims])
+    return lengths.reshape([len(lengths) if part == axis else 1 for part in dims])

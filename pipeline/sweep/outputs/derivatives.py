@@ -17,7 +17,6 @@ from pipeline.sweep.gravity import GRAVITY
 from pipeline.sweep.reading import SectionContent, SweepReading
 from pipeline.sweep.sections import DerivativeOutput
 from pipeline.sweep.simulated.axes import SimulationAxes
-from pipeline.sweep.simulated.reader import TIMES, SimulationContent
 from pipeline.sweep.trajectories.base import BaseContent
 from robots.derivatives import (
     NO_DERIVATIVES,
@@ -35,7 +34,7 @@ from robots.simulation import state_parameters
 
 KEY = "derivatives"
 
-STEPPED = (*TIMES, "resolution")
+STEPPED = ("sample_time", "delay", "resolution")
 """Numbers of a controller that nothing depends on smoothly: times in whole steps, and steps of encoders."""
 
 
@@ -43,7 +42,7 @@ class DerivativesContent(SectionContent[RequestedDerivatives, None]):
     """Metrics and series whose derivatives are stored, and the parameters that they are taken by."""
 
     key = KEY
-    after = (FrictionContent.key, BaseContent.key, SimulationContent.key)
+    after = (FrictionContent.key, BaseContent.key, "simulation")
 
     @classmethod
     def read(cls, reading: SweepReading) -> Self:
@@ -103,7 +102,7 @@ def _check_parameters(reading: SweepReading, index: int, names: Sequence[str]) -
     path = ("outputs", index, "of")
     if taken := [name for name in (PARAMETER, SIDE) if name in (*table, *design.axis.names)]:
         report(path, Got(f"a parameter named {taken[0]}"), "another name: derivatives have a dim of it", "Rename it.")
-    derived, known = dict(rules_of(design.axis)), [*table, *GRAVITY]
+    derived, names_of_all = dict(rules_of(design.axis)), [*table, *GRAVITY]
     for number, name in enumerate(names):
         here = (*path, number)
         if name in names[:number]:
@@ -117,14 +116,15 @@ def _check_parameters(reading: SweepReading, index: int, names: Sequence[str]) -
             report(here, name, "a parameter that can move a little", "It changes in whole steps.")
         elif name in GRAVITY and reading.value(BaseContent) is not None:
             report(here, Got(f"{name} beside a base that moves"), "gravity of a base at rest", "Leave it out.")
-        elif name not in known:
-            hint = sentence(nearest(name, known))
+        elif name not in names_of_all:
+            hint = sentence(nearest(name, names_of_all))
             report(here, name, f"a parameter of {', '.join(owners)} or of gravity", hint)
 
 
 def _owners(reading: SweepReading, mechanism: Mechanism) -> Mapping[str, Sequence[str]]:
     """Return the names of parameters by their owner in words; at least those of the robot and of friction."""
-    friction, axes = reading.value(FrictionContent), reading.value(SimulationContent)
+    friction, content = reading.value(FrictionContent), reading.contents.get("simulation")
+    axes: SimulationAxes | None = content.value if content is not None else None
     assert reading.family is not None
     robot = [parameter.name for parameter in reading.family.parameters]
     result = {"the robot": robot, "friction": list(friction.parameters) if friction else []}

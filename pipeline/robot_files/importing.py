@@ -45,6 +45,7 @@ from robots.parameters import nearest
 
 TABLE = ".csv"
 """Ending of a table of joints."""
+OWN = "A robot file of limbsweep is read with limbsweep.robots.read, and named in sweeps as it is."
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,8 @@ def _read(
     """
     if name.lower().endswith(TABLE):
         return _table(name)
+    if name.lower().endswith((".yaml", ".yml")):
+        raise InputError([Problem(name, 0, 0, "", "a name of YAML", "a file of URDF, SDF or MJCF, or a table", OWN)])
     data, warnings = _xml(read_bytes(name, MAX_XML), name)
     if b"xacro" not in data:
         return data, warnings

@@ -45,7 +45,10 @@ _RESERVED = {"and", "or", "not", *GEOMETRIC, *CONSTANTS}
 def read_description(path: str | os.PathLike[str]) -> Description:
     """Read the robot in a file. Raises InputError with all problems."""
     name = os.fspath(path)
-    return parse_robot(read_text(name, MAX_BYTES), name)
+    text = read_text(name, MAX_BYTES)
+    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        raise InputError([Problem(name, 0, 0, "", "XML", "a robot file in YAML", sentence(catalog.IMPORT))])
+    return parse_robot(text, name)
 
 
 def parse_robot(text: str, name: str) -> Description:

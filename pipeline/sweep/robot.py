@@ -20,7 +20,7 @@ from pipeline.sweep.sections import AxesSection, BranchSection, CoreFile, RobotS
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.tolerances.reader import read_deviations
 from pipeline.sweep.tolerances.sections import TolerancesSection
-from robots.catalog import FAMILIES
+from robots.catalog import FAMILIES, FOREIGN, IMPORT
 from robots.formats import writing
 from robots.formats.description import Description
 from robots.model import Family, Robot
@@ -160,7 +160,8 @@ def _choose_robot(
         report(("robot",), robot, "one of robots", sentence(nearest(robot, robots)))
         return None, RobotSection()
     if robots is None and robot not in families:
-        report(("robot",), robot, "a robot of the catalogue", sentence(nearest(robot, families)))
+        hint = IMPORT if robot.lower().endswith(FOREIGN) else nearest(robot, families)
+        report(("robot",), robot, "a robot of the catalogue", sentence(hint))
     return robot, (robots or {}).get(robot) or RobotSection()
 
 

@@ -35,6 +35,10 @@ _LITERATURE = (translations, rotations, hexapods, schoenflies, coupled, articula
 _MODULES = (*_PARALLEL, *_CHAINS, *_LITERATURE)
 FAMILIES: dict[str, Family] = {family.name: with_payload(family) for module in _MODULES for family in module.FAMILIES}
 
+FOREIGN = (".urdf", ".xml", ".sdf", ".xacro", ".csv")
+"""Endings of robots in files of other programs, in lower case."""
+IMPORT = "make a robot file of it with `limbsweep import`, or load it with limbsweep.robots.load"
+
 LITERATURE = tuple(family.name for module in _LITERATURE for family in module.FAMILIES)
 """Names of the mechanisms that are data: points and axes at the reference pose, see `robots.catalog.layout`."""
 
@@ -47,15 +51,12 @@ def family(name: str) -> Family:
     """
     if not isinstance(name, str):
         raise ParameterError(f"robot: got an object of type {type(name).__name__}; expected the name of a robot")
+    if name not in FAMILIES and name.lower().endswith(FOREIGN):
+        raise ParameterError(f"got {name!r}, a file of another program; expected a robot of the catalogue: {IMPORT}")
     if name not in FAMILIES and ("/" in name or name.lower().endswith((".yaml", ".yml"))):
         raise ParameterError(
             f"got {name!r}, the name of a robot file; expected a robot of the catalogue: "
             f"limbsweep.robots.read({name!r}) reads robot files"
-        )
-    if name not in FAMILIES and name.lower().endswith((".urdf", ".xml", ".sdf", ".xacro")):
-        raise ParameterError(
-            f"got {name!r}, a file of another program; expected a robot of the catalogue: make a robot file of it with "
-            "`limbsweep import`"
         )
     if name not in FAMILIES:
         raise ParameterError(f"unknown robot {name[:80]!r}; {nearest(name, FAMILIES)}")

@@ -11,7 +11,7 @@ import functools
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,6 +51,9 @@ PATIENCE = 3e-5
 Samples that need many rounds of rare loops take much longer than others.
 """
 
+FIRST = 64
+"""Samples of the first piece of a call with bytecode; further pieces double."""
+
 SHORT = 256
 """Nodes of a program up to which better code is quick enough to make."""
 
@@ -63,6 +66,19 @@ def has_compiler() -> bool:
 def machine_code(text: str, signature: Callable[[int], Any]) -> Any:
     """Return the function `kernel` of a text of LLVM, as `tasks.kernels.llvm.compile_text` gives it."""
     return llvm.compile_text(text, signature)
+
+
+def growing(whole: int, step: int, begins: Callable[[], bool]) -> Iterator[tuple[int, int]]:
+    """Yield first and last of pieces of a whole, each twice the one before; what is left is one once `begins` is false.
+
+    >>> list(growing(10, 2, lambda: True))
+    [(0, 2), (2, 6), (6, 10)]
+    """
+    first = 0
+    while first < whole:
+        last = min(whole, first + step) if begins() else whole
+        yield first, last
+        first, step = last, 2 * step
 
 
 class Call(NamedTuple):
@@ -115,7 +131,7 @@ class Kernel:
             self._samples_done += samples
             few = self._samples_done <= FEW and len(self.program.nodes) > SHORT
             made = self._machines.get(wide)
-            if made is None or not (made.is_best or (self._begins() if made.bytecode else few)):
+            if made is None or not (made.is_best or (self.begins() if made.bytecode else few)):
                 start = time.perf_counter()
                 made = self._new_machine(wide, few)
                 self.seconds_to_compile += time.perf_counter() - start
@@ -123,11 +139,11 @@ class Kernel:
             return made
 
     def _new_machine(self, wide: bool, few: bool) -> Any:
-        if self._begins():
+        if self.begins():
             return llvm.interpret_program(self.program)
         return llvm.compile_program(self.program, single=self.single, wide=wide, keep=self.keep, few=few)
 
-    def _begins(self) -> bool:
+    def begins(self) -> bool:
         """Return whether bytecode is still quicker than code that has to be made."""
         nodes = len(self.program.nodes)
         few = self._samples_done * nodes <= WORK and self._seconds_of_bytecode <= PATIENCE * nodes
@@ -194,16 +210,45 @@ class Kernel:
         cases = self._cases(inputs)
         out = self.reserve(cases, samples, once=True) if out is None else out
         if self.compiled:
-            call = self.call(inputs, samples, out, filled=filled, rounds=1)
-            start = time.perf_counter()
-            call.make()
-            if call.machine.bytecode:
-                self._seconds_of_bytecode += time.perf_counter() - start
+            for piece, count, place in self._pieces(inputs, samples, out):
+                self._make(self.call(piece, count, place, filled=filled, rounds=1))
         else:
             self._arguments(inputs, out, cases, padded(samples))
             for name, value in interpret(self.program, inputs, padded(samples), valid=samples).items():
                 out[name][...] = value
         return out
+
+    def note_bytecode(self, seconds: float) -> None:
+        """Count the seconds that a call with bytecode took (PATIENCE)."""
+        self._seconds_of_bytecode += seconds
+
+    def _make(self, call: Call) -> None:
+        """Make a call, and count its seconds where it has bytecode."""
+        start = time.perf_counter()
+        call.make()
+        if call.machine.bytecode:
+            self.note_bytecode(time.perf_counter() - start)
+
+    def _pieces(self, inputs: Arrays, samples: int, out: Arrays) -> Iterator[tuple[Arrays, int, Arrays]]:
+        """Yield inputs, number of samples and outputs of parts of a call: pieces that double while bytecode is used.
+
+        Bytecode is given up between pieces (PATIENCE). Cut are cases, or the samples of a single case without
+        reductions; what follows bytecode is one piece.
+        """
+        cases, width = self._cases(inputs), max(padded(samples), LANES)
+        one = cases == 1
+        whole = cases if not one else 1 if self.program.reductions else width // LANES
+        for first, last in growing(whole, max(1, FIRST // (LANES if one else width)), self.begins):
+            if (first, last) == (0, whole):
+                yield inputs, samples, out
+                continue
+            span, long = slice(first * LANES, last * LANES), self.program.sample
+            if one:
+                piece = {name: rows[..., span] if name in long else rows for name, rows in inputs.items()}
+                yield piece, min(samples, span.stop) - span.start, {name: rows[..., span] for name, rows in out.items()}
+            else:
+                piece = {name: rows[first:last] if len(rows) > 1 else rows for name, rows in inputs.items()}
+                yield piece, samples, {name: rows[first:last] for name, rows in out.items()}
 
     def call(self, inputs: Arrays, samples: int, out: Arrays, *, filled: bool = False, rounds: int = FEW) -> Call:
         """Return the same call, not made; only of what is compiled. `rounds`: how often it is made."""

@@ -21,6 +21,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -29,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tasks.kernels.expression import CASE, CONSTANT, SAMPLE
-from tasks.kernels.kernel import Call, Kernel, kernel, machine_code
+from tasks.kernels.kernel import FIRST, Call, Kernel, growing, kernel, machine_code
 from tasks.kernels.kernel import rows as batch_rows
 from tasks.kernels.keys import LANES, Arrays, Key, empty_rows
 from tasks.kernels.program import PER_CASE, Iteration, Node, Program, size
@@ -260,9 +261,21 @@ class ProgramSequence:
         Raises ValueError for arrays that are not so, and for samples that are not whole groups, or not as many as fixed
         arrays have.
         """
-        placed = self._placed(arrays, samples, 1)
         with self._calling:
-            placed.turn.run(samples // LANES, placed.pointers, placed.strides)
+            for first, last in growing(self._groups_of(samples), FIRST // LANES, self._begins):
+                placed, start = self._placed(arrays, samples, (last - first) * LANES), time.perf_counter()
+                placed.turn.run(last - first, placed.pointers + first * placed.moves, placed.strides)
+                self._note(placed.machines, time.perf_counter() - start)
+
+    def _begins(self) -> bool:
+        """Return whether a program has bytecode still."""
+        return any(run.begins() for run in self._programs)
+
+    def _note(self, machines: Sequence[Any], seconds: float) -> None:
+        """Count the seconds of a call in the programs that had bytecode, a like share in each."""
+        for run, machine in zip(self._programs, machines, strict=True):
+            if machine.bytecode:
+                run.note_bytecode(seconds / len(machines))
 
     def advance(self, arrays: Mapping[Slot, np.ndarray], samples: int, steps: int, stop: Slot) -> int:
         """Run the programs for `steps` steps, and return how many of them were taken in all groups of lanes.
@@ -270,7 +283,7 @@ class ProgramSequence:
         arrays: wide ones, and series (steps, rows, samples). A step at whose end `stop`, a local array of one row, is
         not zero in a lane is not taken; what it has written is to be written again. Raises ValueError as a call does.
         """
-        placed = self._placed(arrays, samples, steps)
+        placed = self._placed(arrays, samples, samples * steps)
         moves = np.zeros(len(self._bases), dtype=np.int64)
         for slot, number in self._series.items():
             moves[number] = arrays[slot].strides[0]
@@ -281,12 +294,17 @@ class ProgramSequence:
                 steps = turn.run(steps, pointers, placed.strides, self._bases[stop.number])
         return steps
 
-    def _placed(self, arrays: Mapping[Slot, np.ndarray], samples: int, steps: int) -> _Placed:
-        """Return the arrays of all calls in their places. Raises ValueError."""
+    def _groups_of(self, samples: int) -> int:
+        """Return the number of groups of lanes. Raises ValueError."""
         groups, remainder = divmod(samples, LANES)
         if remainder or self._groups - {groups}:
             fixed = f", {max(self._groups) * LANES} as of fixed arrays" if self._groups else ""
             raise ValueError(f"samples: got {samples}; expected whole groups of {LANES}{fixed}")
+        return groups
+
+    def _placed(self, arrays: Mapping[Slot, np.ndarray], samples: int, count: int) -> _Placed:
+        """Return the arrays of all calls in their places, and code for `count` samples. Raises ValueError."""
+        self._groups_of(samples)
         if self._frozen is None:
             self._frozen = self._tables()
         turn, slots, firsts = self._frozen
@@ -300,7 +318,7 @@ class ProgramSequence:
             bases[number], rows[number] = address(array), array.strides[-2] // NUMBER
         strides = np.zeros((len(slots), 2), dtype=np.int64)
         strides[:, 1] = rows[slots]
-        machines = tuple(run.code(samples * steps) for run in self._programs)
+        machines = tuple(run.code(count) for run in self._programs)
         sizes = [(1, 1, LANES, 0, machine.program) for machine in machines]
         functions = [machine.address for machine in machines]
         turn = replace(turn, functions=np.array(functions, dtype=np.int64), sizes=np.array(sizes, dtype=np.int64))

@@ -36,10 +36,11 @@ def random_motion(robot: Robot, count: int, seed: int = 0) -> Moving:
     generator, spread = np.random.default_rng(seed), SPREAD
     for _ in range(TRIES):
         drawn = _drawn(robot, 4 * count, spread, generator)
-        good = solvable(robot, drawn) & in_assembly(robot, drawn)
-        if good.mean() >= ENOUGH:
-            samples = np.flatnonzero(good)[:count]
-            return taken(drawn, samples)
+        good = np.flatnonzero(solvable(robot, drawn))
+        if len(good) >= ENOUGH * 4 * count:
+            good = good[in_assembly(robot, taken(drawn, good))]
+        if len(good) >= ENOUGH * 4 * count:
+            return taken(drawn, good[:count])
         spread *= 0.5
     raise ValueError(
         f"{robot.name}: fewer than a third of the random poses near the reference pose can be solved; expected a robot "

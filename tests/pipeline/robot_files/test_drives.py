@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -118,3 +119,13 @@ def test_robot_files_are_read_in_one_line(tmp_path, monkeypatch: pytest.MonkeyPa
         catalog.build("./arm.yaml")
     with pytest.raises(ParameterError, match=r"got 'panda.urdf', a file of another program; .*limbsweep import"):
         catalog.build("panda.urdf")
+
+
+def test_files_of_other_programs_and_own_ones_are_told_apart(tmp_path: Path) -> None:
+    foreign, own = tmp_path / "arm.urdf", tmp_path / "arm.yaml"
+    foreign.write_text('<?xml version="1.0"?><robot name="a"/>')
+    own.write_text("limbsweep: 1\n")
+    with pytest.raises(InputError, match=r"got XML; expected a robot file in YAML. Make .* `limbsweep import`"):
+        ls.robots.read(foreign)
+    with pytest.raises(InputError, match=r"got a name of YAML; expected .* read with limbsweep.robots.read"):
+        ls.robots.load(own)

@@ -95,6 +95,7 @@ BAD = [
     ("my/five_baar.yaml", "no such file; expected an existing file. Did you mean five_bar.yaml?"),
     ("my/../../x.yaml", "expected a file in the folder of the sweep or below"),
     ("fivebar", "got 'fivebar'; expected a robot of the catalogue. Did you mean 'five_bar'?"),
+    ("arm.urdf", "got 'arm.urdf'; expected a robot of the catalogue. Make a robot file of it with `limbsweep import`"),
     ("{limbsweep: 1, name: x}", "limbs"),
     ("7", "robot"),
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -95,6 +95,21 @@ def test_a_sequence_takes_bytecode_and_machine_code_in_turn(monkeypatch: pytest.
         sequence({x: values, z: results[-1]}, 24)
     for result in results[1:]:
         np.testing.assert_array_equal(result, results[0])
+
+
+@pytest.mark.parametrize(("make", "cases", "samples"), [(fibonacci, 1, 150), (rare_program, 40, 20)])
+def test_slow_bytecode_is_given_up_within_a_call(
+    monkeypatch: pytest.MonkeyPatch, make: Callable[[], Program], cases: int, samples: int
+) -> None:
+    program = make()
+    (rows,) = program.sample["x"]
+    x = np.random.default_rng(cases).uniform(1.0, 2.0, (cases, rows, padded(samples)))
+    inputs = {name: np.full((1, 1), 0.5) for name in program.case} | {"x": x}
+    whole = Kernel(program, keep=False)(inputs, samples)
+    monkeypatch.setattr(kernel, "PATIENCE", 0.0)
+    cut = Kernel(program, keep=False)
+    assert_same_bits(whole, cut(inputs, samples))
+    assert not is_bytecode(cut)
 
 
 def test_work_and_time_end_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:

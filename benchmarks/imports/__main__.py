@@ -6,11 +6,13 @@ import argparse
 import os
 import random
 import sys
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
 from benchmarks import COMPILE
+from benchmarks.imports.results import Results
 from benchmarks.imports.sources import Source, below, files
 from benchmarks.imports.table import Import, imported, table
 
@@ -28,27 +30,36 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--arg", action="append", default=[], metavar="NAME:=VALUE", help="argument of their macros")
     parser.add_argument("--draw", type=int, metavar="N", help="at most so many files of each package, drawn at random")
     parser.add_argument("--faults", action="store_true", help="rows of what is wrong or refused wrongly alone")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="keep rows; count files without one")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no file after so much time")
     stated = parser.parse_args(arguments)
-    sources = list(map(Source, stated.files))
-    macros = dict(pair.split(":=", 1) for pair in stated.arg)
-    sources += chain.from_iterable(below(folder, macros) for folder in stated.corpus)
-    sources = sources or list(files())
-    if stated.draw is not None:
-        sources = drawn(sources, stated.draw)
     os.environ[COMPILE] = ""  # samples are few: programs run as bytecode, with the same bits
-    rows = list[Import]()
-    for line in table(
-        _noted(rows, (imported(each, not stated.no_compare) for each in sources)), whole=not stated.faults
-    ):
+    sources = _sources(stated)
+    results, rows = Results(stated.results), list[Import]()
+    end = time.monotonic() + 60.0 * stated.minutes
+
+    def counted() -> Iterator[Import]:
+        for source in sources:
+            if source not in results:
+                if time.monotonic() > end:
+                    continue
+                results.add(imported(source, not stated.no_compare))
+            rows.append(results[source])
+            yield rows[-1]
+
+    for line in table(counted(), whole=not stated.faults):
         print(line, flush=True)
+    if len(rows) < len(sources):
+        print(f"{len(sources) - len(rows)} files are left for another run with the same --results")
     return int(any(row.verdict in ("wrong", "refused wrongly") for row in rows))
 
 
-def _noted(rows: list[Import], results: Iterable[Import]) -> Iterator[Import]:
-    """Give the results, and append each to a list."""
-    for row in results:
-        rows.append(row)
-        yield row
+def _sources(stated: argparse.Namespace) -> Sequence[Source]:
+    """Return the files that are named, drawn where a number is."""
+    macros = dict(pair.split(":=", 1) for pair in stated.arg)
+    found = [*map(Source, stated.files), *chain.from_iterable(below(folder, macros) for folder in stated.corpus)]
+    found = found or list(files())
+    return found if stated.draw is None else drawn(found, stated.draw)
 
 
 def drawn(sources: list[Source], count: int) -> list[Source]:

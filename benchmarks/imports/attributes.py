@@ -258,7 +258,7 @@ def _look(model: Any, text: str) -> str:
     if peer is None:
         return "other joints"
     try:
-        error = _error_of_loops(tree, peer) if tree.loops else _error_of_tree(tree, peer)
+        error = _error_of_loops(tree, peer) if tree.loops else error_of_tree(tree, peer)
     except (InputError, TopologyError):  # of loops that cannot be closed, or let nothing move
         return "refused"
     if not error <= LARGEST_ERROR:
@@ -271,7 +271,7 @@ def _error_of_loops(tree: Tree, peer: Spanning) -> float:
     return float("inf") if errors is None else errors[0]
 
 
-def _error_of_tree(tree: Tree, peer: Spanning) -> float:
+def error_of_tree(tree: Tree, peer: Spanning) -> float:
     """Return the largest difference of forces of the reader's tree, in Pinocchio, from MuJoCo's."""
     model, along, result = in_pinocchio(tree), following(tree), 0.0
     data, rotors = model.createData(), np.array([float(link.armature) for link in tree.links])
@@ -289,8 +289,10 @@ def in_pinocchio(tree: Tree) -> pin.Model:
     model.gravity.linear = np.array(GRAVITY)
     for link in tree.links:
         kind = pin.JointModelPrismaticUnaligned if link.kind == "prismatic" else pin.JointModelRevoluteUnaligned
+        kind = pin.JointModelHelicalUnaligned if link.pitch is not None else kind
         place = pin.SE3(*map(np.array, (link.placement.rotation, link.placement.position)))
-        joint = model.addJoint(link.parent + 1, kind(np.array(link.axis, dtype=float)), place, link.joint)
+        axis = (np.array(link.axis, dtype=float), *(() if link.pitch is None else (float(link.pitch),)))
+        joint = model.addJoint(link.parent + 1, kind(*axis), place, link.joint)
         centre, tensor = map(np.array, (link.inertia.centre, link.inertia.tensor))
         model.appendBodyToJoint(joint, pin.Inertia(link.inertia.mass, centre, tensor), zero)
     return model

@@ -31,8 +31,8 @@ LARGEST_ERROR = 1e-9
 SPREAD = 0.6
 """Sizes of positions, rates and accelerations at random states [rad or m, and per second]."""
 
-NEAR = 0.1
-"""The same of closed chains, whose loops end somewhere."""
+NEAR = (0.1, 0.01, 0.001)
+"""The same of closed chains, whose loops end somewhere: the first size at which a state can be reached."""
 
 CLOSED = 1e-9
 """Largest gap of a loop of another engine [m, or cosine]."""
@@ -147,8 +147,11 @@ def errors_of_loops(description: Description, tree: Tree, peer: Spanning) -> tup
     shift = np.array([zero.get(name, 0.0) for name in tree.joints])
     freedoms, driven = robot.mechanism.freedoms, [tree.joints.index(name) for name in robot.mechanism.actuators]
     free = [tree.joints.index(name) for name in freedoms]
-    q, qd, qdd = np.random.default_rng(SEED).uniform(-NEAR, NEAR, (3, STATES, len(freedoms)))
-    solved = inverse_kinematics(robot, q=q, qd=qd, qdd=qdd)
+    for near in NEAR:
+        q, qd, qdd = np.random.default_rng(SEED).uniform(-near, near, (3, STATES, len(freedoms)))
+        solved = inverse_kinematics(robot, q=q, qd=qd, qdd=qdd)
+        if not np.asarray(solved.status).all():
+            break
     forces = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, gravity=GRAVITY).force
     masses = inertia_matrix(robot, q=q).matrix
     remaining, size, of_mass = list[np.ndarray](), list[np.ndarray](), list[float]()

@@ -17,6 +17,7 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import Section, validate_keys
 from pipeline.errors import Problem, show
 from pipeline.robot_files.sections import MAX_LINKS, Label
+from robots.formats.checks import check_loops
 from robots.formats.closing import ClosingJoint
 from robots.formats.tree import Tree
 from robots.formats.xml_tree import Element
@@ -98,6 +99,23 @@ class PairedLoops:
                 self.report(("name_mot", k), name, "a joint of the URDF file", hint)
         self.report.raise_if_any()
         return tuple(name for name in self.file.name_mot if name in tree.free)
+
+
+def remedy(tree: Tree, pairs: PairedLoops) -> str:
+    """Return advice for loops that no positions close: joints that are meant as balls, or frames that meet in place."""
+    unsaid = [name for name in tree.joints if "spher" in name.lower() and name not in pairs.file.joint_name]
+    single = [name for name in unsaid if name.rpartition("_")[0] not in pairs.file.joint_name]
+    if single:
+        named = ", ".join(single[:3]) + (", ..." if len(single) > 3 else "")
+        return (
+            f" {len(single)} joints that are named spherical have one axis ({named}); joint_type SPHERICAL makes balls."
+        )
+    balls = [replace(loop, kind="spherical") if loop.kind == "fixed" else loop for loop in tree.loops]
+    if balls == [*tree.loops]:
+        return ""
+    description = replace(tree, loops=tuple(balls)).description(reference={})
+    closed = not list(check_loops(description.family.reference))
+    return " With type: 3d for all of them they close: frames meet in place, not with their axes." if closed else ""
 
 
 _SIDES = re.compile(r"(.*(?:loop|clos).*?)_?([ABab12])")

@@ -23,7 +23,14 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, parse_yaml
 from pipeline.errors import InputError, Problem
-from pipeline.robot_files.frame_pairs import PairedLoops, is_paired, likely_pairs, paired_loops, suggestion
+from pipeline.robot_files.frame_pairs import (
+    PairedLoops,
+    is_paired,
+    likely_pairs,
+    paired_loops,
+    remedy,
+    suggestion,
+)
 from pipeline.robot_files.packages import NO_PACKAGES, PackageFiles, Packages
 from pipeline.robot_files.rated import ratings
 from pipeline.robot_files.reader import parse_robot, require_format
@@ -312,9 +319,10 @@ def _root(data: bytes | Element, name: str) -> Element:
 def _paired(tree: Tree, pairs: PairedLoops) -> tuple[Description, tuple[Problem, ...]]:
     """Close the loops of a tree between pairs of frames; also what is told of its motors. Raises InputError."""
     description, before = tree.description(reference={}), len(tree.loops) - len(pairs.file.closed_loop)
-    for finding in checks.check_loops(description.family.reference):
-        path = ("closed_loop", max(0, int(finding.path[3]) - before))
-        pairs.report(path, Got(finding.got), finding.expected, "No positions were found that close all loops.")
+    open_loops = list(checks.check_loops(description.family.reference))
+    hint = f"No positions were found that close all loops.{remedy(tree, pairs) if open_loops else ''}"
+    for finding in open_loops:
+        pairs.report(("closed_loop", max(0, int(finding.path[3]) - before)), Got(finding.got), finding.expected, hint)
     pairs.report.raise_if_any()
     return description, tuple(_motors_told(pairs.report, description, tree.driven or ()))
 

@@ -416,15 +416,16 @@ def _mimic(reading: SdfModel, at: Element, scope: str, place: str) -> SdfMimic |
 
 
 def _pitch(reading: SdfModel, at: Element, place: str) -> float | None:
-    """Way per angle of a screw [m/rad]."""
+    """Return the way per angle of a screw [m/rad]; a metre per turn where the file has none, as in libsdformat."""
     if at.attributes.get("type") != "screw":
         return None
-    if at.first("screw_thread_pitch") is not None:
-        return reading.number(at, "screw_thread_pitch", place) / (2.0 * math.pi)
-    angle = reading.number(at, "thread_pitch", place, 1.0)  # rad/m, below zero where it is right-handed
-    if not angle:
-        reading.refuse(at, place, "thread_pitch 0", "radians per metre", "Write screw_thread_pitch [m].")
-    return -1.0 / angle if angle else 0.0
+    old = at.first("screw_thread_pitch") is None and at.first("thread_pitch") is not None
+    stated = reading.number(at, "thread_pitch" if old else "screw_thread_pitch", place, 1.0)
+    if not stated:
+        got, unit = ("thread_pitch 0", "radians per metre") if old else ("screw_thread_pitch 0", "metres per turn")
+        reading.refuse(at, place, got, unit, "Write screw_thread_pitch [m].")
+        return 0.0
+    return -1.0 / stated if old else stated / (2.0 * math.pi)  # the old one is in rad/m, and left-handed
 
 
 def _axis(reading: SdfModel, joint: Element, tag: str, scope: str, where: Pose) -> np.ndarray | None:

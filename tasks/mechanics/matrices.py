@@ -13,6 +13,7 @@ from tasks.mathematics.algebra import (
     determinant,
     inverse,
     opposite,
+    sqrt,
     squared_box,
     volume,
 )
@@ -102,18 +103,15 @@ def size_of(matrix: Array) -> Scalar:
 def is_flat(block: RegularBlock, least: Scalar, size: Scalar, box: Scalar | None = None) -> Mask:
     """Return whether the columns of a matrix depend on each other up to `least`, as unit vectors.
 
-    Rows that are lengths count relative to the `size` of the limb [m], beside those that are cosines. Of up to four
-    columns, the volume that they span tells it, relative to the square of a `box` (absent: with their sides). A product
-    of many sines is small without that: of more, the least singular value, from the (left) inverse of the block.
+    Of up to four columns, the volume that they span tells it, relative to the square of a `box` (absent: with their
+    sides); rows that are lengths count relative to the `size` of the limb [m], beside those that are cosines. A product
+    of many sines is small without that: of more columns, their spread.
     """
     if block.matrix.shape[1] <= FEW:
         matrix = block.without_unit(size)
         volume_ = size_of(matrix)
         return volume_ * volume_ <= (squared_box(matrix) if box is None else box) * least * least
-    spread: Scalar = 0.0
-    for column, row in zip(block.matrix.T, block.inverse, strict=True):
-        spread = spread + block.square(column, 1.0 / (size * size)) * block.square(row, size * size)
-    return opposite(spread * (least * least) < 1.0)  # NaN is flat
+    return opposite(block.spread * (least * least) < 1.0)  # NaN is flat
 
 
 @dataclass(frozen=True)
@@ -139,15 +137,33 @@ class RegularBlock:
         scale = array([1.0 / size if is_length else 1.0 for is_length in self.lengths])
         return array(self.matrix * scale[:, None])
 
-    def square(self, values: Scalars, weight: Scalar) -> Scalar:
-        """Sum of squares over the rows, those of lengths times a weight, where there are cosines beside them."""
+    @property
+    def spread(self) -> Scalar:
+        """Sum of squares over all columns: the length of a column times that of its row of the inverse.
+
+        It is at least 1 / s**2, with s the least singular value of the columns as unit vectors. Where rows are lengths
+        beside cosines, it is that of the unit of length in which it is least: loops may be far smaller than their limb.
+        """
+        pairs = list(zip(self.matrix.T, self.inverse, strict=True))
         if not self._is_mixed:
-            return sum(x * x for x in values)
+            return sum(_square(column) * _square(row) for column, row in pairs)
+        split = [(*self._squares(column), *self._squares(row)) for column, row in pairs]
+        same = sum(a * back_a + b * back_b for a, b, back_a, back_b in split)
+        longer = sum(a * back_b for a, _, _, back_b in split)
+        shorter = sum(b * back_a for _, b, back_a, _ in split)
+        return same + 2.0 * sqrt(longer * shorter)
+
+    def _squares(self, values: Scalars) -> tuple[Scalar, Scalar]:
+        """Return the sums of squares over rows that are lengths, and over those that are cosines."""
         squares = list(zip((x * x for x in values), self.lengths, strict=True))
         lengths, cosines = (sum(x for x, kind in squares if kind is each) for each in (True, False))
-        return cosines + lengths * weight
+        return lengths, cosines
 
     @cached_property
     def determinant(self) -> Scalar:
         """Its determinant; the volume of its columns where it has more rows."""
         return size_of(self.matrix)
+
+
+def _square(values: Scalars) -> Scalar:
+    return sum(x * x for x in values)

@@ -146,6 +146,17 @@ def test_loops_that_no_positions_close_are_refused(tmp_path: Path) -> None:
         brought(tmp_path, TREE + short, PAIRS)
 
 
+def test_loops_that_would_close_otherwise_are_refused_with_what_closes_them(tmp_path: Path) -> None:
+    """Frames that meet with axes across one another; and a hinge that is meant as a ball, by its name."""
+    across = ENDS.replace('xyz="0 0 0.3"', 'xyz="0 0 0.3" rpy="1 0 0"')
+    with pytest.raises(InputError, match=r"close all loops\. With type: 3d for all of them they close"):
+        brought(tmp_path, TREE + across, PAIRS.replace("3d", "6d"))
+    assert brought(tmp_path, TREE + across, PAIRS).description.reference == ()
+    hinge = (TREE + ENDS.replace("0.5 0 0", "0.005 0 0")).replace('"pin"', '"spherical_pin"')
+    with pytest.raises(InputError, match=r"1 joints named spherical have one axis \(spherical_pin\); joint_type"):
+        brought(tmp_path, hinge, PAIRS)
+
+
 def test_the_command_takes_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     brought(tmp_path, TREE + ENDS, PAIRS)

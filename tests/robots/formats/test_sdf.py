@@ -222,7 +222,26 @@ def test_joints_of_several_freedoms_and_screws() -> None:
     assert force[0] == pytest.approx(6.0 * 9.81 * 0.01 / (2 * np.pi))
 
 
+@pytest.mark.parametrize(
+    ("words", "pitch"),
+    [("", 1.0), ("<thread_pitch>4</thread_pitch>", -np.pi / 2), ("<screw_thread_pitch>0.3</screw_thread_pitch>", 0.3)],
+)
+def test_the_pitch_of_a_screw(words: str, pitch: float) -> None:
+    """Metres per turn; without one a metre, as libsdformat and Drake have it."""
+    spindle = joint("spindle", "world", "a", "0 0 1", kind="screw").replace("<axis>", f"{words}<axis>")
+    tree = sdf.read_tree(file(link("a", "0 0 0 0 0 0"), spindle))
+    assert tree.links[0].pitch == pytest.approx(pitch / (2 * np.pi))
+
+
+def screw(words: str) -> bytes:
+    """A file with a screw joint that has these elements."""
+    spindle = joint("j", "world", "a", "0 0 1", kind="screw").replace("<axis>", f"{words}<axis>")
+    return file(link("a", "0 0 0 0 0 0"), spindle)
+
+
 BAD = [
+    (screw("<screw_thread_pitch>0</screw_thread_pitch>"), "screw_thread_pitch 0; expected metres per turn"),
+    (screw("<thread_pitch>0</thread_pitch>"), "thread_pitch 0; expected radians per metre"),
     (b'<sdf version="1.6"><world name="w"/></sdf>', "no model"),
     (b'<sdf version="1.6"><world name="w"><include><uri>model://x</uri></include></world></sdf>', "include"),
     (file(link("a", "0 0 0 0 0")), "pose '0 0 0 0 0'; expected 6 finite numbers"),

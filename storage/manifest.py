@@ -11,7 +11,7 @@ import json
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from storage.encoding.checksums import Checksum, Hashing
@@ -23,7 +23,7 @@ from storage.layout import Layout
 from storage.places.access import locate
 from storage.places.location import Location, LocationLike, refusals
 
-__all__ = ["FORMAT", "MANIFEST", "Manifest", "StoreError", "difference", "refusals", "require_same"]
+__all__ = ["FORMAT", "MANIFEST", "Attributes", "Manifest", "StoreError", "difference", "refusals", "require_same"]
 
 FORMAT = 5
 """Version of the store format that is written."""
@@ -32,6 +32,9 @@ READABLE = (3, 4, 5)
 """Versions that can be read: before 5, receipts have CRC-32C and no checksum over all of them; in 3, checksums of files
 do not say which file it is (`storage.encoding.checksums`)."""
 
+IDENTITY = ("fingerprint", "sweep")
+"""Attributes that say which sweep a dataset is of, which a manifest has apart."""
+
 MEND = "limbsweep verify --repair makes it again"
 State = Literal["running", "finished"]
 
@@ -39,27 +42,74 @@ _KEY = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
 
 
 @dataclass(frozen=True)
-class Manifest:
-    """Identity, layout and state of a store. `sweep` is the text, `fingerprint` the hash of its meaning.
+class Attributes:
+    """Attributes of a dataset, among them the text of its sweep, and the fingerprint of what that means."""
 
-    `generation` counts how often the store was made larger, from 1 on; `files` has a checksum for each file of metadata
-    and coordinates; `attributes` are those of the dataset, so that each of the two can be made again from the other.
+    values: Mapping[str, Any]
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """The entries that a manifest has apart."""
+        return {key: self.values[key] for key in IDENTITY}
+
+    @property
+    def others(self) -> dict[str, Any]:
+        """All other entries."""
+        return {key: value for key, value in self.values.items() if key not in IDENTITY}
+
+    def check(self) -> None:
+        """Refuses attributes without the identity of the sweep, or that JSON cannot hold. Raises StoreError."""
+        for key in IDENTITY:
+            if not isinstance(got := self.values.get(key), str):
+                raise StoreError(f"attributes.{key}: got {got!r}; expected a text, which identifies the sweep")
+        for key, value in self.values.items():
+            try:
+                json.dumps(value, allow_nan=False)
+            except (TypeError, ValueError) as error:
+                raise StoreError(f"attributes.{key}: got {value!r}; expected what JSON can hold ({error})") from error
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Identity, layout and state of a store.
+
+    `attributes` are those of the dataset, so that each of the two can be made again from the other. `generation` counts
+    how often the store was made larger, from 1 on; `files` has a checksum for each file of metadata and coordinates.
     `hashing` is how receipts hash the regions of results; `ledger` the checksum of all receipts, of a finished store.
     """
 
-    fingerprint: str
-    sweep: str
+    attributes: Attributes
     layout: Layout
     state: State = "running"
     generation: int = 1
     files: Mapping[str, Checksum] = field(default_factory=dict)
-    attributes: Mapping[str, Any] = field(default_factory=dict)
     hashing: Hashing = "blake3"
     ledger: str = ""
 
+    @property
+    def sweep(self) -> str:
+        """Text of the sweep."""
+        return str(self.attributes.values["sweep"])
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of what the sweep means."""
+        return str(self.attributes.values["fingerprint"])
+
     def dump(self) -> bytes:
         """Return the manifest as JSON that ends with its own checksum."""
-        data = {"format": FORMAT, "blocks": self.layout.blocks, **asdict(self), "layout": self.layout.as_dict()}
+        data = {
+            "format": FORMAT,
+            "blocks": self.layout.blocks,
+            **self.attributes.identity,
+            "layout": self.layout.as_dict(),
+            "state": self.state,
+            "generation": self.generation,
+            "files": dict(self.files),
+            "attributes": self.attributes.others,
+            "hashing": self.hashing,
+            "ledger": self.ledger,
+        }
         return (json.dumps({**data, "check": _seal(data)}, indent=1, allow_nan=False) + "\n").encode()
 
     def save(self, store: LocationLike) -> None:
@@ -111,7 +161,8 @@ class Manifest:
             raise TypeError(f"the checksum of {strange[0]!r} is {files[strange[0]]!r}")
         hashing: Hashing = "blake3" if data.get("hashing") == "blake3" else "crc32c"
         ledger = str(data.get("ledger", ""))
-        return cls(fingerprint, sweep, layout, state, generation, files, dict(data["attributes"]), hashing, ledger)
+        attributes = Attributes({**data["attributes"], "sweep": sweep, "fingerprint": fingerprint})
+        return cls(attributes, layout, state, generation, files, hashing, ledger)
 
 
 def _seal(data: Mapping[str, Any]) -> str:

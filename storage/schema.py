@@ -7,7 +7,6 @@ The table of quantities is `robots.quantities`, all that is known of robots here
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -116,20 +115,6 @@ def check_coordinates(coordinates: Iterable[Coordinate], sizes: dict[str, int]) 
             )
         seen.add(folded)
     return checked
-
-
-def check_attributes(attributes: Mapping[str, Any]) -> None:
-    """Refuses attributes without the identity of the sweep, or that JSON cannot hold."""
-    for key in ("fingerprint", "sweep"):
-        if not isinstance(attributes.get(key), str):
-            raise StoreError(
-                f"attributes.{key}: got {attributes.get(key)!r}; expected a text, which identifies the sweep"
-            )
-    for key, value in attributes.items():
-        try:
-            json.dumps(value, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise StoreError(f"attributes.{key}: got {value!r}; expected what JSON can hold ({error})") from error
 
 
 def check_units(units: Mapping[str, str]) -> None:

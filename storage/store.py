@@ -36,12 +36,12 @@ from storage.inside import require_outside
 from storage.later import warn_of_later
 from storage.layout import COORDINATE_CHUNK, Layout
 from storage.ledger import Ledger
-from storage.manifest import MANIFEST, Manifest
+from storage.manifest import MANIFEST, Attributes, Manifest
 from storage.places.access import locate
 from storage.places.local import LocalFolder
 from storage.places.location import Location, LocationLike, refusals
 from storage.reading import CheckedArray
-from storage.schema import LABELS, SPLIT, Coordinate, check_attributes, check_coordinates, check_units
+from storage.schema import LABELS, SPLIT, Coordinate, check_coordinates, check_units
 from storage.sources import files as source_files
 from storage.writer import StoreWriter, require_metadata
 
@@ -101,11 +101,8 @@ def describe(
     hashing: Hashing = "blake3",
 ) -> Manifest:
     """Return the manifest of a store of these files."""
-    others = {key: value for key, value in attributes.items() if key not in ("sweep", "fingerprint")}
     sums = {key: checksum(key, data) for key, data in files.items()}
-    return Manifest(
-        attributes["fingerprint"], attributes["sweep"], layout, "running", generation, sums, others, hashing
-    )
+    return Manifest(Attributes(attributes), layout, "running", generation, sums, hashing)
 
 
 def metadata(
@@ -121,7 +118,7 @@ def metadata(
     Raises as `create` does.
     """
     coordinates = check_coordinates(coordinates, layout.sizes)
-    check_attributes(attributes)
+    Attributes(attributes).check()
     check_units(units or {})
     present = {dim for name in layout.variables for dim in layout.variable(name).dims} - {
         coordinate.name for coordinate in coordinates

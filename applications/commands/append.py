@@ -46,5 +46,5 @@ def append(
 
 def _of_robot(sweeps: tuple[Sweep, ...], store: str) -> Sweep:
     """Choose the sweep of the store's robot, or any one, which is then refused with the difference."""
-    robot = Manifest.load(store).attributes.get("robot")
+    robot = Manifest.load(store).attributes.values.get("robot")
     return next((sweep for sweep in sweeps if sweep.robot == robot), sweeps[0])

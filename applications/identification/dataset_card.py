@@ -37,7 +37,7 @@ def lines(sweep: Sweep, data: Dataset) -> Iterator[str]:
     yield ""
     yield f"- robots: {sizes['design']:,}, friction sets: {sizes['friction']:,}"
     yield f"- trajectories: {sizes['trajectory']:,} of {sizes['time']:,} samples, one every {sweep.grid.step:g} s"
-    if sweep.gravities(0, 1) is None:
+    if not sweep.sweeps_gravity:
         yield f"- gravity: {', '.join(f'{x:g}' for x in sweep.gravity)} m/s^2"
     else:
         yield "- gravity: that of each robot"

@@ -27,6 +27,7 @@ from robots.quantities import QUANTITIES, Need, large_is_good, needs
 from robots.quantities import names as names_of_stage
 from tasks.blocks.block import Block
 from tasks.blocks.derived_series import MetricRates
+from tasks.blocks.designs import Designs
 from tasks.blocks.gradients import Directions, metric_rates
 
 STRIP = 1 << 16
@@ -91,7 +92,7 @@ class DesignProblem(ParameterRows):
         sweep, sets = self.sweep, self.sweep.sizes["friction"]
         return replace(
             block_of(plan(sweep), 0),
-            parameters=np.stack(list(sweep.designs(0, 1).values()), axis=1),
+            designs=Designs(np.stack(list(sweep.designs(0, 1).values()), axis=1), np.array([sweep.gravity])),
             friction=sweep.friction.table(0, sets),
             trajectories=sweep.trajectories,
             series=(),
@@ -146,19 +147,20 @@ class DesignProblem(ParameterRows):
         block, axes = replace(self._block, friction=friction), self.sweep.simulation
         if axes is None or block.simulation is None:
             return work.whole(replace(self._with_rows(rows), metrics=metrics, friction=friction))
-        robot = block.parameters.shape[1]
+        robot = block.designs.parameters.shape[1]
         parameters, gains, state = np.split(rows, [robot, robot + len(axes.gain_parameters)], axis=1)
         simulation = replace(block.simulation, gains=gains, state=state, dims=(), paired=True)
-        return work.whole(replace(block, parameters=parameters, metrics=metrics, simulation=simulation))
+        designs = block.designs.moved(parameters)
+        return work.whole(replace(block, designs=designs, metrics=metrics, simulation=simulation))
 
     def _with_rows(self, rows: Array) -> Block:
         """The block with all parameters of some rows, and their gravity where they have their own."""
         block, count = self._block, len(self.sweep.family.parameters)
         if not self._field:
-            return replace(block, parameters=rows)
+            return replace(block, designs=block.designs.moved(rows))
         gravity = np.tile(np.array(self.sweep.gravity), (len(rows), 1))
         gravity[:, [GRAVITY.index(name) for name in self._field]] = rows[:, count:]
-        return replace(block, parameters=np.ascontiguousarray(rows[:, :count]), gravities=gravity)
+        return replace(block, designs=Designs(np.ascontiguousarray(rows[:, :count]), gravity))
 
     def require_columns(self, names: Sequence[str]) -> list[str]:
         """Return those of the names in expressions that are columns of metrics. Raises InputError for no such names."""
@@ -197,7 +199,7 @@ class DesignProblem(ParameterRows):
         self._require_smooth()
         table = self.table(design, rates=True)
         block = replace(self._with_rows(self.rows(design)), metrics=tuple(metrics))
-        along, count = self._rates_of(table, self._order), block.parameters.shape[1]
+        along, count = self._rates_of(table, self._order), block.designs.parameters.shape[1]
         gravity = np.zeros((*along.shape[:2], len(GRAVITY)))
         gravity[:, :, [GRAVITY.index(name) for name in self._field]] = along[:, :, count:]
         directions = Directions(np.ascontiguousarray(along[:, :, :count]), gravity=gravity)
@@ -220,8 +222,7 @@ class DesignProblem(ParameterRows):
         rates = self._rates_of(table, self.friction_names)
         for case in range(self.case_count):
             part = slice(case, case + 1)
-            gravities = None if block.gravities is None else block.gravities[part]
-            one = replace(block, parameters=block.parameters[part], friction=sets[part], gravities=gravities)
+            one = replace(block, designs=block.designs.take(part), friction=sets[part])
             assert directions.gravity is not None
             yield one, Directions(directions.parameters[part], rates[part], directions.gravity[part])
 

@@ -42,7 +42,7 @@ from storage.encoding.checksums import checksum
 from storage.encoding.documents import METADATA
 from storage.errors import StoreError
 from storage.ledger import Ledger, Receipt, generation_name, line, receipts
-from storage.manifest import MANIFEST, Manifest
+from storage.manifest import MANIFEST, Attributes, Manifest
 from storage.places.access import locate
 from storage.signature import sign
 from storage.store import StoreWriter
@@ -231,11 +231,12 @@ def forge(store: Path, stores: Stores, chance: random.Random) -> list[str]:
 def restate(store: Path, stores: Stores, chance: random.Random) -> list[str]:
     """Another manifest with a checksum of its own to match."""
     manifest = Manifest.load(store)
+    stated = manifest.attributes.values
     changes: list[dict[str, Any]] = [
-        {"attributes": {**manifest.attributes, "note": str(chance.random())}},
-        {"attributes": _other_attribute(manifest.attributes, chance)},
-        {"fingerprint": f"{chance.getrandbits(64):x}"},
-        {"sweep": manifest.sweep.replace("0.4", "0.41")},
+        {"attributes": Attributes({**stated, "note": str(chance.random())})},
+        {"attributes": Attributes({**stated, **_other_attribute(manifest.attributes.others, chance)})},
+        {"attributes": Attributes({**stated, "fingerprint": f"{chance.getrandbits(64):x}"})},
+        {"attributes": Attributes({**stated, "sweep": manifest.sweep.replace("0.4", "0.41")})},
         {"hashing": "crc32c"},
         {"files": dict(list(manifest.files.items())[1:])},
     ]
@@ -248,13 +249,13 @@ def restate(store: Path, stores: Stores, chance: random.Random) -> list[str]:
 def relabel(store: Path, stores: Stores, chance: random.Random) -> list[str]:
     """One attribute of the dataset, in the manifest and in the metadata of the group, with checksums to match."""
     manifest = Manifest.load(store)
-    attributes = _other_attribute(manifest.attributes, chance)
+    attributes = _other_attribute(manifest.attributes.others, chance)
     group = json.loads((store / METADATA).read_text())
     group["attributes"] |= attributes
     data = json.dumps(group).encode()
     (store / METADATA).write_bytes(data)
     files = {**manifest.files, METADATA: checksum(METADATA, data)}
-    replace(manifest, files=files, attributes=attributes).save(store)
+    replace(manifest, files=files, attributes=Attributes({**manifest.attributes.values, **attributes})).save(store)
     return [METADATA, MANIFEST]
 
 

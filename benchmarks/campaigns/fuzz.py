@@ -198,7 +198,8 @@ def _manifest() -> Target:
         except StoreError as error:
             _require_words(error)
 
-    return [manifests.Manifest("f00d", "robot: delta\n", layout).dump() for layout in (FEW, LAYOUT)], read
+    own = manifests.Attributes({"fingerprint": "f00d", "sweep": "robot: delta\n"})
+    return [manifests.Manifest(own, layout).dump() for layout in (FEW, LAYOUT)], read
 
 
 def _ledger() -> Target:
@@ -206,19 +207,20 @@ def _ledger() -> Target:
     from storage import ledger
     from storage.errors import StoreError
     from storage.expected import Expected, _table
-    from storage.manifest import Manifest
+    from storage.manifest import Attributes, Manifest
     from storage.places.local import LocalFolder
     from tests.storage.cases import FEW
 
     folder = Path(tempfile.gettempdir(), "s.zarr")
     folder.mkdir(exist_ok=True)
     location, name = LocalFolder(folder), ledger.generation_name(1)
+    stated = Manifest(Attributes({"fingerprint": "f00d", "sweep": "robot: delta\n"}), FEW)
 
     def read(data: bytes) -> None:
         lines = [line.rpartition(ledger._CHECK)[0] or line for line in data.split(b"\n")]
         (folder / f"{name}.jsonl").write_bytes(b"\n".join(line + ledger._seal(line) for line in lines) + b"\n")
         uses: list[Callable[[], object]] = [
-            lambda: _table(Expected.of(location, Manifest("f00d", "robot: delta\n", FEW))),
+            lambda: _table(Expected.of(location, stated)),
             lambda: ledger.Ledger.read(location, FEW.blocks),
         ]
         for use in uses:

@@ -125,14 +125,14 @@ def row(robot: str, quantities: Sequence[str] = DIFFERENTIABLE) -> Row:
 
 
 def _compared(block: Block, quantities: tuple[str, ...]) -> Row:
-    count = block.parameters.shape[1]
+    count = block.designs.parameters.shape[1]
     requested = BlockDerivatives(
         quantities, np.eye(count)[None], np.zeros((1, count, block.friction.shape[1])),
         np.zeros((1, count, 3)),
     )  # fmt: skip
     found = derivative_arrays(replace(block, derivatives=requested), computed)
     ends = stepped(replace(block, metrics=requested.metrics, series=requested.series, own=(), extra=()))
-    units = np.maximum(np.abs(block.parameters[0]), 1e-3)
+    units = np.maximum(np.abs(block.designs.parameters[0]), 1e-3)
     worst, name_of_worst, counted, kinks = 0.0, "", 0, 0
     for name in requested.quantities:
         rates = found[derivative(name)].reshape(-1, count) * units
@@ -150,14 +150,14 @@ def _compared(block: Block, quantities: tuple[str, ...]) -> Row:
 
 def stepped(block: Block) -> dict[str, np.ndarray]:
     """Return metrics and series of a case (component, parameter) a complex step away along each parameter."""
-    count, samples = block.parameters.shape[1], len(block.times)
+    count, samples = block.designs.parameters.shape[1], len(block.times)
     names = ("joint_reaction" if name == "peak_reaction" else name for name in (*block.metrics, *block.series))
     request: Request = replace(block.request, wanted=tuple(dict.fromkeys(names)))
     weights = actuators.trapezoid_weights(block.times)
     values: dict[Key, Any] = {key: _complex(array, samples) for key, array in block.case_values().items()}
     values |= {key: _complex(array, samples) for key, array in motions(block).values(0).items()}
     values |= {"weight": weights[None, None] + 0j, "held": np.zeros((1, 0, samples), complex)}
-    values |= {FRICTION: block.friction + 0j, PARAMETERS: block.parameters + 1j * STEP * np.eye(count)}
+    values |= {FRICTION: block.friction + 0j, PARAMETERS: block.designs.parameters + 1j * STEP * np.eye(count)}
     values |= {
         key: array[..., 0]
         for key, array in evaluate(mount_program(block.family), {PARAMETERS: values[PARAMETERS][..., None]}).items()
@@ -171,7 +171,7 @@ def stepped(block: Block) -> dict[str, np.ndarray]:
 
 def _series(block: Block, request: Request, values: Values) -> dict[str, np.ndarray]:
     """Return the series (component, parameter), from real and imaginary parts of the values of all stages."""
-    count, samples = block.parameters.shape[1], len(block.times)
+    count, samples = block.designs.parameters.shape[1], len(block.times)
     parts: list[dict[str, np.ndarray]] = []
     for part in (np.real, np.imag):
         shapes = {name: QUANTITIES[name].dims for name in block.series}
@@ -190,7 +190,7 @@ def _complex(array: np.ndarray, samples: int) -> Any:
 
 def _finished(name: str, values: Values, block: Block, duration: float) -> np.ndarray:
     """Return a metric (component, parameter), reduced over the samples and finished."""
-    count, mechanism = block.parameters.shape[1], block.family.reference
+    count, mechanism = block.designs.parameters.shape[1], block.family.reference
     if name == "peak_reaction":
         most = max(len(limb.joints) for limb in mechanism.limbs)
         parts = []

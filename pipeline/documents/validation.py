@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
@@ -78,6 +79,19 @@ class OrExpression:
     def _taken(self, value: object, number: Callable[[object], object]) -> object:
         is_text = isinstance(value, str) and value
         return ExpressionText.of(str(value), above=self.above, zero=self.zero) if is_text else number(value)
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+OneOrMore = BeforeValidator(_as_list, json_schema_input_type=Text | tuple[Text, ...])
+"""Mark of a list of texts: one text may stand for it."""
+
+
+def list_under(key: str) -> Callable[[object], object]:
+    """Return a function that takes a list in place of a section as the value of one of its keys."""
+    return lambda value: {key: value} if isinstance(value, list) else value
 
 
 Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,79}$")]

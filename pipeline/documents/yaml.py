@@ -236,14 +236,35 @@ Position = tuple[int, int]
 
 
 @dataclass(frozen=True)
+class SourceText:
+    """Text of a file, and its name in messages."""
+
+    text: str
+    name: str
+
+    def line(self, number: int) -> str:
+        """Return a line, counted from 1."""
+        return self.text.split("\n")[number - 1]
+
+
+@dataclass(frozen=True)
 class Document:
     """The data of a file, and where each of its keys and values stands (line and column from 1)."""
 
-    name: str
-    text: str
+    source: SourceText
     data: dict[str, YamlValue]
     values: dict[KeyPath, Position] = field(repr=False, default_factory=dict)
     keys: dict[KeyPath, Position] = field(repr=False, default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Name of the file in messages."""
+        return self.source.name
+
+    @property
+    def text(self) -> str:
+        """Text of the whole file."""
+        return self.source.text
 
     def where(self, path: KeyPath) -> Position:
         """Line and column of the value at `path`, or of the nearest mapping or list around it."""
@@ -254,7 +275,7 @@ class Document:
     def column_within(self, path: KeyPath, text: str, place: int) -> int:
         """Return how far right of its start the character at `place` of a text value stands; 0 if not in one line."""
         line, column = self.where(path)
-        written = self.text.split("\n")[line - 1][column - 1 :]
+        written = self.source.line(line)[column - 1 :]
         for quote in ("", "'", '"'):
             if written.startswith(quote + text):
                 return len(quote) + place
@@ -266,7 +287,7 @@ class Document:
         keys = {path[1:]: place for path, place in self.keys.items() if path[:1] == (key,) and len(path) > 1}
         data = self.data[key]
         assert isinstance(data, dict), "asked only of mappings"
-        return Document(self.name, self.text, data, values, keys)
+        return Document(self.source, data, values, keys)
 
     def problem(self, path: KeyPath, got: str, expected: str, hint: str = "", *, key: bool = False) -> Problem:
         """Return a problem at the value of `path`, or at its key."""
@@ -289,9 +310,10 @@ def parse_yaml(text: str, name: str, dialect: Dialect = STRICT) -> Document:
     blanked = blank_lists(text)
     if blanked.size > MAX_NUMBERS:
         raise InputError([Problem(name, 0, 0, "", f"{blanked.size} numbers", f"at most {MAX_NUMBERS} in a file")])
-    composer = _composed(Document(name, text, {}), blanked, dialect)
+    document = Document(SourceText(text, name), {})
+    composer = _composed(document, blanked, dialect)
     if blanked.lists and (composer.problems or composer.lists):  # a list in what is no list, or in none that is sound
-        scanned = _composed(Document(name, text, {}), Blanked(text, {}), dialect)
+        scanned = _composed(Document(document.source, {}), Blanked(text, {}), dialect)
         composer = scanned if not (scanned.is_full and composer.problems) else composer
     if composer.problems:
         raise InputError(composer.problems)
@@ -472,7 +494,7 @@ class _Composer:
         if event.style or not event.value.isdigit():
             return ""
         line, column = _position(event)
-        text = self.document.text.split("\n")[line - 1]
+        text = self.document.source.line(line)
         before = _HALF_NUMBER.search(text[: column - 1])
         is_key = text[column - 1 + len(event.value) :].lstrip().startswith(":")
         return f"{before[1]},{event.value}" if before and not is_key else ""

@@ -22,6 +22,7 @@ from robots.derivatives import derivative
 from robots.quantities import GAINS, STATE
 from storage.schema import SPLIT
 from tasks.blocks.block import Block, BlockDerivatives, BlockMetric, BlockSimulation
+from tasks.blocks.designs import Designs
 from tasks.blocks.measured import Measurement
 
 
@@ -36,12 +37,10 @@ def block_of(plan: Plan, index: int) -> Block:
     return Block(
         index=index,
         robot=sweep.robot,
-        parameters=plan.designs(design),
+        designs=designs_of(plan, design),
         trajectories=sweep.trajectories[bounds["trajectory"]],
         times=sweep.times,
         origin=plan.origin,
-        gravity=sweep.gravity,
-        gravities=sweep.gravities(design.start, design.stop),
         single=sweep.precision == "single",
         device=plan.device,
         series=(*(name for name in stored if name not in own), *extra),
@@ -54,6 +53,11 @@ def block_of(plan: Plan, index: int) -> Block:
         simulation=_simulation(sweep, bounds),
         **functools.reduce(operator.or_, of_sections, {}),
     )
+
+
+def designs_of(plan: Plan, places: slice) -> Designs:
+    """Return some designs of a plan."""
+    return Designs(plan.designs(places), plan.sweep.gravities(places.start, places.stop))
 
 
 def _simulation(sweep: Sweep, bounds: Mapping[str, slice]) -> BlockSimulation | None:

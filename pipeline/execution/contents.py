@@ -46,7 +46,7 @@ def attributes(sweep: Sweep) -> dict[str, Any]:
         "robot": sweep.robot,
         "parameters": {name: float(value) for name, value in sweep.parameters.items()},
         "friction_law": ", ".join(group.law for group in sweep.friction.groups) or "none",
-        **({"gravity": [float(x) for x in sweep.gravity]} if sweep.gravities(0, 1) is None else {}),
+        **({"gravity": [float(x) for x in sweep.gravity]} if not sweep.sweeps_gravity else {}),
         "precision": sweep.precision,
         "sweep": sweep.text,
         "fingerprint": sweep.fingerprint,

@@ -56,7 +56,7 @@ def with_conventions(dataset: Dataset, sweep: Sweep | None, files: FileSource | 
         variable.encoding = {key: value for key, value in variable.encoding.items() if key not in _LAYOUT}
     if "design" in dataset.coords:
         dataset["design"].attrs = {"long_name": "number of the design, from 0"}
-    result = dataset.assign_attrs({name: _portable(value) for name, value in dataset.attrs.items()})
+    result = dataset.assign_attrs(_portable(dataset))
     if files is None and sweep is not None and sweep.sources:
         files = MemoryFiles(sweep.sources)
     result.encoding = {**dataset.encoding, **({FILES: files} if files is not None else {})}
@@ -75,12 +75,19 @@ def structure(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:
     return dict(json.loads(value) if isinstance(value, str) else value)
 
 
-def _portable(value: Any) -> Any:
-    """A value of an attribute as netCDF can hold it: text, a number, or a list of numbers; other things as JSON."""
-    if isinstance(value, bool):
-        return int(value)
-    numbers = isinstance(value, list) and all(isinstance(entry, int | float) for entry in value)
-    return json.dumps(value) if isinstance(value, dict | list) and not numbers else value
+def _portable(dataset: Dataset) -> dict[str, Any]:
+    """Return attributes as netCDF can hold them: text, a number, or a list of numbers; other things as JSON."""
+    result = dict(dataset.attrs)
+    for name, value in dataset.attrs.items():
+        if isinstance(value, bool):
+            result[name] = int(value)
+        elif isinstance(value, dict | list) and not (isinstance(value, list) and _are_numbers(value)):
+            result[name] = json.dumps(value)
+    return result
+
+
+def _are_numbers(values: list[Any]) -> bool:
+    return all(isinstance(entry, int | float) for entry in values)
 
 
 def _described(name: str, attributes: Mapping[str, Any], unit: str | None) -> dict[str, Any]:

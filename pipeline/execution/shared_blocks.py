@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pipeline.execution.blocks import block_of
+from pipeline.execution.blocks import block_of, designs_of
 from pipeline.plan.model import BLOCK_MEMORY, Plan
 from pipeline.sweep.axes.derived import Derived
 from pipeline.sweep.axes.kinds import Axis, Grid, Product
+from tasks.blocks.designs import Designs
 from tasks.blocks.limb_results import shares_limbs
 
 TRIED = 3
@@ -91,7 +92,5 @@ def _lengths(axis: Axis) -> Iterator[int]:
 
 def _same_limbs(plan: Plan, designs: list[int]) -> bool:
     """Return whether limbs are the same for all given designs."""
-    parameters = np.concatenate([plan.designs(slice(k, k + 1)) for k in designs])
-    swept = [gravity for k in designs if (gravity := plan.sweep.gravities(k, k + 1)) is not None]
-    gravities = np.concatenate(swept) if swept else None
-    return shares_limbs(replace(block_of(plan, 0), parameters=parameters, gravities=gravities))
+    chosen = Designs.joined([designs_of(plan, slice(k, k + 1)) for k in designs])
+    return shares_limbs(replace(block_of(plan, 0), designs=chosen))

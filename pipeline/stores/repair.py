@@ -29,7 +29,7 @@ from storage.growth import FOLDER, is_growing, manifest_in_force
 from storage.integrity import StoreDamage
 from storage.layout import Layout
 from storage.ledger import LEDGER, Ledger, generation_name, receipts
-from storage.manifest import MANIFEST, Manifest
+from storage.manifest import MANIFEST, Attributes, Manifest
 from storage.places.access import coordinator_lock
 from storage.places.location import Location, refusals
 from storage.sources import FOLDER as SOURCES
@@ -41,9 +41,6 @@ ON_TRUST = ("versions", "created")
 
 OF_FUNCTIONS = ("own_metrics", SWEEP_FINGERPRINT, "fingerprint")
 """Attributes that follow from functions of a user's own, which a store does not keep."""
-
-IDENTITY = ("sweep", "fingerprint")
-"""Attributes that a manifest has apart."""
 
 LOST = "restore both from a copy, or run the sweep into a new store"
 
@@ -60,7 +57,7 @@ def repair_files(place: Location, findings: Iterable[StoreDamage], folder: str |
     _require_settled(place)
     manifest, sweep = Manifest.load(place), stored_sweep(place, folder)
     planned = plan_at(sweep, place)
-    described, attributes = contents(planned), dict(manifest.attributes)
+    described, attributes = contents(planned), manifest.attributes.values
     if place.at(MANIFEST) in broken:
         attributes = derived_attributes(described["attributes"], manifest)
         broken.append(place.at(METADATA))  # which has the same attributes
@@ -70,8 +67,7 @@ def repair_files(place: Location, findings: Iterable[StoreDamage], folder: str |
         for key in keys:
             place.write(key, (files[key],))
         sums = {key: checksum(key, files[key]) for key in keys}
-        others = {key: value for key, value in attributes.items() if key not in IDENTITY}
-        replace(manifest, files={**manifest.files, **sums}, attributes=others).save(place)
+        replace(manifest, files={**manifest.files, **sums}, attributes=Attributes(attributes)).save(place)
     restored = [MANIFEST] if place.at(MANIFEST) in broken else []
     return tuple(place.at(key) for key in (*restored, *keys))
 
@@ -116,16 +112,11 @@ def _not_derived(place: Location, files: Files, key: str, *, is_part: bool) -> I
 
 def _other_attributes(place: Location, manifest: Manifest, derived: Mapping[str, Any]) -> Iterator[StoreDamage]:
     """Compare the attributes in the manifest with those that the sweep gives."""
-    stored = _all_attributes(manifest)
+    stored = manifest.attributes.values
     for key in dict.fromkeys((*derived, *stored)):
         if derived.get(key) != stored.get(key):
             text = f"attribute {key} is {stored.get(key, 'not there')!r:.80}; the sweep gives "
             yield StoreDamage("metadata", place.at(MANIFEST), text + f"{derived.get(key, 'none')!r:.80}")
-
-
-def _all_attributes(manifest: Manifest) -> dict[str, Any]:
-    """Return the attributes of a dataset, with sweep and fingerprint, which a manifest has apart."""
-    return {**manifest.attributes, "sweep": manifest.sweep, "fingerprint": manifest.fingerprint}
 
 
 def derived_attributes(fresh: Mapping[str, Any], manifest: Manifest, *, of_functions: bool = False) -> dict[str, Any]:
@@ -133,7 +124,7 @@ def derived_attributes(fresh: Mapping[str, Any], manifest: Manifest, *, of_funct
 
     of_functions: the store has metrics of a user's own.
     """
-    stored = _all_attributes(manifest)
+    stored = manifest.attributes.values
     trusted = (*ON_TRUST, *OF_FUNCTIONS) if of_functions else ON_TRUST
     taken = {key: stored[key] for key in trusted if key in stored}
     return {key: taken.get(key, value) for key, value in fresh.items()} | taken

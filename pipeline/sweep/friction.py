@@ -13,12 +13,12 @@ from typing import Annotated, Any, Self
 from pydantic import Field
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.validation import Number, Section, Text
+from pipeline.documents.validation import Number, OneOrMore, Section, Text
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.friction_sets import NO_FRICTION, FrictionAxis
 from pipeline.sweep.reading import SectionContent, SweepReading, optional
-from pipeline.sweep.sections import AxesSection, GroupName, OneOrMore
+from pipeline.sweep.sections import AxesSection, GroupName
 from pipeline.sweep.side_files import SideFiles
 from robots.friction.groups import LOADS, FrictionGroup, group_parameters, select
 from robots.friction.laws import FORCE, LAWS

@@ -221,20 +221,22 @@ class Sweep(HasSections):
         """Every parameter of the robot in its order, (stop - start,), for designs from `start` up to before `stop`."""
         return complete(self.design, self.parameters, start, stop)
 
-    def gravities(self, start: int, stop: int) -> Array | None:
-        """Gravity of designs from `start` up to before `stop` (stop - start, 3); None where it is that of all."""
+    @property
+    def sweeps_gravity(self) -> bool:
+        """Return whether designs have gravity of their own."""
         own = {parameter.name for parameter in self.family.parameters}
-        if not any(name in self.design.names and name not in own for name in GRAVITY):
-            return None
+        return any(name in self.design.names and name not in own for name in GRAVITY)
+
+    def gravities(self, start: int, stop: int) -> Array:
+        """Gravity of designs from `start` up to before `stop` (stop - start, 3); one row where all have the same."""
+        if not self.sweeps_gravity:
+            return np.array([self.gravity], dtype=float)
         values = complete(self.design, dict(zip(GRAVITY, self.gravity, strict=True)), start, stop)
         return np.stack([values[name] for name in GRAVITY], axis=1)
 
     def gravity_of(self, design: int) -> tuple[float, float, float]:
         """Gravity of a design (3,), swept or not."""
-        swept = self.gravities(design, design + 1)
-        if swept is None:
-            return self.gravity
-        x, y, z = swept[0].tolist()
+        x, y, z = self.gravities(design, design + 1)[0].tolist()
         return x, y, z
 
     def limits_of(self, design: int) -> Limits:

@@ -63,9 +63,7 @@ def read_sections(document: Document, source: FileSource) -> Sweep:
     _check_together(reading)
     report, friction = reading.report, reading.value(FrictionContent)
     part = take_subset(report, reading.file, Swept(reading.design, friction, reading.trajectories))
-    text = inline(report, reading.description)
-    report.raise_if_any()
-    sweep = _sweep(reading, part, text)
+    sweep = _sweep(reading, part)
     _check_size(report, sweep.sizes, simulated=sweep.simulation is not None)
     return replace(sweep, warnings=(*sweep.warnings, *plausibility.empty_parts(report, sweep)))
 
@@ -126,9 +124,11 @@ def _check_together(reading: SweepReading) -> None:
     check_labels(report, reading.design, names)
 
 
-def _sweep(reading: SweepReading, part: Swept, text: str) -> Sweep:
-    """Make the sweep of a file without problems, or of the subset of it that it names."""
-    file, grid = reading.file, reading.grid
+def _sweep(reading: SweepReading, part: Swept) -> Sweep:
+    """Make the sweep of a file, or of the subset of it that it names. Raises InputError with all problems."""
+    file, grid, report = reading.file, reading.grid, reading.report
+    text = SweepText(inline(report, reading.description), report.document.name, reading.files.contents)
+    report.raise_if_any()
     assert part.design is not None  # without one of these three, a problem was reported
     assert part.friction is not None
     assert grid is not None
@@ -146,7 +146,7 @@ def _sweep(reading: SweepReading, part: Swept, text: str) -> Sweep:
         outputs=tuple(str(name) for name in file.outputs if not isinstance(name, DerivativeOutput)),
         metrics=file.metrics,
         sections=reading.contents | {FrictionContent.key: FrictionContent(part.friction)},
-        file=SweepText(text, reading.report.document.name, reading.files.contents),
+        file=text,
         warnings=tuple(plausibility.warnings(reading)),
     )
 

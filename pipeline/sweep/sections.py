@@ -7,7 +7,18 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainValidator, SkipValidation
 from pydantic_core import PydanticCustomError
 
-from pipeline.documents.validation import MANY, Count, Integer, Name, Number, OrExpression, Section, Text
+from pipeline.documents.validation import (
+    MANY,
+    Count,
+    Integer,
+    Name,
+    Number,
+    OneOrMore,
+    OrExpression,
+    Section,
+    Text,
+    list_under,
+)
 from pipeline.sweep.content import FORMAT
 from pipeline.sweep.gravity import LARGEST
 
@@ -25,15 +36,6 @@ MAX_RULES = 64
 """Conditions of an axis, or parameters that are derived on it."""
 
 
-def _bare_list(value: object) -> object:
-    return {"values": value} if isinstance(value, list) else value
-
-
-def _bare_text(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-OneOrMore = BeforeValidator(_bare_text, json_schema_input_type=Text | tuple[Text, ...])
 Conditions = Annotated[tuple[Text, ...], Field(max_length=MAX_RULES), OneOrMore]
 
 
@@ -49,7 +51,9 @@ class ColumnSection(Section):
     unit: Text | None = Field(default=None, description="unit of the numbers, such as mm; default: SI")
 
 
-ColumnOrList = Annotated[ColumnSection, BeforeValidator(_bare_list, json_schema_input_type=ColumnSection | Numbers)]
+ColumnOrList = Annotated[
+    ColumnSection, BeforeValidator(list_under("values"), json_schema_input_type=ColumnSection | Numbers)
+]
 
 
 class BoundsSection(Section):

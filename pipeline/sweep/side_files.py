@@ -169,4 +169,4 @@ def stored_files(store: LocationLike, folder: str | Path = ".") -> StoredFiles:
     from storage.manifest import Manifest
 
     place = locate(store)
-    return StoredFiles(place, Manifest.load(place).attributes, Folder(Path(folder)))
+    return StoredFiles(place, Manifest.load(place).attributes.values, Folder(Path(folder)))

@@ -43,7 +43,7 @@ def stored_sweep(
     sweep = replace(sweep, user_metrics=user_metrics if functions else ())
     expected = manifest.fingerprint
     if plain:
-        expected = str(manifest.attributes.get(SWEEP_FINGERPRINT, expected))
+        expected = str(manifest.attributes.values.get(SWEEP_FINGERPRINT, expected))
     if sweep.fingerprint != expected:
         raise StoreError(
             f"{place}: its sweep has fingerprint {sweep.fingerprint}; expected {expected}; a file that it "

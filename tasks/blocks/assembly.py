@@ -18,6 +18,7 @@ from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status
 from tasks.blocks import friction_history, measured
 from tasks.blocks.block import Block, motions
+from tasks.blocks.designs import Designs
 from tasks.blocks.friction_history import normal_loads
 from tasks.blocks.limb_results import LimbShare, OnDemand, Precomputed, sharing
 from tasks.blocks.linear import Linear
@@ -109,13 +110,14 @@ class Assembly:
             programs = [*(share.program for share in self.computed), *(stage.program for stage in following)]
             return self.memory.designs(programs, self.samples, fetched=self._stores)
         short = max(1, min(self.STRIP, samples) // self.width)
-        many = self.block.designs >= lanes.FEWEST * short
+        many = len(self.block.designs) >= lanes.FEWEST * short
         return short if many and self._kernels_alone else max(1, self.STRIP // self.width)
 
     def _peaks(self) -> PeakReactions:
         """Peaks of reactions, computed in parts of long trajectories that fit the cache."""
         most = self.samples if self.memory.on_card or self.samples <= 2 * MANY_ROWS else MANY_ROWS
-        return PeakReactions(self.block, self.memory, min(self.step, self.block.designs), parts(self.samples, most))
+        count = min(self.step, len(self.block.designs))
+        return PeakReactions(self.block, self.memory, count, parts(self.samples, most))
 
     def _weights(self) -> np.ndarray:
         """Weights of the samples in integrals over time (1, 1, padded time)."""
@@ -164,7 +166,7 @@ class Assembly:
         for k, joints in enumerate(self.request.passive):
             shapes |= {Indexed("passive_friction", k): (len(joints),)} if joints else {}
         sets = len(self.block.friction) if self.loads_by_set else 1
-        lead = (len(self.block.trajectories), self.block.designs)
+        lead = (len(self.block.trajectories), len(self.block.designs))
         known = self.request.known
         return {
             key: empty((1 if key in known else sets, *lead, shape[0], self.width))
@@ -180,13 +182,13 @@ class Assembly:
 
     def _run(self) -> Assembled:
         block = self.block
-        most = max(min(self.step, block.designs), min(self.sets, len(block.friction)))
-        buffers = self.memory.allocate(self.assembly.program, min(self.step, block.designs), self.samples)
+        most = max(min(self.step, len(block.designs)), min(self.sets, len(block.friction)))
+        buffers = self.memory.allocate(self.assembly.program, min(self.step, len(block.designs)), self.samples)
         series = self.memory.allocate(self.actuation.program, most, self.samples) if self.actuation else {}
         metrics = [self.out[name] for name in (*self.case_metrics, *self.request.actuation[1])]
         self.memory.send([*self.values.values(), block.friction])
         self.memory.place(metrics)
-        full = block.designs // self.step
+        full = len(block.designs) // self.step
         in_one_call = full if full >= lanes.FEWEST and self._kernels_alone and not self.memory.on_card else 0
         for j in range(len(block.trajectories)):
             motion = self.root.values(j)
@@ -194,7 +196,7 @@ class Assembly:
             strip = functools.partial(self._strip, j, motion, buffers, series)
             if in_one_call:
                 lanes.run(strip, block.kernel, in_one_call)
-            for k in range(in_one_call, -(-block.designs // self.step)):
+            for k in range(in_one_call, -(-len(block.designs) // self.step)):
                 strip(block.kernel, k)
         self.memory.fetch(metrics)
         peaks = self.peaks.arrays(self.out["failed_samples"] > 0) if self.peaks else {}
@@ -215,7 +217,7 @@ class Assembly:
 
     def _strip(self, j: int, motion: Values, buffers: Values, series: Values, kernel: Kernels, k: int) -> None:
         """Strip `k` of trajectory `j`, which gives `motion`."""
-        designs = slice(k * self.step, min((k + 1) * self.step, self.block.designs))
+        designs = slice(k * self.step, min((k + 1) * self.step, len(self.block.designs)))
         values = {key: array[designs] if len(array) > 1 else array for key, array in self.values.items()}
         values |= motion
         if self.peaks is not None and len(self.peaks.parts) > 1:
@@ -250,7 +252,7 @@ class Assembly:
         The assembly is done for each part, for the forces, and for the whole once more, for metrics over it.
         """
         if not self.scratch:
-            most = min(self.step, self.block.designs)
+            most = min(self.step, len(self.block.designs))
             self.scratch = self.memory.allocate(self.assembly.program, most, peaks.parts[0].samples)
         shares = self.computed  # all: limbs are no tasks here
         for number, part in enumerate(peaks.parts):
@@ -389,7 +391,7 @@ def computed_together(blocks: Sequence[Block]) -> list[Arrays]:
     """
     whole = _joined(blocks)
     # what sensors make of a design depends on its place
-    order = np.arange(whole.designs) if whole.measurement is not None else sharing(whole)
+    order = np.arange(len(whole.designs)) if whole.measurement is not None else sharing(whole)
     if (np.diff(order) == 1).all():  # equal ones stand together
         arrays = _in_order(whole)
     else:
@@ -398,7 +400,7 @@ def computed_together(blocks: Sequence[Block]) -> list[Arrays]:
             arrays[name] = np.take(arrays[name], back, axis=axis)
     if len(blocks) == 1:
         return [arrays]
-    ends = np.cumsum([block.designs for block in blocks])[:-1]
+    ends = np.cumsum([len(block.designs) for block in blocks])[:-1]
     axes = _design_axes(whole, arrays)
     parts = {name: np.split(array, ends, axis=axes[name]) for name, array in arrays.items() if name in axes}
     alike = {name: array for name, array in arrays.items() if name not in axes}
@@ -410,18 +412,12 @@ def _joined(blocks: Sequence[Block]) -> Block:
     first = blocks[0]
     if len(blocks) == 1:
         return first
-    gravities = [block.gravities for block in blocks if block.gravities is not None]
-    return replace(
-        first,
-        parameters=np.concatenate([block.parameters for block in blocks]),
-        gravities=np.concatenate(gravities) if gravities else None,
-    )
+    return replace(first, designs=Designs.joined([block.designs for block in blocks]))
 
 
 def _taken(block: Block, order: NDArray[np.intp]) -> Block:
     """Return a block with its designs in another order."""
-    gravities = None if block.gravities is None else block.gravities[order]
-    return replace(block, parameters=block.parameters[order], gravities=gravities)
+    return replace(block, designs=block.designs.take(order))
 
 
 def _design_axes(block: Block, arrays: Arrays) -> dict[str, int]:

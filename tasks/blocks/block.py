@@ -29,6 +29,7 @@ from robots.model import Family
 from robots.quantities import FRICTION, QUANTITIES, SPACE, MetricFunction, mechanism_sizes
 from robots.simulation import SimulationSettings
 from robots.trajectories.trajectory import Trajectory
+from tasks.blocks.designs import Designs
 from tasks.blocks.measured import Measurement
 from tasks.blocks.motions import Motions
 from tasks.blocks.pool import Arrays
@@ -129,20 +130,19 @@ class BlockDerivatives:
 class Block:
     """Everything that the tasks of one block need; small to send.
 
-    parameters (design, parameter); friction (set, parameters of all groups); times (samples,) [s]; `origin` (3,) [m]
+    friction (set, parameters of all groups); times (samples,) [s]; `origin` (3,) [m]
     is what positions of trajectories count from, in the base frame. `series` and `metrics` are the variables to
     compute, named as in the dataset.
     """
 
     index: int
     robot: str
-    parameters: np.ndarray
+    designs: Designs
     groups: tuple[FrictionGroup, ...]
     friction: np.ndarray
     trajectories: tuple[Trajectory, ...]
     times: np.ndarray
     origin: tuple[float, float, float]
-    gravity: tuple[float, float, float]
     series: tuple[str, ...]
     metrics: tuple[str, ...]
     measurement: Measurement | None = None
@@ -165,8 +165,6 @@ class Block:
     """Of which joints and links some series are stored."""
     derivatives: BlockDerivatives | None = None
     """Derivatives of metrics and series, see `tasks.blocks.derived_quantities`."""
-    gravities: np.ndarray | None = None
-    """Gravity of each design (design, 3) [m/s^2]; None where it is `gravity` for all."""
     sharing: ActuatorSharing = EVEN_SHARING
     """Distribution of forces among actuators where a robot has more actuators than freedoms."""
     single: bool = False
@@ -180,14 +178,9 @@ class Block:
         return family_of(self.robot, self.description)
 
     @property
-    def designs(self) -> int:
-        """Number of designs."""
-        return len(self.parameters)
-
-    @property
     def samples(self) -> int:
         """Number of samples: designs, trajectories and times; friction sets share them."""
-        return self.designs * len(self.trajectories) * len(self.times)
+        return len(self.designs) * len(self.trajectories) * len(self.times)
 
     @property
     def variables(self) -> frozenset[str]:
@@ -220,8 +213,7 @@ class Block:
         found = {*formulas_of(self.limits), *formulas_of(self.criteria)}
         for formula in found:
             missing = np.isnan(formula(self._moved_parameters))
-            rows = np.where(np.reshape(missing, (-1, 1)), np.nan, self.parameters)
-            object.__setattr__(self, "parameters", rows)
+            object.__setattr__(self, "designs", self.designs.missing(missing))
 
     @functools.cached_property
     def _limb_limits(self) -> tuple[tuple[LimbLimits, np.ndarray], ...]:
@@ -237,7 +229,7 @@ class Block:
     def sizes(self) -> dict[str, int]:
         """Lengths of the dims of the block's variables."""
         return {
-            "design": self.designs,
+            "design": len(self.designs),
             "friction": len(self.friction),
             "trajectory": len(self.trajectories),
             "time": len(self.times),
@@ -260,10 +252,7 @@ class Block:
 
     def case_values(self) -> Values:
         """Inputs of the stages that depend on the design, or on nothing: (design or 1, size)."""
-        values: Values = {"parameters": self.parameters, "gravity": np.array([self.gravity], dtype=float)}
-        if self.gravities is not None:
-            values["gravity"] = self.gravities
-        values |= even_weights(self.family)
+        values = self.designs.inputs | even_weights(self.family)
         values |= {name: np.array([numbers]) for name, numbers in self._shared.items() if numbers}
         for k, mount in enumerate(mount_values(self.family, self.named_parameters())):
             values |= indexed(k, {"mount": mount})
@@ -317,9 +306,13 @@ class Block:
         values = {"weights": np.where(active, weights, np.inf)}
         return values | ({"preload": active * np.array(preload)[:, None]} if (preload := self.sharing.preload) else {})
 
+    def numbers_of(self, design: int) -> dict[str, float]:
+        """Return the parameters of a design by name."""
+        return {name: float(numbers[design]) for name, numbers in self.named_parameters().items()}
+
     def named_parameters(self) -> Arrays:
         """Parameters by name, (design,) each."""
-        return {p.name: self.parameters[:, i] for i, p in enumerate(self.family.parameters)}
+        return self.designs.named([parameter.name for parameter in self.family.parameters])
 
 
 def motions(block: Block) -> Motions:
@@ -328,7 +321,7 @@ def motions(block: Block) -> Motions:
         [commanded(block.family, trajectory, block.times, block.origin) for trajectory in block.trajectories]
     )
     signals = signal_values(block.family, prescribed.padded_times(block.times)) if block.family.signals else None
-    felt = base_field(block.base, block.gravity, block.times) if block.base is not None else None
+    felt = base_field(block.base, block.designs.gravity_of(0), block.times) if block.base is not None else None
     shared = block.switched_values(prescribed.padded_times(block.times))
     if not any(trajectory.load is not None for trajectory in block.trajectories):
         return Motions(motion, signals=signals, field=felt, shared=shared)

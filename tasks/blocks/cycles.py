@@ -43,16 +43,15 @@ POINTS_OF_A_PIECE = 4
 def cycle_metrics(block: Block) -> Arrays:
     """The metrics of paths that a block asks for, (design, trajectory) each; NaN where a sample of the motion fails."""
     wanted = [name for name in names("path") if name in block.metrics]
-    out = {name: np.full((block.designs, len(block.trajectories)), np.nan) for name in wanted}
+    out = {name: np.full((len(block.designs), len(block.trajectories)), np.nan) for name in wanted}
     for j, trajectory in enumerate(block.trajectories):
         paths: list[RobotPath] | None = None
-        for i in range(block.designs):
-            if np.isnan(block.parameters[i]).any():
+        for i in range(len(block.designs)):
+            if np.isnan(block.designs.parameters[i]).any():
                 continue  # a formula of the limits has no number for this design
-            values = {name: float(numbers[i]) for name, numbers in block.named_parameters().items()}
-            robot = Robot.of(block.family, values)
+            robot = Robot.of(block.family, block.numbers_of(i))
             limits = path_limits(block, robot, i)
-            gravity = block.gravity if block.gravities is None else tuple(block.gravities[i])
+            gravity = block.designs.gravity_of(i)
             if not _reached(block, robot, trajectory, i):
                 continue
             if "cycle_time" in out:

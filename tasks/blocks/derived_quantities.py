@@ -80,15 +80,14 @@ def _designs(block: Block, requested: BlockDerivatives) -> Iterator[slice]:
     if requested.series:
         samples = len(block.times) * len(block.trajectories) * len(block.friction)
     step = max(1, DERIVED_STRIP // (2 * requested.count * samples))
-    for start in range(0, block.designs, step):
-        yield slice(start, min(start + step, block.designs))
+    for start in range(0, len(block.designs), step):
+        yield slice(start, min(start + step, len(block.designs)))
 
 
 def _strip(block: Block, requested: BlockDerivatives, designs: slice, compute: Compute) -> Arrays:
     """Return derivatives and statuses of some designs."""
-    gravities = None if block.gravities is None else block.gravities[designs]
-    part = replace(block, parameters=block.parameters[designs], gravities=gravities)
-    directions = _both_sides(requested, part.designs, designs)
+    part = replace(block, designs=block.designs.take(designs))
+    directions = _both_sides(requested, len(part.designs), designs)
     both = metric_rates(part, directions, kind=AHEAD, series=requested.series)
     steps, moved = _moved(part, directions, compute)
     result: Arrays = {}
@@ -124,15 +123,14 @@ def _moved(block: Block, directions: Directions, compute: Compute) -> tuple[np.n
 
     Along numbers of friction and gravity the step is zero.
     """
-    rows, along = block.parameters, np.asarray(directions.parameters)
+    rows, along = block.designs.parameters, np.asarray(directions.parameters)
     count = along.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         sizes = np.abs(rows[:, None] / along)
     least = np.where(np.isfinite(sizes) & (sizes > 0.0), sizes, np.inf).min(axis=2)
     steps = STEP * np.where(np.isfinite(least), least, 1.0) * along.any(axis=2)
     ends = (rows[:, None] + steps[..., None] * along).reshape(-1, rows.shape[1])
-    gravities = None if block.gravities is None else np.repeat(block.gravities, count, axis=0)
-    ends_metrics = compute(replace(block, parameters=ends, gravities=gravities))
+    ends_metrics = compute(replace(block, designs=block.designs.moved(ends)))
     return steps, {
         name: np.moveaxis(x.reshape(len(rows), count, *x.shape[1:]), 1, 0) for name, x in ends_metrics.items()
     }

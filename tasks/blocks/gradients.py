@@ -76,9 +76,9 @@ def metric_rates(
     along = directions if isinstance(directions, Directions) else Directions(directions)
     rows = np.ascontiguousarray(along.parameters, dtype=float)
     if rows.ndim == 2:
-        rows = np.broadcast_to(rows, (block.designs, *rows.shape))
-    if rows.ndim != 3 or rows.shape[::2] != block.parameters.shape:
-        got, expected = np.shape(along.parameters), f"(directions, {block.parameters.shape[1]})"
+        rows = np.broadcast_to(rows, (len(block.designs), *rows.shape))
+    if rows.ndim != 3 or rows.shape[::2] != block.designs.parameters.shape:
+        got, expected = np.shape(along.parameters), f"(directions, {block.designs.parameters.shape[1]})"
         raise ValueError(f"directions: got an array of shape {got}; expected {expected}, one row for each")
     _check(block, series)
     return _Chain(block, replace(along, parameters=rows), min(windows, len(block.times)), kind, series).run()
@@ -111,13 +111,13 @@ class _Chain:
         weights[0, 0, : self.samples] = actuators.trapezoid_weights(block.times)
         self.duration = float(weights.sum())
         self.values: Values = block.case_values() | {"weight": weights, "held": np.zeros((1, 0, width))}
-        self.values[PARAMETERS] = np.repeat(block.parameters, self.count, axis=0)
+        self.values[PARAMETERS] = np.repeat(block.designs.parameters, self.count, axis=0)
         if len(self.values["gravity"]) > 1:
             self.values["gravity"] = np.repeat(self.values["gravity"], self.count, axis=0)
         self.values[Rate(PARAMETERS)] = np.ascontiguousarray(rows.reshape(-1, rows.shape[-1]))
         self.friction = directions.friction if directions.friction is not None and directions.friction.any() else None
         if (along := directions.gravity) is not None and along.any():
-            self.values[Rate("gravity")] = np.broadcast_to(along, (block.designs, *along.shape[1:])).reshape(-1, 3)
+            self.values[Rate("gravity")] = np.broadcast_to(along, (len(block.designs), *along.shape[1:])).reshape(-1, 3)
         self.values |= self._with_rates(mount_program(block.family))
         if block.formulas:
             formulas = tuple((key, tuple(row[0])) for key, row in block.formulas.items())
@@ -183,7 +183,7 @@ class _Chain:
         if self.friction is None:
             return {}
         along = self.friction[number if len(self.friction) > 1 else 0]
-        return {Rate(FRICTION): np.tile(along, (self.block.designs, 1))}
+        return {Rate(FRICTION): np.tile(along, (len(self.block.designs), 1))}
 
     def _run(self, steps: Iterable[Stage], values: Values, samples: int) -> Values:
         for stage in steps:
@@ -263,7 +263,7 @@ class _Chain:
             stacked = stacked if by_set else stacked[:, 0]
             if not {"actuator", "joint"} & {*QUANTITIES[name].dims}:
                 stacked = stacked[:, :, 0]
-            parts.append(stacked.reshape(self.block.designs, self.count, *stacked.shape[1:]))
+            parts.append(stacked.reshape(len(self.block.designs), self.count, *stacked.shape[1:]))
         values, rates, sizes = parts
         return MetricRates(values[:, 0], np.moveaxis(rates, 1, 0), np.moveaxis(sizes, 1, 0))
 

@@ -33,9 +33,9 @@ def limb_arrays(block: Block, root: Motions, index: int) -> Arrays:
     Arrays by output: (trajectory, design, component, time).
     """
     stage, values, samples = stages.limb(block.request, index), block.case_values(), len(block.times)
-    shapes = block.kernel(stage.program).shapes(block.designs, samples)
+    shapes = block.kernel(stage.program).shapes(len(block.designs), samples)
     out = {str(name): empty_rows((len(root), *shape), empty) for name, shape in shapes.items()}
-    once = OncePerInput(stage, values, block.designs)
+    once = OncePerInput(stage, values, len(block.designs))
     for j in range(len(root)):
         rows = {name: array[j] for name, array in out.items()}
         once.run(block.kernel, {**values, **root.values(j)}, samples, rows)
@@ -118,11 +118,11 @@ def sharing(block: Block) -> NDArray[np.intp]:
     """The order of the designs of a block in which those follow each other whose limbs are equal, then platforms."""
     values = block.case_values()
     first, place = _limbs(block, values)
-    if len(first) == block.designs:
+    if len(first) == len(block.designs):
         return first
     keys = [place]
     if not block.family.reference.is_chain:
-        keys.append(distinct(_columns(stages.platform(block.request), values), block.designs)[1])
+        keys.append(distinct(_columns(stages.platform(block.request), values), len(block.designs))[1])
     return np.lexsort(keys[::-1])
 
 
@@ -134,7 +134,7 @@ def shares_limbs(block: Block) -> bool:
 def _limbs(block: Block, values: Values) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Designs with limbs that differ from those of all before, and for each design the place of its equal there."""
     steps = (stages.limb(block.request, k) for k in range(len(block.family.reference.instances)))
-    return distinct([column for stage in steps for column in _columns(stage, values)], block.designs)
+    return distinct([column for stage in steps for column in _columns(stage, values)], len(block.designs))
 
 
 def _columns(stage: Stage, values: Values) -> list[NDArray[np.float64]]:
@@ -180,7 +180,7 @@ class OnDemand:
 
     def __init__(self, stage: Stage, block: Block, known: Values) -> None:
         """`known`: values of the block that are constant in time."""
-        self._once = OncePerInput(stage, known, block.designs)
+        self._once = OncePerInput(stage, known, len(block.designs))
         self.program, self._kernel, self._samples = stage.program, block.kernel, len(block.times)
         self.allocate = HostMemory(block.kernel).allocate
         self._gives = stage.gives

@@ -56,7 +56,7 @@ class PeakReactions:
         self._balance = stages.balance(block.request)
         self._stages = [stages.reactions(block.request, k) for k in range(len(mechanism.instances))]
         self._memory, self._buffers = memory, memory.allocate(self._balance.program, most, parts[0].samples)
-        lead = (block.designs, len(block.trajectories), len(parts))
+        lead = (len(block.designs), len(block.trajectories), len(parts))
         joints = (len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances)
         self._peaks = [empty((*lead, count)) for count in joints]
         memory.place(self._peaks)
@@ -87,7 +87,7 @@ class PeakReactions:
 
 
 def _reaction_arrays(block: Block, sets: int, joints: int) -> Arrays:
-    lead = (block.designs, sets, len(block.trajectories))
+    lead = (len(block.designs), sets, len(block.trajectories))
     series = {name: (*lead, len(block.times), joints, *after_joints(name)) for name in block.request.reactions}
     shapes = series | {"peak_reaction": (*lead, joints)}
     return {name: empty(shapes[name]) for name in block.request.reactions}

@@ -89,7 +89,7 @@ class _Simulated:
     def __init__(self, block: Block, simulated: BlockSimulation):
         self.block, self.simulated = block, simulated
         self.sizes = {
-            "design": block.designs,
+            "design": len(block.designs),
             "friction": len(block.friction),
             "trajectory": len(block.trajectories),
             GAINS: 1 if simulated.paired else len(simulated.gains),
@@ -136,10 +136,7 @@ class _Simulated:
         rows = [commanded(block.family, trajectory, times, block.origin) for trajectory in block.trajectories]
         tracks = [row[:, : len(times)] for row in rows]
         if block.family.reference.resolved:
-            robots = [
-                Robot(block.family, dict(zip(block.named_parameters(), numbers, strict=True)))
-                for numbers in block.parameters.tolist()
-            ]
+            robots = [Robot(block.family, block.numbers_of(design)) for design in range(len(block.designs))]
             tracks = [resolved_rows(robot, row) for robot in robots for row in tracks]
         return np.stack(tracks)
 
@@ -199,9 +196,7 @@ class _Simulated:
         status, block = outcome.status.copy(), self.block
         for design, last in {*zip(place["design"][ended].tolist(), (lasting[ended] - 1).tolist(), strict=True)}:
             cases = ended[(place["design"][ended] == design) & (lasting[ended] == last + 1)]
-            robot = Robot(
-                block.family, dict(zip(block.named_parameters(), block.parameters[design].tolist(), strict=True))
-            )
+            robot = Robot(block.family, block.numbers_of(design))
             two = outcome.series["motion"][last - 1 : last + 1, :, cases]
             apart = float(block.times[1] - block.times[0])
             found = named(robot, LastStates.of(robot, two, apart), status[-1, cases])
@@ -235,8 +230,9 @@ class _Simulated:
 
     def _simulation(self, place: Mapping[str, np.ndarray]) -> SimulatedBatch:
         block, chosen, family = self.block, self.simulated.simulation, self.block.family
-        parameters = block.parameters[place["design"]]
-        model = InverseModel(family, case_rows(family, parameters, block.gravity))
+        parameters = block.designs.parameters[place["design"]]
+        gravity = block.designs.gravity_of(0)
+        model = InverseModel(family, case_rows(family, parameters, gravity))
         friction = np.ascontiguousarray(block.friction[place["friction"]])
         motions = self._references(1)
         offsets = self.simulated.state[place[STATE]]
@@ -248,7 +244,7 @@ class _Simulated:
         def plant(schedule: Schedule) -> Plant:
             load, field = self._load(schedule, place), self._field(schedule, len(parameters))
             system = MotionSystem.of_cases(
-                family, parameters, block.groups, friction, block.gravity, base=field is not None,
+                family, parameters, block.groups, friction, gravity, base=field is not None,
                 load_with_platform=any(load.axes == "platform" for load in self.loads),
                 elasticity=block.criteria.elasticity if block.criteria.reactions else None,
             )  # fmt: skip
@@ -256,7 +252,7 @@ class _Simulated:
             robots = MovingRobots.of(system, start, schedule.step, method, load, field, supply)
             if chosen.method != TREE:
                 return robots
-            return MovingTrees.of(robots, block.parameters, place["design"], chosen.stops, model)
+            return MovingTrees.of(robots, block.designs.parameters, place["design"], chosen.stops, model)
 
         def drive(schedule: Schedule) -> ForceSource:
             if chosen.controller is not None:
@@ -341,14 +337,14 @@ class _Simulated:
             return None
         starts = np.arange(schedule.steps + 1) * schedule.step
         times = np.concatenate([starts + share * schedule.step for share in (0.0, 0.5, 1.0)])
-        values = base_field(self.block.base, self.block.gravity, times)[:, : len(times)]
+        values = base_field(self.block.base, self.block.designs.gravity_of(0), times)[:, : len(times)]
         rows = values.reshape(1, len(values), 3, len(starts))
         return Profiled(rows, np.zeros(count, dtype=np.int64), np.ones((1, len(values), 1)))
 
     def _of_motors(self, name: str) -> np.ndarray:
         """Return a number of the motors (design, actuator), such as their force per current."""
         motors = self.block.family.assemble(self.block.named_parameters()).motors
-        numbers = [np.broadcast_to(getattr(motor, name), (self.block.designs,)) for motor in motors]
+        numbers = [np.broadcast_to(getattr(motor, name), (len(self.block.designs),)) for motor in motors]
         return np.stack([np.asarray(values, dtype=float) for values in numbers], axis=1)
 
     def _of_designs(self, row: np.ndarray, place: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -391,7 +387,7 @@ class _Simulated:
             result[name] = values.T.reshape(len(status), *inner)
         if self.of_stages:
             cases = case_stages(
-                block, self.of_stages, block.parameters[place["design"]], block.friction[place["friction"]]
+                block, self.of_stages, block.designs.parameters[place["design"]], block.friction[place["friction"]]
             )
             samples = {name: np.swapaxes(values, 1, 2) for name, values in sources.items() if name not in NO_INPUTS}
             samples["given_status"] = np.ascontiguousarray(status[:, None].astype(float))
@@ -406,7 +402,7 @@ def case_stages(block: Block, wanted: Iterable[str], parameters: np.ndarray, fri
     """
     chosen = tuple(name for name in dict.fromkeys(wanted) if QUANTITIES[name].stage not in PASSED_ON)
     request = replace(block.request.with_features(Redundancy()), wanted=chosen, given=True)
-    values = replace(block, parameters=parameters).case_values() | {"friction": friction}
+    values = replace(block, designs=block.designs.moved(parameters)).case_values() | {"friction": friction}
     return CaseStages(request, values, len(parameters), block.kernel)
 
 

@@ -75,7 +75,7 @@ def computed(
     That of simulations has the dims `gains` and `state` behind `trajectory` where they vary.
     """
     core = (len(block.family.reference.actuators),) if metric.per_actuator else ()
-    shape = (block.designs, len(block.friction), len(block.trajectories), *_varied(block).values())
+    shape = (len(block.designs), len(block.friction), len(block.trajectories), *_varied(block).values())
     out, failed = np.full((*shape, *core), np.nan), list[tuple[Place, str]]()
     function = _loaded(metric.function.payload)
     for place in np.ndindex(*shape):
@@ -107,7 +107,7 @@ def _inputs(
     design, friction = place[:2]
     names = {
         TIME: lambda: block.times.copy(),
-        PARAMETERS: lambda: _named([p.name for p in block.family.parameters], block.parameters[design]),
+        PARAMETERS: lambda: _named([p.name for p in block.family.parameters], block.designs.parameters[design]),
         FRICTION_PARAMETERS: lambda: _named(_friction_names(block), block.friction[friction]),
     }
     if simulation is not None:

@@ -9,11 +9,11 @@ import pytest
 from storage import manifest
 from storage.errors import StoreError
 from storage.layout import Layout
-from storage.manifest import MANIFEST, Manifest, refusals, require_same
+from storage.manifest import MANIFEST, Attributes, Manifest, refusals, require_same
 from tests.storage.cases import LAYOUT, SIZES
 
 SWEEP = "robot: delta\nlength: 1\n"
-MINE = Manifest("f00d", SWEEP, LAYOUT)
+MINE = Manifest(Attributes({"fingerprint": "f00d", "sweep": SWEEP}), LAYOUT)
 
 
 def sealed(data: dict[str, object]) -> dict[str, object]:

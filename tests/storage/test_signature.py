@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from applications.commands.cli import cli
 from storage.errors import StoreError
 from storage.integrity import foreign_files
-from storage.manifest import Manifest
+from storage.manifest import Attributes, Manifest
 from storage.signature import SIGNATURE, sign, signature_problem
 from tests.storage.cases import FEW, fill, store
 
@@ -54,7 +54,7 @@ def test_what_was_signed_is_told_from_what_was_changed(
     assert list(foreign_files(path)) == []
     manifest = Manifest.load(path)
     for changed in (
-        replace(manifest, attributes={**manifest.attributes, "created": "yesterday"}),
+        replace(manifest, attributes=Attributes({**manifest.attributes.values, "created": "yesterday"})),
         replace(manifest, files={**manifest.files, "zarr.json": "0" * 64}),
         replace(manifest, ledger="0" * 64),
         replace(manifest, state="running"),
@@ -74,7 +74,8 @@ def test_commands(path: Path, tmp_path: Path) -> None:
     assert CliRunner().invoke(cli, ["sign", str(path), "--key", str(private)]).exit_code == 0
     sound = CliRunner().invoke(cli, ["verify", str(path), "--signed-by", str(public)])
     assert sound.exit_code == 0, sound.output
-    replace(Manifest.load(path), fingerprint="forged").save(path)
+    manifest = Manifest.load(path)
+    replace(manifest, attributes=Attributes({**manifest.attributes.values, "fingerprint": "forged"})).save(path)
     found = CliRunner().invoke(cli, ["verify", str(path), "--signed-by", str(public)])
     assert (found.exit_code, "the manifest is not the one that the owner of" in found.stdout) == (1, True)
     refused = CliRunner().invoke(cli, ["sign", str(path), "--key", str(public)])

@@ -69,7 +69,7 @@ class RestPoses:
             base=None,
             trajectories=(),
         )
-        row, names = block.parameters[:1].copy(), [p.name for p in block.family.parameters]
+        row, names = block.designs.parameters[:1].copy(), [p.name for p in block.family.parameters]
         for name, value in (parameters or {}).items():
             if name not in names:
                 raise refuse(
@@ -80,9 +80,9 @@ class RestPoses:
                 raise refuse(f"parameters.{name}", f"{value!r}", parameter.bounds)
             row[0, names.index(name)] = value
         column_names = tuple(dict.fromkeys(name for expression in where for name in expression.names if name != FORCE))
-        gravities = None if block.gravities is None else block.gravities[:1]
         home = np.array(block.family.reference.platform.home.rotation, dtype=float)[None]
-        return cls(replace(block, parameters=row, metrics=column_names, gravities=gravities), tuple(where), home)
+        designs = block.designs.take(slice(1)).moved(row)
+        return cls(replace(block, designs=designs, metrics=column_names), tuple(where), home)
 
     @cached_property
     def axes(self) -> list[int]:
@@ -92,8 +92,7 @@ class RestPoses:
     @cached_property
     def home(self) -> Array:
         """The position of the reference pose (3,) [m] of this design."""
-        values = {p.name: float(x) for p, x in zip(self.block.family.parameters, self.block.parameters[0], strict=True)}
-        return np.array(self.block.family.assemble(values).platform.home.position, dtype=float)
+        return np.array(self.block.family.assemble(self.block.numbers_of(0)).platform.home.position, dtype=float)
 
     @cached_property
     def _stages(self) -> tuple[Stage, ...]:

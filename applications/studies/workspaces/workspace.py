@@ -305,10 +305,7 @@ def _tight(room: _Room, middle: Array, half: Array, unit: Array) -> tuple[Array,
 
 def _extent(poses: RestPoses) -> float:
     """Compute the approximate extent of the robot [m]: from its base joints to the platform's reference point."""
-    family = poses.block.family
-    mechanism = family.assemble(
-        {p.name: float(x) for p, x in zip(family.parameters, poses.block.parameters[0], strict=True)}
-    )
+    mechanism = poses.block.family.assemble(poses.block.numbers_of(0))
     places = [np.array(instance.base.position, dtype=float) for instance in mechanism.instances]
     return max(float(np.linalg.norm(poses.home - place)) for place in places) or 1.0
 

@@ -174,7 +174,7 @@ def _failure(layout: Layout, index: int, case: CaseRanges, reason: str) -> CaseF
 
 def whole(block: Block) -> CaseRanges:
     """The part that is all of a block."""
-    lengths = [block.designs, len(block.friction), len(block.trajectories)]
+    lengths = [len(block.designs), len(block.friction), len(block.trajectories)]
     if block.simulation is not None:
         lengths += [len(block.simulation.gains), len(block.simulation.state)]
     return tuple(slice(0, length) for length in lengths)
@@ -205,8 +205,7 @@ def cut(block: Block, part: CaseRanges) -> Block:
     return replace(
         block,
         simulation=simulation,
-        parameters=block.parameters[design],
-        gravities=None if block.gravities is None else block.gravities[design],
+        designs=block.designs.take(design),
         friction=block.friction[friction],
         derivatives=block.derivatives and block.derivatives.cut(design, friction, *varied),
         trajectories=block.trajectories[trajectory],

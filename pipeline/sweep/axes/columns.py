@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, overload
 
 from pipeline.sweep.axes.kinds import Array, Axis
@@ -53,31 +54,16 @@ LABEL = "label of the design"
 """The long name of coordinates of designs that are no parameters."""
 
 
-class _AxisTable:
-    """The values of all parameters of an axis, with a cache of one part: columns are read part by part in turn."""
-
-    def __init__(self, axis: Axis) -> None:
-        self._axis = axis
-        self._last: tuple[int, int] | None = None
-        self._values: dict[str, Array] = {}
-
-    def part(self, name: str, start: int, stop: int) -> Array:
-        """Compute the values of one parameter."""
-        if self._last != (start, stop):
-            self._values, self._last = self._axis.values(start, stop), (start, stop)
-        return self._values[name]
-
-
 class AxisColumn(LazyColumn):
-    """The values of one parameter along an axis."""
+    """The values of one parameter along an axis, from its function of all values in a range."""
 
-    def __init__(self, table: _AxisTable, name: str, size: int) -> None:
+    def __init__(self, values: Callable[[int, int], Mapping[str, Array]], name: str, size: int) -> None:
         super().__init__(size)
-        self._table, self._name = table, name
+        self._values, self._name = values, name
 
     def part(self, start: int, stop: int) -> Array:
         """Compute the values from `start` up to before `stop`."""
-        return self._table.part(self._name, start, stop)
+        return self._values(start, stop)[self._name]
 
 
 class TextColumn(LazyColumn):
@@ -106,6 +92,6 @@ class PartColumn(LazyColumn):
 
 def columns(axis: Axis) -> dict[str, LazyColumn]:
     """Lazy sequences of the values of each parameter along an axis, by name."""
-    table, texts = _AxisTable(axis), axis.texts
-    plain = {name: AxisColumn(table, name, axis.size) for name in axis.names}
+    values = lru_cache(maxsize=1)(axis.values)  # columns are read part by part in turn
+    plain, texts = {name: AxisColumn(values, name, axis.size) for name in axis.names}, axis.texts
     return {name: TextColumn(column, texts[name]) if name in texts else column for name, column in plain.items()}

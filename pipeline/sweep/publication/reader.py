@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from pipeline.documents.report import Got
-from pipeline.documents.validation import Section, Text
+from pipeline.documents.validation import OneOrMore, Section, Text
 from pipeline.sweep.publication.publication import EXPECTED, LINK, Publication, checked_licence
 from pipeline.sweep.reading import SectionContent, SweepReading, optional
 
@@ -17,13 +17,7 @@ KEY = "publication"
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-Authors = Annotated[
-    tuple[Text, ...], Field(max_length=1000), BeforeValidator(_as_list, json_schema_input_type=Text | tuple[Text, ...])
-]
+Authors = Annotated[tuple[Text, ...], Field(max_length=1000), OneOrMore]
 
 
 class PublicationSection(Section):

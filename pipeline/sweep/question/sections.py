@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from pipeline.documents.validation import Section, Text
+from pipeline.documents.validation import OneOrMore, Section, Text
 
-
-def _bare_text(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-Texts = Annotated[
-    tuple[Text, ...], Field(max_length=16), BeforeValidator(_bare_text, json_schema_input_type=Text | tuple[Text, ...])
-]
+Texts = Annotated[tuple[Text, ...], Field(max_length=16), OneOrMore]
 
 
 class StudySection(Section):

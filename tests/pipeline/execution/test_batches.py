@@ -104,7 +104,7 @@ def test_designs_of_one_block_may_stand_in_any_order(counted: list[int], monkeyp
     assert plan.blocks == 1
     arrays = work.computed(block_of(plan, 0))
     assert sum(counted) == 2 * (3 * 12 + 48)
-    monkeypatch.setattr(assembly, "sharing", lambda block: np.arange(block.designs))
+    monkeypatch.setattr(assembly, "sharing", lambda block: np.arange(len(block.designs)))
     plain = work.computed(block_of(plan, 0))
     assert arrays.keys() == plain.keys()
     for name, array in plain.items():

@@ -38,8 +38,8 @@ def test_what_blocks_share_is_what_each_of_them_has(made: Plan) -> None:
     for index in range(made.blocks):
         block, bounds = block_of(made, index), layout.bounds(index)["design"]
         columns = made.sweep.designs(bounds.start, bounds.stop)
-        np.testing.assert_array_equal(block.parameters, np.stack(list(columns.values()), axis=1))
-        assert block.parameters.flags.c_contiguous
+        np.testing.assert_array_equal(block.designs.parameters, np.stack(list(columns.values()), axis=1))
+        assert block.designs.parameters.flags.c_contiguous
         owned = layout.owned(index)
         series = tuple(name for name in owned if "time" in layout.variable(name).dims)
         assert block.series == (*series, *made.extra)
@@ -83,11 +83,11 @@ def test_the_graph_of_a_block_does_not_grow_with_the_sweep(made: Plan, writer: S
 def test_a_block_holds_its_part_of_the_sweep(made: Plan) -> None:
     whole = made.sweep
     block = block_of(made, 3)
-    assert (block.designs, block.friction.tolist()) == (1, [[0.2, 0.1]])
+    assert (len(block.designs), block.friction.tolist()) == (1, [[0.2, 0.1]])
     assert [each.kind for each in block.trajectories] == ["circle"]
     assert block.samples == made.samples_of(3) == 41
-    np.testing.assert_array_equal(block.parameters[0], [each[0] for each in whole.designs(0, 1).values()])
-    assert (block.times is whole.times, block.gravity, block.origin) == (True, whole.gravity, made.origin)
+    np.testing.assert_array_equal(block.designs.parameters[0], [each[0] for each in whole.designs(0, 1).values()])
+    assert (block.times is whole.times, block.designs.gravity_of(0), block.origin) == (True, whole.gravity, made.origin)
     assert {*block.series, *block.metrics} == set(made.layout.owned(3))
 
 

@@ -33,6 +33,7 @@ from pipeline.plan.plan import plan
 from robots.status import Status
 from storage.schema import SPLIT, lookup
 from tasks.blocks.block import Block
+from tasks.blocks.designs import Designs
 from tests.pipeline.bad_tasks import KINDS, WRONG_REASON, WRONG_TYPE, Bad
 from tests.pipeline.runs import EVERYTHING, cut_finely, sweep
 
@@ -179,10 +180,10 @@ def test_a_part_of_a_block_is_a_block(made: Plan) -> None:
     designs, frictions, trajectories = (each.stop for each in whole(block))
     assert (designs, frictions, trajectories) == tuple(made.layout.block[dim] for dim in SPLIT)
     part = cut(block, (slice(1, 3), slice(0, 1), slice(1, 2)))
-    np.testing.assert_array_equal(part.parameters, block.parameters[1:3])
+    np.testing.assert_array_equal(part.designs.parameters, block.designs.parameters[1:3])
     assert (len(part.friction), part.trajectories) == (1, block.trajectories[1:2])
     single = first_case(block)
-    assert (single.designs, len(single.friction), len(single.trajectories)) == (1, 1, 1)
+    assert (len(single.designs), len(single.friction), len(single.trajectories)) == (1, 1, 1)
 
 
 def test_arrays_that_do_not_fit_are_told(made: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,8 +275,8 @@ def test_a_block_in_parts_has_the_same_bits(made: Plan, steps: dict[str, int]) -
 
 def test_a_part_has_the_gravity_of_its_designs(made: Plan) -> None:
     block = block_of(made, 0)
-    down = np.array([0.0, 0.0, -1.0]) * np.linspace(1.0, 9.81, block.designs)[:, None]
-    block = replace(block, gravities=down)
+    down = np.array([0.0, 0.0, -1.0]) * np.linspace(1.0, 9.81, len(block.designs))[:, None]
+    block = replace(block, designs=Designs(block.designs.parameters, down))
     expected = work.whole(block)
     arrays, _ = in_parts(block, made.layout, {"design": 1}, work.stored)
     assert {name: array.tobytes() for name, array in arrays.items()} == {

@@ -26,7 +26,7 @@ from pipeline.sweep.doors import read_sweeps, sweep_of_text
 from storage.encoding.checksums import checksum
 from storage.encoding.documents import METADATA
 from storage.integrity import StoreDamage, open_for_repair
-from storage.manifest import MANIFEST, Manifest
+from storage.manifest import MANIFEST, Attributes, Manifest
 
 HERE = ClusterConfig.of("synchronous")
 
@@ -185,16 +185,14 @@ def _later(text: str, path: Path) -> None:
         "fingerprint": "f" * len(manifest.fingerprint),
     }
     group = json.loads((path / METADATA).read_text())
-    for attributes in (group["attributes"], own := dict(manifest.attributes)):
+    for attributes in (group["attributes"], own := dict(manifest.attributes.values)):
         for key in ("own_metrics", "sweep_fingerprint"):
             attributes.pop(key)
     group["attributes"] |= named
     (path / METADATA).write_text(json.dumps(group))
     sums = {**manifest.files, METADATA: checksum(METADATA, (path / METADATA).read_bytes())}
     file = path / MANIFEST
-    data = json.loads(
-        replace(manifest, files=sums, attributes=own, sweep=named["sweep"], fingerprint=named["fingerprint"]).dump()
-    )
+    data = json.loads(replace(manifest, files=sums, attributes=Attributes(own | named)).dump())
     del data["layout"]["own"]
     file.write_bytes(sealed(data))
 

@@ -17,7 +17,7 @@ from pipeline.stores.repair import OF_FUNCTIONS, ON_TRUST, check_derived
 from pipeline.sweep.stored import SWEEP_FINGERPRINT
 from storage.encoding.checksums import checksum
 from storage.encoding.documents import METADATA
-from storage.manifest import MANIFEST, Manifest
+from storage.manifest import MANIFEST, Attributes, Manifest
 from storage.places.local import LocalFolder
 from tests.pipeline.runs import SYNCHRONOUS
 from tests.pipeline.stores.corpus import cut_finely
@@ -35,7 +35,7 @@ def edited(value: Any) -> Any:
 def edit(store: Path, *names: str, remove: bool = False) -> None:
     """Change attributes in the manifest and in the metadata of the group, with checksums to match."""
     manifest, group = Manifest.load(store), json.loads((store / METADATA).read_text())
-    attributes = dict(manifest.attributes)
+    attributes = dict(manifest.attributes.values)
     for table in (attributes, group["attributes"]):
         for name in names:
             if remove:
@@ -45,7 +45,7 @@ def edit(store: Path, *names: str, remove: bool = False) -> None:
     data = json.dumps(group).encode()
     (store / METADATA).write_bytes(data)
     sums = {**manifest.files, METADATA: checksum(METADATA, data)}
-    replace(manifest, attributes=attributes, files=sums).save(store)
+    replace(manifest, attributes=Attributes(attributes), files=sums).save(store)
 
 
 def differing(store: Path) -> dict[str, set[str]]:
@@ -67,7 +67,7 @@ def test_every_edited_attribute_is_found_or_on_the_list(
 ) -> None:
     store = Path(shutil.copytree(corpus(kind), tmp_path / "s.zarr"))
     on_trust = {*ON_TRUST, *OF_FUNCTIONS} if kind == "own metrics" else {*ON_TRUST}
-    names = {*Manifest.load(store).attributes}
+    names = {*Manifest.load(store).attributes.others}
     assert {*DERIVED, *ON_TRUST} <= names
     edit(store, *(names & on_trust) - {SWEEP_FINGERPRINT})
     assert differing(store) == {MANIFEST: set(), METADATA: set()}
@@ -77,7 +77,7 @@ def test_every_edited_attribute_is_found_or_on_the_list(
 
 def test_attributes_that_were_removed_are_found(corpus: Callable[[str], Path], tmp_path: Path) -> None:
     store = Path(shutil.copytree(corpus("metrics"), tmp_path / "s.zarr"))
-    names = {*Manifest.load(store).attributes}
+    names = {*Manifest.load(store).attributes.others}
     edit(store, *names, remove=True)
     assert differing(store) == {MANIFEST: names, METADATA: {"some"}}
 

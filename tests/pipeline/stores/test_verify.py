@@ -23,7 +23,7 @@ from storage.errors import StoreError
 from storage.integrity import check_blocks, open_for_repair
 from storage.layout import Layout
 from storage.ledger import Ledger, Receipt, line, receipts
-from storage.manifest import Manifest
+from storage.manifest import Attributes, Manifest
 from storage.places.access import locate
 from storage.places.local import LocalFolder
 from storage.store import StoreWriter
@@ -272,7 +272,7 @@ def test_a_store_goes_on_from_itself(path: Path) -> None:
 
 def test_a_text_that_means_something_else_now_is_refused(path: Path) -> None:
     manifest = Manifest.load(path)
-    replace(manifest, fingerprint="0" * 64).save(path)
+    replace(manifest, attributes=Attributes({**manifest.attributes.values, "fingerprint": "0" * 64})).save(path)
     with pytest.raises(StoreError, match=r"its sweep has fingerprint .*; expected 0{64}; a file that it names in '\.'"):
         stored_sweep(path)
 

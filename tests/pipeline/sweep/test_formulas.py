@@ -102,7 +102,7 @@ def test_derivatives_follow_the_expression() -> None:
     block = block_of(plan(ls.Sweep.from_text(FIVE_BAR)), 0)
     assert work.whole(block)["actuator_margin"].shape == (2, 1, 1, 2)
     block = replace(block, metrics=("peak_force", "actuator_margin"))
-    row = np.zeros((1, block.parameters.shape[1]))
+    row = np.zeros((1, block.designs.parameters.shape[1]))
     row[0, [parameter.name for parameter in block.family.parameters].index("f")] = 1.0
     rates = metric_rates(block, row)
     peaks, force = rates["peak_force"].values[..., 0], np.array([30.0, 70.0]).reshape(2, 1, 1, 1)
@@ -112,9 +112,9 @@ def test_derivatives_follow_the_expression() -> None:
 
 def test_designs_without_a_number_fail_with_a_status() -> None:
     block = block_of(plan(ls.Sweep.from_text(FIVE_BAR)), 0)
-    moved = block.parameters.copy()
+    moved = block.designs.parameters.copy()
     moved[1, [parameter.name for parameter in block.family.parameters].index("f")] = 4.0  # 2 f - 10 is below zero
-    found = work.whole(replace(block, parameters=moved, metrics=("actuator_margin", "worst_status")))
+    found = work.whole(replace(block, designs=block.designs.moved(moved), metrics=("actuator_margin", "worst_status")))
     assert (found["worst_status"].ravel() == 0).tolist() == [True, False]
     assert np.isnan(found["actuator_margin"][1]).all()
 
@@ -123,7 +123,7 @@ def test_a_deviation_of_a_variable_moves_the_limit() -> None:
     text = FIVE_BAR + "tolerances: {parameters: {f: {limit: 1.0}}, count: 4, seed: 1}\n"
     block = block_of(plan(ls.Sweep.from_text(text)), 0)
     names = [parameter.name for parameter in block.family.parameters]
-    f, off = (block.parameters[:, names.index(name)] for name in ("f", "f_deviation"))
+    f, off = (block.designs.parameters[:, names.index(name)] for name in ("f", "f_deviation"))
     assert len({*off}) == 4
     np.testing.assert_allclose(block.case_values()["capacity"][:, 0], 2.0 * (f + off) - 10.0, rtol=1e-14)
 

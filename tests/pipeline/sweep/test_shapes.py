@@ -61,9 +61,12 @@ def test_shapes_are_the_beams_and_capsules_that_criteria_would_say() -> None:
 def test_one_diameter_moves_mass_stiffness_and_clearance() -> None:
     block = replace(block_of(plan(ls.Sweep.from_text(TEXT)), 0), metrics=("peak_force", "least_stiffness", "clearance"))
     column = [parameter.name for parameter in block.family.parameters].index("d")
-    row = np.zeros((1, block.parameters.shape[1]))
+    row = np.zeros((1, block.designs.parameters.shape[1]))
     row[0, column] = 1.0
-    ends = [work.whole(replace(block, parameters=block.parameters + step * row)) for step in (1e-6, -1e-6)]
+    ends = [
+        work.whole(replace(block, designs=block.designs.moved(block.designs.parameters + step * row)))
+        for step in (1e-6, -1e-6)
+    ]
     for name, found in metric_rates(block, row).items():
         slope = (ends[0][name] - ends[1][name]) / 2e-6
         np.testing.assert_allclose(found.rates[0, ..., 0], slope, rtol=1e-6)

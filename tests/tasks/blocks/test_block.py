@@ -17,6 +17,7 @@ from robots.status import Status
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks import assembly, limb_results
 from tasks.blocks.block import Block, motions
+from tasks.blocks.designs import Designs
 from tasks.blocks.reactions import reactions
 from tasks.blocks.series import gathered
 from tasks.kernels import lanes
@@ -50,13 +51,12 @@ def block(designs: int = 5, times: int = 19, varied: str = "upper_arm", **change
     values: dict[str, Any] = {
         "index": 0,
         "robot": FAMILY.name,
-        "parameters": parameters,
+        "designs": Designs(parameters, np.array([[0.0, 0.0, -9.81]])),
         "groups": (GROUP,),
         "friction": np.array([[0.0, 0.0], [0.3, 0.1]]),
         "trajectories": (Trajectory("circle", CIRCLE), Trajectory("quintic", HOP)),
         "times": np.linspace(0.0, 1.0, times),
         "origin": FAMILY.assemble(dict(zip(names, parameters[0], strict=True))).platform.home.position,
-        "gravity": (0.0, 0.0, -9.81),
         "series": SERIES,
         "metrics": METRICS,
     }
@@ -136,9 +136,9 @@ def test_peaks_of_reactions_follow_strip_by_strip(
     metrics = (*OF_ACTUATORS, *OF_POSES) if len(friction) else OF_POSES
     metrics = (*metrics, "peak_reaction")
     given = block(designs=11, times=37, series=(), metrics=metrics, groups=groups, friction=friction, varied=varied)
-    parameters, names = given.parameters.copy(), [p.name for p in FAMILY.parameters]
+    parameters, names = given.designs.parameters.copy(), [p.name for p in FAMILY.parameters]
     parameters[4, names.index("rod_length")] = 0.1  # cannot be reached
-    given = replace(given, parameters=parameters)
+    given = replace(given, designs=given.designs.moved(parameters))
     root = motions(given)
     made = assembly.assembled(given, root, [limb_results.limb_arrays(given, root, k) for k in range(3)])
     peaks = gathered([reactions(given, root, made.loads, k) for k in range(3)])
@@ -192,11 +192,11 @@ def test_trajectories_count_from_the_origin() -> None:
 
 def test_a_design_that_fails_leaves_its_neighbours_alone() -> None:
     good = block(trajectories=(Trajectory("circle", CIRCLE),))
-    parameters = good.parameters.copy()
+    parameters = good.designs.parameters.copy()
     names = [p.name for p in FAMILY.parameters]
     parameters[2, names.index("upper_arm")] = 0.01
     parameters[2, names.index("rod_length")] = 0.1
-    expected, made = computed(good), computed(replace(good, parameters=parameters))
+    expected, made = computed(good), computed(replace(good, designs=good.designs.moved(parameters)))
     assert (made["status"][2] == Status.NOT_REACHABLE).all()
     assert (made["failed_samples"][2], made["worst_status"][2]) == (len(good.times), Status.NOT_REACHABLE)
     for name, array in made.items():

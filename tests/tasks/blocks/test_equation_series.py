@@ -153,7 +153,7 @@ def test_momentum_is_that_of_the_moving_centre_and_turns_with_its_loads(name: st
     rate = weights @ found["centre_of_mass"]
     size = max(1.0, float(np.abs(found["momentum"]).max()))
     np.testing.assert_allclose(found["momentum"][3, 3:], mass * rate, rtol=0.0, atol=1e-8 * size)
-    gravity = np.asarray(asked.gravity)
+    gravity = np.asarray(asked.designs.gravity_of(0))
     np.testing.assert_allclose(
         found["potential_energy"], -mass * found["centre_of_mass"] @ gravity, rtol=1e-12, atol=1e-12 * mass
     )
@@ -168,7 +168,9 @@ def test_momentum_and_centre_of_a_tree_are_those_of_pinocchio() -> None:
     found, moving = {key: values[0, 0] for key, values in work.whole(asked).items()}, motion_of(asked)
     (instance,) = catalog.build("five_axis_tree").mechanism.instances
     assert instance.base.position == (0.0, 0.0, 0.0)
-    tree = trees.in_pinocchio(peer, catalog.build("five_axis_tree").mechanism.limbs[0].links, asked.gravity)
+    tree = trees.in_pinocchio(
+        peer, catalog.build("five_axis_tree").mechanism.limbs[0].links, asked.designs.gravity_of(0)
+    )
     for k in range(len(asked.times)):
         q, qd = (tree.inner(np.asarray(moving[name])[k]) for name in ("q", "qd"))  # type: ignore[literal-required]
         about_centre = pin.computeCentroidalMomentum(tree.model, tree.data, q, qd)

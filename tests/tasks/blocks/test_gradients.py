@@ -16,6 +16,7 @@ from robots.quantities import needing, of_criteria
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks import gradients
 from tasks.blocks.block import Block
+from tasks.blocks.designs import Designs
 from tasks.blocks.gradients import metric_rates
 from tasks.stages.metrics import actuators
 
@@ -42,10 +43,11 @@ def block(robot: str, metrics: tuple[str, ...] = ("peak_force",), joints: str = 
     names = tuple(each.name for each in group_parameters("coulomb_viscous", "constant"))
     group = FrictionGroup("", "coulomb_viscous", "constant", select(family.reference, joints), names)
     size = [0.2 if name == "viscous" else 0.1 for name in names]
+    designs = Designs(values, np.array([[0.0, 0.0, -9.81]]))
     return Block(
-        index=0, robot=robot, parameters=values, groups=(group,), friction=np.array([size]),
+        index=0, robot=robot, designs=designs, groups=(group,), friction=np.array([size]),
         trajectories=(motion_of(robot),), times=np.linspace(0.0, 0.9, times),
-        origin=family.reference.platform.home.position, gravity=(0.0, 0.0, -9.81), series=(), metrics=metrics,
+        origin=family.reference.platform.home.position, series=(), metrics=metrics,
     )  # fmt: skip
 
 
@@ -57,8 +59,8 @@ def values_of(given: Block) -> dict[str, np.ndarray]:
 def differences(given: Block, step: float) -> list[dict[str, np.ndarray]]:
     """Derivatives by each parameter."""
     sizes = [max(abs(each.scalar), 0.1) * step for each in given.family.parameters]
-    rows = given.parameters + np.concatenate([np.outer(STEPS, row) for row in np.diag(sizes)])
-    found = values_of(replace(given, parameters=rows))
+    rows = given.designs.parameters + np.concatenate([np.outer(STEPS, row) for row in np.diag(sizes)])
+    found = values_of(replace(given, designs=given.designs.moved(rows)))
     parts = {name: value.reshape(len(sizes), len(STEPS), *value.shape[1:]) for name, value in found.items()}
     return [
         {name: np.tensordot(WEIGHTS, part[p], axes=1) / size for name, part in parts.items()}
@@ -85,7 +87,7 @@ def smooth(name: str, values: dict[str, np.ndarray], errors: np.ndarray) -> np.n
 @pytest.mark.parametrize("robot", catalog.FAMILIES)
 def test_every_parameter_of_every_robot_against_finite_differences(robot: str) -> None:
     given = block(robot, metrics_of(robot))
-    got = metric_rates(given, np.eye(given.parameters.shape[1]))
+    got = metric_rates(given, np.eye(given.designs.parameters.shape[1]))
     plain = values_of(given)
     for name in given.metrics:
         assert np.isfinite(plain[name]).all()
@@ -119,7 +121,7 @@ def test_peaks_of_reactions_with_friction_in_passive_joints(robot: str) -> None:
 
 def require_reaction_rates(given: Block, *, sets: bool) -> None:
     """Derivatives by all parameters agree with differences of one of three steps; a kink may be beside the others."""
-    got = metric_rates(given, np.eye(given.parameters.shape[1]))["peak_reaction"]
+    got = metric_rates(given, np.eye(given.designs.parameters.shape[1]))["peak_reaction"]
     plain = values_of(given)["peak_reaction"]
     assert plain.ndim == (5 if sets else 4)
     np.testing.assert_allclose(got.values[..., 0], plain, rtol=1e-13)
@@ -133,7 +135,7 @@ def require_reaction_rates(given: Block, *, sets: bool) -> None:
 
 def test_peaks_of_reactions_fail_with_their_samples_and_have_windows() -> None:
     given = block("five_bar", ("peak_reaction", "peak_force"))
-    along = np.eye(given.parameters.shape[1])[:2]
+    along = np.eye(given.designs.parameters.shape[1])[:2]
     whole, parts = (metric_rates(given, along, windows)["peak_reaction"] for windows in (1, 4))
     np.testing.assert_array_equal(parts.values.max(axis=-1), whole.values[..., 0])
     far = replace(given.trajectories[0], values=given.trajectories[0].values | {"amplitude": [2.0, 0.0, 0.0]})
@@ -144,7 +146,7 @@ def test_peaks_of_reactions_fail_with_their_samples_and_have_windows() -> None:
 
 def test_passive_friction_of_constant_load_is_differentiated() -> None:
     given = block("delta_3rr2rrr", ("rms_force",), joints="all")
-    got = metric_rates(given, np.eye(given.parameters.shape[1]))
+    got = metric_rates(given, np.eye(given.designs.parameters.shape[1]))
     for p, expected in enumerate(differences(given, 1e-4)):
         np.testing.assert_allclose(got["rms_force"].rates[p][0, ..., 0], expected["rms_force"], rtol=1e-6, atol=1e-7)
 
@@ -156,7 +158,7 @@ def test_friction_loaded_by_reactions_is_differentiated(robot: str, joints: str)
     sizes = {"coulomb": 0.3, "viscous": 0.02, "friction_arm": 0.01, "pin_radius": 0.02, "bending_arm": 0.05}
     group = FrictionGroup("", "coulomb_viscous", "reaction", select(plain.family.reference, joints), names)
     given = replace(plain, groups=(group,), friction=np.array([[sizes.get(name, 0.0) for name in names]]))
-    got = metric_rates(given, np.eye(given.parameters.shape[1]))
+    got = metric_rates(given, np.eye(given.designs.parameters.shape[1]))
     before = values_of(replace(given, friction=given.friction * 0.0 + 1e-9))["rms_force"]
     assert np.abs(values_of(given)["rms_force"] - before).max() > 0.01 * np.abs(before).max()
     for name in given.metrics:
@@ -170,7 +172,7 @@ def test_friction_loaded_by_reactions_is_differentiated(robot: str, joints: str)
 
 def test_a_direction_is_the_sum_of_its_parameters() -> None:
     given = block("delta_rl5_1450", ("peak_force", "rms_force"))
-    count = given.parameters.shape[1]
+    count = given.designs.parameters.shape[1]
     along = np.random.default_rng(1).normal(size=(1, count))
     one, each = metric_rates(given, along), metric_rates(given, np.eye(count))
     for name in given.metrics:
@@ -180,7 +182,7 @@ def test_a_direction_is_the_sum_of_its_parameters() -> None:
 
 def test_metrics_agree_with_complex_steps_through_the_stages() -> None:
     given = block("five_bar", ("rms_force", "peak_force", "condition", "peak_reaction"), times=5)
-    count = given.parameters.shape[1]
+    count = given.designs.parameters.shape[1]
     got, ends = metric_rates(given, np.eye(count)), stepped(given)
     for name in given.metrics:
         expected = ends[name].imag / STEP
@@ -191,19 +193,23 @@ def test_metrics_agree_with_complex_steps_through_the_stages() -> None:
 def test_designs_and_trajectories_do_not_mix() -> None:
     given = block("delta_3rr2rrr", ("rms_force", "condition"))
     other = replace(given.trajectories[0], values=given.trajectories[0].values | {"period": 0.7})
-    rows = np.repeat(given.parameters, 3, axis=0) * np.array([[1.0], [1.02], [0.98]])
+    rows = np.repeat(given.designs.parameters, 3, axis=0) * np.array([[1.0], [1.02], [0.98]])
     along = np.eye(rows.shape[1])[:4]
-    whole = metric_rates(replace(given, parameters=rows, trajectories=(*given.trajectories, other)), along)
+    whole = metric_rates(
+        replace(given, designs=given.designs.moved(rows), trajectories=(*given.trajectories, other)), along
+    )
     for d in range(3):
         for j, trajectory in enumerate((*given.trajectories, other)):
-            alone = metric_rates(replace(given, parameters=rows[d : d + 1], trajectories=(trajectory,)), along)
+            alone = metric_rates(
+                replace(given, designs=given.designs.moved(rows[d : d + 1]), trajectories=(trajectory,)), along
+            )
             np.testing.assert_array_equal(whole["rms_force"].rates[:, d, :, j], alone["rms_force"].rates[:, 0, :, 0])
             np.testing.assert_array_equal(whole["condition"].values[d, j], alone["condition"].values[0, 0])
 
 
 def test_windows_hold_the_peak() -> None:
     given = block("delta_3rr2rrr", ("peak_force", "rms_force"))
-    whole, parts = (metric_rates(given, np.eye(given.parameters.shape[1])[:2], windows) for windows in (1, 5))
+    whole, parts = (metric_rates(given, np.eye(given.designs.parameters.shape[1])[:2], windows) for windows in (1, 5))
     assert (whole["peak_force"].values.shape, parts["peak_force"].values.shape) == ((1, 1, 1, 3, 1), (1, 1, 1, 3, 5))
     best = parts["peak_force"].values.argmax(axis=-1)[..., None]
     for kind in ("values", "rates"):
@@ -216,7 +222,7 @@ def test_windows_hold_the_peak() -> None:
 def test_a_case_with_a_failed_sample_is_nan() -> None:
     given = block("delta_3rr2rrr", ("peak_force", "energy"))
     far = replace(given.trajectories[0], values=given.trajectories[0].values | {"amplitude": [2.0, 0.0, 0.0]})
-    got = metric_rates(replace(given, trajectories=(far,)), np.eye(given.parameters.shape[1])[:1])
+    got = metric_rates(replace(given, trajectories=(far,)), np.eye(given.designs.parameters.shape[1])[:1])
     assert all(np.isnan(each.values).all() for each in got.values())
 
 
@@ -225,10 +231,10 @@ def test_what_cannot_be_differentiated_is_refused() -> None:
     with pytest.raises(ValueError, match=r"directions: got an array of shape \(2, 3\); expected \(directions, \d+\)"):
         metric_rates(given, np.zeros((2, 3)))
     with pytest.raises(ValueError, match=r"metric 'failed_samples' is not differentiated; expected some of peak_force"):
-        metric_rates(replace(given, metrics=("failed_samples",)), np.eye(given.parameters.shape[1]))
+        metric_rates(replace(given, metrics=("failed_samples",)), np.eye(given.designs.parameters.shape[1]))
     bristles = replace(given.groups[0], law="lugre")
     with pytest.raises(ValueError, match=r"friction law 'lugre' is not differentiated; expected a law without state"):
-        metric_rates(replace(given, groups=(bristles,)), np.eye(given.parameters.shape[1]))
+        metric_rates(replace(given, groups=(bristles,)), np.eye(given.designs.parameters.shape[1]))
 
 
 def test_all_metrics_of_actuators_are_differentiable() -> None:

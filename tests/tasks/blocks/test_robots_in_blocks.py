@@ -12,6 +12,7 @@ from robots.status import Status
 from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics
 from tasks.blocks.block import Block
+from tasks.blocks.designs import Designs
 from tests.catalogue import PARALLEL
 
 DESIGNS = 3
@@ -45,7 +46,7 @@ def test_blocks_agree_with_single_calls(name: str) -> None:
     block = Block(
         index=0,
         robot=name,
-        parameters=np.array([list(robot.values.values()) for robot in robots]),
+        designs=Designs(np.array([list(robot.values.values()) for robot in robots]), np.array([[0.0, 0.0, -9.81]])),
         groups=(),
         friction=np.zeros((1, 0)),
         trajectories=(
@@ -53,7 +54,6 @@ def test_blocks_agree_with_single_calls(name: str) -> None:
         ),
         times=np.linspace(0.0, 1.0, 11),
         origin=origin,
-        gravity=(0.0, 0.0, -9.81),
         series=("actuator_force", "status", "platform_position", "platform_twist", "platform_acceleration"),
         metrics=(),
     )

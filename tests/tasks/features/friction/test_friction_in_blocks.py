@@ -13,6 +13,7 @@ from robots.friction.groups import FrictionGroup, group_parameters, select
 from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.blocks.block import Block
+from tasks.blocks.designs import Designs
 from tasks.dynamics.records import Forces
 from tasks.features.friction import history as friction_states
 
@@ -36,13 +37,12 @@ def computed(
     block = Block(
         index=0,
         robot=ROBOT.name,
-        parameters=np.array([list(ROBOT.values.values())] * designs),
+        designs=Designs(np.array([list(ROBOT.values.values())] * designs), np.array([[0.0, 0.0, -9.81]])),
         groups=groups,
         friction=np.array(sets),
         trajectories=(Trajectory("circle", CIRCLE),),
         times=TIMES,
         origin=ROBOT.mechanism.platform.home.position,
-        gravity=(0.0, 0.0, -9.81),
         series=tuple(name for name in series if name != "peak_reaction"),
         metrics=("peak_force", "unsettled_samples", "friction_residual", "peak_reaction"),
     )

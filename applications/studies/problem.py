@@ -27,14 +27,14 @@ from robots.quantities import QUANTITIES, Need, large_is_good, needs
 from robots.quantities import names as names_of_stage
 from tasks.blocks.block import Block
 from tasks.blocks.derived_series import MetricRates
-from tasks.blocks.designs import Designs
+from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.gradients import Directions, metric_rates
 
 STRIP = 1 << 16
 """Samples times directions that are computed at a time."""
 
 SIDE_BY_SIDE = 256
-"""Designs that are simulated at a time, at least."""
+"""BlockDesigns that are simulated at a time, at least."""
 
 DIFFERENCE = 1e-4
 """Share of a range by which differences of simulations go to each side."""
@@ -92,7 +92,7 @@ class DesignProblem(ParameterRows):
         sweep, sets = self.sweep, self.sweep.sizes["friction"]
         return replace(
             block_of(plan(sweep), 0),
-            designs=Designs(np.stack(list(sweep.designs(0, 1).values()), axis=1), np.array([sweep.gravity])),
+            designs=BlockDesigns(np.stack(list(sweep.designs(0, 1).values()), axis=1), np.array([sweep.gravity])),
             friction=sweep.friction.table(0, sets),
             trajectories=sweep.trajectories,
             series=(),
@@ -160,7 +160,7 @@ class DesignProblem(ParameterRows):
             return replace(block, designs=block.designs.moved(rows))
         gravity = np.tile(np.array(self.sweep.gravity), (len(rows), 1))
         gravity[:, [GRAVITY.index(name) for name in self._field]] = rows[:, count:]
-        return replace(block, designs=Designs(np.ascontiguousarray(rows[:, :count]), gravity))
+        return replace(block, designs=BlockDesigns(np.ascontiguousarray(rows[:, :count]), gravity))
 
     def require_columns(self, names: Sequence[str]) -> list[str]:
         """Return those of the names in expressions that are columns of metrics. Raises InputError for no such names."""

@@ -22,7 +22,7 @@ from robots.derivatives import derivative
 from robots.quantities import GAINS, STATE
 from storage.schema import SPLIT
 from tasks.blocks.block import Block, BlockDerivatives, BlockMetric, BlockSimulation
-from tasks.blocks.designs import Designs
+from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.measured import Measurement
 
 
@@ -55,9 +55,9 @@ def block_of(plan: Plan, index: int) -> Block:
     )
 
 
-def designs_of(plan: Plan, places: slice) -> Designs:
+def designs_of(plan: Plan, places: slice) -> BlockDesigns:
     """Return some designs of a plan."""
-    return Designs(plan.designs(places), plan.sweep.gravities(places.start, places.stop))
+    return BlockDesigns(plan.designs(places), plan.sweep.gravities(places.start, places.stop))
 
 
 def _simulation(sweep: Sweep, bounds: Mapping[str, slice]) -> BlockSimulation | None:

@@ -16,7 +16,7 @@ from pipeline.execution.blocks import block_of, designs_of
 from pipeline.plan.model import BLOCK_MEMORY, Plan
 from pipeline.sweep.axes.derived import Derived
 from pipeline.sweep.axes.kinds import Axis, Grid, Product
-from tasks.blocks.designs import Designs
+from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.limb_results import shares_limbs
 
 TRIED = 3
@@ -92,5 +92,5 @@ def _lengths(axis: Axis) -> Iterator[int]:
 
 def _same_limbs(plan: Plan, designs: list[int]) -> bool:
     """Return whether limbs are the same for all given designs."""
-    chosen = Designs.joined([designs_of(plan, slice(k, k + 1)) for k in designs])
+    chosen = BlockDesigns.joined([designs_of(plan, slice(k, k + 1)) for k in designs])
     return shares_limbs(replace(block_of(plan, 0), designs=chosen))

@@ -18,7 +18,7 @@ from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status
 from tasks.blocks import friction_history, measured
 from tasks.blocks.block import Block, motions
-from tasks.blocks.designs import Designs
+from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.friction_history import normal_loads
 from tasks.blocks.limb_results import LimbShare, OnDemand, Precomputed, sharing
 from tasks.blocks.linear import Linear
@@ -386,7 +386,7 @@ def computed_together(blocks: Sequence[Block]) -> list[Arrays]:
 
     The results of each block have the same bits as if it were computed alone.
 
-    Designs whose limbs and platform are equal follow each other meanwhile, at whatever place they stand, so that
+    BlockDesigns whose limbs and platform are equal follow each other meanwhile, at whatever place they stand, so that
     these are computed once: in a grid with the payload as its first key they are far apart.
     """
     whole = _joined(blocks)
@@ -412,7 +412,7 @@ def _joined(blocks: Sequence[Block]) -> Block:
     first = blocks[0]
     if len(blocks) == 1:
         return first
-    return replace(first, designs=Designs.joined([block.designs for block in blocks]))
+    return replace(first, designs=BlockDesigns.joined([block.designs for block in blocks]))
 
 
 def _taken(block: Block, order: NDArray[np.intp]) -> Block:

@@ -29,7 +29,7 @@ from robots.model import Family
 from robots.quantities import FRICTION, QUANTITIES, SPACE, MetricFunction, mechanism_sizes
 from robots.simulation import SimulationSettings
 from robots.trajectories.trajectory import Trajectory
-from tasks.blocks.designs import Designs
+from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.measured import Measurement
 from tasks.blocks.motions import Motions
 from tasks.blocks.pool import Arrays
@@ -137,7 +137,7 @@ class Block:
 
     index: int
     robot: str
-    designs: Designs
+    designs: BlockDesigns
     groups: tuple[FrictionGroup, ...]
     friction: np.ndarray
     trajectories: tuple[Trajectory, ...]

@@ -33,7 +33,7 @@ from pipeline.plan.plan import plan
 from robots.status import Status
 from storage.schema import SPLIT, lookup
 from tasks.blocks.block import Block
-from tasks.blocks.designs import Designs
+from tasks.blocks.designs import BlockDesigns
 from tests.pipeline.bad_tasks import KINDS, WRONG_REASON, WRONG_TYPE, Bad
 from tests.pipeline.runs import EVERYTHING, cut_finely, sweep
 
@@ -276,7 +276,7 @@ def test_a_block_in_parts_has_the_same_bits(made: Plan, steps: dict[str, int]) -
 def test_a_part_has_the_gravity_of_its_designs(made: Plan) -> None:
     block = block_of(made, 0)
     down = np.array([0.0, 0.0, -1.0]) * np.linspace(1.0, 9.81, len(block.designs))[:, None]
-    block = replace(block, designs=Designs(block.designs.parameters, down))
+    block = replace(block, designs=BlockDesigns(block.designs.parameters, down))
     expected = work.whole(block)
     arrays, _ = in_parts(block, made.layout, {"design": 1}, work.stored)
     assert {name: array.tobytes() for name, array in arrays.items()} == {

@@ -17,7 +17,7 @@ from robots.status import Status
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks import assembly, limb_results
 from tasks.blocks.block import Block, motions
-from tasks.blocks.designs import Designs
+from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.reactions import reactions
 from tasks.blocks.series import gathered
 from tasks.kernels import lanes
@@ -51,7 +51,7 @@ def block(designs: int = 5, times: int = 19, varied: str = "upper_arm", **change
     values: dict[str, Any] = {
         "index": 0,
         "robot": FAMILY.name,
-        "designs": Designs(parameters, np.array([[0.0, 0.0, -9.81]])),
+        "designs": BlockDesigns(parameters, np.array([[0.0, 0.0, -9.81]])),
         "groups": (GROUP,),
         "friction": np.array([[0.0, 0.0], [0.3, 0.1]]),
         "trajectories": (Trajectory("circle", CIRCLE), Trajectory("quintic", HOP)),

@@ -16,7 +16,7 @@ from robots.quantities import needing, of_criteria
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks import gradients
 from tasks.blocks.block import Block
-from tasks.blocks.designs import Designs
+from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.gradients import metric_rates
 from tasks.stages.metrics import actuators
 
@@ -43,7 +43,7 @@ def block(robot: str, metrics: tuple[str, ...] = ("peak_force",), joints: str = 
     names = tuple(each.name for each in group_parameters("coulomb_viscous", "constant"))
     group = FrictionGroup("", "coulomb_viscous", "constant", select(family.reference, joints), names)
     size = [0.2 if name == "viscous" else 0.1 for name in names]
-    designs = Designs(values, np.array([[0.0, 0.0, -9.81]]))
+    designs = BlockDesigns(values, np.array([[0.0, 0.0, -9.81]]))
     return Block(
         index=0, robot=robot, designs=designs, groups=(group,), friction=np.array([size]),
         trajectories=(motion_of(robot),), times=np.linspace(0.0, 0.9, times),

@@ -12,7 +12,7 @@ from robots.status import Status
 from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics
 from tasks.blocks.block import Block
-from tasks.blocks.designs import Designs
+from tasks.blocks.designs import BlockDesigns
 from tests.catalogue import PARALLEL
 
 DESIGNS = 3
@@ -46,7 +46,9 @@ def test_blocks_agree_with_single_calls(name: str) -> None:
     block = Block(
         index=0,
         robot=name,
-        designs=Designs(np.array([list(robot.values.values()) for robot in robots]), np.array([[0.0, 0.0, -9.81]])),
+        designs=BlockDesigns(
+            np.array([list(robot.values.values()) for robot in robots]), np.array([[0.0, 0.0, -9.81]])
+        ),
         groups=(),
         friction=np.zeros((1, 0)),
         trajectories=(

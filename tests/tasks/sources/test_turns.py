@@ -13,7 +13,7 @@ from robots.trajectories.kinds import TURNS, Turn
 from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics
 from tasks.blocks.block import Block
-from tasks.blocks.designs import Designs
+from tasks.blocks.designs import BlockDesigns
 from tasks.kernels.interpreter import interpret
 from tasks.mathematics.rotations import roll_pitch_yaw
 from tasks.sources import prescribed
@@ -126,7 +126,7 @@ def test_forces_of_a_hexapod_that_turns_are_those_of_single_calls() -> None:
     block = Block(
         index=0,
         robot=robot.name,
-        designs=Designs(np.array([list(robot.values.values())]), np.array([[0.0, 0.0, -9.81]])),
+        designs=BlockDesigns(np.array([list(robot.values.values())]), np.array([[0.0, 0.0, -9.81]])),
         groups=(),
         friction=np.zeros((1, 0)),
         trajectories=(Trajectory("line_sine", motion, turn=turn),),

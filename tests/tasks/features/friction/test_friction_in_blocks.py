@@ -13,7 +13,7 @@ from robots.friction.groups import FrictionGroup, group_parameters, select
 from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.blocks.block import Block
-from tasks.blocks.designs import Designs
+from tasks.blocks.designs import BlockDesigns
 from tasks.dynamics.records import Forces
 from tasks.features.friction import history as friction_states
 
@@ -37,7 +37,7 @@ def computed(
     block = Block(
         index=0,
         robot=ROBOT.name,
-        designs=Designs(np.array([list(ROBOT.values.values())] * designs), np.array([[0.0, 0.0, -9.81]])),
+        designs=BlockDesigns(np.array([list(ROBOT.values.values())] * designs), np.array([[0.0, 0.0, -9.81]])),
         groups=groups,
         friction=np.array(sets),
         trajectories=(Trajectory("circle", CIRCLE),),

@@ -21,6 +21,7 @@ def code(
     functions: tuple[str, ...],
     settings: tuple[str, ...],
     gravity: tuple[float, float, float] | None,
+    parameters: tuple[str, ...],
     output: Path | None,
 ) -> None:
     """Write the equations of a robot as C, with a header."""
@@ -29,7 +30,8 @@ def code(
         raise Refused(f"--output: got {str(output)!r}; expected a file name that ends in .c")
     stem = None if output is None else output.stem
     try:
-        written = c_code(robot, functions or tuple(FUNCTIONS), gravity=gravity or GRAVITY, name=stem)
+        names = functions or tuple(FUNCTIONS)
+        written = c_code(robot, names, gravity=gravity or GRAVITY, parameters=parameters, name=stem)
     except ValueError as error:
         raise Refused(str(error)) from None
     path = output or Path(f"{written.name}.c")

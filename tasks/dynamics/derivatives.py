@@ -308,7 +308,7 @@ class StageDerivatives(Derivatives):
         if self.row.loaded:
             if load is not None:
                 table[LOAD] = Root.whole(LOAD, (6,), load.shape[:-1])
-            for number, label in enumerate(_friction_names(groups)):
+            for number, label in enumerate(groups.names):
                 table[label] = Root.whole(FRICTION, (), start=number)
         if self.row.weighed and self.dynamics.values[GRAVITY].ndim == 2:
             table[GRAVITY] = Root.whole(GRAVITY, (3,))
@@ -434,9 +434,3 @@ def _motion_roots(robot: Robot, size: int) -> dict[str, Root]:
 
 
 _LINEAR = {"twist": 3, "acceleration": 6}
-
-
-def _friction_names(groups: FrictionInput) -> list[str]:
-    """Return names of the numbers of friction, in their order."""
-    heads = ["friction"] if len(groups.groups) == 1 else [f"friction[{k}]" for k in range(len(groups.groups))]
-    return [f"{head}.{name}" for head, group in zip(heads, groups.groups, strict=True) for name in group.parameters]

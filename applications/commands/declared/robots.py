@@ -37,6 +37,7 @@ ROBOTS = (
         option("--function", "functions", multiple=True, metavar="FUNCTION", help="One of several; default: all."),
         SETTINGS,
         option("--gravity", nargs=3, type=float, metavar="X Y Z", help="In m/s^2; default: 0 0 -9.81."),
+        option("--parameter", "parameters", multiple=True, metavar="NAME", help="A parameter that is an argument."),
         output_option(help="The file of C; default NAME.c. Its header is beside it."),
         FORCED,
     ),

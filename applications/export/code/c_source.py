@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from applications.export.code.c_program import HELPERS, STRICT, c_function, identifier, literal, needed_inputs
+from applications.export.code.free_parameters import with_parameters
 from applications.export.code.functions import FUNCTIONS, CodeArgument, CodeFunction, exported
 from robots.arguments import check_arguments
 from robots.model import Robot
@@ -38,6 +39,7 @@ def c_code(
     *,
     gravity: ArrayLike = GRAVITY,
     friction: Friction = None,
+    parameters: Sequence[str] = (),
     name: str | None = None,
 ) -> CCode:
     """Write the equations of a robot as C without dependencies, for controllers and other programs.
@@ -45,7 +47,9 @@ def c_code(
     functions: some of "inverse_dynamics", "forward_dynamics", "inverse_kinematics", "inertia_matrix". Each is of one
     sample, does what that of this name in `tasks` does, and returns the status; it has the same bits where the compiler
     does not contract operations. Parameters of the robot, gravity (3,) and friction, of inverse dynamics alone, see
-    `tasks.features.friction.inputs`, are constants. name: of files, and what functions begin with; absent: the
+    `tasks.features.friction.inputs`, are constants; but those in `parameters`, by name, are values of an argument of
+    that name: parameters of the robot, such as "upper_arm", numbers of friction, such as "friction.coulomb", and
+    "gravity_x" to "gravity_z". name: of files, and what functions begin with; absent: the
     robot's. Raises ValueError or ParameterError for input that does not fit, and for loads that change with time.
 
         >>> code = ls.c_code(ls.robots.build("planar_3r"), ["inertia_matrix"])
@@ -59,7 +63,10 @@ def c_code(
         raise ValueError(
             f"name: got {function_name!r}; expected a name of C: letters, digits and _, at most 60 of them"
         )
-    functions_of_code = exported(robot, functions, gravity, friction)
+    functions_of_code = tuple(
+        with_parameters(function, robot, friction, parameters)
+        for function in exported(robot, functions, gravity, friction)
+    )
     return CCode(
         function_name,
         _header(function_name, robot, functions_of_code),
@@ -67,12 +74,14 @@ def c_code(
     )
 
 
-def _title(robot: Robot) -> Iterator[str]:
+def _title(robot: Robot, free: Sequence[str]) -> Iterator[str]:
     yield f"Equations of the robot {robot.name}, for one sample; written by limbsweep."
     yield ""
     yield "All numbers are double, in SI units and radians; matrices are stored row by row. Arguments do not overlap."
-    yield "The robot's parameters are constants:"
-    for parameter in robot.family.parameters:
+    if free:
+        yield f"Parameters that are an argument: {', '.join(free)}."
+    yield "The robot's parameters are constants:" if not free else "The robot's other parameters are constants:"
+    for parameter in (each for each in robot.family.parameters if each.name not in free):
         yield f"  {parameter.name} = {robot.values[parameter.name]!r} {parameter.unit}"
 
 
@@ -84,7 +93,12 @@ def _comment(lines: Sequence[str]) -> Iterator[str]:
 
 def _header(name: str, robot: Robot, functions: Sequence[CodeFunction]) -> str:
     codes = ", ".join(f"{status.value} {status.name}" for status in Status)
-    lines = [*_title(robot), "", "Functions return a status; where it is not 0, results are NaN:", *_wrapped(codes)]
+    lines = [
+        *_title(robot, functions[0].free),
+        "",
+        "Functions return a status; where it is not 0, results are NaN:",
+        *_wrapped(codes),
+    ]
     lines += ["", f"Compile with {BUILD.format(name=name)}", "for the bits of limbsweep; -ffast-math is refused."]
     guard = f"{name.upper()}_H"
     text = [*_comment(lines), f"#ifndef {guard}", f"#define {guard}", ""]
@@ -127,7 +141,11 @@ def _out(quantity: CodeArgument) -> str:
 def _source(name: str, robot: Robot, functions: Sequence[CodeFunction]) -> str:
     bodies = _Bodies()
     drivers = [text for function in functions for text in _driver(name, function, bodies)]
-    head = [*_comment([*_title(robot), "", f"Compile with {BUILD.format(name=name)}"]), f'#include "{name}.h"', ""]
+    head = [
+        *_comment([*_title(robot, functions[0].free), "", f"Compile with {BUILD.format(name=name)}"]),
+        f'#include "{name}.h"',
+        "",
+    ]
     head += ["#include <math.h>", "#include <stdint.h>", "#include <string.h>", "", STRICT]
     code = "\n".join([*bodies.texts, *drivers])
     return "\n".join([*head, *(text for helper, text in HELPERS.items() if f"{helper}(" in code), code])

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from applications.export.code.c_program import identifier, needed_inputs, needed_nodes
+from applications.export.code.free_parameters import with_parameters
 from applications.export.code.functions import CodeArgument, CodeFunction, ProgramCall, exported
 from robots.arguments import check_arguments
 from robots.extras import require_extra
@@ -41,13 +42,15 @@ def casadi_function(
     *,
     gravity: ArrayLike = GRAVITY,
     friction: Friction = None,
+    parameters: Sequence[str] = (),
     rounds: int = ROUNDS,
 ) -> casadi.Function:
     """A function of one sample of a robot, `applications.export.code.functions.FUNCTIONS`, as a function of CasADi.
 
-    Arguments, results and constants are those of `c_code`, matrices are matrices, and after the results comes the
-    `status`; only roundings differ. Iterations of closed loops are unrolled `rounds` times; where they take more, or a
-    limb has to be followed from its reference pose to tell its branch, the status is NOT_CONVERGED and results are NaN.
+    Arguments, results, constants and `parameters` are those of `c_code`, matrices are matrices, and after the results
+    comes the `status`; only roundings differ. Iterations of closed loops are unrolled `rounds` times; where they take
+    more, or a limb has to be followed from its reference pose to tell its branch, the status is NOT_CONVERGED and
+    results are NaN.
     Raises MissingExtraError without CasADi, ValueError or ParameterError for input that does not fit,
     and ValueError for friction that is iterated with reactions.
 
@@ -62,6 +65,7 @@ def casadi_function(
     if not 1 <= rounds <= 1000:
         raise ValueError(f"rounds: got {rounds!r}; expected 1 to 1000")
     (code,) = exported(robot, [function], gravity, friction)
+    code = with_parameters(code, robot, friction, parameters)
     stages = _Stages(casadi, rounds)
     arguments = {q.name: casadi.MX.sym(q.name, *_sized(q)) for q in code.arguments}
     results, status = _evaluated(casadi, code, arguments, stages)

@@ -78,6 +78,8 @@ class CodeFunction:
     calls: tuple[ProgramCall, ...]
     statuses: tuple[Key, ...] = ()
     flags: Mapping[Key, Status] = field(default_factory=dict)
+    free: tuple[str, ...] = ()
+    """Parameters that are an argument."""
 
     @functools.cached_property
     def needed(self) -> tuple[ProgramCall, ...]:
@@ -187,7 +189,8 @@ def _of_limbs(robot: Robot, name: str) -> tuple[Key, ...]:
     return tuple(Indexed(name, k) for k in range(len(robot.mechanism.instances)))
 
 
-def _plain(program: Program) -> ProgramCall:
+def plain_call(program: Program) -> ProgramCall:
+    """Return a call of a program whose inputs and outputs are values of their names."""
     return ProgramCall(program, {key: key for key in program.inputs}, {key: key for key in program.outputs})
 
 
@@ -230,8 +233,8 @@ def forward_dynamics(at: CodeSetting) -> CodeFunction:
     )
     program = acceleration_program(robot.family) if is_tree(robot.family) else None
     if program is not None:
-        return replace(function, packed={name: (name,) for name in ("q", "qd", "force")}, calls=(_plain(program),))
-    last = _plain(equations.acceleration_program(robot.family))
+        return replace(function, packed={name: (name,) for name in ("q", "qd", "force")}, calls=(plain_call(program),))
+    last = plain_call(equations.acceleration_program(robot.family))
     return replace(
         function,
         packed={"motion": motion, "force": ("force",), "load": (len(robot.mechanism.freedoms),)},
@@ -277,7 +280,7 @@ def inverse_kinematics(at: CodeSetting) -> CodeFunction:
         },
         at.constants,
         {"motion": motion},
-        (*limbs, _plain(joined)),
+        (*limbs, plain_call(joined)),
         _of_limbs(robot, "status"),
     )
 
@@ -288,7 +291,7 @@ def inertia_matrix(at: CodeSetting) -> CodeFunction:
     arguments, motion = at.motion(acceleration=False, rates=False)
     title, result = "mass matrix of the freedoms, drives included", at.square("inertia")
     if is_tree(robot.family):
-        call = _plain(matrix_program(robot.family))
+        call = plain_call(matrix_program(robot.family))
         packed: dict[Key, tuple[str | int, ...]] = {"q": ("q",)}
         return CodeFunction(
             "inertia_matrix", title, tuple(arguments), {result: "inertia"}, at.constants, packed, (call,)
@@ -300,7 +303,7 @@ def inertia_matrix(at: CodeSetting) -> CodeFunction:
         {result: "mass"},
         at.constants,
         {"motion": motion},
-        (*_shares(robot), _plain(equations.total_program(robot.family))),
+        (*_shares(robot), plain_call(equations.total_program(robot.family))),
         _of_limbs(robot, "status"),
         {"singular": Status.PLATFORM_SINGULAR if structure_of(robot.family).compared else Status.SINGULAR},
     )

@@ -33,6 +33,12 @@ class FrictionInput:
     values: NDArray[np.float64]
 
     @property
+    def names(self) -> list[str]:
+        """Names of the numbers in their order: "friction.coulomb", or "friction[0].coulomb" of several groups."""
+        heads = ["friction"] if len(self.groups) == 1 else [f"friction[{k}]" for k in range(len(self.groups))]
+        return [f"{head}.{name}" for head, group in zip(heads, self.groups, strict=True) for name in group.parameters]
+
+    @property
     def statics(self) -> bool:
         """True if a normal load comes from reactions."""
         return any(group.load == "reaction" for group in self.groups)

@@ -115,6 +115,21 @@ def same(found: tuple[int, list[np.ndarray]], expected: np.ndarray) -> bool:
     return found[0] == 0 and np.array_equal(found[1][0], expected)
 
 
+def test_parameters_are_arguments(built: Callable[[CCode], Mapping[str, Compiled]]) -> None:
+    robot, names = catalog.build("delta_3rr2rrr"), ("upper_arm", "payload_mass", "base_radius", "friction[1].viscous")
+    run = built(c_code(robot, ["inverse_dynamics"], friction=FRICTION, parameters=names))["inverse_dynamics"]
+    states: Any = regions.states(robot, SAMPLES)
+    other = catalog.build("delta_3rr2rrr", upper_arm=0.26, payload_mass=0.7, base_radius=0.16)
+    rubbing = [FRICTION[0], {**FRICTION[1], "viscous": 0.05}]
+    expected = tasks.inverse_dynamics(other, forces=Forces(friction=rubbing), **states).force
+    for k in range(SAMPLES):
+        motion = columns(robot, states, k)
+        assert same(run(*motion, np.array([0.26, 0.7, 0.16, 0.05])), expected[k])
+    code = c_code(robot, ["inertia_matrix"], parameters=["upper_arm"])
+    assert "const double parameters[1]" in code.header
+    assert "upper_arm =" not in code.header
+
+
 def test_friction_and_failed_samples(built: Callable[[CCode], Mapping[str, Compiled]]) -> None:
     robot = catalog.build("five_bar", payload_mass=1.5)
     code = c_code(robot, ["inverse_dynamics"], friction=FRICTION, name="rubbing")

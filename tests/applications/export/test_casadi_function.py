@@ -12,8 +12,9 @@ from applications.export.code.casadi_function import casadi_function
 from benchmarks import regions
 from robots import catalog
 from robots.status import Status
+from tasks.dynamics.differentiate import differentiate
 from tasks.dynamics.inverse import actuator_positions
-from tasks.dynamics.records import Forces
+from tasks.dynamics.records import Environment, Forces
 from tests.applications.export.test_c_source import FRICTION, columns
 
 pytest.importorskip("casadi", reason="CasADi is missing")
@@ -69,6 +70,28 @@ def test_a_platform_on_loops_with_the_derivatives_of_its_angles() -> None:
     assert np.isnan(few[0].full()).all()
 
 
+def test_parameters_are_arguments_with_derivatives() -> None:
+    robot, names = catalog.build("five_bar"), ("proximal_length", "distal_mass", "friction[0].coulomb", "gravity_z")
+    states: Any = regions.states(robot, 1)
+    torque = casadi_function(robot, friction=FRICTION, parameters=names)
+    numbers = np.array([0.55, 1.4, 0.25, -9.0])
+    other = catalog.build("five_bar", proximal_length=0.55, distal_mass=1.4)
+    rubbing = [{**FRICTION[0], "coulomb": 0.25}, FRICTION[1]]
+    fixed = casadi_function(other, friction=rubbing, gravity=(0.0, 0.0, -9.0))
+    motion = columns(robot, states, 0)
+    np.testing.assert_allclose(torque(*motion, numbers)[0].full(), fixed(*motion)[0].full(), rtol=1e-12)
+    slopes = torque.jacobian()(*motion, numbers, *torque(*motion, numbers))[3].full()
+    at = differentiate(
+        tasks.inverse_dynamics, other, **{name: x[0] for name, x in states.items()},
+        forces=Forces(friction=rubbing), environment=Environment(gravity=(0.0, 0.0, -9.0)),
+        parameters={"proximal_length": 0.55, "distal_mass": 1.4},
+    )  # fmt: skip
+    for k, rates in enumerate(
+        [{"proximal_length": 1.0}, {"distal_mass": 1.0}, {names[2]: 1.0}, {"gravity": [0, 0, 1]}]
+    ):
+        np.testing.assert_allclose(slopes[:, k], at.jvp(rates)["force"], rtol=1e-9, atol=1e-9)
+
+
 def test_what_is_no_function_of_casadi_is_refused() -> None:
     robot = catalog.build("five_bar")
     rubbing = {"law": "coulomb_viscous", "joints": "passive", "load": "reaction", "coulomb": 0.1}
@@ -76,5 +99,9 @@ def test_what_is_no_function_of_casadi_is_refused() -> None:
         casadi_function(robot, friction=rubbing)
     with pytest.raises(ValueError, match="rounds: got 0"):
         casadi_function(robot, rounds=0)
+    with pytest.raises(ValueError, match="parameters: got 'lenght' for inverse_dynamics; expected parameters of"):
+        casadi_function(robot, parameters=["lenght"])
+    with pytest.raises(ValueError, match="parameters: got 'distal_mass' twice"):
+        casadi_function(robot, parameters=["distal_mass", "distal_mass"])
     with pytest.raises(ValueError, match="functions: got 'bias'"):
         casadi_function(robot, "bias")

@@ -6,28 +6,27 @@ the integration of equations with the least number of unknowns, written out by h
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from scipy.special import ellipj
 
+from benchmarks.published.four_bars import pendulum, row_of_four_bars
 from benchmarks.published.motion import moved
 from benchmarks.published.rows import Array, Compared, Row, published_robot
-from limbsweep import Motion, inverse_kinematics
+from limbsweep import Environment, Motion, State, inverse_kinematics, simulate
 from robots.loads.declared import SpringLoad
-from tasks.dynamics.motions import ChainMotion
-from tasks.dynamics.simulate import simulate
-from tasks.dynamics.spanning_tree import METHOD
 
 GRAVITY = 9.81
 TIMES = np.linspace(1.0, 10.0, 10)
 LIBRARY = "IFToMM library of computational benchmark problems"
 
 
-def pendulum() -> Iterator[Compared]:
+def falling_pendulum() -> Iterator[Compared]:
     """Compare a pendulum that falls from level with Jacobi's elliptic functions."""
     course = moved(published_robot("simple_pendulum"), TIMES, (0.0, -GRAVITY, 0.0))
     point = course.bodies["point"]
@@ -40,13 +39,16 @@ def pendulum() -> Iterator[Compared]:
     yield Compared("pull in the bar", np.linalg.norm(course.reactions["pin"][:, 3:], axis=1), np.abs(force))
 
 
-def windows() -> Iterator[Compared]:
-    """Compare two four-bars, which fall from standing and turn through their folds for 10 s, with one pendulum."""
-    fall: dict[str, Any] = {"q": [0.0], "qd": [-1.0], "force": [0.0], "gravity": (0.0, -GRAVITY, 0.0)}
-    course = simulate(published_robot("two_four_bars"), step=0.005, steps=2000, every=100, method=METHOD, **fall)
-    assert isinstance(course, ChainMotion)
-    angle = integrated(lambda y: [y[1], 3.5 * GRAVITY / 3.0 * np.sin(y[0])], [0.0, 1.0], course.time[1:])[0]
-    yield Compared("angle", -course.q[1:, 0], angle)
+def windows(count: int) -> Iterator[Compared]:
+    """Compare a row of four-bars, which falls from upright through its folds for 10 s, with one pendulum."""
+    robot, times = row_of_four_bars(count), np.concatenate([[0.0], TIMES])
+    falling = Environment(gravity=(0.0, 0.0, -GRAVITY))
+    course = simulate(robot, State(q=[0.0], qd=[1.0]), None, times, environment=falling, step=WINDOW_STEPS[count])
+    yield Compared("angle", course.q[1:, 0], pendulum(count, times, 0.0, 1.0)[1:])
+
+
+WINDOW_STEPS = {2: 0.005, 40: 0.01}
+"""Steps [s] by the number of four-bars in a row."""
 
 
 def governor() -> Iterator[Compared]:
@@ -187,8 +189,14 @@ def integrated(
 ELLIPTIC = "Jacobi's elliptic functions"
 HAND = "equations of motion written out by hand, 1e-12"
 ROWS = (
-    Row("iftomm_a01", "Simple pendulum, 10 s", f"{LIBRARY}, A01", 9.0, ELLIPTIC, pendulum, quick=True),
-    Row("iftomm_a02", "Two four-bars, through their folds for 10 s", f"{LIBRARY}, A02", 8.0, HAND, windows),
+    Row("iftomm_a01", "Simple pendulum, 10 s", f"{LIBRARY}, A01", 9.0, ELLIPTIC, falling_pendulum, quick=True),
+    *(
+        Row(
+            f"iftomm_a02_{count}", f"Row of {count} four-bars, through its folds for 10 s", f"{LIBRARY}, A02", digits,
+            "closed form, a pendulum, 1e-11", functools.partial(windows, count),
+        )
+        for count, digits in ((2, 8.0), (40, 5.0))
+    ),
     Row("iftomm_a04", "Bricard's mechanism, 10 s", f"{LIBRARY}, A04", 6.0, HAND, bricard),
     Row("iftomm_a05", "Stiff flyball governor, 1 s", f"{LIBRARY}, A05", 8.0, HAND, governor),
     Row(

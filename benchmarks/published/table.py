@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from benchmarks.figures import Figure, Size, require
-from benchmarks.published import chrono, exudyn, iftomm, ivp, modelica
+from benchmarks.published import chrono, exudyn, iftomm, ivp, modelica, piston
 from benchmarks.published.rows import Result, Row
 
-ROWS: Mapping[str, Row] = {row.name: row for part in (iftomm, ivp, modelica, chrono, exudyn) for row in part.ROWS}
+PARTS = iftomm, ivp, modelica, piston, chrono, exudyn
+ROWS: Mapping[str, Row] = {row.name: row for part in PARTS for row in part.ROWS}
 
 
 def figures(size: Size) -> Iterator[Figure]:

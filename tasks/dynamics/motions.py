@@ -15,8 +15,9 @@ class ChainMotion(NamedTuple):
     Of joints with friction, in the order of the groups: friction (kept, *batch, joint) [N m or N]; stuck, whether they
     hold; memory of their law, bristles' deflection or the state of stiction; loss, work that friction has taken [J].
     work (kept, *batch, actuator): what actuators have done [J]. A case that has come to an end holds NaN
-    from there on. joints (kept, *batch, joint): of the method `spanning_tree` alone, all joints of the tree, turns
-    counted; q does not decide where they are beyond singular points.
+    from there on. joints (kept, *batch, joint): all joints of the tree, turns counted, of the method
+    `spanning_tree` and of cases that went on beyond a singular point (NaN for others beside these), where q does not
+    decide where joints are.
 
     Of stops, in their order and that of the joints that each means: contact (kept, *batch, stop), 1 and -1 where the
     joint rests at its high or low end, 2 and -2 where it is latched, 0 elsewhere; impact_loss, energy that impacts have

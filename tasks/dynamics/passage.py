@@ -48,7 +48,9 @@ ENDS = (
 )  # fmt: skip
 """Statuses of cases whose coordinates may have ended, and not their motion."""
 
-OVER_TIME = ("position", "rotation", "twist", "q", "qd", "friction", "stuck", "memory", "loss", "work", "load_work")
+OVER_TIME = (
+    "position", "rotation", "twist", "q", "qd", "friction", "stuck", "memory", "loss", "work", "load_work", "joints",
+)  # fmt: skip
 """Fields of a motion that have values at all kept times."""
 
 
@@ -62,7 +64,8 @@ def passed(motion: Moved, opened: Callable[[], BatchRun], clock: FixedSteps | Ad
     one_by_one = bool(run.batch) and not run.is_joint
     beyond = run.of(columns).result(clock) if one_by_one else run.result(clock)
     picked = beyond if one_by_one else _flat(beyond, run.batch, columns)
-    return _with(motion, picked, columns, _lasting(picked) > lasting.reshape(-1)[columns])
+    longer = _lasting(picked) > lasting.reshape(-1)[columns]
+    return _with(motion, picked, columns, longer) if longer.any() else motion
 
 
 def _lasting(motion: Moved) -> NDArray[np.int64]:
@@ -94,6 +97,8 @@ def _with(motion: Moved, beyond: Moved, columns: NDArray[np.int64], longer: NDAr
     parts = {"through": through.reshape(batch), "status": status.reshape(batch)}
     for name in OVER_TIME:
         values, others = getattr(motion, name, None), getattr(beyond, name, None)
+        if name == "joints" and others is not None:  # coordinates of the robot do not have them
+            values = np.full((len(others), *batch, others.shape[-1]), np.nan)
         if values is not None and others is not None and values.size and others.size:
             flat = values.reshape(len(values), motion.status.size, *values.shape[1 + len(batch) :]).copy()
             flat[:, at] = others[:, longer]

@@ -29,8 +29,9 @@ from tasks.stages.spanning_tree import spanning_tree_program, tree_of
 Numbers = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-LOST = 1e-10
-"""Eigenvalue of the rows' mobility, relative to the largest, of rows that depend on others."""
+LOST, SOFT = 1e-10, 1e-6
+"""Eigenvalue of the rows' mobility, relative to the largest, of rows that depend on others, and of those that
+nearly do: rounding errors of their forces are larger than what adaptive steps allow."""
 
 REGULAR = 1e-14
 """Mass, relative to the largest, that every joint has besides."""
@@ -81,7 +82,9 @@ class TreeState(NamedTuple):
 
 @dataclass(frozen=True)
 class Held:
-    """Rows that hold joints: M^-1 G^T (samples, joint, row), pseudo-inverse of their mobility, and its rank.
+    """Rows that hold joints: M^-1 G^T (samples, joint, row), pseudo-inverse of their mobility, and its eigenvalues.
+
+    Eigenvalues (samples, row) are relative to the largest, in rising order.
 
     `mass` is M + s G^T G: regular also where what has no mass is held, and of the same motion; `weight` is s.
     """
@@ -90,7 +93,7 @@ class Held:
     weight: Numbers
     through: Numbers
     inverse: Numbers
-    rank: Numbers
+    mobility: Numbers
 
     @classmethod
     def of(cls, equations: dict[str, Numbers]) -> Held:
@@ -105,10 +108,12 @@ class Held:
         mass = mass + share[:, None, None] * gram + least
         through = np.linalg.solve(mass, np.swapaxes(rows, 1, 2))
         mobility, vectors = np.linalg.eigh(rows @ through)
-        counted = mobility > LOST * mobility[:, -1:]
+        largest = mobility[:, -1:]
+        counted = mobility > LOST * largest
         weights = np.where(counted, 1.0 / np.where(counted, mobility, 1.0), 0.0)
         inverse = (vectors * weights[:, None]) @ np.swapaxes(vectors, 1, 2)
-        return cls(mass, share, through, np.where(good, inverse, np.nan), counted.sum(axis=1))
+        relative = mobility / np.where(largest > 0.0, largest, 1.0)
+        return cls(mass, share, through, np.where(good, inverse, np.nan), relative)
 
     def multipliers(self, demand: Numbers) -> Numbers:
         """Impulses of the rows (samples, row) that make up for a demand (samples, row)."""
@@ -307,7 +312,10 @@ class TreeMachine:
         return end.where(rough, self.step(push, begin + half, half, seconds, middle, contacts, halvings - 1))
 
     def closed(self, now: TreeState, push: Push, share: float | Numbers = 1.0) -> tuple[TreeState, Numbers, Numbers]:
-        """Return the state with loops closed, rank of the rows, and the gap that is left (samples,)."""
+        """Return the state with loops closed, and (samples,) the firmness of the rows and the gap that is left.
+
+        Firmness is the least relative eigenvalue that counts: LOST or less where rows depend on others.
+        """
         acting = self.acting(push, share, now)
         for _ in range(CLOSINGS):
             equations = self.equations(now, acting)
@@ -319,4 +327,5 @@ class TreeMachine:
         equations = self.equations(now, acting)
         held = Held.of(equations)
         rates = now.rates - held.back(np.einsum("srj,sj->sr", equations["rows"], now.rates))
-        return now._replace(rates=rates), held.rank, np.abs(equations["open"]).max(axis=1, initial=0.0)
+        firmness = held.mobility[:, -self.dependent] if self.dependent else np.ones(self.count)
+        return now._replace(rates=rates), firmness, np.abs(equations["open"]).max(axis=1, initial=0.0)

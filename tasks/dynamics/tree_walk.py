@@ -8,18 +8,18 @@ for all samples side by side; a sample without an event keeps the step that it h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import DOP853, DenseOutput
+from scipy.integrate import DOP853
 
 from robots.loads.signals import Breaks, Piece
 from robots.status import Status
 from tasks.dynamics.forces_over_step import Push
 from tasks.dynamics.records import AdaptiveSteps, Effort
-from tasks.dynamics.tree_equations import CLOSED, Held, TreeMachine, TreeState
+from tasks.dynamics.tree_equations import CLOSED, LOST, RK4, SOFT, Held, TreeMachine, TreeState
 from tasks.dynamics.tree_stops import Contacts
 
 Numbers = NDArray[np.float64]
@@ -30,6 +30,10 @@ STAYS = 20
 
 BOUNCE = 1e-2
 """Share of the time of an adaptive motion that stands for a step, where it is judged whether a joint bounces."""
+
+HOPS, FADING = 32, 0.7
+"""Parts of a usual adaptive step in which a case passes where rows nearly depend on each other, and the share of the
+usual step that a shorter one leaves of it."""
 
 EVENTS = 1000
 """Events of a sample in one step, after which it has come to its end."""
@@ -62,13 +66,17 @@ class OverTime(Protocol):
 
 @dataclass(frozen=True)
 class Walk:
-    """A batch under way: state, status and contacts of its samples, and for how many steps rows have been lost."""
+    """A batch under way: state, status and contacts of its samples, and for how many steps rows have been lost.
+
+    firmness: see `TreeMachine.closed`.
+    """
 
     machine: TreeMachine
     now: TreeState
     status: Numbers
     contacts: Contacts
     lost: Numbers
+    firmness: Numbers = field(default_factory=lambda: np.ones(1))
 
     @property
     def is_ok(self) -> NDArray[np.bool_]:
@@ -89,12 +97,12 @@ class Walk:
         self, now: TreeState, push: Push, share: float = 0.0, undecided: Status = Status.SINGULAR
     ) -> Walk:  # fmt: skip
         """Close the loops of a state after a step, and judge it; undecided: status where rows stay lost."""
-        now, rank, open_by = self.machine.closed(now, push, share)
-        lost = np.where(rank < self.machine.dependent, self.lost + 1.0, 0.0)
+        now, firmness, open_by = self.machine.closed(now, push, share)
+        lost = np.where(firmness <= LOST, self.lost + 1.0, 0.0)
         torn = ~(now.is_finite & (open_by <= CLOSED))
         status = np.where(self.is_ok & torn, float(Status.INTEGRATION_FAILED), self.status)
         status = np.where((status == Status.OK) & (lost >= STAYS), float(undecided), status)
-        return replace(self, now=now, status=status, lost=lost)
+        return replace(self, now=now, status=status, lost=lost, firmness=firmness)
 
     def landed(self, push: Push, seconds: float) -> Walk:
         """Return the same after impacts and leavings of stops."""
@@ -106,21 +114,31 @@ class Walk:
         return replace(self, status=np.where(self.is_ok, float(Status.INTEGRATION_FAILED), self.status))
 
 
+Way = Callable[[float], Numbers]
+"""State of one sample, as one array, over time within a step."""
+
+
 class AdaptiveTree:
-    """One case in steps of scipy's DOP853, between impacts at stops and jumps of loads."""
+    """One case in steps of scipy's DOP853, between impacts at stops and jumps of loads.
+
+    Where rows nearly depend on each other it takes parts of a usual step by the method of constant steps: rounding
+    errors of forces would make an adaptive step shorter and shorter there.
+    """
 
     def __init__(self, pushes: OverTime, clock: AdaptiveSteps):
         self.pushes, self.clock = pushes, clock
         self.waiting = [float(time) for time in clock.instants[1:]]
         self.first, self.last = float(clock.instants[0]), float(clock.instants[-1])
         self.effort = Effort(self.last - self.first)
+        self.usual = 0.0
 
     def moments(self, walk: Walk) -> Iterator[tuple[float, Walk]]:
         """Yield the case at all later times, up to where it comes to its end."""
         for piece in self.pushes.breaks.pieces(self.first, self.last - self.first):
             time, end = piece.start, piece.start + piece.length
             while time < end:
-                for reached, after, dense in self._steps(walk, piece, time):
+                is_soft = self.usual > 0.0 and walk.firmness[0] <= SOFT
+                for reached, after, dense in (self._hop if is_soft else self._steps)(walk, piece, time):
                     while self.waiting and (self.waiting[0] <= reached or reached >= self.last):
                         instant = self.waiting.pop(0)
                         yield instant, self._between(walk, dense, instant, piece)
@@ -129,7 +147,24 @@ class AdaptiveTree:
                     yield from [(self.waiting[0], walk)] if self.waiting else []
                     return
 
-    def _steps(self, walk: Walk, piece: Piece, time: float) -> Iterator[tuple[float, Walk, DenseOutput]]:
+    def _hop(self, walk: Walk, piece: Piece, time: float) -> Iterator[tuple[float, Walk, Way]]:
+        """Yield the time after a part of a usual step, the case there, and the way to it."""
+        end = piece.start + piece.length
+        until = min(time + self.usual / HOPS, end)
+
+        def push(seconds: float) -> Push:
+            state = walk.machine.wide(walk.now)
+            return self.pushes.over(time, seconds, state, piece.start + 0.5 * piece.length)
+
+        def way(instant: float) -> Numbers:
+            seconds = instant - time
+            return _flat(advanced(walk.machine, push(seconds), seconds, walk.now, walk.contacts)[0])
+
+        self.effort.evaluations += len(RK4)
+        after = walk.on(push(until - time), until - time)
+        yield until, after.failed() if self.effort.crawls(until) else after, way
+
+    def _steps(self, walk: Walk, piece: Piece, time: float) -> Iterator[tuple[float, Walk, Way]]:
         """Yield times, the case there, and the way to it, up to an event; less where the solver gets stuck."""
 
         def change(time: float, flat: Numbers) -> Numbers:
@@ -145,30 +180,31 @@ class AdaptiveTree:
                 yield np.nan, walk.failed(), solver.dense_output()
                 return
             dense = solver.dense_output()
-            time = self._event(walk, piece, dense)
+            self.usual = max(FADING * self.usual, float(solver.t) - float(solver.t_old))
+            time = self._event(walk, piece, dense, (float(solver.t_old), float(solver.t)))
             there = self._unpacked(walk, solver.y if time == solver.t else dense(time))
             undecided = Status.SINGULAR if self.waiting else Status.OK
             walk = walk.closed(there, self._push(walk, piece, time, there), undecided=undecided)
             if len(walk.machine.stops) and self._room(walk, piece, time, there) < 0.0:
                 walk = walk.landed(self._push(walk, piece, time, walk.now), BOUNCE * (self.last - self.first))
             yield time, walk, dense
-            if walk.is_over or time < solver.t or walk.contacts is not contacts:
+            if walk.is_over or time < solver.t or walk.contacts is not contacts or walk.firmness[0] <= SOFT:
                 return
             solver.y = _flat(walk.now)
             solver.f = change(solver.t, solver.y)
 
-    def _event(self, walk: Walk, piece: Piece, dense: DenseOutput) -> float:
+    def _event(self, walk: Walk, piece: Piece, dense: Way, ends: tuple[float, float]) -> float:
         """Return the time just past the first event of a step, or its end."""
-        begin, length = float(dense.t_old), np.array([float(dense.t) - float(dense.t_old)])
+        begin, length = ends[0], np.array([ends[1] - ends[0]])
 
         def room(parts: Numbers) -> Numbers:
             time = begin + float(parts[0])
             return np.array([self._room(walk, piece, time, self._unpacked(walk, dense(time)))])
 
         if not len(walk.machine.stops) or room(length)[0] >= 0.0:
-            return float(dense.t)
+            return ends[1]
         part = float(first_past(room, length, float(walk.machine.stops.beyond.max()))[0])
-        return begin + part if part < length[0] else float(dense.t)
+        return begin + part if part < length[0] else ends[1]
 
     def _room(self, walk: Walk, piece: Piece, time: float, there: TreeState) -> float:
         return float(margin(walk.machine, self._push(walk, piece, time, there), 0.0, there, walk.contacts)[0])
@@ -176,7 +212,7 @@ class AdaptiveTree:
     def _push(self, walk: Walk, piece: Piece, time: float, there: TreeState) -> Push:
         return self.pushes.over(time, 0.0, walk.machine.wide(there), piece.start + 0.5 * piece.length)
 
-    def _between(self, walk: Walk, dense: DenseOutput, time: float, piece: Piece) -> Walk:
+    def _between(self, walk: Walk, dense: Way, time: float, piece: Piece) -> Walk:
         """Return the case at a time within the last step."""
         there = self._unpacked(walk, dense(time))
         return replace(walk, now=walk.machine.closed(there, self._push(walk, piece, time, there), 0.0)[0])

@@ -1,13 +1,14 @@
 """Long checks of motion from forces, robots by laws of friction.
 
 `python -m benchmarks.motion TABLE [ROBOT ...]` prints rows that are not on the page yet, with `--again` those that are
-too, and keeps them in `runs/motion`; with `--page` it writes all that are kept into docs/motion_checks.md and computes
-nothing.
+too, and keeps them in `runs/motion`, also in pieces of some `--minutes`; with `--page` it writes all that are kept into
+docs/motion_checks.md and computes nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from typing import cast
 
 from benchmarks.motion import combinations, energy, given, jamming, loads, rest, round_trip, singular, tables, through
@@ -33,6 +34,7 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="compute rows that are kept already, too")
     parser.add_argument("--page", action="store_true", help="write the rows that are kept into the documentation")
     parser.add_argument("--states", type=int, help="number of states of a row, for jamming and singular")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no row after so many minutes")
     options = parser.parse_args()
     table = TABLES[options.table]
     if options.states is not None:
@@ -43,7 +45,7 @@ def main() -> None:
         tables.write(options.table, table)
         return
     print(" | ".join(table.HEAD))
-    for row in tables.computed(options.table, table, options.robots, options.again):
+    for row in tables.computed(options.table, table, options.robots, options.again, options.minutes):
         print(" | ".join((*row.about, *row.cells)), flush=True)
 
 

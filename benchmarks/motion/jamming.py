@@ -8,7 +8,7 @@ is OK has to meet the law at the reactions of the bodies, and none that has a mo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,8 +20,10 @@ from robots.status import Status
 from tasks import forward_dynamics
 from tasks.dynamics.records import Forces
 from tests.reference.loaded_friction import LoadedFriction
+from tests.reference.loaded_search import solutions
 
 Array = np.ndarray
+T = TypeVar("T")
 
 ROBOTS = (
     "linear_delta", "tripteron", "orthoglide", "hexaglide", "five_bar", "planar_3rrr", "delta_3rr2rrr", "hexa",
@@ -54,18 +56,20 @@ def jammed(name: str, coefficient: float, count: int, starts: int = STARTS) -> J
     rates = np.where(numbers.still(), 0.0, numbers.velocity)
     curve = Curve(DRY, values, memories(DRY, values, np.zeros_like(rates)))
     motions, wrong = np.zeros(count, dtype=int), np.zeros(count, dtype=bool)
-    for k, (response, body) in enumerate(zip(states.responses, states.bodies, strict=True)):
-        if response is None or body is None:
-            continue
-        loaded, size = (
-            LoadedFriction(response, states.bearing, coefficient, rates[k]),
-            size_of(numbers, states.force, k),
-        )
-        motions[k] = len(loaded.solutions(starts))
+    closed = [k for k, response in enumerate(states.responses) if response is not None]
+    loaded = [LoadedFriction(_there(states.responses[k]), states.bearing, coefficient, rates[k]) for k in closed]
+    motions[closed] = [len(found) for found in solutions(loaded, starts)]
+    for k, friction_there in zip(closed, loaded, strict=True):
         if motion.status[k] == Status.OK:
-            change = accelerations(response, body, mechanism, motion.friction[k])
-            wrong[k] = is_wrong(loaded, curve, numbers, motion, change, size, k)
+            size, body = size_of(numbers, states.force, k), _there(states.bodies[k])
+            change = accelerations(friction_there.response, body, mechanism, motion.friction[k])
+            wrong[k] = is_wrong(friction_there, curve, numbers, motion, change, size, k)
     return Jam(np.asarray(motion.status), motions, wrong)
+
+
+def _there(value: T | None) -> T:
+    assert value is not None
+    return value
 
 
 HEAD = (

@@ -1,8 +1,10 @@
-"""Inverse dynamics near singular poses of limbs and platforms, beside the same in 50 digits and more.
+"""Inverse dynamics near singular poses of limbs and platforms, beside the same in more digits.
 
 Rays go from random states of a robot's region in random directions to where samples are no longer OK, and states lie on
-them at all distances from there. Those of OK samples are kept whose forces change most where the state moves by a
-rounding error, and some at random; `benchmarks.motion.exact` says what their forces are.
+them at all distances from there. All of them are computed once more at inputs that differ by rounding errors: the
+changes of their forces say how much a state loses. Those that lose most, and some at random, are computed in numbers of
+64 bits (`benchmarks.motion.longer`); the worst of these, and some at random, in 50 digits and more
+(`benchmarks.motion.exact`).
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from benchmarks import regions
-from benchmarks.figures import require
+from benchmarks.figures import CheckError, require
+from benchmarks.motion import longer
 from benchmarks.motion.exact import ExactRobot, can_be_exact
 from benchmarks.motion.machines import machine
 from robots import catalog
@@ -29,14 +32,23 @@ States = dict[str, Array]
 ESTIMATE = 1e-5
 """Error of an OK sample, relative to its largest force, up to which digits may be lost."""
 
-STATES = 2_000
-"""States of a robot that are computed in double precision; 50 000 of 20 robots are a million."""
+STATES = 50_000
+"""States of a robot; those of 20 robots are a million."""
 
 DISTANCES = 100
 """States on a ray."""
 
-CHECKED = 10, 4
-"""Of these the number that is computed in many digits: the most sensitive, and random ones."""
+SHIFTS = 3
+"""Computations at shifted inputs."""
+
+LONGER = 600, 200
+"""States of a robot that are computed in 64 bits: the most sensitive, and random ones."""
+
+CHECKED = 5, 2
+"""Of these the number that is computed in many digits: those of the largest errors, and random ones."""
+
+NO_CHANGE = 1e-16
+"""Change of a force, relative, below which there is rounding alone."""
 
 LONGEST, SCANNED, HALVINGS = 3.0, 60, 50
 """Length of a ray [rad, m], states on it that look for its end, and bisections that find it."""
@@ -69,15 +81,16 @@ class Lines(NamedTuple):
 
     def forces(self, states: States) -> tuple[Array, Array]:
         """Return forces and status of states."""
-        solved = inverse_dynamics(self.robot, **self._keywords(states))
+        solved = inverse_dynamics(self.robot, **self.keywords(states))
         return np.asarray(solved.force), np.asarray(solved.status)
 
     def joints(self, states: States) -> Array:
         """Return joints of states (state, limb, joint)."""
         where = {key: x for key, x in states.items() if key in ("q", "position", "rotation")}
-        return np.asarray(inverse_kinematics(self.robot, **self._keywords(where)).position)
+        return np.asarray(inverse_kinematics(self.robot, **self.keywords(where)).position)
 
-    def _keywords(self, states: States) -> dict[str, Any]:
+    def keywords(self, states: States) -> dict[str, Any]:
+        """Return states as fields of a motion: a platform that does not turn has no rotation."""
         turns = not set(TWIST[:3]).isdisjoint(self.robot.mechanism.platform.mobility)
         return {key: x for key, x in states.items() if turns or key != "rotation"}
 
@@ -96,10 +109,15 @@ class Lines(NamedTuple):
 
 
 class Near(NamedTuple):
-    """States near singular poses: status of all, and errors of those that were computed in many digits."""
+    """Status (state,), errors of OK states in 64 bits and in many digits, and the largest error of all others.
+
+    The last follows from their changes, and from the largest ratio of error and change of those that were computed.
+    """
 
     status: Array
-    errors: Array
+    longer: Array
+    exact: Array
+    others: float
 
 
 def near(robot: Robot, count: int) -> Near:
@@ -107,36 +125,67 @@ def near(robot: Robot, count: int) -> Near:
     random = np.random.default_rng(8)
     lines = Lines.random(robot, max(1, count // DISTANCES))
     rays = np.repeat(np.arange(len(lines.direction)), DISTANCES)
-    way = lines.ends()[rays] - 10.0 ** random.uniform(-13.0, 0.0, len(rays))
-    states = lines.at(rays, way)
+    states = lines.at(rays, lines.ends()[rays] - 10.0 ** random.uniform(-13.0, 0.0, len(rays)))
     force, status = lines.forces(states)
-    moved = lines.forces(lines.at(rays, way * (1.0 + 1e-15) + 1e-16))[0]
-    change = np.abs(moved - force).max(axis=1) / np.abs(force).max(axis=1)
+    change = _changes(lines, states, force, random)
     usable = np.flatnonzero(status == Status.OK)
-    worst = usable[np.argsort(-np.nan_to_num(change[usable], nan=np.inf))][: CHECKED[0]]
-    picked = np.unique(np.concatenate([worst, random.permutation(usable)[: CHECKED[1]]]))
-    joints, reference = lines.joints(states), ExactRobot(robot.mechanism)
+    usable = usable[np.argsort(-change[usable])]
+    if not longer.CAN_BE_LONGER:
+        raise CheckError("singular: got a processor without numbers of 64 bits; expected one of x86")
+    picked = np.concatenate([usable[: LONGER[0]], random.permutation(usable[LONGER[0] :])[: LONGER[1]]])
+    errors = _apart(force[picked], longer.forces(robot, lines.keywords({key: x[picked] for key, x in states.items()})))
+    ratio = float((errors / change[picked]).max(initial=0.0))
+    others = ratio * float(change[np.setdiff1d(usable, picked)].max(initial=0.0))
+    return Near(status, errors, _exact_errors(lines, states, force, picked[np.argsort(-errors)], random), others)
+
+
+def _changes(lines: Lines, states: States, force: Array, random: np.random.Generator) -> Array:
+    """Return the largest changes of forces by rounding errors of the inputs (state,), infinite where one has none."""
+    result = np.full(len(force), NO_CHANGE)
+    for _ in range(SHIFTS):
+        moved = {key: np.nextafter(x, random.choice([-np.inf, np.inf], x.shape)) for key, x in states.items()}
+        result = np.maximum(result, np.nan_to_num(_apart(lines.forces(moved)[0], force), nan=np.inf))
+    return result
+
+
+def _apart(forces: Array, others: Array) -> Array:
+    """Return the differences of forces (state, actuator), relative to the largest of each state."""
+    return np.asarray(np.abs(forces - others).max(axis=1) / np.abs(others).max(axis=1), dtype=float)
+
+
+def _exact_errors(
+    lines: Lines, states: States, force: Array, places: Array, random: np.random.Generator
+) -> Array:  # fmt: skip
+    """Return the errors of the first of these places, and of some at random, beside forces in many digits."""
+    if not can_be_exact(lines.robot.mechanism):
+        return np.zeros(0)
+    joints, reference = lines.joints(states), ExactRobot(lines.robot.mechanism)
     errors = []
-    for k in picked:
-        found = np.array([float(x) for x in reference.forces({key: x[k] for key, x in states.items()}, joints[k])])
-        errors.append(np.abs(force[k] - found).max() / np.abs(found).max())
-    return Near(status, np.array(errors))
+    for k in (*places[: CHECKED[0]], *random.permutation(places[CHECKED[0] :])[: CHECKED[1]]):
+        found = reference.forces({key: x[k] for key, x in states.items()}, joints[k])
+        errors.append(_apart(force[k : k + 1], np.array([[float(x) for x in found]]))[0])
+    return np.array(errors)
 
 
-HEAD = ("robot", "states", "OK", "SINGULAR", "ILL_CONDITIONED", "others", "in many digits", "largest error of OK")
+HEAD = (
+    "robot", "states", "OK", "SINGULAR", "ILL_CONDITIONED", "other statuses", "in 64 bits", "largest error",
+    "in many digits", "largest error of these", "largest error of the rest, at most",
+)  # fmt: skip
 
 
 def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Each robot of the catalogue whose forces the reference can compute."""
-    for name in names or catalog.FAMILIES:
-        if names or can_be_exact(machine(name).mechanism):
-            yield (name,)
+    """Each robot of the catalogue."""
+    yield from ((name,) for name in names or catalog.FAMILIES)
 
 
 def cells(about: tuple[str, ...]) -> tuple[str, ...]:
-    """Counts of states, and the largest error. Raises CheckError where one is above the estimate."""
+    """Counts of states, and the largest errors. Raises CheckError where one is above the estimate."""
     found = near(machine(about[0]), STATES)
-    largest, counts = float(found.errors.max(initial=0.0)), [len(found.status)]
+    sizes = [float(errors.max(initial=0.0)) for errors in (found.longer, found.exact)]
+    for error, what in zip((*sizes, found.others), ("in 64 bits", "in many digits", "by its change"), strict=True):
+        require(error <= ESTIMATE, f"{about[0]}: an OK sample is wrong by {error:.1e} of its largest force {what}")
+    counts = [len(found.status)]
     counts += [int((found.status == code).sum()) for code in (Status.OK, Status.SINGULAR, Status.ILL_CONDITIONED)]
-    require(largest <= ESTIMATE, f"{about[0]}: an OK sample is wrong by {largest:.1e} of its largest force")
-    return *map(str, counts), str(counts[0] - sum(counts[1:])), str(len(found.errors)), f"{largest:.0e}"
+    exact = f"{sizes[1]:.0e}" if len(found.exact) else ""
+    checked = str(len(found.longer)), f"{sizes[0]:.0e}", str(len(found.exact)), exact, f"{found.others:.0e}"
+    return *map(str, counts), str(counts[0] - sum(counts[1:])), *checked

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -37,15 +39,20 @@ class Table(Protocol):
         ...
 
 
-def computed(name: str, table: Table, names: Sequence[str], again: bool = False) -> Iterator[Row]:
+def computed(
+    name: str, table: Table, names: Sequence[str], again: bool = False, minutes: float = math.inf
+) -> Iterator[Row]:
     """Yield the rows that are not kept yet, or all of them `again`, as they come; each is kept at once.
 
-    Raises CheckError at the end where some do not hold; these are not kept.
+    Rows of fewer states than the table is to have are not kept rows. No row is begun after so many minutes: the same
+    command goes on with the next ones. Raises CheckError at the end where some do not hold; these are not kept.
     """
-    known, failed = {} if again else kept(name, table), []
+    known, failed, begun = {} if again else kept(name, table), [], time.monotonic()
     for about in table.abouts(names):
-        if about in known:
+        if about in known and _is_whole(table, known[about]):
             continue
+        if time.monotonic() - begun > 60.0 * minutes:
+            break
         try:
             row = Row(about, table.cells(about))
         except CheckError as error:
@@ -56,6 +63,12 @@ def computed(name: str, table: Table, names: Sequence[str], again: bool = False)
             file.write(json.dumps(row) + "\n")
         yield row
     require(not failed, "\n".join(failed))
+
+
+def _is_whole(table: Table, row: Row) -> bool:
+    """Return whether a row has as many states as its table is to have."""
+    wanted = getattr(table, "STATES", None)
+    return wanted is None or int(row.cells[table.HEAD.index("states") - len(row.about)]) >= wanted
 
 
 def kept(name: str, table: Table) -> dict[About, Row]:

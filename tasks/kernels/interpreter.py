@@ -7,7 +7,7 @@ which is quicker and differs in the last bits.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -89,6 +89,10 @@ def _rounded_twice(a: Array, b: Array, c: Array) -> Array:
     return a * b + c
 
 
+Operations = Mapping[str, Callable[..., Array]]
+"""Functions of arrays by the names of operations."""
+
+
 def _operations(fma: Callable[[Array, Array, Array], Array]) -> dict[str, Callable[..., Array]]:
     return {
         "add": np.add,
@@ -115,12 +119,23 @@ def _operations(fma: Callable[[Array, Array, Array], Array]) -> dict[str, Callab
     }
 
 
-class _Machine:
-    """Values of all nodes while a program runs; arrays of shape (cases, samples), or (cases, 1)."""
+def long_operations() -> Operations:
+    """Return operations on numbers of NumPy's `longdouble`, which have 64 bits where the processor is one of x86."""
+    of_exponents: Operations = {
+        "power_of_two": lambda n: np.ldexp(np.longdouble(1.0), np.asarray(n).astype(np.int64)),
+        "exponent": lambda x: np.frexp(x)[1] - 1.0,
+    }
+    return {**_operations(_rounded_twice), **of_exponents}
 
-    def __init__(self, program: Program, inputs: Arrays, exact: bool):
-        self.program = program
-        self.apply = _operations(fused if exact else _rounded_twice)
+
+class _Machine:
+    """Values of all nodes while a program runs; arrays of shape (cases, samples), or (cases, 1).
+
+    more: rounds that loops go on for after their end.
+    """
+
+    def __init__(self, program: Program, inputs: Arrays, operations: Operations, more: int = 0):
+        self.program, self.apply, self.more = program, operations, more
         self.values = [np.empty((0, 0))] * len(program.nodes)
         for i, node in enumerate(program.nodes):
             if node.op == CONSTANT:
@@ -141,13 +156,15 @@ class _Machine:
         finished = np.zeros(shape, dtype=bool)
         if loop.skip is not None:
             finished = finished | self.values[loop.skip]
-        for _ in range(0 if finished.all() else loop.limit):
+        settled, left = finished, np.full(shape, self.more)
+        for _ in range(0 if finished.all() else loop.limit + self.more):
             for i, value in zip(loop.state, state, strict=True):
                 self.values[i] = value
             self.region(2 * index + 1)
             following = [self.values[i] for i in loop.following]
             state = [np.where(finished, old, new) for old, new in zip(state, following, strict=True)]
-            finished = finished | self.values[loop.done]
+            settled = settled | self.values[loop.done]
+            finished, left = finished | (settled & (left <= 0)), left - settled
             if finished.all():
                 break
         for i, node in enumerate(self.program.nodes):
@@ -156,16 +173,20 @@ class _Machine:
 
 
 def interpret(
-    program: Program, inputs: Arrays, samples: int, *, valid: int | None = None, exact: bool = True
-) -> dict[Key, np.ndarray]:
+    program: Program, inputs: Arrays, samples: int, *, valid: int | None = None, exact: bool = True,
+    operations: Operations | None = None, more: int = 0,
+) -> dict[Key, np.ndarray]:  # fmt: skip
     """Evaluate the outputs of `program` with NumPy.
+
+    operations: in place of those on doubles; more: rounds that loops go on for after their end.
 
     Case inputs (cases, size), sample inputs (cases or 1, size, samples), flat in their cores. Outputs (cases, size,
     samples); reduced ones (cases, size), over the first `valid` samples. Lanes are reduced as the compiled kernel does
     it.
     """
     cases = max((np.shape(inputs[name])[0] for name in (*program.case, *program.sample)), default=1)
-    machine = _Machine(program, inputs, exact)
+    usual = _operations(fused if exact else _rounded_twice)
+    machine = _Machine(program, inputs, usual if operations is None else operations, more)
     shape = (cases, samples)
     with np.errstate(all="ignore"):
         machine.region(PER_CASE)

@@ -31,7 +31,7 @@ from tasks.mechanics.limb_choice import LimbChoice
 from tasks.mechanics.limb_motion import Mounted, Solved, sprung_joints
 from tasks.mechanics.loops import Embedding, Tips, loop_limit
 from tasks.mechanics.matrices import RegularBlock, is_flat
-from tasks.mechanics.tolerances import CLOSED, CONVERGED, FOLLOWED, WINDING, length_of
+from tasks.mechanics.tolerances import CLOSED, CONVERGED, FOLLOWED, STRICTER, WINDING, length_of
 from tasks.mechanics.turns import Turns, counted_joints, dependent_joints
 
 ITERATIONS = 80
@@ -216,9 +216,8 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState
         for value in regularities(start.embedding, embedding):
             least = where(value > least, least, value)
         # NaN counts as done: it will not get better
-        tight = nearly_singular(start.embedding, embedding)
-        enough = where(tight, FOLLOWED * size, CONVERGED * size)
-        return [*following, least, open_by], opposite(open_by > enough)
+        open_by = open_by * where(nearly_singular(start.embedding, embedding), STRICTER, 1.0)
+        return [*following, least, open_by], opposite(open_by > CONVERGED * size)
 
     first = [*(x for i in dependent for x in HOME.packed(links[i])), *([0.0] * len(looped)), np.inf, 0.0]
     *flat, least, open_by = iterate(step, step(first)[0], WINDING if winds else ITERATIONS)

@@ -31,11 +31,12 @@ from tasks.mechanics.tolerances import (
     FOLLOWED,
     NEARLY_SINGULAR,
     SINGULAR,
+    STRICTER,
     WINDING,
     length_of,
 )
 
-ITERATIONS = 20
+ITERATIONS = 32  # near the end of its reach a limb is twice as near after each
 STEP_LIMIT = 0.5  # of any joint [rad or m]: from far away, longer Newton steps often end in another assembly branch
 TORN = 1e-3  # residual, relative to the limb, up to which given joint variables belong to the pose at all
 OPPOSITE = -0.88  # cosine of a joint with a spring, half a radian from half a turn: a pose says nothing of its turns
@@ -96,15 +97,17 @@ def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tup
         scale = STEP_LIMIT / where(longest > STEP_LIMIT, longest, STEP_LIMIT)
         return stepped(limb, states, (d * scale for d in step))
 
-    def enough(tips: Tips) -> Scalar:
-        return where(tips.determinant * tips.determinant < near, FOLLOWED * size, CONVERGED * size)
+    def excess(tips: Tips) -> Scalar:
+        """Sum of residuals, which counts more where the limb is nearly singular."""
+        tight = tips.determinant * tips.determinant < near
+        return total(tips.residuals()) * where(tight, STRICTER, 1.0)
 
     def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
         states = unpacked_states(limb, flat)
         tips = at(states)
         # NaN counts as done: it will not get better
-        residual = total(tips.residuals())
-        far = residual > enough(tips)
+        residual = excess(tips)
+        far = residual > CONVERGED * size
         sign = where(every(tips.facing()), tips.determinant, 0.0)
         return [*packed(limb, moved(states, tips.newton_step())), residual, sign], opposite(far)
 

@@ -13,6 +13,7 @@ AT_ORIGIN = 1e-3  # sum of coordinates of the tips, relative to that of all join
 CONVERGED = Dual(1e-8, 1e-4)  # residual, relative to the limb, from which one more step is exact to rounding
 CLOSED = Dual(1e-10, 1e-5)  # the same for a sample to count as solved
 FOLLOWED = Dual(1e-11, 1e-5)  # the same as CONVERGED near a singularity, and at the end of a path
+STRICTER = Dual(1e3, 10.0)  # factor of residuals near a singularity that makes of CONVERGED FOLLOWED
 NEARLY_SINGULAR = Dual(0.02, 0.1)  # volume of L_t relative to a box at the reference pose, below which it is near
 SINGULAR = Dual(2e-4, 1e-2)
 """Dependence of the columns of L_t up to which a sample is SINGULAR: see `tasks.mechanics.matrices.is_flat`.

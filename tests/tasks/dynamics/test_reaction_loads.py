@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.motion import loads, rest
+from benchmarks.motion.loads import states_of
 from benchmarks.motion.machines import machine
 from robots.status import Status
 from tasks import forward_dynamics, inverse_dynamics
@@ -14,6 +15,7 @@ from tasks.dynamics.records import Forces
 from tasks.dynamics.simulate import simulate
 from tests.reference.free_bodies import Affine, Response
 from tests.reference.loaded_friction import Bearing, LoadedFriction
+from tests.reference.loaded_search import solutions
 from tests.tasks.bits import bits
 
 
@@ -97,3 +99,19 @@ def test_what_reactions_hold_does_not_creep(name: str) -> None:
     assert found.stuck.all()
     place = found.q if isinstance(found, ChainMotion) else found.position
     assert (bits(place) == bits(place[0])).all()
+
+
+def test_a_search_of_many_states_side_by_side_finds_what_each_alone_does() -> None:
+    """A linear Delta whose rails jam: states with none, one and two motions."""
+    states = states_of("linear_delta", 4)
+    rates = np.where(states.numbers.still(), 0.0, states.numbers.velocity)
+    loaded = [
+        LoadedFriction(response, states.bearing, 0.5, rate)
+        for response, rate in zip(states.responses, rates, strict=True)
+        if response is not None
+    ]
+    together, alone = solutions(loaded, 2), [each.solutions(2) for each in loaded]
+    assert [len(found) for found in together] == [len(found) for found in alone]
+    for found, expected in zip(together, alone, strict=True):
+        for tau, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(tau, other, rtol=1e-6, atol=1e-9)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.motion import longer
 from benchmarks.motion.exact import ExactRobot
 from benchmarks.motion.singular import ESTIMATE, Lines
 from robots import catalog
@@ -76,3 +77,18 @@ def test_a_loop_at_rest_comes_nearer_to_flat_than_one_that_moves() -> None:
     force, status = lines.forces(rest)
     assert status == Status.OK
     assert max(errors(lines, rest, force)) < ESTIMATE
+
+
+def test_a_pose_far_from_home_is_closed_to_rounding_before_its_forces_count() -> None:
+    """Newton's method halves its distance from the end of the reach: it ended early there, and forces were 4e-5 off."""
+    states: dict[str, Any] = {
+        "position": np.array([[1.0259175122477575, 0.20740124363780577, -0.2763245120133655]]),
+        "rotation": np.eye(3)[None],
+        "twist": np.array([[0.0, 0.0, 0.0, -1.3922, -0.5762, 1.4352]]),
+        "acceleration": np.array([[0.0, 0.0, 0.0, 1.1818, -15.5326, -7.4605]]),
+    }
+    lines = Lines(catalog.build("delta_3rr2rrr"), states, np.zeros((1, 6)))
+    force, status = lines.forces(states)
+    assert status == Status.OK
+    wider = longer.forces(lines.robot, lines.keywords(states))
+    assert np.abs(force - wider).max() < 1e-6 * np.abs(force).max()

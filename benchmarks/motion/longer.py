@@ -43,9 +43,9 @@ class LongKernel:
         self, inputs: Arrays, samples: int, out: Arrays | None = None, *, filled: bool = False
     ) -> dict[Key, Array]:
         """Run on all cases and samples."""
-        longer = {name: np.asarray(values, dtype=np.longdouble) for name, values in inputs.items()}
+        longer: Any = {name: np.asarray(values, dtype=np.longdouble) for name, values in inputs.items()}
         return interpret(
-            self.program, longer, padded(samples), valid=samples, operations=long_operations(), more=MORE
+            self.program, longer, padded(samples), valid=samples, operations=long_operations(), extra_rounds=MORE
         )  # fmt: skip
 
 

@@ -195,7 +195,7 @@ ROWS = (
             f"iftomm_a02_{count}", f"Row of {count} four-bars, through its folds for 10 s", f"{LIBRARY}, A02", digits,
             "closed form, a pendulum, 1e-11", functools.partial(windows, count),
         )
-        for count, digits in ((2, 8.0), (40, 5.0))
+        for count, digits in ((2, 8.0), (40, 6.0))
     ),
     Row("iftomm_a04", "Bricard's mechanism, 10 s", f"{LIBRARY}, A04", 6.0, HAND, bricard),
     Row("iftomm_a05", "Stiff flyball governor, 1 s", f"{LIBRARY}, A05", 8.0, HAND, governor),

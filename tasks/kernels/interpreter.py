@@ -131,11 +131,11 @@ def long_operations() -> Operations:
 class _Machine:
     """Values of all nodes while a program runs; arrays of shape (cases, samples), or (cases, 1).
 
-    more: rounds that loops go on for after their end.
+    extra_rounds: rounds that loops go on for after their end.
     """
 
-    def __init__(self, program: Program, inputs: Arrays, operations: Operations, more: int = 0):
-        self.program, self.apply, self.more = program, operations, more
+    def __init__(self, program: Program, inputs: Arrays, operations: Operations, extra_rounds: int = 0):
+        self.program, self.apply, self.extra_rounds = program, operations, extra_rounds
         self.values = [np.empty((0, 0))] * len(program.nodes)
         for i, node in enumerate(program.nodes):
             if node.op == CONSTANT:
@@ -156,8 +156,8 @@ class _Machine:
         finished = np.zeros(shape, dtype=bool)
         if loop.skip is not None:
             finished = finished | self.values[loop.skip]
-        settled, left = finished, np.full(shape, self.more)
-        for _ in range(0 if finished.all() else loop.limit + self.more):
+        settled, left = finished, np.full(shape, self.extra_rounds)
+        for _ in range(0 if finished.all() else loop.limit + self.extra_rounds):
             for i, value in zip(loop.state, state, strict=True):
                 self.values[i] = value
             self.region(2 * index + 1)
@@ -174,11 +174,11 @@ class _Machine:
 
 def interpret(
     program: Program, inputs: Arrays, samples: int, *, valid: int | None = None, exact: bool = True,
-    operations: Operations | None = None, more: int = 0,
+    operations: Operations | None = None, extra_rounds: int = 0,
 ) -> dict[Key, np.ndarray]:  # fmt: skip
     """Evaluate the outputs of `program` with NumPy.
 
-    operations: in place of those on doubles; more: rounds that loops go on for after their end.
+    operations: in place of those on doubles; extra_rounds: rounds that loops go on for after their end.
 
     Case inputs (cases, size), sample inputs (cases or 1, size, samples), flat in their cores. Outputs (cases, size,
     samples); reduced ones (cases, size), over the first `valid` samples. Lanes are reduced as the compiled kernel does
@@ -186,7 +186,7 @@ def interpret(
     """
     cases = max((np.shape(inputs[name])[0] for name in (*program.case, *program.sample)), default=1)
     usual = _operations(fused if exact else _rounded_twice)
-    machine = _Machine(program, inputs, usual if operations is None else operations, more)
+    machine = _Machine(program, inputs, usual if operations is None else operations, extra_rounds)
     shape = (cases, samples)
     with np.errstate(all="ignore"):
         machine.region(PER_CASE)

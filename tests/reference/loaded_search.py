@@ -51,7 +51,8 @@ class Batch(NamedTuple):
 
     def of_problems(self, chosen: NDArray[np.int64]) -> Batch:
         """Return some of the problems, also several times."""
-        return Batch(*(part[chosen] for part in self[:5]), self.arms, self.coefficient)
+        start, slope, carried, carried_slope, rates = (part[chosen] for part in self[:5])
+        return Batch(start, slope, carried, carried_slope, rates, self.arms, self.coefficient)
 
     def lengths(self, tau: Array) -> tuple[Array, Array]:
         """Return what joints carry (problem, joint, 5), and the lengths of moment, force across and along it."""

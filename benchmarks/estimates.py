@@ -10,6 +10,7 @@ they take seconds, and simulations with and without dry friction.
 from __future__ import annotations
 
 import argparse
+import resource
 import statistics
 import tempfile
 import time
@@ -43,7 +44,7 @@ design: {{grid: {{payload_mass: {{start: 0, stop: 2, num: {count}}}}}}}
 friction: {friction}
 trajectories: {{t: {motion}}}
 time: {{stop: 0.5, step: 0.01}}
-simulation: {{method: rk4, step: 1.0e-3, controller: {{kind: pd_gravity, parameters: {{kp: 200.0, kd: 20.0}}}}}}
+simulation: {{step: 1.0e-3, controller: {{kind: pd_gravity, parameters: {{kp: 200.0, kd: 20.0}}}}}}
 metrics: [peak_force, rms_tracking_error]
 """
 SMALL = "{kind: circle, radius: 0.05, period: 0.5}"
@@ -51,50 +52,104 @@ UPRIGHT = "{kind: circle, radius: 0.05, normal: [0, 1, 0], period: 0.5}"
 SWING = "{kind: harmonic, amplitude: 0.2, period: 0.5}"
 SMOOTH = "{law: viscous, joints: actuated, parameters: {viscous: 0.1}}"
 DRY = "{law: coulomb_viscous, joints: actuated, parameters: {coulomb: 0.5, viscous: 0.1}}"
+JOINTS = "{law: coulomb_viscous, joints: passive, load: reaction, parameters: {coulomb: 0.02, viscous: 0, pin_radius: 0.01}}"
+LEVELS = "{law: coulomb_viscous, joints: actuated, grid: {coulomb: {start: 0, stop: 1, num: 200}, viscous: [0, 0.1]}}"
+BRISTLES = (
+    "{law: lugre, joints: actuated, parameters: "
+    "{sigma0: 1.0e+4, sigma1: 1.0, coulomb: 0.5, static: 0.7, stribeck_velocity: 0.1}}"
+)
+LIMITS = "limits: {actuators: {all: {velocity: 20, force: 120}}}\n"
+GAINS = ", gains: {grid: {kp: {start: 100, stop: 500, num: 10}, kd: {start: 5, stop: 20, num: 10}}}"
+SERIES = "outputs: [actuator_force, actuator_velocity, joint_reaction, platform_position]\n"
+SLOPES = "outputs: [{derivative: [peak_force, rms_force], of: [upper_arm, rod_length, payload_mass]}]\n"
+
+
+FREE = """
+limbsweep: 1
+robot: five_bar
+design: {{grid: {{payload_mass: {{start: 0, stop: 2, num: {count}}}}}}}
+friction: {{law: viscous, joints: actuated, parameters: {{viscous: 0.1}}}}
+time: {{stop: 0.5, step: 0.01}}
+simulation: {{step: 1.0e-3, method: spanning_tree, forces: {{push: {{values: [5.0, -4.0]}}}}}}
+outputs: [platform_position]
+"""
+
+
+def sampled(robot: str, count: int, metrics: str, motion: str = SMALL, friction: str = SMOOTH, step: float = 5e-3) -> str:
+    """Return the text of a sweep of given motions; `metrics` are its names, and lines of sections after them."""
+    names, *lines = metrics.split("\n", 1)
+    text = SAMPLED.format(robot=robot, count=count, friction=friction, motion=motion, step=step, metrics=names)
+    return text + "".join(lines)
+
+
+def simulated(robot: str, count: int, motion: str, friction: str = SMOOTH, settings: str = "") -> str:
+    """Return the text of a sweep of simulations; `settings` are added to its section."""
+    text = SIMULATED.format(robot=robot, count=count, friction=friction, motion=motion)
+    gains = ", parameters: {kp: 200.0, kd: 20.0}"
+    text = text.replace("step: 1.0e-3", f"step: 1.0e-3{settings}")
+    return text.replace(gains, "") if "gains" in settings else text
 
 
 def variants() -> Mapping[str, str]:
     """Return the texts of sweeps that are made larger, by name."""
-    dynamics, reactions = "peak_force, condition", "peak_force, peak_reaction"
+    delta, bar, arm = "delta_rl5_1450", "five_bar", "ur5e"
     return {
-        "delta, many designs": SAMPLED.format(
-            robot="delta_rl5_1450", count=200000, friction=SMOOTH, motion=SMALL, step=0.005, metrics=dynamics
-        ),
-        "delta, reactions": SAMPLED.format(
-            robot="delta_rl5_1450", count=20000, friction=SMOOTH, motion=SMALL, step=0.005, metrics=reactions
-        ),
-        "five-bar, many designs": SAMPLED.format(
-            robot="five_bar", count=500000, friction=DRY, motion=UPRIGHT, step=0.005, metrics=dynamics
-        ),
-        "arm, many designs": SAMPLED.format(
-            robot="ur5e", count=100000, friction=DRY, motion=SWING, step=0.005, metrics="peak_force"
-        ),
-        "five-bar, simulated": SIMULATED.format(robot="five_bar", count=200, friction=SMOOTH, motion=UPRIGHT),
-        "five-bar, dry": SIMULATED.format(robot="five_bar", count=40, friction=DRY, motion=UPRIGHT),
-        "arm, simulated": SIMULATED.format(robot="ur5e", count=100, friction=SMOOTH, motion=SWING),
-        "delta, simulated": SIMULATED.format(robot="delta_rl5_1450", count=60, friction=SMOOTH, motion=SMALL),
+        "many designs": sampled(delta, 200000, "peak_force, condition"),
+        "many small designs": sampled(bar, 500000, "peak_force, condition", UPRIGHT, DRY),
+        "many small arms": sampled(arm, 100000, "peak_force", SWING, DRY),
+        "few long trajectories": sampled(delta, 2, "peak_force, rms_force", step=2.0e-6),
+        "reactions": sampled(delta, 20000, "peak_force, peak_reaction"),
+        "series": sampled(delta, 2000, "peak_force\n" + SERIES),
+        "many friction sets": sampled(bar, 2000, "peak_force", UPRIGHT, LEVELS),
+        "friction from reactions": sampled(delta, 5000, "peak_force", friction=JOINTS),
+        "bristles": sampled(bar, 300, "peak_force", UPRIGHT, BRISTLES, 1.0e-3),
+        "derivatives": sampled(delta, 1000, "peak_force\n" + SLOPES),
+        "shortest cycles": sampled(bar, 300, "cycle_time\n" + LIMITS, UPRIGHT),
+        "margins": sampled(delta, 50000, "actuator_margin\n" + LIMITS),
+        "simulated": simulated(bar, 200, UPRIGHT),
+        "simulated, dry": simulated(bar, 40, UPRIGHT, DRY),
+        "simulated arm": simulated(arm, 100, SWING),
+        "simulated delta": simulated(delta, 60, SMALL),
+        "simulated, adaptive": simulated(bar, 50, UPRIGHT, DRY, ", tolerance: 1.0e-8"),
+        "simulated, spanning tree": FREE.format(count=20),
+        "simulated, gains": simulated(bar, 2, UPRIGHT, SMOOTH, GAINS),
     }
+
+
+def used_seconds(sweep: Sweep, workers: int) -> float:
+    """Run a sweep into a store, and return the seconds of the processor; of several workers those of all together."""
+    alone = workers == 1
+    cluster = ClusterConfig.of("synchronous") if alone else ClusterConfig.of("local", n_workers=workers)
+    with tempfile.TemporaryDirectory() as folder:
+        start = spent()
+        run(sweep, Path(folder) / "out.zarr", cluster, progress=False)
+        return spent() - start
+
+
+def spent() -> float:
+    """Return the seconds of the processor of this process and of those that it has ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
-    names = parser.parse_args().names
+    parser.add_argument("--workers", type=int, default=1, help="processes of the run (default: this one alone)")
+    arguments = parser.parse_args()
     sweeps = {name: lambda path=EXAMPLES / f"{name}.yaml": Sweep.from_yaml(path) for name in FILES}
     sweeps |= {name: lambda text=text: Sweep.from_text(text) for name, text in variants().items()}
     ratios: list[float] = []
     run(Sweep.from_yaml(EXAMPLES / "delta.yaml"), cluster=ClusterConfig.of("synchronous"), progress=False)  # imports
-    print(f"{'sweep':24s}{'estimate s':>12s}{'used s':>10s}{'ratio':>8s}")
-    for name in names or sweeps:
-        sweep = sweeps[name]()
+    print(f"{'sweep':26s}{'estimate s':>12s}{'used s':>10s}{'ratio':>8s}{'check s':>10s}")
+    for name in arguments.names or sweeps:
+        sweep, start = sweeps[name](), spent()
         estimate = measured_time(sweep)
-        with tempfile.TemporaryDirectory() as folder:
-            start = time.process_time()
-            run(sweep, Path(folder) / "out.zarr", ClusterConfig.of("synchronous"), progress=False)
-            used = time.process_time() - start
+        checked = spent() - start
+        used = used_seconds(sweep, arguments.workers)
         ratios.append(estimate.seconds / used)
-        print(f"{name:24s}{estimate.seconds:12.2f}{used:10.2f}{ratios[-1]:8.2f}", flush=True)
+        print(f"{name:26s}{estimate.seconds:12.2f}{used:10.2f}{ratios[-1]:8.2f}{checked:10.2f}", flush=True)
     within = sum(1 / 1.5 <= ratio <= 1.5 for ratio in ratios)
     print(f"{within} of {len(ratios)} within a factor of 1.5, median {statistics.median(ratios):.2f}")
 

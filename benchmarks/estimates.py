@@ -52,7 +52,9 @@ UPRIGHT = "{kind: circle, radius: 0.05, normal: [0, 1, 0], period: 0.5}"
 SWING = "{kind: harmonic, amplitude: 0.2, period: 0.5}"
 SMOOTH = "{law: viscous, joints: actuated, parameters: {viscous: 0.1}}"
 DRY = "{law: coulomb_viscous, joints: actuated, parameters: {coulomb: 0.5, viscous: 0.1}}"
-JOINTS = "{law: coulomb_viscous, joints: passive, load: reaction, parameters: {coulomb: 0.02, viscous: 0, pin_radius: 0.01}}"
+JOINTS = (
+    "{law: coulomb_viscous, joints: passive, load: reaction, parameters: {coulomb: 0.02, viscous: 0, pin_radius: 0.01}}"
+)
 LEVELS = "{law: coulomb_viscous, joints: actuated, grid: {coulomb: {start: 0, stop: 1, num: 200}, viscous: [0, 0.1]}}"
 BRISTLES = (
     "{law: lugre, joints: actuated, parameters: "
@@ -75,7 +77,9 @@ outputs: [platform_position]
 """
 
 
-def sampled(robot: str, count: int, metrics: str, motion: str = SMALL, friction: str = SMOOTH, step: float = 5e-3) -> str:
+def sampled(
+    robot: str, count: int, metrics: str, motion: str = SMALL, friction: str = SMOOTH, step: float = 5e-3
+) -> str:
     """Return the text of a sweep of given motions; `metrics` are its names, and lines of sections after them."""
     names, *lines = metrics.split("\n", 1)
     text = SAMPLED.format(robot=robot, count=count, friction=friction, motion=motion, step=step, metrics=names)

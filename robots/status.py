@@ -35,6 +35,7 @@ class Status(IntEnum):
     TURNS_UNKNOWN = 18
     ACTUATOR_LIMIT = 19
     KINK = 20
+    ENDED = 21
 
 
 ADVICE: dict[Status, str] = {
@@ -69,6 +70,7 @@ ADVICE: dict[Status, str] = {
     "the path to where less is needed",
     Status.KINK: "the quantity has a kink or a jump here: its derivatives from both sides differ, or do not settle; "
     "ask for `sides: true`, or for a metric that is a mean, such as rms_force",
+    Status.ENDED: "the trajectory has ended before this time, and another one goes on; nothing to do",
 }
 """Advice for the user about each status."""
 
@@ -78,15 +80,21 @@ OF_FRICTION = (Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS)
 
 
 def flags(
-    *, simulated: bool = False, settling: bool = False, counted: bool = False, derived: bool = False
+    *,
+    simulated: bool = False,
+    settling: bool = False,
+    counted: bool = False,
+    derived: bool = False,
+    uneven: bool = False,
 ) -> dict[str, int]:
     """Return the names and codes, for the attributes of a stored status.
 
     `settling`: friction depends on reactions; `counted`: springs or limits see positions of joints; `derived`:
-    derivatives of metrics have a status.
+    derivatives of metrics have a status; `uneven`: some trajectories end before others.
     """
     beyond = {Status.ACTUATOR_LIMIT} | ({Status.DIVERGED} if not simulated else set())  # of fastest motions alone
     beyond |= {Status.TURNS_UNKNOWN} if not counted else set()
     beyond |= {Status.KINK} if not derived else set()
+    beyond |= {Status.ENDED} if not uneven else set()
     beyond |= {*OF_FRICTION} if not (simulated or settling) else set()
     return {status.name: int(status) for status in Status if status not in beyond}

@@ -22,6 +22,9 @@ SPLIT = ("design", FRICTION, "trajectory")
 WHERE_VARIED = (GAINS, STATE)
 """Dims that variables of a simulation lack where a sweep does not vary them."""
 
+SAMPLES, STEP = "trajectory_samples", "trajectory_step"
+"""Coordinates of trajectories that have times of their own: the number of samples, and the time between them [s]."""
+
 
 class Values(Protocol):
     """Numbers or texts of which parts are asked for: a list, an array, or what computes them."""

@@ -43,6 +43,7 @@ from storage.places.location import Location, LocationLike, refusals
 from storage.reading import CheckedArray
 from storage.schema import LABELS, SPLIT, Coordinate, check_coordinates, check_units
 from storage.sources import files as source_files
+from storage.times import with_times
 from storage.writer import StoreWriter, require_metadata
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def template(layout: Layout, contents: Mapping[str, Any]) -> xr.Dataset:
 
     files = _memory(dict(metadata(layout, **contents)))
     dataset = xr.open_zarr(files, chunks=None, consolidated=True, decode_times=False)
-    return dataset.assign_coords({name: values.load() for name, values in dataset.coords.items()})
+    return with_times(dataset.assign_coords({name: values.load() for name, values in dataset.coords.items()}))
 
 
 def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset:
@@ -176,7 +177,7 @@ def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset
         dataset = dataset.assign({name: _lazy(dataset[name], location, manifest, described[name]) for name in lazy})
         coordinates = {name: values.load() for name, values in dataset.coords.items() if values.size <= LOADED}
     dataset = dataset.chunk({dim: manifest.layout.block.get(str(dim), -1) for dim in dataset.dims})
-    dataset = dataset.assign_coords(coordinates)
+    dataset = with_times(dataset.assign_coords(coordinates))
     return dataset if ledger is None else _mask(dataset, ledger.done, manifest.layout)
 
 

@@ -64,7 +64,7 @@ def _sweep() -> Schema:
     any_text = {"type": "string", "minLength": 1}
     keys["robot"] |= {"anyOf": [_names(texts), any_text, {"type": "object"}]}
     kinds = dict.fromkeys((*MOTIONS, *JOINT_MOTIONS, *EXPANSIONS))
-    motion = {"type": "object", "properties": {"kind": _names(kinds)}}
+    motion = {"type": "object", "properties": {"kind": _names(kinds), "time": {"type": "object"}}}
     keys["trajectories"]["patternProperties"] = dict.fromkeys(keys["trajectories"]["patternProperties"], motion)
     for key, row_kinds in (("outputs", ("series", "motion", "status")), ("metrics", ("metric",))):
         names = {row.name: row.long_name for row in QUANTITIES.values() if row.kind in row_kinds}

@@ -33,6 +33,7 @@ from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from storage.inside import require_outside
 from storage.places.location import LocationLike, refusals
+from storage.times import of_trajectory
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -131,7 +132,8 @@ def rows(index: int, part: str, design: Dataset) -> Iterator[tuple[str, Table]]:
     dims = [dim for dim in CASE if dim in design.sizes]
     for places in np.ndindex(*(design.sizes[dim] for dim in dims)):
         place = dict(zip(dims, places, strict=True))
-        case, named = design.isel(place), tuple(place[dim] for dim in PARTED if dim in place)
+        case = of_trajectory(design, place["trajectory"]).isel(place, missing_dims="ignore")
+        named = tuple(place[dim] for dim in PARTED if dim in place)
         times = case["time"].values
         table: Table = {"design": np.full(len(times), index)}
         table |= {dim: np.full(len(times), at) for dim, at in place.items()}

@@ -17,6 +17,7 @@ from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from storage.places.location import LocationLike
 from storage.store import open_results
+from storage.times import has_one_length, samples_of
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -39,6 +40,16 @@ def parted_cases(data: Dataset) -> Iterator[tuple[tuple[int, ...], str]]:
     parts = {at: data[name].values.tolist() for at, name in named.items() if name in data.coords}
     for case in np.ndindex(*(data.sizes[dim] for dim in dims)):
         yield case, case_part(PARTS[0], *(names[case[at]] for at, names in parts.items()))
+
+
+def require_one_length(data: Dataset, store: object) -> None:
+    """Refuse a dataset whose trajectories have times of their own, of which windows differ. Raises StoreError."""
+    if not has_one_length(data):
+        lengths = ", ".join(map(str, np.unique(samples_of(data))))
+        raise StoreError(
+            f"{store}: its trajectories have times of their own ({lengths} samples); expected the same times for all; "
+            "take those with the same times by a subset, and run it"
+        )
 
 
 @check_arguments
@@ -72,6 +83,7 @@ class Loader:
         if self.part not in PARTS:
             raise StoreError(f"part: got {shown(self.part)}; expected one of {', '.join(PARTS)}")
         data = open_results(self.store)
+        require_one_length(data, self.store)
         series = [str(name) for name, variable in data.data_vars.items() if "time" in variable.dims]
         if wrong := [name for name in self.variables if name not in series]:
             raise StoreError(f"variables: got {wrong[0]!r}; expected series of the store: {', '.join(series)}")

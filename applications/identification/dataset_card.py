@@ -36,7 +36,7 @@ def lines(sweep: Sweep, data: Dataset) -> Iterator[str]:
     yield f"The robot: {sweep.family.title}."
     yield ""
     yield f"- robots: {sizes['design']:,}, friction sets: {sizes['friction']:,}"
-    yield f"- trajectories: {sizes['trajectory']:,} of {sizes['time']:,} samples, one every {sweep.grid.step:g} s"
+    yield f"- trajectories: {sizes['trajectory']:,} of {_samples(sweep)}"
     if not sweep.sweeps_gravity:
         yield f"- gravity: {', '.join(f'{x:g}' for x in sweep.gravity)} m/s^2"
     else:
@@ -53,6 +53,13 @@ def lines(sweep: Sweep, data: Dataset) -> Iterator[str]:
     yield from _section("Variables", _variables(data))
     yield from _section("Truth", _true_parameters(data))
     yield from _section("Limits", _limits(sweep))
+
+
+def _samples(sweep: Sweep) -> str:
+    """Return the samples of trajectories and the time between them, in words."""
+    grids = [*dict.fromkeys(sweep.grids)]
+    several = [f"{grid.samples:,} samples, one every {grid.step:g} s" for grid in grids]
+    return "; ".join(several)
 
 
 def _section(title: str, rows: list[str]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from pipeline.sweep.simulated.axes import SimulationAxes
 from robots.limits import EVEN_SHARING
 from robots.model import Robot
 from robots.quantities import GAINS, STATE
+from robots.trajectories.time_grid import TimeGrid
 from storage.errors import StoreError
 from tasks.dynamics.records import Motion
 from tasks.dynamics.resolution import resolved_motion, resolved_rows
@@ -73,6 +74,12 @@ def refuse_unmodelled(sweep: Sweep, store: str) -> None:
             f"{store}: loads act on bodies of the robot, which would be taken for parameters of bodies; expected a "
             "sweep without the section loads; run it without"
         )
+    if sweep.measurement is not None and not sweep.has_one_step:
+        steps = ", ".join(f"{step:g} s" for step in sorted({grid.step for grid in sweep.grids}))
+        raise StoreError(
+            f"{store}: its trajectories have steps of {steps}, and filters are for one; expected the same step for "
+            "all, whatever their ends; take those with the same step by a subset"
+        )
     if loaded := [trajectory.name for trajectory in sweep.trajectories if trajectory.load is not None]:
         raise StoreError(
             f"{store}: a load acts on the platform along {', '.join(loaded)}, which would be taken for parameters of "
@@ -87,24 +94,26 @@ def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: M
     arrays = {name: data[name].compute(scheduler="synchronous").values for name in names}
     if sweep.simulation is not None:
         return list(_simulated(sweep, sweep.simulation, robot, data, arrays))
-    origin, base = sweep.family.assemble(sweep.parameters).platform.home.position, moving_base(sweep)
+    origin = sweep.family.assemble(sweep.parameters).platform.home.position
     result = []
     for j, name in enumerate(data["trajectory"].values.tolist()):
-        moved = resolved_motion(robot, moving(sweep.family, known[name], sweep.times, origin))
-        forces = arrays[names[0]][j]
+        grid = sweep.grid_of(known[name])
+        moved, samples = resolved_motion(robot, moving(sweep.family, known[name], grid.values, origin)), grid.samples
+        base = moving_base(sweep, grid)
+        forces = arrays[names[0]][j, :samples]
         if source == "commanded":
             result.append(Recording(moved, forces, base=base))
         else:
-            seen = encoders.motion(robot, arrays[POSITION][j], sweep.grid.step, moved)
+            seen = encoders.motion(robot, arrays[POSITION][j, :samples], grid.step, moved)
             result.append(Recording(seen, forces, moved, base))
     return result
 
 
-def moving_base(sweep: Sweep) -> Motion | None:
-    """Return the motion of the base along all trajectories of a sweep, at its samples; None where it stands."""
+def moving_base(sweep: Sweep, grid: TimeGrid) -> Motion | None:
+    """Return the motion of the base of a sweep at the samples of a trajectory; None where it stands."""
     if sweep.base is None:
         return None
-    rotation, twist, acceleration = base_motion(sweep.base, sweep.times)
+    rotation, twist, acceleration = base_motion(sweep.base, grid.values)
     return Motion(rotation=rotation, twist=twist, acceleration=acceleration)
 
 
@@ -115,20 +124,21 @@ def _simulated(
     known = {trajectory.name: trajectory for trajectory in sweep.trajectories}
     names = tuple(axes.state_parameters)
     origin, family = sweep.family.assemble(sweep.parameters).platform.home.position, sweep.family
-    base = moving_base(sweep)
     states = data[PLACE].values if PLACE in data.coords else np.zeros(1, dtype=np.int64)
     dims = [dim for dim in ("trajectory", GAINS, STATE) if dim in data.sizes]
     for place in np.ndindex(*(data.sizes[dim] for dim in dims)):
         at = dict(zip(dims, place, strict=True))
         trajectory, number = known[str(data["trajectory"].values[at["trajectory"]])], states[at.get(STATE, 0)]
-        seen, forces = arrays[POSITION][place], arrays["measured_force"][place]
+        grid = sweep.grid_of(trajectory)
+        seen, forces = (arrays[name][place][: grid.samples] for name in (POSITION, "measured_force"))
+        base = moving_base(sweep, grid)
         if not np.isfinite(seen).all():
             continue
         if axes.simulation.controller is None:
-            first = commanded(family, trajectory, sweep.times[:1], origin)[:, :1]
+            first = commanded(family, trajectory, grid.values[:1], origin)[:, :1]
             first = resolved_rows(robot, first) if robot.mechanism.resolved else first
             start = moved_starts(family, first, names, axes.state_table(slice(number, number + 1)))
             near = encoders.guesses(robot, seen, moving_of(family, start.T))
         else:
-            near = resolved_motion(robot, moving(family, trajectory, sweep.times, origin))
-        yield Recording(encoders.motion(robot, seen, sweep.grid.step, near), forces, base=base)
+            near = resolved_motion(robot, moving(family, trajectory, grid.values, origin))
+        yield Recording(encoders.motion(robot, seen, grid.step, near), forces, base=base)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from applications.identification.batches import case_dims, parted_cases
+from applications.identification.batches import case_dims, parted_cases, require_one_length
 from pipeline.errors import size
 from pipeline.sweep.dataset_split import PARTS
 from storage.errors import StoreError
@@ -121,6 +121,7 @@ def _columns(values: np.ndarray, varied: Sequence[int], place: Sequence[int]) ->
 
 def episodes_of(data: Dataset, store: str, precision: str = "float64") -> Episodes:
     """Number the cases of a store. Raises StoreError for a store without series, or without a sound case."""
+    require_one_length(data, store)
     signals = tuple(_signals(data))
     if not signals:
         raise StoreError(f"{store}: has no series over time; expected outputs such as measured_force; run it with them")

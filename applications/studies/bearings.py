@@ -16,6 +16,7 @@ import xarray as xr
 
 from applications.studies.columns import refuse
 from robots.arguments import check_arguments
+from storage.times import has_one_length, of_trajectory
 
 EXPONENTS = {"ball": 3.0, "roller": 10.0 / 3.0}
 
@@ -69,6 +70,10 @@ def bearing_life(ds: xr.Dataset, bearing: RollingBearing) -> xr.Dataset:
     for name in NEEDED:
         if name not in ds:
             raise refuse(name, "a dataset without it", "an output of the sweep", f"Add it: outputs: {list(NEEDED)}.")
+    if not has_one_length(ds):
+        parts = [bearing_life(of_trajectory(ds, k), bearing) for k in range(ds.sizes["trajectory"])]
+        joined = xr.concat(parts, dim=ds["trajectory"], coords="minimal", compat="override")
+        return joined.transpose(*ds["bearing_load"].dims, missing_dims="ignore")
     if ds.sizes["time"] < 2:
         raise refuse("time", "one sample", "at least two", "Select all times.")
     exponent, load = EXPONENTS[bearing.kind], ds["bearing_load"]

@@ -28,6 +28,7 @@ from robots.quantities import names as names_of_stage
 from tasks.blocks.block import Block
 from tasks.blocks.derived_series import MetricRates
 from tasks.blocks.designs import BlockDesigns
+from tasks.blocks.ended import by_grid
 from tasks.blocks.gradients import Directions, metric_rates
 
 STRIP = 1 << 16
@@ -137,7 +138,7 @@ class DesignProblem(ParameterRows):
 
     def _of_rows(self, rows: Array, metrics: tuple[str, ...], friction: Array) -> dict[str, Array]:
         """Metrics (row, ...) for all parameters (row, all) under friction sets (set, parameter)."""
-        step = max(1, STRIP // (len(self._block.times) * len(self._block.trajectories)))
+        step = max(1, STRIP // sum(grid.samples for grid in self.sweep.grids))
         if self.sweep.simulation is not None:
             step = max(step, SIDE_BY_SIDE)
         parts = [self._computed(rows[i : i + step], metrics, friction) for i in range(0, len(rows), step)]
@@ -203,7 +204,8 @@ class DesignProblem(ParameterRows):
         gravity = np.zeros((*along.shape[:2], len(GRAVITY)))
         gravity[:, :, [GRAVITY.index(name) for name in self._field]] = along[:, :, count:]
         directions = Directions(np.ascontiguousarray(along[:, :, :count]), gravity=gravity)
-        found = [metric_rates(*part, windows) for part in self._by_friction(block, directions, table)]
+        parts = self._by_friction(block, directions, table)
+        found = [metric_rates(one, way, windows) for each, way in parts for one in by_grid(each)]
         return {
             name: _joined(
                 [_rows(name, _of_case(part[name], k)) for part in found for k in range(len(part[name].values))]

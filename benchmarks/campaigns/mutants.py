@@ -171,7 +171,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "pipeline/sweep/axes/test_columns",
         *FILES,
     ),
-    "pipeline/sweep/time": (
+    "robots/trajectories/time_grid": (
         "pipeline/sweep/test_reader",
         *FILES,
     ),

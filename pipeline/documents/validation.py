@@ -144,7 +144,7 @@ def _check(annotation: Any, document: Document, key: str) -> tuple[dict[str, obj
         except ValidationError as error:
             failures = error.errors(include_url=False)
         # Only the first look counts: what is lacking later was taken away here.
-        problems = problems or [_problem(document, annotation, key, details) for details in failures]
+        problems = problems or [_problem(document, annotation, (key,), details) for details in failures]
         for details in failures:
             path = _in_document(document, (key, *details["loc"]))
             rest = _without(rest, path[: len(path) - (details["type"] == "missing")])
@@ -160,11 +160,22 @@ def _without(data: Mapping[str, YamlValue], path: KeyPath) -> dict[str, YamlValu
     return {key: value for key, value in data.items() if key != first}
 
 
-def _problem(document: Document, annotation: object, key: str, details: ErrorDetails) -> Problem:
-    path = _in_document(document, (key, *details["loc"]))
+def validate_section(report: Report, model: type[Model], value: object, path: KeyPath) -> Model | None:
+    """Return the section at `path` as a model; None where something is wrong, which goes to `report`."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        failures = error.errors(include_url=False)
+    report.take(_problem(report.document, model, path, details) for details in failures)
+    return None
+
+
+def _problem(document: Document, annotation: object, start: KeyPath, details: ErrorDetails) -> Problem:
+    """Return a failure of the part of a document at `start` as a problem."""
+    path = (*start, *details["loc"]) if len(start) > 1 else _in_document(document, (*start, *details["loc"]))
     kind = details["type"]
     if kind == "extra_forbidden":
-        hint = sentence(nearest(str(path[-1]), _keys(annotation, path[1:-1])))
+        hint = sentence(nearest(str(path[-1]), _keys(annotation, path[len(start) : -1])))
         return document.problem(path, "an unknown key", "a known key", hint, key=True)
     if kind == "missing":
         return document.problem(path[:-1], f"no key {path[-1]!r}", f"{path[-1]!r}, which is required", "Add it.")

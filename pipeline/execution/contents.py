@@ -142,6 +142,7 @@ def contents(plan: Plan) -> dict[str, Any]:
             simulated=plan.sweep.simulation is not None,
             settling=settles(plan.sweep.friction.groups),
             derived=bool(plan.sweep.derivatives.quantities),
+            uneven=not plan.sweep.has_one_grid,
             counted=plan.sweep.limits != NO_LIMITS or any(limb.springs for limb in plan.mechanism.limbs),
         ),
         "sources": plan.sweep.sources,

@@ -105,7 +105,13 @@ def _simulated(sweep: Sweep, axes: SimulationAxes) -> tuple[float, float]:
     if (cases := plan(several).cases) > 1:
         calls.append((cases, _seconds(several)))
     of_call, of_case = _line(calls)
-    return (parts.blocks * of_call + parts.cases * of_case) * steps / count, max(first - one, 0.0)
+    longer = _steps(sweep) / _steps(several)
+    return (parts.blocks * of_call + parts.cases * of_case) * longer, max(first - one, 0.0)
+
+
+def _steps(sweep: Sweep) -> float:
+    """Return the steps between stored samples, on average over the trajectories."""
+    return _samples(sweep) / len(sweep.trajectories) - 1.0
 
 
 def _values(sweep: Sweep, axes: SimulationAxes) -> int:
@@ -142,19 +148,22 @@ def _seconds(sweep: Sweep) -> float:
 
 def _with_few_cases(sweep: Sweep) -> tuple[Sweep, float]:
     """Return a sweep with few trajectories, friction sets and times, and how many times as much the whole is."""
-    grids = any(is_grid(trajectory.kind) for trajectory in sweep.trajectories)
+    whole = any(is_grid(trajectory.kind) for trajectory in sweep.trajectories)
     trajectories = _places(len(sweep.trajectories), TRAJECTORIES)
     sets = _places(sweep.friction.axis.size, SETS)
-    samples = sweep.grid.samples if grids else min(sweep.grid.samples, max(2, SAMPLES // len(trajectories)))
-    share = len(sweep.trajectories) / len(trajectories) * sweep.grid.samples / samples
-    share *= sweep.friction.axis.size / len(sets)
+    most = sweep.grid.samples if whole else max(2, SAMPLES // len(trajectories))
     friction = replace(sweep.friction, axis=part_of(sweep.friction.axis, sets))
     small = replace(
         sweep.with_sections(friction=friction, measurement=None, split=None, selection=EVERYTHING),
         trajectories=tuple(sweep.trajectories[k] for k in trajectories),
-        grid=replace(sweep.grid, samples=samples),
-    )
+    ).with_grids(lambda grid: replace(grid, samples=min(grid.samples, most)))
+    share = _samples(sweep) / _samples(small) * sweep.friction.axis.size / len(sets)
     return small, share
+
+
+def _samples(sweep: Sweep) -> int:
+    """Return the samples of a design on all trajectories."""
+    return sum(grid.samples for grid in sweep.grids)
 
 
 def _with_designs(sweep: Sweep, count: int) -> Sweep:
@@ -172,8 +181,7 @@ def _with_few_simulations(sweep: Sweep, axes: SimulationAxes, most: int, steps: 
         sweep.with_sections(friction=friction, split=None, selection=EVERYTHING, simulation=simulation),
         design=_few(sweep.design, most),
         trajectories=tuple(sweep.trajectories[k] for k in _places(len(sweep.trajectories), most)),
-        grid=replace(sweep.grid, samples=min(sweep.grid.samples, 1 + steps)),
-    )
+    ).with_grids(lambda grid: replace(grid, samples=min(grid.samples, 1 + steps)))
 
 
 def _few(axis: Axis, most: int) -> Axis:

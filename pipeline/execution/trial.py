@@ -8,7 +8,7 @@ without friction, nothing is stored. Constraint singularities are looked for, wh
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,11 +23,11 @@ from pipeline.sweep.axes.kinds import Axis, ExplicitValues, Listed
 from pipeline.sweep.friction_sets import NO_FRICTION
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.simulated.axes import SimulationAxes
-from pipeline.sweep.time import TimeGrid
 from robots.criteria.selection import EVERYTHING
 from robots.derivatives import NO_DERIVATIVES
 from robots.status import Status
 from robots.trajectories.kinds import is_grid
+from robots.trajectories.time_grid import TimeGrid
 from robots.types import TWIST
 
 SAMPLES = 20_000
@@ -76,11 +76,10 @@ def trial(sweep: Sweep) -> Trial:
         plain.with_sections(derivatives=NO_DERIVATIVES),
         design=part_of(sweep.design, designs),
         trajectories=tuple(sweep.trajectories[k] for k in trajectories),
-        grid=_shortened(sweep, len(designs) * len(trajectories)),
         outputs=("actuator_force",),
         metrics=_looked_for(sweep),
         user_metrics=(),
-    )
+    ).with_grids(_shortened(sweep, len(designs) * len(trajectories)))
     sizes = (len(designs), 1, len(trajectories))
     counts, worst = np.zeros(sizes, np.int64), np.zeros(sizes, np.int64)
     small_plan = plan(small)
@@ -91,7 +90,7 @@ def trial(sweep: Sweep) -> Trial:
         counts[place] = _case(arrays[FAILED])
         worst[place] = _case(arrays[WORST])
     names = {int(status): status.name for status in Status}
-    samples = math.prod(sizes) * small.grid.samples
+    samples = len(designs) * sum(grid.samples for grid in small.grids)
     failed = count_failed(counts, worst, names, samples, (designs, np.zeros(1, np.int64), trajectories))
     return Trial(len(designs), len(trajectories), failed)
 
@@ -115,11 +114,10 @@ def _simulated(sweep: Sweep, axes: SimulationAxes) -> Trial:
         ),
         design=part_of(sweep.design, designs),
         trajectories=tuple(sweep.trajectories[k] for k in trajectories),
-        grid=replace(sweep.grid, samples=min(sweep.grid.samples, 2 + INSTANTS // axes.simulation.every)),
         outputs=(),
         metrics=("peak_force",),
         user_metrics=(),
-    )
+    ).with_grids(lambda grid: replace(grid, samples=min(grid.samples, 2 + INSTANTS // axes.simulation.every)))
     small_plan = plan(small)
     sizes = tuple(small_plan.layout.variable(FAILED).dims)
     shape = [small_plan.layout.sizes[dim] for dim in sizes]
@@ -131,7 +129,7 @@ def _simulated(sweep: Sweep, axes: SimulationAxes) -> Trial:
     places = {"design": designs, "friction": np.zeros(1, np.int64), "trajectory": trajectories}
     places |= {"gains": gains, "state": states}
     names = {int(status): status.name for status in Status}
-    samples = math.prod(shape) * small.grid.samples
+    samples = math.prod(shape) // len(trajectories) * sum(grid.samples for grid in small.grids)
     failed = count_failed(counts, worst, names, samples, [places[dim] for dim in sizes], sizes)
     return Trial(len(designs), len(trajectories), failed)
 
@@ -173,8 +171,8 @@ def part_of(axis: Axis, indices: NDArray[np.int64]) -> Axis:
     return Listed(axis.names, columns) if columns else axis
 
 
-def _shortened(sweep: Sweep, cases: int) -> TimeGrid:
-    """Return the times, or the first of very many: a solution begins with that of the time before."""
+def _shortened(sweep: Sweep, cases: int) -> Callable[[TimeGrid], TimeGrid]:
+    """Return a function that gives the first of very many times: a solution begins with that of the time before."""
     whole = any(is_grid(trajectory.kind) for trajectory in sweep.trajectories)
     most = max(2, SAMPLES // cases)
-    return sweep.grid if whole or sweep.grid.samples <= most else replace(sweep.grid, samples=most)
+    return lambda grid: grid if whole else replace(grid, samples=min(grid.samples, most))

@@ -12,6 +12,7 @@ import numpy as np
 from robots.quantities import names
 from tasks.blocks.assembly import computed_together
 from tasks.blocks.block import Block
+from tasks.blocks.ended import by_grid, joined, with_ended
 from tasks.blocks.pool import Arrays
 from tasks.blocks.user_metrics import MetricWarning, with_own
 
@@ -38,7 +39,8 @@ def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning
         from tasks.blocks.derived_quantities import derivative_arrays  # with differentiation, which few sweeps need
 
         arrays = arrays | derivative_arrays(block, lambda moved: computed(moved) | _of_paths(moved))
-    return with_own(block, arrays)
+    stored, warnings = with_own(block, arrays)
+    return with_ended(block, stored), warnings
 
 
 def _of_paths(block: Block) -> Arrays:
@@ -56,8 +58,9 @@ def stored(block: Block) -> tuple[Arrays, tuple[MetricWarning, ...]]:
 
 
 def whole(block: Block) -> Arrays:
-    """Compute the variables that a block stores, in the dims of the dataset."""
-    return stored(block)[0]
+    """Compute the variables that a block stores, in the dims of the dataset; trajectories may have different times."""
+    blocks = by_grid(block)
+    return joined(blocks, [stored(part)[0] for part in blocks])
 
 
 def computed_if_alike(blocks: Sequence[Block], count: int) -> list[Arrays] | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from robots.status import ADVICE, Status
 from storage.errors import StoreError
+from storage.times import samples_of
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -83,7 +84,7 @@ def failed_samples(dataset: Dataset) -> FailedSamples:
     dims = [dim for dim in known if dim in dataset[FAILED].dims or dim in dataset[WORST].dims]
     counts = dataset[FAILED].broadcast_like(dataset[WORST]).transpose(*dims).values
     worst = dataset[WORST].broadcast_like(dataset[FAILED]).transpose(*dims).values
-    samples = int((counts >= 0).sum()) * int(dataset.sizes.get("time", 1))
+    samples = int((np.moveaxis(counts >= 0, dims.index("trajectory"), -1) * samples_of(dataset)).sum())
     shape = _sizes(counts, dims, known)
     places = [np.arange(length) for length in shape]
     names = meanings(dataset[WORST])

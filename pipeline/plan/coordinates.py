@@ -16,7 +16,7 @@ from robots.derivatives import PARAMETER, SIDE, SIDES
 from robots.model import Mechanism
 from robots.quantities import FREEDOMS, GAINS, PLACED, STATE
 from storage.layout import COORDINATE_CHUNK, Layout
-from storage.schema import LABELS, SPLIT
+from storage.schema import LABELS, SAMPLES, SPLIT, STEP
 
 
 def coordinates(sweep: Sweep, layout: Layout, mechanism: Mechanism) -> Iterator[tuple[str, str, Any, str, str]]:
@@ -44,7 +44,7 @@ def coordinates(sweep: Sweep, layout: Layout, mechanism: Mechanism) -> Iterator[
         for dim, shares in sweep.split.along(sweep.parted).items():
             text = f"part of the dataset that the {dim} belongs to"
             yield part_name(dim), dim, PartColumn(shares, sweep.parted[dim]), "", text
-    yield "time", "time", sweep.times, "s", "time"
+    yield from _times(sweep)
     yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
     named = {"actuator_column": mechanism.actuators} | dict.fromkeys(FREEDOMS, mechanism.freedoms)
     named |= dict.fromkeys(("deviation", "deviation_column"), deviation_names(mechanism))
@@ -68,6 +68,16 @@ def coordinates(sweep: Sweep, layout: Layout, mechanism: Mechanism) -> Iterator[
             "",
             "link of a limb",
         )
+
+
+def _times(sweep: Sweep) -> Iterator[tuple[str, str, Any, str, str]]:
+    """Coordinates of times: one for all trajectories, or where their steps differ the step of each."""
+    if not sweep.has_one_grid:
+        yield SAMPLES, "trajectory", [grid.samples for grid in sweep.grids], "1", "samples of the trajectory"
+    if sweep.has_one_step:
+        yield "time", "time", sweep.times, "s", "time"
+    else:
+        yield STEP, "trajectory", [grid.step for grid in sweep.grids], "s", "time between samples of the trajectory"
 
 
 def _derivatives(sweep: Sweep, layout: Layout) -> Iterator[tuple[str, str, Any, str, str]]:

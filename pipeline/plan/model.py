@@ -92,20 +92,21 @@ class Plan:
     @property
     def samples(self) -> int:
         """Designs x trajectories x times; friction sets share the dynamics of a sample."""
-        sizes = self.layout.sizes
-        return sizes["design"] * sizes["trajectory"] * sizes["time"]
+        return self.layout.sizes["design"] * sum(grid.samples for grid in self.sweep.grids)
 
     @property
     def block_samples(self) -> int:
-        """Samples of a full block."""
+        """Samples of a full block, or where trajectories have times of their own of a block on average."""
         block = self.layout.block
+        if not self.sweep.has_one_grid:
+            return -(-self.samples // self.blocks)
         return block["design"] * block["trajectory"] * self.layout.sizes["time"]
 
     def samples_of(self, index: int) -> int:
         """Samples of one block."""
         bounds = self.layout.bounds(index)
-        pairs = math.prod(bounds[dim].stop - bounds[dim].start for dim in ("design", "trajectory"))
-        return pairs * self.layout.sizes["time"]
+        designs = bounds["design"].stop - bounds["design"].start
+        return designs * sum(grid.samples for grid in self.sweep.grids[bounds["trajectory"]])
 
     def designs(self, bounds: slice) -> NDArray[np.float64]:
         """Return the parameters of a range of designs (design, parameter), in the order of the robot."""

@@ -123,7 +123,8 @@ class SimulationPlan(Plan):
     @property
     def samples(self) -> int:
         """Instants of all cases that are stored."""
-        return self.cases * self.layout.sizes["time"]
+        others = self.cases // self.layout.sizes["trajectory"]
+        return others * sum(grid.samples for grid in self.sweep.grids)
 
     @property
     def block_cases(self) -> int:
@@ -138,13 +139,16 @@ class SimulationPlan(Plan):
 
     @property
     def block_samples(self) -> int:
-        """Samples of a full block."""
+        """Samples of a full block, or where trajectories have times of their own of a block on average."""
+        if not self.sweep.has_one_grid:
+            return -(-self.samples // self.blocks)
         return self.block_cases * self.layout.sizes["time"]
 
     def samples_of(self, index: int) -> int:
         """Samples of one block."""
-        cells = math.prod(part.stop - part.start for part in self.layout.bounds(index).values())
-        return cells * self._whole * self.layout.sizes["time"]
+        bounds = self.layout.bounds(index)
+        cells = math.prod(part.stop - part.start for dim, part in bounds.items() if dim != "trajectory")
+        return cells * self._whole * sum(grid.samples for grid in self.sweep.grids[bounds["trajectory"]])
 
     @cached_property
     def by_limb(self) -> bool:
@@ -265,11 +269,16 @@ def plan_simulations(sweep: Sweep) -> SimulationPlan:
     sizes = sweep.sizes | {dim: length for dim, length in fixed.items() if dim in used or dim in ALWAYS}
     case = sum(_case_bytes(row, sizes) for row in rows)
     require_at_most(BLOCK_BYTES, case, "results", sweep)
-    block = _simulated_block(sizes, case)
+    block = _simulated_block(sizes, case) | _alone(sweep)
     result = SimulationPlan(sweep, Layout(sizes, block, (*names, *(row.name for row in own)), (), own, simulated=True))
     require_at_most(BLOCK_MEMORY, result.block_memory, "memory", sweep)
     require_files(result)
     return result
+
+
+def _alone(sweep: Sweep) -> dict[str, int]:
+    """Return the length of a block along trajectories: one where their times differ; nothing where they do not."""
+    return {} if sweep.has_one_grid else {"trajectory": 1}
 
 
 def _of_samples(memory: Memory) -> int:
@@ -372,11 +381,13 @@ def plan(sweep: Sweep) -> Plan:
     memory = Memory(sweep, computed)
     here = tuple(name for name in steady if name in variables)
     most = PATHS if {*quantity_names("path")} & {*sweep.metrics} else None
-    block = _block(sizes, per_set, shared, memory.pair(sizes["time"]), most=most)
+    block = _block(sizes, per_set, shared, memory.pair(sizes["time"]), most=most) | _alone(sweep)
     chosen = tuple(name for name in variables if name in selection.series)
     made = Plan(sweep, Layout(sizes, block, variables, here, user_metrics, selected=chosen))
     require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
-    made = _lengthened(made, lambda times: _block(sizes, per_set, shared, memory.design, times, most=most))
+    made = _lengthened(
+        made, lambda times: _block(sizes, per_set, shared, memory.design, times, most=most) | _alone(sweep)
+    )
     require_files(made)
     return made
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
@@ -12,9 +12,9 @@ from pipeline.documents.validation import Number, Section, Text
 from pipeline.sweep.dataset_split import DatasetSplit
 from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from pipeline.sweep.sections import CoreFile
-from pipeline.sweep.time import TimeGrid
 from robots.measurement import CLEAN, COMMON, LATER, MEASUREMENT, SHORTEST, Channels, Sensors
 from robots.parameters import nearest
+from robots.trajectories.time_grid import TimeGrid
 
 Measured = Mapping[str, float | tuple[float, ...]]
 Fraction = Annotated[Number, Field(ge=0, lt=1)]
@@ -42,11 +42,11 @@ class MeasurementContent(SectionContent[Sensors | None, Measured | None]):
     @classmethod
     def read(cls, reading: SweepReading) -> Self | None:
         """Read the sensors; None without a time grid."""
-        mechanism, grid = reading.mechanism, reading.grid
-        if grid is None:
+        mechanism, grids = reading.mechanism, reading.grids
+        if not grids:
             return None
         actuators = len(mechanism.actuators) if mechanism else None
-        return cls(read_measurement(reading.report, reading.said(cls), reading.file, grid, actuators))
+        return cls(read_measurement(reading.report, reading.said(cls), reading.file, grids, actuators))
 
     def describe(self) -> dict[str, Any]:
         """Describe sensors that there are."""
@@ -77,7 +77,7 @@ def describe_sensors(sensors: Sensors) -> dict[str, Any]:
 
 
 def read_measurement(
-    report: Report, section: Measured | None, file: CoreFile, grid: TimeGrid, actuators: int | None
+    report: Report, section: Measured | None, file: CoreFile, grids: Sequence[TimeGrid], actuators: int | None
 ) -> Sensors | None:
     """Read the section `measurement`, one number for all actuators or one for each; problems go to `report`.
 
@@ -113,11 +113,12 @@ def read_measurement(
             report(("outputs",), Got(f"{name} alone"), f"{CLEAN[name]} too", "A dataset keeps clean signals beside.")
     values = {name: channel_values(section.get(name, parameter.scalar)) for name, parameter in table.items()}
     cutoff = values["cutoff"]
-    if isinstance(cutoff, float) and cutoff >= 0.5 / grid.step:
+    step, samples = max(grid.step for grid in grids), min(grid.samples for grid in grids)
+    if isinstance(cutoff, float) and cutoff >= 0.5 / step:
         hint = "A filter cannot let through what sampling does not see."
-        report(("measurement", "cutoff"), section["cutoff"], f"less than half of {1.0 / grid.step:.6g} Hz", hint)
-    if grid.samples < SHORTEST:
-        report(("measurement",), Got(f"{grid.samples} times"), f"at least {SHORTEST} times for filters and differences")
+        report(("measurement", "cutoff"), section["cutoff"], f"less than half of {1.0 / step:.6g} Hz", hint)
+    if samples < SHORTEST:
+        report(("measurement",), Got(f"{samples} times"), f"at least {SHORTEST} times for filters and differences")
     return Sensors(values, file.seed or 0)
 
 

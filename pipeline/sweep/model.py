@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -25,9 +25,8 @@ from pipeline.sweep.gravity import GRAVITY
 from pipeline.sweep.publication.publication import Publication
 from pipeline.sweep.question.question import StudyQuestion
 from pipeline.sweep.simulated.axes import SimulationAxes
-from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.tolerances.spread import JointSpread
-from pipeline.sweep.trajectories.description import describe_trajectory
+from pipeline.sweep.trajectories.description import describe_grid, describe_trajectory
 from pipeline.sweep.user_metric import PreparedMetric
 from robots.criteria.parts import CriteriaParameters
 from robots.criteria.selection import SeriesSelection
@@ -40,6 +39,7 @@ from robots.loads.wrapped import moved_values
 from robots.measurement import Sensors
 from robots.model import Family
 from robots.quantities import STATE
+from robots.trajectories.time_grid import TimeGrid, longest
 from robots.trajectories.trajectory import Trajectory
 
 DOORS = "pipeline.sweep.doors"
@@ -70,6 +70,7 @@ class Sweep(HasSections):
     design: Axis
     trajectories: tuple[Trajectory, ...]
     grid: TimeGrid
+    """Times of all trajectories; where these have grids of their own, that with the most samples."""
     gravity: tuple[float, float, float]
     outputs: tuple[str, ...]
     metrics: tuple[str, ...]
@@ -189,8 +190,33 @@ class Sweep(HasSections):
 
     @property
     def times(self) -> Array:
-        """Times of every trajectory [s], (time,)."""
+        """Times of every trajectory [s], (time,); where they have grids of their own, of that with the most samples."""
         return self.grid.values
+
+    def grid_of(self, trajectory: Trajectory) -> TimeGrid:
+        """Return the times of a trajectory of the sweep."""
+        return trajectory.grid or self.grid
+
+    @cached_property
+    def grids(self) -> tuple[TimeGrid, ...]:
+        """Times of each trajectory."""
+        return tuple(map(self.grid_of, self.trajectories))
+
+    @cached_property
+    def has_one_grid(self) -> bool:
+        """Return whether all trajectories have the same times."""
+        return all(grid == self.grid for grid in self.grids)
+
+    @property
+    def has_one_step(self) -> bool:
+        """Return whether the time between samples is the same for all trajectories."""
+        return all(grid.step == self.grid.step for grid in self.grids)
+
+    def with_grids(self, changed: Callable[[TimeGrid], TimeGrid]) -> Sweep:
+        """Return the sweep with other times, of all its trajectories."""
+        own = [one if one.grid is None else replace(one, grid=changed(one.grid)) for one in self.trajectories]
+        grids = [self.grid if one.grid is None else one.grid for one in self.trajectories]
+        return replace(self, grid=changed(longest(grids)), trajectories=tuple(own))
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -259,7 +285,7 @@ class Sweep(HasSections):
             "design": self.design.describe(),
             "trajectories": {trajectory.name: describe_trajectory(trajectory) for trajectory in self.trajectories},
             "trajectory order": [trajectory.name for trajectory in self.trajectories],
-            "time": {"step": self.grid.step, "samples": self.grid.samples},
+            "time": describe_grid(self.grid),
             "gravity": list(self.gravity),
             **({"precision": self.precision} if self.precision != "double" else {}),
             "outputs": list(self.outputs),

@@ -26,17 +26,17 @@ from pipeline.sweep.needs import check_quantities
 from pipeline.sweep.question.reader import swept_beside_designs
 from pipeline.sweep.reading import SweepReading
 from pipeline.sweep.robot import check_labels, inline, read_description, read_designs
-from pipeline.sweep.sections import CoreFile, DerivativeOutput, TimeSection
+from pipeline.sweep.sections import CoreFile, DerivativeOutput
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.simulated.reader import SimulationContent
 from pipeline.sweep.sweep_file import SECTIONS, model_of
-from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.tolerances.fitted import fitted_tolerances
 from pipeline.sweep.tolerances.reader import TolerancesContent
 from pipeline.sweep.trajectories import expansions
 from pipeline.sweep.trajectories.base import BaseContent
 from pipeline.sweep.trajectories.cycles import check_cycles
 from pipeline.sweep.trajectories.reader import TrajectoryReader, check_points
+from pipeline.sweep.trajectories.times import read_grid, with_grids
 from pipeline.sweep.trajectories.values import Mover
 from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspaces
 from robots.derivatives import OF_GIVEN_MOTIONS, OF_SIMULATIONS, is_series
@@ -44,10 +44,8 @@ from robots.limits import EVEN_SHARING
 from robots.model import Mechanism
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES
+from robots.trajectories.time_grid import TimeGrid
 from robots.trajectories.trajectory import Trajectory
-
-MAX_TIMES = 10**7
-"""Points of the time grid: a trajectory is never cut along time, so a block holds all of them."""
 
 
 def read_sections(document: Document, source: FileSource) -> Sweep:
@@ -105,13 +103,13 @@ def _read_core(reading: SweepReading) -> None:
     _check_names(report, file, reading.said(FrictionContent))
     _check_outputs(report, file)
     check_quantities(report, file, mechanism)
-    grid = reading.grid = _read_time(report, file.time) if "time" in sound else None
+    grid = reading.grid = read_grid(report, file.time) if "time" in sound else None
     if "trajectories" in sound:
         trajectories = _read_trajectories(report, file.trajectories, reading.files, mechanism, grid)
-        check_points(report, trajectories, reading.duration)
-        check_workspaces(report, trajectories, grid.samples if grid else None)
-        check_volumes(report, () if file.simulation else file.metrics, trajectories, mechanism)
         reading.trajectories = trajectories
+        check_points(report, trajectories, grid)
+        check_workspaces(report, trajectories, grid)
+        check_volumes(report, () if file.simulation else file.metrics, trajectories, mechanism)
 
 
 def _check_together(reading: SweepReading) -> None:
@@ -133,14 +131,15 @@ def _sweep(reading: SweepReading, part: Swept) -> Sweep:
     assert part.friction is not None
     assert grid is not None
     x, y, z = file.gravity
+    longest, trajectories = with_grids(grid, part.trajectories)
     return Sweep(
         title=file.title,
         robot=part.design.family.name,
         description=reading.description,
         fixed=part.design.fixed,
         design=part.design.axis,
-        trajectories=part.trajectories,
-        grid=grid,
+        trajectories=trajectories,
+        grid=longest,
         gravity=(x, y, z),
         precision=file.precision,
         outputs=tuple(str(name) for name in file.outputs if not isinstance(name, DerivativeOutput)),
@@ -190,25 +189,6 @@ def _read_trajectories(
     for name in {name for name in names if names.count(name) > 1}:
         report(("trajectories",), Got(f"{name} twice"), "every name once", "Rename one of them.")
     return tuple(trajectories)
-
-
-def _read_time(report: Report, time: TimeSection) -> TimeGrid:
-    path = ("time",)
-    if (time.step is None) == (time.samples is None):
-        got = "neither step nor samples" if time.step is None else "both step and samples"
-        report(path, Got(got), "one of step and samples", "Both ends of the time are included.")
-        return TimeGrid(1.0, 1)
-    intervals = time.stop / time.step if time.step else (time.samples or 0) - 1
-    if intervals + 1 > MAX_TIMES:
-        report(path, Got(f"{intervals + 1:.4g} points of time"), f"at most {MAX_TIMES}", "Take a longer step.")
-        return TimeGrid(1.0, 1)
-    if intervals < 1:
-        report((*path, "step"), time.step, f"at most stop, {time.stop!r}", "A step in seconds.")
-    elif abs(intervals - round(intervals)) > 1e-9 * intervals:
-        hint = f"Stop at {round(intervals) * (time.step or 0):.10g}, or give samples instead of step."
-        report((*path, "step"), time.step, f"a divisor of stop, {time.stop!r}", hint)
-    samples = round(intervals) + 1
-    return TimeGrid(time.step or time.stop / intervals, samples)
 
 
 def _check_outputs(report: Report, file: CoreFile) -> None:

@@ -13,10 +13,10 @@ from pipeline.sweep.content import Content
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.sections import CoreFile
 from pipeline.sweep.side_files import SideFiles
-from pipeline.sweep.time import TimeGrid
 from robots.catalog import FAMILIES
 from robots.formats.description import Description
 from robots.model import Family, Mechanism
+from robots.trajectories.time_grid import TimeGrid
 from robots.trajectories.trajectory import Trajectory
 
 Value = TypeVar("Value")
@@ -55,9 +55,15 @@ class SweepReading:
         return self.design.family.reference if self.design else None
 
     @property
+    def grids(self) -> tuple[TimeGrid, ...]:
+        """Times of the trajectories; those of the sweep where none are known, nothing where these are not known."""
+        own = [trajectory.grid or self.grid for trajectory in self.trajectories] or [self.grid]
+        return tuple(dict.fromkeys(grid for grid in own if grid is not None))
+
+    @property
     def duration(self) -> float:
-        """The last time [s]; 0 where the time grid is not known."""
-        return self.grid.duration if self.grid else 0.0
+        """The last time of all trajectories [s]; 0 where the time grid is not known."""
+        return max((grid.duration for grid in self.grids), default=0.0)
 
     def value(self, section: type[Content[Value]]) -> Value | None:
         """Return the value of a section that has been read; None where problems left none."""

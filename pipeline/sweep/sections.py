@@ -376,7 +376,7 @@ class CoreFile(Section):
     simulation: SimulationSection | None = Field(
         default=None, description="simulate: a controller, force profiles, or a release; then `trajectories` may lack"
     )
-    time: TimeSection = Field(description="time grid of all trajectories")
+    time: TimeSection = Field(description="time grid of all trajectories that have none of their own")
     gravity: Gravity = Field(default=(0.0, 0.0, -9.81), description="vector of the world [m/s^2]")
     precision: Literal["double", "single"] = Field(
         default="double", description="of the computation; single takes half the time and has six digits"

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robots.trajectories.kinds import HARMONICS, Turn, Value
+from robots.trajectories.time_grid import TimeGrid
 from robots.types import LoadAxes
 
 WRENCH = ("mx", "my", "mz", "fx", "fy", "fz")
@@ -58,6 +59,8 @@ class Trajectory:
     name: str = ""
     swept: tuple[SweptValue, ...] = ()
     """Swept values in which the trajectories of one section differ."""
+    grid: TimeGrid | None = None
+    """Times of the trajectory where those of a sweep differ; None: those of the sweep."""
 
 
 Numbers = NDArray[np.float64]

@@ -169,6 +169,8 @@ class Block:
     """Distribution of forces among actuators where a robot has more actuators than freedoms."""
     single: bool = False
     """Single precision of samples instead of double."""
+    length: int = 0
+    """Samples along time in the dataset, where more than those of `times`: the others are ENDED."""
     device: Device = CPU
     """Kind of processor that computes the block; no bit depends on it."""
 
@@ -316,7 +318,8 @@ class Block:
 
 
 def motions(block: Block) -> Motions:
-    """Evaluate the trajectories of a block."""
+    """Evaluate the trajectories of a block. Raises ValueError where their times differ."""
+    require_one_grid(block)
     motion = np.stack(
         [commanded(block.family, trajectory, block.times, block.origin) for trajectory in block.trajectories]
     )
@@ -330,6 +333,12 @@ def motions(block: Block) -> Motions:
         for trajectory, rows in zip(block.trajectories, motion, strict=True)
     ]
     return Motions(motion, np.ascontiguousarray(np.stack(acting)), signals, felt, shared)
+
+
+def require_one_grid(block: Block) -> None:
+    """Refuse a block whose trajectories have different times; `work.by_grid` cuts it. Raises ValueError."""
+    if len({trajectory.grid for trajectory in block.trajectories}) > 1:
+        raise ValueError("trajectories: got several time grids; expected one in a block")
 
 
 def _rotation(family: Family, motion: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from robots.quantities import GAINS, QUANTITIES, STATE, Quantity
 from robots.simulation import TREE, ForceProfile
 from robots.status import Status
 from robots.trajectories.trajectory import WRENCH, PlatformLoad
-from tasks.blocks.block import Block, BlockSimulation
+from tasks.blocks.block import Block, BlockSimulation, require_one_grid
 from tasks.blocks.case_series import CASE_DIMS, case_series
 from tasks.blocks.case_stages import PASSED_ON, CaseStages
 from tasks.blocks.measured import of_motion
@@ -88,6 +88,7 @@ def simulated(block: Block) -> Arrays:
 class _Simulated:
     def __init__(self, block: Block, simulated: BlockSimulation):
         self.block, self.simulated = block, simulated
+        require_one_grid(block)
         self.sizes = {
             "design": len(block.designs),
             "friction": len(block.friction),

@@ -53,7 +53,7 @@ class Advice:
             return None, "a simulation has no exact derivatives"
         try:
             problem = DesignProblem.of(sweep, cases=self.results.question.cases)
-            samples = sweep.grid.samples * len(sweep.trajectories) * sweep.sizes["friction"] * problem.case_count
+            samples = sum(grid.samples for grid in sweep.grids) * sweep.sizes["friction"] * problem.case_count
             if samples > MOST_SAMPLES:
                 return None, f"a design has {samples:,} samples"
             free = [name for name in problem.names if name in self._free]

@@ -8,7 +8,7 @@ one initial state, see `applications.studies.axes`; it is simulated again, and i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,19 +33,22 @@ from pipeline.sweep.question.reader import stored_question
 from pipeline.sweep.side_files import stored_files
 from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.stored import SWEEP_FINGERPRINT
-from pipeline.sweep.time import TimeGrid
 from robots.criteria.selection import EVERYTHING
 from robots.derivatives import NO_DERIVATIVES
 from robots.friction.laws import LAWS
 from robots.model import Robot
 from robots.quantities import GAINS, STATE
 from robots.trajectories.kinds import is_grid
+from robots.trajectories.time_grid import TimeGrid
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
 MOST_POINTS = 50_000
 """Points of a workspace up to which they are computed again."""
+
+FEWEST_TIMES, LONGEST_TIMES = 50, 4001
+"""Times that short trajectories keep beside long ones, about, as long as the longest has no more than so many."""
 
 TOGETHER = 1 << 22
 """Numbers of joint reactions that are in memory at a time."""
@@ -120,11 +123,13 @@ def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator
         _with_set(sweep, friction).with_sections(derivatives=NO_DERIVATIVES),
         design=_taken(sweep.design, designs),
         trajectories=sweep.trajectories[:MOST_TRAJECTORIES],
-        grid=TimeGrid(sweep.grid.step * stride(sweep), len(times(sweep))),
         outputs=(*ACTUATORS, *JOINTS, *(() if chains else PLATFORM)),
         metrics=(),
     )
-    results = _run(part).assign_coords(time=times(sweep))
+    thinned = _thinned(stride(sweep))
+    part = replace(part.with_grids(thinned), grid=thinned(sweep.grid))
+    results = _run(part)
+    results = results.assign_coords(time=times(sweep)) if sweep.has_one_step else results
     force = None
     if any(LAWS[group.law].parameters for group in sweep.friction.groups):
         force = _run(replace(part.with_sections(friction=NO_FRICTION), outputs=("actuator_force",)))["actuator_force"]
@@ -191,11 +196,21 @@ def times(sweep: Sweep) -> Array:
     return sweep.grid.values[:: stride(sweep)]
 
 
+def _thinned(step: int) -> Callable[[TimeGrid], TimeGrid]:
+    """Return a function that gives every so many-th time of a grid, from the first on."""
+    return lambda grid: TimeGrid(grid.step * step, -(-grid.samples // step))
+
+
 def stride(sweep: Sweep) -> int:
-    """Times of the sweep between two of its cases: 1 for a workspace, and where friction remembers what was between."""
+    """Times of the sweep between two of its cases: 1 for a workspace, and where friction remembers what was between.
+
+    Trajectories that are much shorter than the longest keep some times.
+    """
     if has_workspace(sweep) or any(group.remembers for group in sweep.friction.groups):
         return 1
-    return max(1, -(-(sweep.grid.samples - 1) // (MOST_TIMES - 1)))
+    longest, shortest = sweep.grid.samples - 1, min(grid.samples for grid in sweep.grids) - 1
+    usual, least = -(-longest // (MOST_TIMES - 1)), -(-longest // (LONGEST_TIMES - 1))
+    return max(1, least, min(usual, shortest // FEWEST_TIMES))
 
 
 class ComputedResults(Results):

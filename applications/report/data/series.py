@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from applications.report.data.case import DesignCase
 from applications.report.data.sketch import LimbSketch, sketch
 from robots.model import Mechanism
+from storage.times import samples_of, times_of
 
 QUANTITIES = (
     ("actuator_force", "force"),
@@ -48,11 +49,18 @@ class ActuatorSeries:
 
 @dataclass(frozen=True)
 class SeriesAxes:
-    """The coordinates of all series: times [s], the trajectories in time by number and name, names of the actuators."""
+    """The coordinates of all series: times [s], the trajectories in time by number and name, names of the actuators.
+
+    times (time,), or (trajectory, time) with NaN behind the end where trajectories have times of their own.
+    """
 
     times: NDArray[np.float64]
     trajectories: dict[int, str]
     actuators: tuple[str, ...]
+
+    def of(self, trajectory: int) -> NDArray[np.float64]:
+        """Return the times of a trajectory, by number."""
+        return self.times if self.times.ndim == 1 else self.times[trajectory]
 
 
 def series(case: DesignCase) -> tuple[ActuatorSeries, ...]:
@@ -149,7 +157,7 @@ def motions(case: DesignCase) -> tuple[tuple[MotionFrames, ...], Lines]:
 def _frames(case: DesignCase, trajectory: int) -> Indices:
     """Choose the times of a case that become frames, by number."""
     most = MOST_POSES if case.grid(trajectory) else MOST_FRAMES
-    count = case.results.sizes["time"]
+    count = int(samples_of(case.results)[trajectory])
     return np.arange(0, count, max(1, -(-(count - 1) // (most - 1))), dtype=np.int64)
 
 
@@ -163,7 +171,7 @@ def _motion(case: DesignCase, index: int, frames: Indices, points: Array) -> Mot
     if case.has_reactions:
         stored = _of(case, "joint_reaction", index, frames)
         wrench = np.concatenate([stored[:, k, :count] for k, count in enumerate(counts)], axis=1)
-    times = case.results["time"].values[frames]
+    times = times_of(case.results, index)[frames]
     return MotionFrames(case.trajectories[index], times, frames, points, wrench[..., 3:], wrench[..., :3])
 
 

@@ -99,15 +99,18 @@ def _troubles(codes: DataArray, what: str) -> Troubles:
 
     times = [dim for dim in codes.dims if dim not in ("design", "trajectory")]
     # One pass over the codes for all of them; what nobody has written is no code.
-    counts = xarray.Dataset({name: (codes == value).sum(times) for value, name in meanings(codes).items()}).compute()
+    hits = {name: (codes == value).sum(times) for value, name in meanings(codes).items()}
+    counts = xarray.Dataset(hits).compute()
+    ended = int(counts[Status.ENDED.name].sum()) if Status.ENDED.name in counts else 0  # of trajectories that are over
     statuses = []
-    for name, counted in counts.items():
+    for name, counted in counts.drop_vars(Status.ENDED.name, errors="ignore").items():
         by_design = counted.transpose("design", "trajectory").values
         if by_design.any():
             hit = np.flatnonzero(by_design.any(axis=1))
             first = tuple(int(design) for design in hit[:NAMED_DESIGNS])
             statuses.append(Trouble(str(name), _advice(str(name)), by_design.sum(axis=0), len(hit), first))
-    return Troubles(what, int(codes.size), tuple(str(name) for name in codes["trajectory"].values), tuple(statuses))
+    names = tuple(str(name) for name in codes["trajectory"].values)
+    return Troubles(what, int(codes.size) - ended, names, tuple(statuses))
 
 
 def _advice(name: str) -> str:

@@ -5,6 +5,7 @@ A map is a grid of points, cut into slices along the axis with the fewest points
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from applications.report.data.case import MOST_TRAJECTORIES, DesignCase
 from applications.report.data.results import Results
 from robots.model import Robot
+from robots.status import Status
 
 Array = NDArray[np.float64]
 
@@ -70,7 +72,7 @@ def _of_all(results: Results, case: DesignCase) -> Iterator[Colour]:
             trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, case.stride)
         )
         dims = [dim for dim in status.dims if dim not in ("trajectory", "time")]
-        share = 100.0 * (status == 0).mean(dims).transpose("trajectory", "time")
+        share = 100.0 * (status == 0).where(status != int(Status.ENDED)).mean(dims).transpose("trajectory", "time")
         yield Colour("designs that reach it [%]", share.values, shared=True)
 
 
@@ -111,7 +113,7 @@ class WorkspaceGrid:
         """Return the values of all points (point,), x fastest, as slices (through, up, across)."""
         x, y, z = (len(axis) for axis in self.axes)
         across, up, through = self.order
-        return np.asarray(values).reshape(z, y, x).transpose(2 - through, 2 - up, 2 - across)
+        return np.asarray(values)[: x * y * z].reshape(z, y, x).transpose(2 - through, 2 - up, 2 - across)
 
     def plain(self) -> dict[str, Any]:
         """Return the grid in types of JSON."""
@@ -129,5 +131,5 @@ def _grids(case: DesignCase) -> Iterator[WorkspaceGrid]:
     for index, name in enumerate(case.trajectories):
         counts = case.grid(index)
         if counts and position is not None:
-            points = position[index].reshape(*counts, 3)
+            points = position[index, : math.prod(counts)].reshape(*counts, 3)
             yield WorkspaceGrid(index, name, (points[0, 0, :, 0], points[0, :, 0, 1], points[:, 0, 0, 2]))

@@ -75,7 +75,7 @@ def _lines(results: Results, axes: Axes, quantity: ActuatorSeries, trajectory: i
         colour = style.of(style.COLOURS, index)
         dashes = style.MATPLOTLIB_DASHES[index % len(style.MATPLOTLIB_DASHES)]
         values = quantity.values[trajectory, :, index]
-        axes.plot(over.times, values, label=name, linewidth=1.3, color=colour, linestyle=dashes)
+        axes.plot(over.of(trajectory), values, label=name, linewidth=1.3, color=colour, linestyle=dashes)
     axes.grid(color="#e4e4e4")
 
 
@@ -108,6 +108,8 @@ def _slices(grid: maps.WorkspaceGrid, offered: tuple[workspace.Colour, ...]) -> 
         slices = grid.slices(colour.values[grid.trajectory])
         finite = slices[np.isfinite(slices)]
         limits = {"vmin": float(finite.min()), "vmax": float(np.quantile(finite, CROWD))}
+        if limits["vmin"] == limits["vmax"]:  # one colour, the same in all slices
+            limits = {"vmin": limits["vmin"] - 1.0, "vmax": limits["vmax"] + 1.0}
         for axes, k in zip(row, shown, strict=True):
             drawn = axes.pcolormesh(grid.axes[across], grid.axes[up], slices[k], cmap=style.SCALE, **limits)
             axes.set(aspect="equal")

@@ -143,7 +143,8 @@ def status(results: Results) -> Figure:
         raise lacks("status", "a status of samples or of designs")
     figure = new(8.0, 1.6 + 0.35 * len(troubles.trajectories))
     axes = figure.subplots()
-    samples, offsets = troubles.total / len(troubles.trajectories), np.zeros(len(troubles.trajectories))
+    samples = np.sum([each.counts for each in troubles.statuses], axis=0)
+    offsets = np.zeros(len(troubles.trajectories))
     for index, failure in enumerate(troubles.bad):
         share = 100.0 * failure.counts / samples
         axes.barh(troubles.trajectories, share, left=offsets, color=style.of(style.COLOURS, index), label=failure.words)

@@ -100,6 +100,7 @@ def series(results: Results, bundle: ArrayBundle) -> PagePart | None:
     body += figure("series", f"Time series of the actuators: {shown}.")
     data = {
         "times": bundle.packed(along.times),
+        "samples": along.times.shape[-1],
         "rows": [quantity.name for quantity in rows],
         "actuators": len(along.actuators),
     }

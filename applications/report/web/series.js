@@ -1,13 +1,14 @@
 // Time series of the actuators of the design that is looked into; a line shows the time of the mechanism.
 
 function series(bytes) {
-  const about = data.series, times = decode(about.times, bytes), actuators = about.actuators;
+  const { actuators, samples, ...about } = data.series, stored = decode(about.times, bytes);
   const which = byId("series-trajectory"), drawn = draw("series"), place = byId("series");
   const offered = (trajectory) => Array.from(which.options).some((option) => Number(option.value) === trajectory);
   let rows = [];
 
   function fill() {
-    const lines = [], start = Number(which.value) * times.length;
+    const lines = [], start = Number(which.value) * samples;
+    const times = stored.length > samples ? stored.subarray(start, start + samples) : stored; // of each, or of all
     for (const values of rows)
       for (let actuator = 0; actuator < actuators; actuator++)
         lines.push(Float64Array.from(times, (_, k) => values[(start + k) * actuators + actuator]));

@@ -216,7 +216,7 @@ def cut(block: Block, part: CaseRanges) -> Block:
 def first_case(block: Block) -> Block:
     """The block of the first case of a block; of simulations the first step that is stored."""
     first = cut(block, tuple(slice(0, 1) for _ in whole(block)))
-    return first if block.simulation is None else replace(first, times=block.times[:2])
+    return first if block.simulation is None else replace(first, times=block.times[:2], length=0)
 
 
 def misfits(layout: Layout, index: int, arrays: object, part: CaseRanges | None = None) -> str:

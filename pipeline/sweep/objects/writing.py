@@ -218,7 +218,8 @@ class Writer:
     def _trajectory(self, name: str, value: object, joints: Sequence[str], key: str) -> Any:
         """Return a trajectory of a platform, or of `joints` of a chain; messages call it `key`."""
         if isinstance(value, Mapping) and "kind" in value and not is_table(value):
-            return plain(value, key)
+            timed = {"time": _time(value["time"])} if value.get("time") is not None else {}
+            return plain({**value, **timed}, key)
         rest: dict[str, Any] = {}
         if not joints and isinstance(value, Mapping) and "turn" in value and not is_table(value):
             rest = {"turn": plain(value["turn"], f"{key}.turn")}

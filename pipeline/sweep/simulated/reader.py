@@ -20,7 +20,6 @@ from pipeline.sweep.limits import LimitsContent
 from pipeline.sweep.reading import SectionContent, SweepReading
 from pipeline.sweep.sections import ControllerSection, ForceSection
 from pipeline.sweep.simulated.axes import SimulationAxes
-from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories import loads
 from pipeline.sweep.trajectories.reader import TrajectoryReader
 from pipeline.sweep.trajectories.values import Mover
@@ -33,6 +32,7 @@ from robots.parameters import Parameter, ParameterError, nearest
 from robots.simulation import TREE, ForceProfile, Method, SimulationSettings, state_parameters
 from robots.stops import JointStop, Stops, stopped_joints
 from robots.trajectories.kinds import is_grid
+from robots.trajectories.time_grid import TimeGrid, longest
 from robots.trajectories.trajectory import Trajectory
 
 PATH = ("simulation",)
@@ -82,7 +82,8 @@ class SimulationReader:
     def __init__(self, reading: SweepReading) -> None:
         assert reading.file.simulation is not None
         self.report, self.file, self.section = reading.report, reading.file, reading.file.simulation
-        self.mechanism, self.grid, self.files = reading.mechanism, reading.grid, reading.files
+        self.mechanism, self.files = reading.mechanism, reading.files
+        self.grids = reading.grids or (TimeGrid(1.0, 2),)
         self.limits = reading.value(LimitsContent) or NO_LIMITS
         self.motors = reading.said(MotorsContent)
 
@@ -170,7 +171,11 @@ class SimulationReader:
                 self.report(("friction",), Got(f"{name} of 0"), "a width above 0 in a simulation", hint)
 
     def _step(self) -> tuple[float, int]:
-        grid = self.grid or TimeGrid(1.0, 2)
+        grid = longest(self.grids)
+        if any(one.step != grid.step for one in self.grids):
+            got = Got(f"steps of {', '.join(f'{one.step:g} s' for one in self.grids)}")
+            hint = "They may stop at different times."
+            self.report(("time",), got, "one step of time for all trajectories of a simulation", hint)
         step = self.section.step or grid.step
         count = grid.step / step
         path = (*PATH, "step")

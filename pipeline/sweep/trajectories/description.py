@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.trajectories.kinds import Turn
+from robots.trajectories.time_grid import TimeGrid
 from robots.trajectories.trajectory import PlatformLoad, Trajectory
 
 
@@ -22,8 +23,14 @@ def describe_trajectory(trajectory: Trajectory) -> dict[str, Any]:
         **({} if points is None else {"points": _digest(points)}),
         **({} if turn is None else {"turn": _describe_turn(turn)}),
         **({} if trajectory.load is None else {"load": _describe_load(trajectory.load)}),
+        **({} if trajectory.grid is None else {"time": describe_grid(trajectory.grid)}),
         **({"swept": [list(row) for row in trajectory.swept]} if trajectory.swept else {}),
     }
+
+
+def describe_grid(grid: TimeGrid) -> dict[str, Any]:
+    """Describe a time grid in types of JSON."""
+    return {"step": grid.step, "samples": grid.samples}
 
 
 def _describe_turn(turn: Turn) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories import constant_velocity, listed_points, random_fourier, static_poses
 from pipeline.sweep.trajectories.reader import TrajectoryReader
 from pipeline.sweep.trajectories.swept import variants
+from pipeline.sweep.trajectories.times import KEY, own_grid
 from pipeline.sweep.trajectories.values import Mover
 from robots.trajectories.trajectory import Trajectory
 
@@ -40,8 +41,11 @@ def read(reader: TrajectoryReader, name: str, section: Mapping[str, Any], path: 
     for variant in variants(reader.report, name, section, path):
         if len(reader.report.problems) > before:
             return  # what is wrong in one of them would be told of all
-        for trajectory in _of_variant(reader, variant.name, variant.section, path):
-            yield replace(trajectory, swept=variant.swept) if variant.swept else trajectory
+        grid = own_grid(reader.report, variant.section, path, reader.mover)
+        section = {key: value for key, value in variant.section.items() if key != KEY}
+        timed = reader if grid is None else replace(reader, mover=replace(reader.mover, duration=grid.duration))
+        for trajectory in _of_variant(timed, variant.name, section, path):
+            yield replace(trajectory, swept=variant.swept, grid=grid)
 
 
 def _of_variant(reader: TrajectoryReader, name: str, section: Mapping[str, Any], path: KeyPath) -> Iterator[Trajectory]:

@@ -25,15 +25,20 @@ from pipeline.sweep.trajectories.turns import TIMES, read_turn
 from pipeline.sweep.trajectories.values import Mover, read_values
 from robots.parameters import nearest
 from robots.trajectories.kinds import Turn, is_grid
+from robots.trajectories.time_grid import TimeGrid
 from robots.trajectories.trajectory import Trajectory
 
 
-def check_points(report: Report, trajectories: Sequence[Trajectory], duration: float) -> None:
-    """Refuse points that do not reach from the first sample of the sweep to the last [s]: beyond them nothing moves."""
+def check_points(report: Report, trajectories: Sequence[Trajectory], grid: TimeGrid | None) -> None:
+    """Refuse points that do not reach from the first sample to the last [s]: beyond them nothing moves.
+
+    grid: times of trajectories that have none of their own; None where they are not known.
+    """
     for trajectory in trajectories:
         if trajectory.points is None or is_grid(trajectory.kind):
             continue
-        check_reach(report, trajectory.points, ("trajectories", trajectory.name, "file"), duration)
+        times, path = trajectory.grid or grid, ("trajectories", trajectory.name, "file")
+        check_reach(report, trajectory.points, path, times.duration if times else 0.0)
 
 
 def check_reach(report: Report, points: NDArray[np.float64], path: KeyPath, duration: float) -> None:
@@ -125,6 +130,7 @@ class TrajectoryReader(PointsReader):
             *(parameter.name for parameter in motion.parameters),
             *(["file"] if motion.points_file else []),
             *([] if mover.joints else ["turn", loads.KEY]),
+            "time",
         ]
         for key in section:
             if key not in known:

@@ -133,6 +133,8 @@ def _unit(section: Mapping[str, Any], place: KeyPath, value: object) -> str:
     if not isinstance(value, int | float):
         return "1"
     first, kinds = place[0], (MOTIONS, JOINT_MOTIONS)
+    if first == "time":
+        return "1" if place[-1] == "samples" else "s"
     if first == "load":
         return _UNITS.get(str(place[1]) if len(place) > 1 else "", "1")
     if first == "turn" and len(place) > 1:

@@ -12,12 +12,16 @@ from pipeline.sweep.trajectories.values import AXES
 from robots.model import Mechanism
 from robots.quantities import needing
 from robots.trajectories.kinds import is_grid
+from robots.trajectories.time_grid import TimeGrid
 from robots.trajectories.trajectory import Trajectory
 from robots.types import TRANSLATION
 
 
-def check_workspaces(report: Report, trajectories: Sequence[Trajectory], samples: int | None) -> None:
-    """Every workspace has whole numbers of points, and as many in all as there are samples of time."""
+def check_workspaces(report: Report, trajectories: Sequence[Trajectory], grid: TimeGrid | None) -> None:
+    """Every workspace has whole numbers of points, and as many in all as there are samples of its time.
+
+    grid: times of trajectories that have none of their own; None where they are not known.
+    """
     for trajectory in trajectories:
         if not is_grid(trajectory.kind):
             continue
@@ -29,8 +33,9 @@ def check_workspaces(report: Report, trajectories: Sequence[Trajectory], samples
             report(path, list(counts), "whole numbers of points along x, y and z")
             continue
         points = math.prod(map(int, counts))
-        if samples is not None and samples != points:
-            got = f"{points} points, and {samples} samples of time"
+        times = trajectory.grid or grid
+        if times is not None and times.samples != points:
+            got = f"{points} points, and {times.samples} samples of time"
             report(path, Got(got), "as many of both", f"Write time: {{stop: 1, samples: {points}}}.")
 
 

@@ -1,13 +1,13 @@
-"""The time grid of a sweep."""
+"""Time grid of a sweep, or of one of its trajectories."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-
-from pipeline.sweep.axes.kinds import Array
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,15 @@ class TimeGrid:
         return (self.samples - 1) * self.step
 
     @cached_property
-    def values(self) -> Array:
+    def values(self) -> NDArray[np.float64]:
         """The times, (samples,), each computed by one product, so that no error grows along the grid."""
         return np.asarray(np.arange(self.samples) * self.step, np.float64)
+
+
+def longest(grids: Iterable[TimeGrid]) -> TimeGrid:
+    """Return the first of the grids with the most samples.
+
+    >>> longest([TimeGrid(0.1, 3), TimeGrid(0.01, 5)])
+    TimeGrid(step=0.01, samples=5)
+    """
+    return max(grids, key=lambda grid: grid.samples)

@@ -205,7 +205,7 @@ class DesignProblem(ParameterRows):
         gravity[:, :, [GRAVITY.index(name) for name in self._field]] = along[:, :, count:]
         directions = Directions(np.ascontiguousarray(along[:, :, :count]), gravity=gravity)
         parts = self._by_friction(block, directions, table)
-        found = [metric_rates(one, way, windows) for each, way in parts for one in by_grid(each)]
+        found = [metric_rates(one, way, windows) for whole, way in parts for one in by_grid(whole)]
         return {
             name: _joined(
                 [_rows(name, _of_case(part[name], k)) for part in found for k in range(len(part[name].values))]

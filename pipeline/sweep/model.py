@@ -214,9 +214,8 @@ class Sweep(HasSections):
 
     def with_grids(self, changed: Callable[[TimeGrid], TimeGrid]) -> Sweep:
         """Return the sweep with other times, of all its trajectories."""
-        own = [one if one.grid is None else replace(one, grid=changed(one.grid)) for one in self.trajectories]
-        grids = [self.grid if one.grid is None else one.grid for one in self.trajectories]
-        return replace(self, grid=changed(longest(grids)), trajectories=tuple(own))
+        timed = (replace(one, grid=one.grid and changed(one.grid)) for one in self.trajectories)
+        return replace(self, grid=changed(longest(self.grids)), trajectories=tuple(timed))
 
     @property
     def sizes(self) -> dict[str, int]:

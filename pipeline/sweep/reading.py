@@ -57,8 +57,8 @@ class SweepReading:
     @property
     def grids(self) -> tuple[TimeGrid, ...]:
         """Times of the trajectories; those of the sweep where none are known, nothing where these are not known."""
-        own = [trajectory.grid or self.grid for trajectory in self.trajectories] or [self.grid]
-        return tuple(dict.fromkeys(grid for grid in own if grid is not None))
+        grids = [trajectory.grid or self.grid for trajectory in self.trajectories] or [self.grid]
+        return tuple(dict.fromkeys(grid for grid in grids if grid is not None))
 
     @property
     def duration(self) -> float:

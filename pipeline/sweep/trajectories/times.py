@@ -55,19 +55,19 @@ def own_grid(report: Report, section: Mapping[str, Any], path: KeyPath, mover: M
     """Return the grid of a trajectory's own; None without one, or where it is wrong, which is reported."""
     if KEY not in section:
         return None
-    said, path = section[KEY], (*path, KEY)
-    if not isinstance(said, Mapping):
+    content, path = section[KEY], (*path, KEY)
+    if not isinstance(content, Mapping):
         hint = "Such as time: {stop: 0.5, samples: 101}."
-        report(path, said, "a mapping with stop, and with step or samples", hint)
+        report(path, content, "a mapping with stop, and with step or samples", hint)
         return None
     numbers = _numbers(section, mover)
-    given = {key: numbers.get(value, value) if isinstance(value, str) else value for key, value in said.items()}
-    for key, value in given.items():
+    resolved = {key: numbers.get(x, x) if isinstance(x, str) else x for key, x in content.items()}
+    for key, value in resolved.items():
         if isinstance(value, str):
             hint = sentence(nearest(value, numbers)) if numbers else ""
             report((*path, key), value, "a number, or the name of a number of the motion", hint)
             return None
-    time = validate_section(report, TimeSection, given, path)
+    time = validate_section(report, TimeSection, resolved, path)
     return None if time is None else read_grid(report, time, path)
 
 
@@ -75,8 +75,8 @@ def _numbers(section: Mapping[str, Any], mover: Mover) -> dict[str, float]:
     """Return the numbers of a motion by name, with those that its kind has by default."""
     motion = mover.motions.get(str(section.get("kind")))
     rows = motion.parameters if motion else ()
-    known = {row.name: row.default for row in rows if isinstance(row.default, int | float)}
-    return known | {key: x for key, x in section.items() if isinstance(x, int | float) and not isinstance(x, bool)}
+    defaults = {row.name: row.default for row in rows if isinstance(row.default, int | float)}
+    return defaults | {key: x for key, x in section.items() if isinstance(x, int | float) and not isinstance(x, bool)}
 
 
 def with_grids(grid: TimeGrid, trajectories: tuple[Trajectory, ...]) -> tuple[TimeGrid, tuple[Trajectory, ...]]:
@@ -85,5 +85,5 @@ def with_grids(grid: TimeGrid, trajectories: tuple[Trajectory, ...]) -> tuple[Ti
     if len({*grids}) < 2:
         common = grids[0] if grids else grid
         return common, tuple(replace(one, grid=None) if one.grid else one for one in trajectories)
-    timed = (replace(one, grid=own) for one, own in zip(trajectories, grids, strict=True))
+    timed = (replace(one, grid=times) for one, times in zip(trajectories, grids, strict=True))
     return longest(grids), tuple(timed)

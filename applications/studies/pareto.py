@@ -31,10 +31,33 @@ def front(points: Array) -> Mask:
     array = _two_dimensional(points)
     result = np.zeros(len(array), dtype=bool)
     usable = np.flatnonzero(~np.isnan(array).any(axis=1))
+    usable = usable[_survivors(array[usable])]
     if len(usable):
-        distinct, which = np.unique(array[usable], axis=0, return_inverse=True)
-        result[usable] = (_sorted_front if array.shape[1] <= 2 else _many)(distinct)[which.ravel()]
+        distinct, which = _distinct(array[usable])
+        result[usable] = (_sorted_front if array.shape[1] <= 2 else _many)(distinct)[which]
     return result
+
+
+def _survivors(points: Array) -> Mask:
+    """Return a mask of the points (n, objective) that the point nearest to the best of each objective does not beat.
+
+    Most points are beaten by this one, and need not be sorted.
+    """
+    if not len(points) or not np.isfinite(points).all():
+        return np.ones(len(points), dtype=bool)
+    low, size = points.min(axis=0), np.ptp(points, axis=0)
+    good = points[((points - low) / np.where(size > 0.0, size, 1.0)).sum(axis=1).argmin()]
+    return ~np.asarray((points >= good).all(axis=1) & (points > good).any(axis=1))
+
+
+def _distinct(points: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Return the distinct points in lexicographic order, and for each point (n,) its place among them."""
+    order = np.lexsort(points.T[::-1])
+    in_order = points[order]
+    is_first = np.concatenate([[True], (in_order[1:] != in_order[:-1]).any(axis=1)])
+    which = np.empty(len(points), dtype=np.intp)
+    which[order] = np.cumsum(is_first) - 1
+    return in_order[is_first], which
 
 
 def _two_dimensional(points: Array) -> Array:

@@ -1,23 +1,25 @@
 """Compare search methods: hypervolumes over evaluations on five studies, and the best row of a catalogue.
 
-    python -m benchmarks.searches [--seeds 11] [--study NAME ...] [--json FILE]
+    python -m benchmarks.searches [--seeds 11] [--study NAME ...] [--method NAME ...] [--folder FOLDER] [--minutes M]
     python -m benchmarks.searches catalogue [--seeds 11]
 
 The first prints for each study and method the median over the seeds of the hypervolume after 64 to 1280 designs, as a
 share of what NSGA-II has after 1280: populations of 64 for NSGA-II, TPE and random designs, of 16 for Gaussian
 processes, which end after a fifth, 256. Costs are scaled to the box of the front of all designs of a study; the
 reference is 0.1 beyond it. Populations are computed in this process, without stores; times are those of the methods
-alone. The second searches 240 rows of a table whose numbers are known for the best of them, with 48 designs.
+alone. Searches that lie in the folder are not made again, none is begun after so many minutes, and the table has those
+that are there. The second searches 240 rows of a table whose numbers are known for the best of them, with 48 designs.
 Needs the extra search.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import math
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -111,6 +113,30 @@ def searched(study: Study, method: str, seed: int) -> tuple[Array, float]:
     return np.concatenate(populations), seconds
 
 
+@dataclass(frozen=True)
+class KeptSearches:
+    """Searches in a folder, each a file by study, method and seed; none is begun after a time."""
+
+    folder: Path
+    until: float
+
+    def search(self, study: Study, name: str, method: str, seed: int) -> None:
+        """Make a search that is not there, unless it is late."""
+        place = self._place(name, method, seed)
+        if not place.exists() and time.monotonic() < self.until:
+            costs, seconds = searched(study, method, seed)
+            np.savez(place, costs=costs, seconds=seconds)
+
+    def of(self, name: str, method: str, seeds: int) -> list[tuple[Array, float]]:
+        """Return costs (n, objective) and seconds of the searches that are there."""
+        places = [self._place(name, method, seed) for seed in range(seeds)]
+        files = [np.load(place) for place in places if place.exists()]
+        return [(file["costs"], float(file["seconds"])) for file in files]
+
+    def _place(self, name: str, method: str, seed: int) -> Path:
+        return self.folder / f"{name.replace(' ', '_')}-{method}-{seed}.npz"
+
+
 def volumes(costs: Array, best: Array, size: Array) -> list[float]:
     """Return the hypervolume after the numbers of designs of `COUNTS`, in a box."""
     limit = np.full(len(best), 1.1)
@@ -122,26 +148,28 @@ def volumes(costs: Array, best: Array, size: Array) -> list[float]:
     return result
 
 
-def compare(name: str, seeds: int, methods: Sequence[str]) -> dict[str, list[float]]:
+def compare(name: str, methods: Sequence[str], seeds: int, kept: KeptSearches) -> dict[str, list[float]]:
     """Search a study by all methods with so many seeds, and print the medians of the shares."""
-    runs: dict[str, list[Array]] = {method: [] for method in methods}
-    seconds = dict.fromkeys(methods, 0.0)
     with tempfile.TemporaryDirectory() as folder:
         study = study_of(name, Path(folder))
         for seed in range(seeds):
             for method in methods:
-                costs, spent = searched(study, method, seed)
-                runs[method].append(costs)
-                seconds[method] += spent / seeds
-    every = np.concatenate([costs for searches in runs.values() for costs in searches])
+                kept.search(study, name, method, seed)
+    runs = {method: runs for method in methods if (runs := kept.of(name, method, seeds))}
+    if "nsga2" not in runs:
+        return {}
+    every = np.concatenate([costs for searches in runs.values() for costs, _ in searches])
     every = every[np.asarray(front(every), dtype=bool)]
     best, size = every.min(axis=0), np.where(np.ptp(every, axis=0) > 0.0, np.ptp(every, axis=0), 1.0)
-    table = {method: np.array([volumes(costs, best, size) for costs in searches]) for method, searches in runs.items()}
+    table = {
+        method: np.array([volumes(costs, best, size) for costs, _ in searches]) for method, searches in runs.items()
+    }
     whole = np.median(table["nsga2"][:, -1])
     medians = {method: (np.median(rows, axis=0) / whole).tolist() for method, rows in table.items()}
     for method, shares in medians.items():
         cells = "".join("        " if np.isnan(share) else f"{share:8.3f}" for share in shares)
-        print(f"{name:15} {method:7}{cells}{seconds[method]:9.1f}", flush=True)
+        seconds = np.mean([seconds for _, seconds in runs[method]])
+        print(f"{name:15} {method:7}{len(runs[method]):6}{cells}{seconds:9.1f}", flush=True)
     return medians
 
 
@@ -180,16 +208,19 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=11)
     parser.add_argument("--study", action="append", choices=tuple(TEXTS))
     parser.add_argument("--method", action="append", choices=tuple(METHODS_COMPARED))
-    parser.add_argument("--json", type=Path, help="Write the shares to this file.")
+    parser.add_argument("--folder", type=Path, help="Keep searches here, and go on with those that are there.")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="Begin no search after this time.")
     options = parser.parse_args()
     if options.what == "catalogue":
         best_rows(options.seeds)
         return
-    print(f"{'study':15} {'method':7}" + "".join(f"{count:8}" for count in COUNTS) + "  seconds")
-    methods = options.method or list(METHODS_COMPARED)
-    result = {name: compare(name, options.seeds, methods) for name in options.study or TEXTS}
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=1), encoding="utf-8")
+    print(f"{'study':15} {'method':7} seeds" + "".join(f"{count:8}" for count in COUNTS) + "  seconds")
+    until = time.monotonic() + 60.0 * options.minutes
+    with tempfile.TemporaryDirectory() as scratch:
+        kept = KeptSearches(options.folder or Path(scratch), until)
+        kept.folder.mkdir(parents=True, exist_ok=True)
+        for name in options.study or TEXTS:
+            compare(name, options.method or list(METHODS_COMPARED), options.seeds, kept)
 
 
 if __name__ == "__main__":

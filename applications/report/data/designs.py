@@ -259,10 +259,14 @@ class Designs:
             objective.values * objective.sign for objective in self.objectives if np.isfinite(objective.values).any()
         ]
         first = np.unique([*always, *(int(np.nanargmin(values)) for values in ends)]).astype(np.int64)
-        on_fronts = np.setdiff1d(np.unique(np.concatenate([first[:0], *self.fronts.values()])), first)
+        is_on_front, is_left = np.zeros(self.count, bool), self.good.copy()
+        for line in self.fronts.values():
+            is_on_front[line] = True
+        is_on_front[first] = False
+        is_left[first], is_left[is_on_front] = False, False
         draw = np.random.default_rng(SEED)
-        remaining_designs = draw.permutation(np.setdiff1d(good, np.concatenate([first, on_fronts])))
-        chosen = np.concatenate([first, draw.permutation(on_fronts), remaining_designs])[:most]
+        on_fronts, others = (draw.permutation(np.flatnonzero(mask)) for mask in (is_on_front, is_left))
+        chosen = np.concatenate([first, on_fronts, others])[:most]
         return np.sort(chosen[self.good[chosen]])
 
 

@@ -28,7 +28,7 @@ from applications.studies.populations.asking import SearchSettings
 from applications.studies.populations.evolution import Evolution
 from applications.studies.populations.genes import Genome, Proposals, designs
 
-MOST_FITTED = 400
+MOST_FITTED = 160
 """Designs that a process is fitted to, at most: the best ones."""
 
 MOST_LISTED, MOST_DRAWN = 10_000, 400
@@ -49,8 +49,11 @@ INNER_POPULATION, INNER_GENERATIONS = 64, 25
 GRID = 2.0**20
 """Parts of the range of a continuous variable: coordinates are whole numbers of them, which a store gives back."""
 
-STEPS = 30
+STEPS = 15
 """Iterations of a fit."""
+
+SMOOTHNESS = 1.5
+"""Of the Matern kernels: metrics are largest values over time and cases, with kinks where the largest changes."""
 
 
 class Processes:
@@ -199,7 +202,7 @@ class _Process:
         from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
         scales = np.full(x.shape[1], math.exp(_typical(x.shape[1])))
-        kernel = ConstantKernel(1.0, (1e-3, 1e3)) * Matern(scales, (1e-2, 1e3), nu=2.5) + WhiteKernel(
+        kernel = ConstantKernel(1.0, (1e-3, 1e3)) * Matern(scales, (1e-2, 1e3), nu=SMOOTHNESS) + WhiteKernel(
             1e-5, (1e-8, 1e-2)
         )
         spread = float(y.std()) or 1.0
@@ -307,11 +310,15 @@ def _selected(models: _Models, x: Array, count: int, generator: np.random.Genera
 
 
 class _Volume:
-    """Hypervolume of scaled costs up to a little beyond the worst of a front."""
+    """Hypervolume of scaled costs up to a little beyond the worst of a front, or to the medians of feasible designs.
+
+    So a front that is short still grows at its ends: designs beyond its worst add to the volume.
+    """
 
     def __init__(self, costs: Array, feasible: Array) -> None:
         best = feasible[np.asarray(front(feasible), dtype=bool)]
-        self.reference = best.max(axis=0) + 0.1 * np.maximum(np.ptp(best, axis=0), 0.1)
+        beyond = best.max(axis=0) + 0.1 * np.maximum(np.ptp(best, axis=0), 0.1)
+        self.reference = np.maximum(beyond, np.median(feasible, axis=0))
         self.points = costs[np.asarray(front(costs), dtype=bool)]
         self.now = self._of(self.points)
 

@@ -17,7 +17,7 @@ import math
 import shutil
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -35,6 +35,7 @@ from pipeline.cluster.arguments import (
 )
 from pipeline.cluster.checks import Adapt, seconds
 from pipeline.cluster.file import ClusterConfig
+from pipeline.cluster.job_scripts import faults
 from pipeline.cluster.kinds import EXTRAS
 from pipeline.cluster.pods import cluster_name, complete
 from pipeline.cluster.safety import steering
@@ -141,14 +142,22 @@ def _started_by(config: ClusterConfig) -> str:
             return f"{config.kind.text}{', blocks on graphics cards' if config.cluster.device == 'gpu' else ''}\n"
         arguments = ARGUMENTS[config.kind.family](config, security_of_settings())
         if config.kind.family == "jobqueue":
-            arguments.pop("scheduler_options")
-            scheduler = f"{arguments.get('protocol', 'tcp://')}SCHEDULER"
-            job = _maker(config).job_cls(scheduler, name="NAME", **arguments)
-            return str(job.job_script())
+            return _job_script(config, arguments)
         if config.kind.family == "kubernetes":
             return json.dumps(_resource(config, arguments, "NAME"), indent=2) + "\n"
         arguments.pop("security", None)
         return json.dumps(arguments, indent=2) + "\n"
+
+
+def _job_script(config: ClusterConfig, arguments: Mapping[str, Any]) -> str:
+    """Return the script of a job. Raises InputError where its batch system would not understand a line."""
+    others = {name: value for name, value in arguments.items() if name != "scheduler_options"}
+    scheduler = f"{arguments.get('protocol', 'tcp://')}SCHEDULER"
+    script = str(_maker(config).job_cls(scheduler, name="NAME", **others).job_script())
+    for line, expected in faults(config.cluster.kind, script):
+        hint = f"Change the option in the section {'.'.join(config.kind.section)} that it comes from."
+        raise config.problem("kind", f"the line {line!r} in the script of a job", expected, hint)
+    return script
 
 
 def _found_there(config: ClusterConfig) -> str:
@@ -322,7 +331,11 @@ def _make(config: ClusterConfig) -> DaskCluster:
         if config.kind.family == "kubernetes":
             importlib.import_module("kr8s").api()  # a KubeCluster that finds no credentials complains again at exit
             arguments = {"custom_cluster_spec": _resource(config, arguments, cluster_name()), "quiet": True}
+        if config.kind.family == "jobqueue":
+            _job_script(config, arguments)
         return _maker(config)(**arguments)
+    except InputError:
+        raise
     except Exception as error:
         raise _not_started(config, error) from error
 

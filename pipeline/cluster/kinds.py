@@ -24,7 +24,8 @@ ClusterFamily = Literal["process", "running", "local", "ssh", "jobqueue", "kuber
 Role = Literal["client", "scheduler", "worker"]
 
 COUNT = frozenset({"n-workers", "adapt", "start-timeout", "insecure"})
-HMS = r"([0-9]+-)?[0-9]{1,4}:[0-5][0-9]:[0-5][0-9]", "HH:MM:SS"
+HMS = r"[0-9]{1,4}:[0-5][0-9]:[0-5][0-9]", "HH:MM:SS"
+DAYS_HMS = rf"([0-9]+-)?{HMS[0]}", "HH:MM:SS"
 HM = r"[0-9]{1,4}:[0-5][0-9]", "HH:MM"
 
 
@@ -100,7 +101,7 @@ KINDS: Mapping[str, ClusterKind] = {
         here=("client",),
         away=("scheduler", "worker"),
     ),
-    "slurm": _queue("jobs of SLURM", "slurm", "SLURMCluster", "sbatch", HMS),
+    "slurm": _queue("jobs of SLURM", "slurm", "SLURMCluster", "sbatch", DAYS_HMS),
     "pbs": _queue("jobs of PBS", "pbs", "PBSCluster", "qsub", HMS),
     "lsf": _queue("jobs of LSF", "lsf", "LSFCluster", "bsub", HM),
     "sge": _queue("jobs of Grid Engine", "sge", "SGECluster", "qsub", HMS),

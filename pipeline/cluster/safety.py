@@ -80,14 +80,22 @@ def check_commands(report: Report, node: object, writers: str, path: KeyPath = (
         here = (*path, key)
         if str(key).replace("_", "-") not in (*COMMANDS, *STEERING):
             check_commands(report, value, writers, here)
+            if here[0] == "jobqueue":
+                _check_lines(report, value, here)
             continue
         if writers:
             hint = "It is run as you, so make a file of your own; limbsweep cluster FILE shows what it would start."
             report(here, Got(f"a command that {writers} may write"), "commands in a file that only you may write", hint)
-        for index, command in enumerate(value if isinstance(value, list) else [value]):
-            if isinstance(command, str) and "\n" in command.strip("\n"):
-                place = (*here, index) if isinstance(value, list) else here
-                report(place, Got("several lines"), "one line", "Make an entry of the list for each.")
+        _check_lines(report, value, here)
+
+
+def _check_lines(report: Report, value: object, path: KeyPath) -> None:
+    """Report a text, or an entry of a list, of several lines: the second may be a command or a directive."""
+    for index, text in enumerate(value if isinstance(value, list) else [value]):
+        if isinstance(text, str) and "\n" in text.strip("\n"):
+            place = (*path, index) if isinstance(value, list) else path
+            hint = "Make an entry of the list for each." if isinstance(value, list) else ""
+            report(place, Got("several lines"), "one line", hint)
 
 
 def steering(settings: Mapping[str, Any]) -> Iterator[str]:

@@ -21,12 +21,12 @@ from pathlib import Path
 
 from benchmarks.campaigns.lines import print_lines
 from benchmarks.processes import COMMAND, environment
-from benchmarks.runs.scale import SCRIPTS, SWEEP, THREADS, Cost, cost
+from benchmarks.runs.scale import SCRIPTS, THREADS, Cost, cost, sweep_of
 from storage.ledger import Ledger
 from storage.manifest import Manifest
 
-INTERRUPTED = 130
-"""Exit status of a run that is interrupted and can go on."""
+ENDS = (0, 130, -signal.SIGINT)
+"""Exit statuses of a run that is done, or interrupted and can go on; the last of one that was about to end."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def part(folder: Path, seconds: float) -> Part:
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         text = out.read().decode(errors="replace")
-    assert process.returncode in (0, INTERRUPTED), f"exit status {process.returncode}\n{text[-2000:]}"
+    assert process.returncode in ENDS, f"exit status {process.returncode}\n{text[-2000:]}"
     assert (folder / "run.zarr").is_dir(), f"{seconds:g} s are too short to begin; give more --seconds"
     blocks = Manifest.load(folder / "run.zarr").layout.blocks
     done = Ledger.read(folder / "run.zarr", blocks).count
@@ -68,8 +68,7 @@ def part(folder: Path, seconds: float) -> Part:
 
 def parts(designs: int, seconds: float, folder: Path) -> Iterator[str]:
     """Yield a line for each part, and for what is done with the whole store. Raises AssertionError."""
-    columns = max(2, designs // 1000)
-    (folder / "sweep.yaml").write_text(SWEEP.format(rows=designs // columns, columns=columns), encoding="utf-8")
+    (folder / "sweep.yaml").write_text(sweep_of(designs), encoding="utf-8")
     (folder / "threads.yaml").write_text(THREADS, encoding="utf-8")
     yield f"{designs:,} designs"
     number, last = 0, False

@@ -1,7 +1,8 @@
 """Processor time and peak memory of each command for stores of many designs, beside those for fewer.
 
-A program: `python -m benchmarks.runs.scale [--designs 100000 1000000] [--only NAME ...]`. A five-bar on a grid of two
-lengths, ten times along a circle, one metric; each command is a process of its own, so its memory holds the
+A program: `python -m benchmarks.runs.scale [--designs 100000 1000000] [--times 10] [--only NAME ...]`. A five-bar on a
+grid of two lengths, ten times along a circle, one metric; of a hundred times and more the forces over time are stored
+too. Each command is a process of its own, so its memory holds the
 interpreter and the libraries. The row `run` computes in threads of the coordinator's process, with the memory of its
 blocks; `run, its coordinator` has one worker, whose memory is left out. A command is flat where its memory does not
 grow with the designs. Linux only.
@@ -30,9 +31,13 @@ design:
     proximal_length: {{start: 0.5, stop: 0.56, num: {rows}}}
     distal_length: {{start: 0.72, stop: 0.80, num: {columns}}}
 trajectories: {{circle: {{kind: circle, radius: 0.05, normal: [0, 1, 0], period: 1.0}}}}
-time: {{stop: 1.0, samples: 10}}
+time: {{stop: 1.0, samples: {times}}}
 metrics: [peak_force]
 """
+SERIES = "outputs: [actuator_force]\n"
+LONG = 100
+"""Times from which the forces over time are stored."""
+
 THREADS = "limbsweep: {cluster: {kind: threads}}\n"
 
 OPEN = """\
@@ -100,21 +105,27 @@ def cost(command: Sequence[str], folder: Path) -> Cost:
     return Cost(seconds, usage.ru_maxrss * 1024)
 
 
-def costs(designs: int, names: Sequence[str], folder: Path) -> Iterator[tuple[str, Cost]]:
-    """Yield the cost of each command for a sweep of so many designs. Raises AssertionError."""
+def sweep_of(designs: int, times: int = 10) -> str:
+    """Return the sweep file of so many designs and times."""
     columns = max(2, designs // 1000)
-    (folder / "sweep.yaml").write_text(SWEEP.format(rows=designs // columns, columns=columns), encoding="utf-8")
+    text = SWEEP.format(rows=designs // columns, columns=columns, times=times)
+    return text + (SERIES if times >= LONG else "")
+
+
+def costs(designs: int, times: int, names: Sequence[str], folder: Path) -> Iterator[tuple[str, Cost]]:
+    """Yield the cost of each command for a sweep of so many designs and times. Raises AssertionError."""
+    (folder / "sweep.yaml").write_text(sweep_of(designs, times), encoding="utf-8")
     (folder / "threads.yaml").write_text(THREADS, encoding="utf-8")
     for name in names:
         yield name, cost(COMMANDS[name], folder)
 
 
-def table(designs: Sequence[int], names: Sequence[str]) -> Iterator[str]:
+def table(designs: Sequence[int], times: int, names: Sequence[str]) -> Iterator[str]:
     """Yield the lines of the table; those of each number of designs as they come."""
     for count in designs:
-        yield f"{count:,} designs"
+        yield f"{count:,} designs, {times:,} times"
         with tempfile.TemporaryDirectory(prefix="limbsweep-scale-") as folder:
-            for name, each in costs(count, names, Path(folder)):
+            for name, each in costs(count, times, names, Path(folder)):
                 yield f"  {name:20}  {each}"
 
 
@@ -122,10 +133,11 @@ def main(words: list[str] | None = None) -> int:
     """Print the table; 1 where a command fails."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.runs.scale", description=__doc__)
     parser.add_argument("--designs", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--times", type=int, default=10)
     parser.add_argument("--only", nargs="+", choices=list(COMMANDS), default=list(COMMANDS))
     options = parser.parse_args(words)
     names = [name for name in COMMANDS if name in ("run", *options.only)]
-    return print_lines(table(options.designs, names))
+    return print_lines(table(options.designs, options.times, names))
 
 
 if __name__ == "__main__":

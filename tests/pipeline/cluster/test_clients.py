@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 import dask
 import pytest
+from dask.utils import key_split
 from distributed import Client, LocalCluster
 
 from pipeline.cluster import arguments as clients
@@ -22,7 +24,7 @@ from pipeline.errors import InputError, RunCancelledError
 from pipeline.execution.processes.garbage import COLLECTED
 from pipeline.execution.processes.worker import WorkerSetup
 from pipeline.execution.run import SMALL_SECONDS, near, run, submit
-from pipeline.monitor.log import Event, Started
+from pipeline.monitor.log import BlockDone, Event, Started
 from pipeline.plan.plan import plan
 from pipeline.stores.verify import verify
 from tests.pipeline.clusters import by_hand
@@ -257,3 +259,24 @@ def test_a_worker_that_is_set_up_has_what_tasks_need_and_looks_for_garbage_rarel
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.split() == [str(COLLECTED), "True", "True"]
+
+
+def test_tasks_have_names_that_a_dashboard_groups_and_none_is_left(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_finely(monkeypatch)
+    wrap_blocks(monkeypatch, slowly, 0.02)
+    names: set[str] = set()
+
+    def listen(event: Event) -> None:
+        if isinstance(event, BlockDone):
+            names.update(key_split(key) for keys in client.processing().values() for key in keys)
+            names.update(key_split(key) for key in client.who_has())
+
+    run(sweep(FEW), tmp_path / "s.zarr", client=client, listeners=[listen], granularity="limb")
+    assert names <= {"check", "trajectories", "limb1", "limb2", "limb3", "store"}
+    assert {"limb1", "store"} <= names
+    deadline = time.monotonic() + 20.0
+    while client.who_has() or any(client.processing().values()):
+        assert time.monotonic() < deadline, "tasks of a run that is over are left on the cluster"
+        time.sleep(0.05)

@@ -72,6 +72,28 @@ trajectories: {circle: {kind: circle, radius: 0.05, normal: [0, 1, 0], period: 1
 time: {stop: 0.4, step: 0.05}
 metrics: [peak_force]
 """
+STOPS = """\
+limbsweep: 1
+robot: five_bar
+design: {grid: {proximal_length: [0.5, 0.53, 0.56]}}
+simulation: {step: 0.005, stops: {left.1: {low: -0.4, high: 0.3, restitution: 0.5}}}
+time: {stop: 0.3, step: 0.05}
+outputs: [platform_position, actuator_position]
+metrics: [dissipated_energy]
+"""
+SHAPES = """\
+limbsweep: 1
+robot: delta_3rr2rrr
+variables: {rod: {default: 0.02, unit: m, lower: 0.005, upper: 0.06, text: diameter of the rods}}
+design: {grid: {upper_arm: [0.24, 0.26, 0.28], rod: [0.016, 0.02]}}
+shapes:
+  arm: {tube: [2 * rod, 1.8 * rod], material: aluminium}
+  'rod_*': {tube: [rod, rod - 0.004], density: 1600, young: 120.0e+9}
+trajectories: {line: {kind: line_sine, amplitude: [0.1, 0.15, 0.05], period: 1.0}}
+time: {stop: 0.8, step: 0.02}
+outputs: [{derivative: peak_force, of: [upper_arm, rod]}]
+metrics: [peak_force]
+"""
 SAMPLES = 41
 HERE = ClusterConfig.of("synchronous")
 
@@ -141,6 +163,24 @@ def _searched(store: Path) -> None:
     search(Sweep.from_text(SEARCH), store, generations=3, population=4, objectives=("peak_force",), cluster=HERE)
 
 
+def _stopped(store: Path) -> None:
+    """Simulations of the spanning tree with stops, one in each block."""
+    plan.FEW_CASES = plan.BLOCK_CASES = 1
+    run(Sweep.from_text(STOPS), store, HERE)
+
+
+def _shaped(store: Path) -> None:
+    """Masses from shapes, a variable, and derivatives as outputs, one design in each block."""
+    planning.SMALL_BLOCK, planning.WANTED_BLOCKS = SAMPLES, 10**9
+    run(Sweep.from_text(SHAPES), store, HERE)
+
+
+def _learnt(store: Path) -> None:
+    """Three generations of a search by Gaussian processes."""
+    options = {"generations": 3, "population": 4, "objectives": ("peak_force",), "method": "gp", "cluster": HERE}
+    search(Sweep.from_text(SEARCH), store, **options)  # type: ignore[arg-type]
+
+
 def _repair(store: Path) -> None:
     verify(store, repair=True, cluster=HERE)
 
@@ -162,8 +202,13 @@ SCENARIOS: dict[str, Scenario] = {
         Scenario("search", _nothing, _searched, _searched),
         Scenario("append", _small, _larger, _larger),
         Scenario("repair", _damaged, _repair, _repair_and_run),
+        Scenario("stops", _nothing, _stopped, _stopped),
+        Scenario("shapes", _nothing, _shaped, _shaped),
+        Scenario("learning search", _nothing, _learnt, _learnt),
     )
 }
+FEW = ("run", "simulation", "search", "append", "repair")
+"""Scenarios of which each makes other steps; the others make those of one of them."""
 
 
 # steps, and death at one of them
@@ -307,13 +352,13 @@ def _require_same(scenario: Scenario, store: Path, expected: Mapping[str, str], 
 def for_scenarios(campaign: Campaign, what: str, description: str | None, words: list[str] | None) -> int:
     """Run a campaign for the scenarios that the command line asks for, and print its figures; 1 where one fails."""
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.campaigns.{what}", description=description)
-    parser.add_argument("--scenario", choices=[*SCENARIOS, "all"], default="all")
+    parser.add_argument("--scenario", choices=[*SCENARIOS, "few", "all"], default="all")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     options = parser.parse_args(words)
     print(f"seed {options.seed}", flush=True)
     for name, scenario in SCENARIOS.items():
-        if options.scenario in (name, "all"):
+        if options.scenario in (name, "all") or (options.scenario == "few" and name in FEW):
             with tempfile.TemporaryDirectory(prefix=f"limbsweep-{what}-") as folder:
                 try:
                     for line in campaign(scenario, Path(folder), options.every, options.seed):

@@ -19,13 +19,15 @@ LocalFolder.write = write
 
 
 def test_a_coordinator_that_dies_at_some_steps_is_gone_on_with() -> None:
-    code, told = campaign("crashes", "--every", "250")
+    code, told = campaign("crashes", "--scenario", "few", "--every", "250")
     assert code == 0, told
     assert told.count("every store is bit-identical to an undisturbed one, and sound") == 5
 
 
 @pytest.mark.chaos
-@pytest.mark.parametrize("scenario", ["run", "append", "repair", "simulation", "search"])
+@pytest.mark.parametrize(
+    "scenario", ["run", "append", "repair", "simulation", "search", "stops", "shapes", "learning search"]
+)
 def test_a_coordinator_that_dies_at_any_step_is_gone_on_with(scenario: str) -> None:
     code, told = campaign("crashes", "--scenario", scenario)
     assert code == 0, told

@@ -57,6 +57,9 @@ class BlockReader:
             try:
                 return self.location.read_within(key, limit)
             except FileNotFoundError:
+                if not self.location.exists():
+                    gone = f"{self.location}: was moved or removed since it was opened; open it again"
+                    raise StoreError(gone) from None
                 raise self.damage(index, name, f"missing (block {index} of {name})") from None
             except (ForeignFileError, TooLargeError) as error:
                 what = str(error.strerror).partition(",")[0]

@@ -162,7 +162,7 @@ class RunLoop:
             case Withdrawn(reason):
                 self._recall(attempt, reason)
             case StoreError() as error:
-                raise StoreError(f"{error}\nthe run stopped at block {attempt.block}; run it again to go on") from error
+                raise stopped_at(attempt.block, error) from error
             case BaseException() as error:
                 self._handle_failure(attempt, failure(error))
             case value:
@@ -188,7 +188,11 @@ class RunLoop:
         for event in failures:
             self.failed_cases += isinstance(event, CaseFailed)
             self.notify(event)
-        self.ledger.append(delivered(receipt, self.writer))
+        try:
+            stored = delivered(receipt, self.writer)
+        except StoreError as error:
+            raise stopped_at(attempt.block, error) from error
+        self.ledger.append(stored)
         self.agenda.succeeded()
         self._pauses.succeeded()
         if attempt.step == "compute":
@@ -330,6 +334,11 @@ class RunLoop:
         self._backed_up.setdefault(attempt.block, []).append(time.monotonic())
         self.notify(BlockRetried(attempt.block, "help", reason))
         return True
+
+
+def stopped_at(block: int, error: StoreError) -> StoreError:
+    """Return the error of a run that ends because a block cannot be stored."""
+    return StoreError(f"{error}\nthe run stopped at block {block}; run it again to go on")
 
 
 CHECKS: Sequence[Callable[[RunLoop], None]] = (

@@ -216,6 +216,9 @@ ADVICE = {
     r"InvalidAccessKeyId|SignatureDoesNotMatch|AccessDenied|Access Denied|Forbidden|InvalidToken": (
         "check the credentials, here and on all workers, and that they may list, read, write and delete there"
     ),
+    r"No such file or directory|Stale file handle": (
+        "see that the store was not moved or removed, and that its disk is there, then run it again to go on"
+    ),
     r"SlowDown|reduce your request rate|ServiceUnavailable": "wait a while, then run it again to go on",
 }
 """Remedy for an error of a service, by a pattern of its text."""

@@ -20,7 +20,7 @@ from tests.storage.faults import ERRORS, FaultyLocation
 MANY = 10**9
 ADVICE = (
     "check free space and permissions, or choose another store|lost or stale|differs from what was written"
-    "|wait a while, then run it again|give credentials where|check the address|make the bucket"
+    "|wait a while, then run it again|give credentials where|check the address|make the bucket|see that the store"
 )
 
 

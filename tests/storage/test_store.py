@@ -216,6 +216,15 @@ def test_write_that_stores_something_else_is_found(writer: StoreWriter, monkeypa
         writer.write(0, arrays)
 
 
+def test_a_store_that_is_moved_while_it_is_written_or_read_is_told(full: StoreWriter) -> None:
+    data = open_results(full.location)
+    full.location.path.rename(full.location.path.with_name("elsewhere"))
+    with pytest.raises(StoreError, match="was moved or removed since it was opened; open it again"):
+        data["actuator_force"].load(scheduler="synchronous")
+    with pytest.raises(StoreError, match="see that the store was not moved or removed, and that its disk is there"):
+        full.write(0, block(LAYOUT, 0))
+
+
 def test_full_disk(writer: StoreWriter, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

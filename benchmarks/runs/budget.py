@@ -65,7 +65,7 @@ STORAGE = 0.023
 
 @dataclass(frozen=True)
 class Budget:
-    """What a sweep takes: samples, seconds of a core, files and bytes before compression."""
+    """Cost of a sweep: samples, seconds of a core, files and bytes before compression."""
 
     samples: int
     seconds: float

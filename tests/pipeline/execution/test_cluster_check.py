@@ -1,4 +1,4 @@
-"""What `limbsweep check --cluster` tells: who may compute, and who writes the results."""
+"""Rows of `limbsweep check --cluster`: the workers that may compute, and who writes the results."""
 
 from __future__ import annotations
 

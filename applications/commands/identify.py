@@ -12,7 +12,7 @@ from applications.commands.refusals import Refused
 from applications.commands.terminal import with_record
 from applications.identification.machines.description_keys import check_keys
 from pipeline.documents.outputs import check_output
-from pipeline.documents.tables.reader import RECORDINGS
+from pipeline.documents.tables.reader import is_recording_name
 
 
 @with_record(IdentifyOptions)
@@ -35,7 +35,7 @@ def identify(options: IdentifyOptions) -> None:
 
 def _refuse_tables(source: str) -> None:
     """Raise Refused for a file of signals in the place of what says what its columns are."""
-    if Path(source).suffix.lower() in RECORDINGS and Path(source).is_file():
+    if is_recording_name(source) and Path(source).is_file():
         raise Refused(
             f"{source}: got a file of signals alone; expected a recording description, which names its robot and "
             f"columns. Write one, or limbsweep identify ROBOT {source} --columns DESCRIPTION"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import IO
@@ -19,7 +19,9 @@ from pipeline.documents.files import decode, open_regular
 from pipeline.documents.tables.arrow import open_parquet
 from pipeline.documents.tables.bags import open_bag
 from pipeline.documents.tables.columns import RECORDED, SIDE, Bounds, Columns, Variable, Variables, columns_of
+from pipeline.documents.tables.gzipped import ENDING, unpacked
 from pipeline.documents.tables.hdf5 import hdf5_variables
+from pipeline.documents.tables.json_lines import open_json_lines
 from pipeline.documents.tables.matlab import mat_variables
 from pipeline.documents.tables.netcdf import netcdf_variables
 from pipeline.documents.tables.numpy_files import npy_variables, npz_variables
@@ -46,9 +48,11 @@ class Format:
 
 
 TEXT = Format("text", (".csv", ".txt", ".dat", ".tsv"), columns=open_text)
+JSON_LINES = Format("lines of JSON", (".jsonl", ".ndjson"), columns=open_json_lines)
 HDF5 = Format("HDF5", (".h5", ".hdf5", ".nc4"), variables=hdf5_variables)
 FORMATS = (
     TEXT,
+    JSON_LINES,
     Format("NPY", (".npy",), variables=npy_variables),
     Format("NPZ", (".npz",), variables=npz_variables),
     Format("Parquet", (".parquet",), columns=open_parquet),
@@ -58,21 +62,37 @@ FORMATS = (
     Format("bag of ROS", (".bag", ".db3", ".mcap"), of_path=partial(open_bag, variables=npz_variables)),
 )
 RECORDINGS: Mapping[str, Format] = {ending: kind for kind in FORMATS for ending in kind.endings}
-"""Kinds of recordings by the ending of a file."""
+"""Kinds of recordings by the ending of a file, before `.gz` where it is behind gzip."""
 SIDE_FILES: Mapping[str, Format] = {
     ending: kind
     for ending, kind in RECORDINGS.items()
-    if kind.of_path is None and (kind is not TEXT or ending == ".csv")
+    if kind.of_path is None and kind is not JSON_LINES and (kind is not TEXT or ending == ".csv")
 }
 """Kinds of files beside a sweep by ending; text is CSV with a header, without tolerance."""
+
+
+def is_recording_name(name: str) -> bool:
+    """Return whether a file has the ending of a recording, behind gzip too."""
+    return os.path.splitext(_without_gzip(name))[1].lower() in RECORDINGS
+
+
+def _without_gzip(name: str) -> str:
+    return name[: -len(ENDING)] if name.lower().endswith(ENDING) else name
 
 
 @contextmanager
 def open_columns(path: str | os.PathLike[str], bounds: Bounds = RECORDED) -> Iterator[Columns]:
     """Open the columns of a file, of the kind of its ending; values are read at their first use. Raises InputError."""
     name = os.fspath(path)
-    kind = _kind(name, name, RECORDINGS)
-    with open_regular(name, bounds.file) as stream:
+    plain_name = _without_gzip(name)
+    is_packed = plain_name != name
+    kind = _kind(plain_name, name, RECORDINGS)
+    if is_packed and kind.of_path is not None:
+        raise refused(name, f"a {kind.name} behind gzip", "the file without gzip", "Unpack it first.")
+    with (
+        open_regular(name, bounds.file) as file,
+        unpacked(file, name, bounds) if is_packed else nullcontext(file) as stream,
+    ):
         if not os.fstat(stream.fileno()).st_size:
             raise refused(name, "an empty file", "a recording")
         if kind.of_path is not None:

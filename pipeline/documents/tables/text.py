@@ -21,6 +21,7 @@ import numpy as np
 
 from pipeline.documents.file_kinds import looks_binary
 from pipeline.documents.tables.columns import Array, Bounds, Columns, ReadColumns, unit_in_name
+from pipeline.documents.tables.torn import check_torn
 from pipeline.documents.units import UNITS
 from pipeline.errors import refused, size
 
@@ -30,9 +31,6 @@ PIECE = 4 << 20
 """Bytes that are read at a time."""
 HEAD = 200
 """Lines in which the first row of numbers stands, at the latest."""
-TORN = 0.02
-"""Share of rows that may be torn; some few always may."""
-FEW = 5
 OTHER_UNITS = (
     "A",
     "mA",
@@ -220,17 +218,8 @@ class _Rows:
         if is_cut:
             self.torn.pop()
             columns = {name: values[:-1] for name, values in columns.items()}
-        return ReadColumns(columns, tuple(self._notes(is_cut=is_cut)))
-
-    def _notes(self, *, is_cut: bool) -> Iterator[str]:
-        if self.torn:
-            text = f"{len(self.torn)} of {self.count} rows are no rows of {len(self.layout.names)} numbers"
-            where = f"the first is row {self.torn[0] + 1} below the header"
-            if len(self.torn) > max(min(FEW, self.count // 20), TORN * self.count):
-                raise refused(self.file, f"{text} ({where})", "rows of as many numbers", "Is it one table?")
-            yield f"{text}, {where}; they are taken as missing"
-        if is_cut:
-            yield "the last row is cut off; it is left out"
+        expected = f"rows of {len(self.layout.names)} numbers"
+        return ReadColumns(columns, check_torn(self.file, self.torn, self.count, expected, is_cut=is_cut))
 
     def _pieces(self, stream: IO[bytes]) -> Iterator[tuple[list[str], int]]:
         """Yield whole lines of the text in pieces, without comments and empty ones, and the row number of the first."""

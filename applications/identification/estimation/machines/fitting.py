@@ -328,7 +328,7 @@ def relative(forces: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def _columns(part: FitRows, kept: Sequence[int]) -> FitRows:
-    return FitRows(part.matrix[:, :, list(kept)], part.forces, part.good)
+    return replace(part, matrix=part.matrix[:, :, list(kept)])
 
 
 def weighted_rows(machine: RecordedMachine, fit: MachineFit) -> list[FitRows]:
@@ -346,7 +346,8 @@ def _weighted(parts: Sequence[FitRows], values: np.ndarray) -> tuple[list[FitRow
     weighted = []
     for part in parts:
         measured = None if part.measured is None else part.measured / noise[:, None]
-        weighted.append(FitRows(part.matrix / noise[:, None], part.forces / noise, part.good, measured))
+        forces = part.forces / noise
+        weighted.append(replace(part, matrix=part.matrix / noise[:, None], forces=forces, measured=measured))
     return weighted, noise
 
 

@@ -112,7 +112,7 @@ def _factors(training: Sequence[Run], base: BaseParameters, fit: MachineFit, noi
 
 def _loaded(part: FitRows, run: Run, fit: MachineFit) -> tuple[FitRows, np.ndarray]:
     """Rows of the columns that are estimated with forces as recorded, and those that a known payload takes."""
-    kept = FitRows(part.matrix[:, :, list(fit.kept)], run.forces, part.good)
+    kept = replace(part, matrix=part.matrix[:, :, list(fit.kept)], forces=run.forces)
     return kept, np.broadcast_to(run.remainder, run.forces.shape)
 
 
@@ -131,4 +131,4 @@ def _with_factors(run: Run, fit: MachineFit, factors: np.ndarray) -> FitRows:
     matrix = np.concatenate([part.matrix[:, :, list(fit.kept)], recorded], axis=2) / fit.noise[:, None]
     # s f - load = Y p, with f as recorded: the factors' own part goes to the left
     target = (part.forces - run.forces) / fit.noise
-    return FitRows(matrix, target, part.good)
+    return replace(part, matrix=matrix, forces=target)

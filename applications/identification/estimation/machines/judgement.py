@@ -194,7 +194,7 @@ def _offsets(machine: RecordedMachine, fit: MachineFit, parts: list[FitRows]) ->
     if machine.unshared is None or not contrasts.size:
         return
     equal = null_space(contrasts.T)
-    equal_parts = [FitRows(part.matrix @ equal, part.forces, part.good) for part in parts]
+    equal_parts = [replace(part, matrix=part.matrix @ equal) for part in parts]
     alike = FactoredRows(equal_parts)
     offsets = Extension(OFFSETS, tuple(part.matrix @ contrasts for part in parts))
     differ = lack_of_fit(alike, offsets)
@@ -202,12 +202,12 @@ def _offsets(machine: RecordedMachine, fit: MachineFit, parts: list[FitRows]) ->
         return
     masses = _masses(machine, fit)
     heavier = [
-        FitRows(np.concatenate([part.matrix, columns], axis=2), part.forces, part.good)
+        replace(part, matrix=np.concatenate([part.matrix, columns], axis=2))
         for part, columns in zip(equal_parts, masses, strict=True)
     ]
     # all copies heavier by the same are the parameters that they share
     independent = independent_columns(np.concatenate([part.matrix[part.good] for part in heavier]))
-    heavier = [FitRows(part.matrix[:, :, independent], part.forces, part.good) for part in heavier]
+    heavier = [replace(part, matrix=part.matrix[:, :, independent]) for part in heavier]
     if not lack_of_fit(FactoredRows(heavier), offsets).is_significant:
         instead = lack_of_fit(alike, Extension(OFFSETS, masses))
         yield replace(differ, values=instead.values, deviations=instead.deviations)

@@ -189,12 +189,11 @@ class Run:
 
     def beside(self, robot: Robot, model: MachineModel) -> np.ndarray:
         """Return the columns beside those of bodies alone, of another model too, through the filter."""
-        motion: ActuatorMotion = (self.thin.position, self.thin.velocity, self.thin.acceleration)
-        return self.thin.filtered(replace(model, step=self.thin.step).beside(robot, motion))[self.numbers]
+        return columns_beside(self.recording, self.numbers, robot, model)
 
     def rows(self, base: BaseParameters) -> FitRows:
         """Return the rows of base parameters."""
-        return FitRows(base.reduced(self.matrix), self.linear_forces, self.good)
+        return FitRows(base.reduced(self.matrix), self.linear_forces, self.good, colour=self.recording.colour)
 
     @property
     def linear_forces(self) -> np.ndarray:
@@ -226,6 +225,18 @@ def thinned(recording: Prepared) -> tuple[Prepared, np.ndarray]:
     series = ("position", "velocity", "acceleration", "force", "usable", "resting")
     parts = {name: getattr(recording, name)[samples] for name in series}
     return replace(recording, step=recording.step * stride, **parts), samples
+
+
+def columns_beside(recording: Prepared, numbers: np.ndarray, robot: Robot, model: MachineModel) -> np.ndarray:
+    """Return the columns beside those of bodies, through the filter, at some of the samples of `thinned`.
+
+    Dry friction turns from one sample to the next, so they are filtered at the rate of the recording, as forces are.
+    """
+    motion: ActuatorMotion = (recording.position, recording.velocity, recording.acceleration)
+    samples = numbers * thinning(recording)
+    parts = [recording.filtered(column)[samples] for column in model.each_beside(robot, motion)]
+    shape = len(numbers), recording.force.shape[1]
+    return np.stack(parts, axis=2) if parts else np.zeros((*shape, 0))
 
 
 def run_of(recording: Prepared, moving: Moving, rows: Rows) -> Run:
@@ -431,10 +442,16 @@ class RecordedMachine:
                 "payload: got one and friction that reactions load, which it changes; expected one of them; leave "
                 "recordings with payload out"
             )
-        return tuple(
-            run_of(recording, moving, self.rows_of(recording))
-            for recording, moving in zip(self.recordings, self.motions, strict=True)
-        )
+        pairs = zip(self.recordings, self.motions, strict=True)
+        return tuple(self._with_beside(run_of(*pair, self.rows_of(pair[0]))) for pair in pairs)
+
+    def _with_beside(self, run: Run) -> Run:
+        """Return a run with the columns beside those of bodies at the rate of the recording."""
+        if self.model.coupled(self.robot) is not None:
+            return run
+        matrix = run.matrix.copy()
+        matrix[:, :, self.beside] = run.beside(self.robot, self.model)
+        return replace(run, matrix=matrix)
 
     @cached_property
     def motions(self) -> tuple[Moving, ...]:

@@ -333,9 +333,13 @@ class MachineModel:
 
     def beside(self, robot: Robot, actuators: ActuatorMotion) -> np.ndarray:
         """Return the columns beside those of bodies alone."""
-        samples, count = actuators[0].shape
-        parts = [factor(actuators) for _, factor in self._beside(robot)]
-        return np.stack(parts, axis=2) if parts else np.zeros((samples, count, 0))
+        parts = list(self.each_beside(robot, actuators))
+        return np.stack(parts, axis=2) if parts else np.zeros((*actuators[0].shape, 0))
+
+    def each_beside(self, robot: Robot, actuators: ActuatorMotion) -> Iterator[np.ndarray]:
+        """Yield the columns (samples, actuator) beside those of bodies one by one."""
+        for _, factor in self._beside(robot):
+            yield factor(actuators)
 
     def _beside(self, robot: Robot) -> list[tuple[Column, Callable[[ActuatorMotion], np.ndarray]]]:
         names, count = robot.mechanism.actuators, len(robot.mechanism.actuators)

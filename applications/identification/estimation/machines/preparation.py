@@ -41,6 +41,8 @@ BESIDE = 2.0
 """Periods of the cutoff beside a gap whose samples are not used."""
 SHORTEST = 30
 """Samples that filters and differences need."""
+SPECTRAL_LINES = 4096
+"""Frequencies that the power of noise behind a filter is summed over."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,15 @@ class Prepared:
         assert self.used.cutoff is not None, "prepared recordings have a cutoff"
         wanted_rate = self.used.rate or 2.0 * self.used.cutoff
         return max(1, round(1.0 / (wanted_rate * self.step)))
+
+    @property
+    def colour(self) -> float:
+        """Power at low frequencies of white noise in the kept samples of a filtered signal, over its mean."""
+        cutoff, order = self.filter
+        rate = 1.0 / (self.every * self.step)
+        frequency = np.linspace(0.0, 0.5 / self.step, SPECTRAL_LINES)
+        passed = 1.0 / (1.0 + (frequency / cutoff) ** (2 * order)) ** 2
+        return float(0.5 * rate / np.trapezoid(passed, frequency))
 
     @property
     def kept(self) -> np.ndarray:

@@ -8,7 +8,7 @@ the number of independent samples.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import solve_toeplitz
@@ -36,13 +36,15 @@ class FitRows:
     """One recording's rows of a fit, already weighted: matrix (samples, actuator, column), forces (samples, actuator).
 
     Samples are evenly spaced in time. Rows that are not `good` (samples, actuator) are left out. measured: the matrix
-    that residuals are of, where `matrix` is its projection on instruments.
+    that residuals are of, where `matrix` is its projection on instruments. colour: power of white noise at low
+    frequencies over its mean, once it has passed the filter of the forces.
     """
 
     matrix: np.ndarray
     forces: np.ndarray
     good: np.ndarray
     measured: np.ndarray | None = None
+    colour: float = 1.0
 
     def residuals(self, values: Array) -> np.ndarray:
         """Residuals (samples, actuator); zero where a row is left out."""
@@ -51,7 +53,7 @@ class FitRows:
 
     def on(self, instruments: np.ndarray) -> FitRows:
         """These rows with others (samples, actuator, column) in place of the matrix, which residuals go on with."""
-        return FitRows(instruments, self.forces, self.good, self.matrix)
+        return replace(self, matrix=instruments, measured=self.matrix)
 
 
 def stacked(parts: Sequence[FitRows]) -> tuple[np.ndarray, np.ndarray]:
@@ -152,10 +154,14 @@ def deviations(parts: Sequence[FitRows], values: Array, kind: str = LARGEST) -> 
 
 
 def white_covariance(parts: Sequence[FitRows], values: Array) -> np.ndarray:
-    """Covariance (column, column) where all residuals are independent and of one size."""
+    """Covariance (column, column) where noise is white and of one size before the filter of the forces.
+
+    Parameters are told by motions, which are slow: what the filter takes from the noise of samples near its cutoff is
+    missing in the residuals and not in the parameters.
+    """
     matrix = stacked(parts)[0]
     inverse, sizes = _normal_inverse(matrix)
-    power = sum(float(np.sum(part.residuals(values) ** 2)) for part in parts)
+    power = sum(float(np.sum(part.residuals(values) ** 2)) * part.colour for part in parts)
     return np.asarray(inverse * power / max(len(matrix) - matrix.shape[1], 1) / np.outer(sizes, sizes))
 
 
@@ -366,12 +372,13 @@ def lack_of_fit(rows: FactoredRows, extension: Extension) -> LackOfFit:
     remaining = rows.residuals - new @ values
     residuals, used = rows.by_time(remaining), rows.count + len(values)
     parts = [
-        FitRows(matrix, part.forces, part.good) for matrix, part in zip(rows.by_time(new), rows.parts, strict=True)
+        replace(part, matrix=matrix, measured=None) for matrix, part in zip(rows.by_time(new), rows.parts, strict=True)
     ]
     spread = np.diag(_correlated_covariance(parts, residuals, used))
     before, after = float(rows.residuals @ rows.residuals), float(remaining @ remaining)
     # correlated noise is explained by slow columns as if there were fewer samples
-    free = max(independent_rows(residuals) - used, 3.0)
+    white = sum(float(part.good.sum()) / part.colour for part in parts)
+    free = max(min(independent_rows(residuals), white) - used, 3.0)
     ratio = (before - after) / max(after, np.finfo(float).tiny) * free / len(values)
     share = 1.0 - after / before if before > 0 else 0.0
     return LackOfFit(

@@ -66,8 +66,10 @@ def test_the_table_has_every_figure_beside_the_one_of_before(house: House) -> No
 def test_the_program_prints_what_a_run_enters() -> None:
     command = [sys.executable, "-m", "benchmarks.house", "--trace", "--json"]
     printed = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)["figures"]
-    entered = printed["modules entered from a length to its torque"]
-    assert entered > printed["modules of these that have the value"] > 10
+    entered = printed["modules entered from a sweep file to its results"]
+    assert entered > printed["modules that meet a metric's name"] > printed["modules that meet a design length"] > 10
+    assert printed["modules that meet a design length"] <= 20
+    assert printed["modules that meet a load force"] <= 18
 
 
 # the same bits

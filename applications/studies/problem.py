@@ -35,7 +35,7 @@ STRIP = 1 << 16
 """Samples times directions that are computed at a time."""
 
 SIDE_BY_SIDE = 256
-"""BlockDesigns that are simulated at a time, at least."""
+"""Designs that are simulated at a time, at least."""
 
 DIFFERENCE = 1e-4
 """Share of a range by which differences of simulations go to each side."""

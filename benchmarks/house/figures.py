@@ -72,8 +72,8 @@ def measure(root: Path, *, trace: bool = False) -> House:
     figures["class names used twice or more"] = len(twice)
     if trace:
         way = route(root)
-        figures["modules entered from a length to its torque"] = len(way.entered)
-        figures["modules of these that have the value"] = len(way.with_value)
+        figures["modules entered from a sweep file to its results"] = len(way.entered)
+        figures |= {f"modules that meet {value}": len(modules) for value, modules in way.meeting.items()}
     return House(commit(root), figures, twice)
 
 

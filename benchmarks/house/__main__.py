@@ -1,8 +1,8 @@
 """Prints the figures of a checkout beside those before the refactoring, or writes them to where they are kept.
 
 - `python -m benchmarks.house [--root DIR]`: a table
-- `python -m benchmarks.house --trace`: also the modules that a sweep enters when it is run, and those of them that meet a
-  length, a load, the name of a metric and a torque
+- `python -m benchmarks.house --trace`: also the modules that a sweep enters when it is run, and those of them that meet
+  a length, a load, the name of a metric and a torque
 - `python -m benchmarks.house --root DIR --trace --json`: all figures as they are kept in `before.json`
 - `python -m benchmarks.house --record`: the figures of this checkout become the record that `tests/test_house.py` holds
 """

@@ -42,7 +42,7 @@ metrics: [{METRIC}]
 CLUSTER = "limbsweep: {cluster: {kind: synchronous}}\n"
 
 DEPTH = 3
-"""How many containers may stand around a value."""
+"""Containers that may stand around a value."""
 LONGEST = 300
 """Items of the longest list or mapping that is searched: programs in the making are longer, and hold symbols."""
 

@@ -109,3 +109,23 @@ class SectionContent(Content[Value], Generic[Value, Said]):
         All problems are reported; None where they leave no value.
         """
         raise NotImplementedError
+
+
+class FamilyContent(SectionContent[Value, Said]):
+    """Content of a section that adds to the robot: parameters, or masses that follow from some."""
+
+    @classmethod
+    def extend(cls, reading: SweepReading) -> Description | None:
+        """Return the robot with the section; None where the file lacks it, or it has problems."""
+        family = reading.extended_family(cls.key) if reading.said(cls) else None
+        return None if family is None else cls.extend_family(reading, family)
+
+    @classmethod
+    def extend_family(cls, reading: SweepReading, family: Family) -> Description | None:
+        """Return a family with the section; None after a reported problem."""
+        raise NotImplementedError
+
+    @classmethod
+    def read(cls, reading: SweepReading) -> Self:
+        """Return the content, which the robot has already."""
+        return cls(None)  # type: ignore[arg-type]  # a section with another value reads it

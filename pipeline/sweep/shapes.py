@@ -18,7 +18,7 @@ from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.kinds import NOTHING
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.formulas import FormulaReader
-from pipeline.sweep.reading import SectionContent, SweepReading
+from pipeline.sweep.reading import FamilyContent, SweepReading
 from robots.criteria.shapes import MATERIALS, LinkShape, Material
 from robots.formats.description import Description
 from robots.formulas import checked, ordered
@@ -56,7 +56,7 @@ class ShapeSection(Section):
     joint_mass: Hollow = Field(default=0.0, description="mass at every joint of the link, such as a rod end [kg]")
 
 
-class ShapesContent(SectionContent[Mapping[str, LinkShape], Mapping[str, ShapeSection]]):
+class ShapesContent(FamilyContent[Mapping[str, LinkShape], Mapping[str, ShapeSection]]):
     """Shapes of links by names and patterns: their masses and inertias, and where criteria say so their stiffness."""
 
     key = KEY
@@ -69,11 +69,14 @@ class ShapesContent(SectionContent[Mapping[str, LinkShape], Mapping[str, ShapeSe
     )
 
     @classmethod
-    def extend(cls, reading: SweepReading) -> Description | None:
+    def extend_family(cls, reading: SweepReading, family: Family) -> Description | None:
         """Return the robot with the masses of the shapes; mistakes are reported when the section is read."""
-        sections = reading.said(cls)
-        family = reading.extended_family(KEY) if sections else None
-        return None if family is None else _shaped_family(Report(reading.report.document), sections, family)
+        report = Report(reading.report.document)
+        shapes = _shapes(FormulaReader(report, DesignAxis(family, {}, NOTHING)), reading.said(cls))
+        try:
+            return shaped(family, shapes) if shapes and not report.problems else None
+        except ParameterError:
+            return None
 
     @classmethod
     def read(cls, reading: SweepReading) -> Self:
@@ -89,15 +92,6 @@ class ShapesContent(SectionContent[Mapping[str, LinkShape], Mapping[str, ShapeSe
             reading.report((KEY,), Got("these"), "links of the robot, each named once", sentence(str(error)))
             return cls({})
         return cls(shapes)
-
-
-def _shaped_family(report: Report, sections: Mapping[str, ShapeSection], family: Family) -> Description | None:
-    """Return the family with the masses of the shapes; None where something is wrong, which goes to `report`."""
-    shapes = _shapes(FormulaReader(report, DesignAxis(family, {}, NOTHING)), sections)
-    try:
-        return shaped(family, shapes) if shapes and not report.problems else None
-    except ParameterError:
-        return None
 
 
 def _shapes(reader: FormulaReader, sections: Mapping[str, ShapeSection]) -> dict[str, LinkShape]:

@@ -8,7 +8,7 @@ Designs sweep them like any parameter, and numbers of limits and criteria follow
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -17,15 +17,16 @@ from pipeline.documents.validation import Text
 from pipeline.robot_files.parameters import read_parameter
 from pipeline.robot_files.sections import ParameterSection
 from pipeline.sweep.axes.reader import NAME, TAKEN
-from pipeline.sweep.reading import SectionContent, SweepReading
+from pipeline.sweep.reading import FamilyContent, SweepReading
 from robots.formats.description import Description
 from robots.loads.wrapped import varied
+from robots.model import Family
 from robots.parameters import ParameterError
 
 KEY = "variables"
 
 
-class VariablesContent(SectionContent[None, Mapping[str, ParameterSection]]):
+class VariablesContent(FamilyContent[None, Mapping[str, ParameterSection]]):
     """Parameters that the sweep adds to those of its robot."""
 
     key = KEY
@@ -38,12 +39,9 @@ class VariablesContent(SectionContent[None, Mapping[str, ParameterSection]]):
     )
 
     @classmethod
-    def extend(cls, reading: SweepReading) -> Description | None:
-        """Return the robot with these parameters; None without any, or after a reported mistake."""
+    def extend_family(cls, reading: SweepReading, family: Family) -> Description | None:
+        """Return the robot with these parameters; None after a reported problem."""
         sections, report = reading.said(cls), reading.report
-        family = reading.extended_family(KEY) if sections else None
-        if family is None:
-            return None
         before = len(report.problems)
         variables = [read_parameter(report, name, section, (KEY, name)) for name, section in sections.items()]
         for name in sections:
@@ -57,8 +55,3 @@ class VariablesContent(SectionContent[None, Mapping[str, ParameterSection]]):
         except ParameterError as error:
             report((KEY,), Got("a parameter of the robot"), "new names", sentence(str(error)))
             return None
-
-    @classmethod
-    def read(cls, reading: SweepReading) -> Self:
-        """Nothing is left to read."""
-        return cls(None)

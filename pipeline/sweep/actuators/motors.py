@@ -12,7 +12,7 @@ from typing import Self
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.actuators.sections import MotorsSection
 from pipeline.sweep.limits import LimitsContent
-from pipeline.sweep.reading import SectionContent, SweepReading, optional
+from pipeline.sweep.reading import FamilyContent, SweepReading, optional
 from robots.formats.description import Description
 from robots.limits import Capacity
 from robots.loads.motors import (
@@ -40,7 +40,7 @@ KEYS = {
 """Keys of the section by the names of the parameters."""
 
 
-class MotorsContent(SectionContent[None, MotorsSection | None]):
+class MotorsContent(FamilyContent[None, MotorsSection | None]):
     """Temperature and supply of motors: parameters of the robot."""
 
     key = KEY
@@ -48,10 +48,22 @@ class MotorsContent(SectionContent[None, MotorsSection | None]):
     after = ("limits",)
 
     @classmethod
-    def extend(cls, reading: SweepReading) -> Description | None:
-        """Return the robot with parameters for temperature and supply."""
-        section = reading.said(cls)
-        return None if section is None else read_motors(reading.report, section, reading.extended_family(KEY))
+    def extend_family(cls, reading: SweepReading, family: Family) -> Description | None:
+        """Return the robot with parameters for temperature and supply; None after a reported problem."""
+        section, report = reading.said(cls), reading.report
+        assert section is not None
+        said = section.model_dump(exclude_none=True)
+        for parameter in (*PARAMETERS, *SUPPLY.values()):
+            key = KEYS[parameter.name]
+            if key in said and parameter.problem(said[key]):
+                report((KEY, key), said[key], parameter.bounds)
+                return None
+        try:
+            return supplied(family, **said)
+        except ParameterError as error:
+            hint = sentence(str(error))
+            report((KEY,), Got("motors of a robot"), "a robot with motors without such parameters", hint)
+            return None
 
     @classmethod
     def read(cls, reading: SweepReading) -> Self:
@@ -60,23 +72,6 @@ class MotorsContent(SectionContent[None, MotorsSection | None]):
         capacities = limits.actuators.values() if limits else ()
         check_supply(reading.report, reading.file.metrics, reading.said(cls), capacities)
         return cls(None)
-
-
-def read_motors(report: Report, section: MotorsSection | None, family: Family | None) -> Description | None:
-    """Read the robot with these parameters; None where it has none, or something is wrong, which goes to `report`."""
-    if section is None or family is None:
-        return None
-    said = section.model_dump(exclude_none=True)
-    for parameter in (*PARAMETERS, *SUPPLY.values()):
-        key = KEYS[parameter.name]
-        if key in said and parameter.problem(said[key]):
-            report((KEY, key), said[key], parameter.bounds)
-            return None
-    try:
-        return supplied(family, **said)
-    except ParameterError as error:
-        report((KEY,), Got("motors of a robot"), "a robot with motors without such parameters", sentence(str(error)))
-        return None
 
 
 def check_supply(

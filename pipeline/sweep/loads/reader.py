@@ -18,7 +18,7 @@ from pydantic import Field
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.loads.sections import KINDS, LoadSection
-from pipeline.sweep.reading import SectionContent, SweepReading
+from pipeline.sweep.reading import FamilyContent, SweepReading
 from pipeline.sweep.sections import GroupName
 from pipeline.sweep.trajectories.loads import COLUMNS
 from pipeline.sweep.trajectories.reader import PointsReader, check_reach
@@ -39,7 +39,7 @@ from robots.model import Family
 KEY = "loads"
 
 
-class LoadsContent(SectionContent[None, Mapping[str, LoadSection]]):
+class LoadsContent(FamilyContent[None, Mapping[str, LoadSection]]):
     """Loads on links and platform: parameters and signals of the robot."""
 
     key = KEY
@@ -52,35 +52,25 @@ class LoadsContent(SectionContent[None, Mapping[str, LoadSection]]):
     )
 
     @classmethod
-    def extend(cls, reading: SweepReading) -> Description | None:
-        """Return the robot with its loads."""
+    def extend_family(cls, reading: SweepReading, family: Family) -> Description | None:
+        """Return the robot with its loads; None after a reported problem."""
         sections, report = reading.said(cls), reading.report
-        family = reading.extended_family(KEY) if sections else None
-        return read_loads(report, sections, family, PointsReader(report, reading.files))
+        points = PointsReader(report, reading.files)
+        loads = {name: load for name, section in sections.items() if (load := _load(report, name, section, points))}
+        if len(loads) < len(sections):
+            return None
+        try:
+            return loaded(family, loads)
+        except LoadError as error:
+            hint = sentence(error.hint) if error.hint else ""
+            report(_existing(report, (KEY, *error.path)), Got(error.got), error.expected, hint)
+            return None
 
     @classmethod
     def read(cls, reading: SweepReading) -> Self:
         """Refuse tables over time that end before the sweep does."""
         check_tables(reading.report, reading.said(cls), reading.description, reading.duration)
         return cls(None)
-
-
-def read_loads(
-    report: Report, sections: Mapping[str, LoadSection], family: Family | None, points: PointsReader
-) -> Description | None:
-    """Read the robot with its loads; None where it has none, or something is wrong, which goes to `report`."""
-    if not sections or family is None:
-        return None
-    loads = {name: load for name, section in sections.items() if (load := _load(report, name, section, points))}
-    if len(loads) < len(sections):
-        return None
-    try:
-        return loaded(family, loads)
-    except LoadError as error:
-        path = (KEY, *error.path)
-        hint = sentence(error.hint) if error.hint else ""
-        report(_existing(report, path), Got(error.got), error.expected, hint)
-        return None
 
 
 def check_tables(

@@ -21,7 +21,7 @@ import numpy as np
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.axes import samples
 from pipeline.sweep.axes.kinds import MAX_DRAWN, Array, ArrayValues, Axis, Listed
-from pipeline.sweep.reading import SectionContent, SweepReading, optional
+from pipeline.sweep.reading import FamilyContent, SweepReading, optional
 from pipeline.sweep.tolerances.sections import FittedTolerances, ToleranceSection, TolerancesSection
 from pipeline.sweep.tolerances.spread import JointSpread, correlated
 from robots.formats.description import Description
@@ -35,17 +35,29 @@ DIGITS = 12
 LEAST_UNIT = 2.0**-53
 
 
-class TolerancesContent(SectionContent[JointSpread, TolerancesSection | None]):
+class TolerancesContent(FamilyContent[JointSpread, TolerancesSection | None]):
     """JointSpread of parameters. Deviations themselves are parameters, and part of the designs."""
 
     key = KEY
     field = optional(TolerancesSection, "deviations of parameters that every design is computed under; default: none")
 
     @classmethod
-    def extend(cls, reading: SweepReading) -> Description | None:
-        """Return the robot with deviations as parameters."""
-        section = reading.said(TolerancesContent)
-        return None if section is None else read_tolerances(reading.report, section, reading.extended_family(KEY))
+    def extend_family(cls, reading: SweepReading, family: Family) -> Description | None:
+        """Return the robot with deviations as parameters; None after a reported problem."""
+        section, report = reading.said(cls), reading.report
+        assert section is not None
+        parameters = section.parameters
+        for name, part in parameters.items():
+            if (part.deviation is None) == (part.limit is None):
+                got = "neither deviation nor limit" if part.deviation is None else "both deviation and limit"
+                report((KEY, "parameters", name), Got(got), "one of deviation and limit")
+        try:
+            return toleranced(family, tuple(parameters))
+        except ParameterError as error:
+            wrong = next((name for name in parameters if repr(name) in str(error)), None)
+            path = (KEY, "parameters") if wrong is None else (KEY, "parameters", wrong)
+            report(path, Got(wrong or "these"), "parameters of the robot", sentence(str(error)), key=wrong is not None)
+            return None
 
     @classmethod
     def read(cls, reading: SweepReading) -> Self:
@@ -60,23 +72,6 @@ class Deviations(Listed):
     def describe(self) -> dict[str, Any]:
         """Describe the deviations under a key of their own."""
         return {KEY: super().describe()["list"]}
-
-
-def read_tolerances(report: Report, section: TolerancesSection | None, family: Family | None) -> Description | None:
-    """Read the robot with deviations as parameters; None without a section, or after a reported mistake."""
-    if section is None or family is None:
-        return None
-    for name, part in section.parameters.items():
-        if (part.deviation is None) == (part.limit is None):
-            got = "neither deviation nor limit" if part.deviation is None else "both deviation and limit"
-            report((KEY, "parameters", name), Got(got), "one of deviation and limit")
-    try:
-        return toleranced(family, tuple(section.parameters))
-    except ParameterError as error:
-        wrong = next((name for name in section.parameters if repr(name) in str(error)), None)
-        path = (KEY, "parameters") if wrong is None else (KEY, "parameters", wrong)
-        report(path, Got(wrong or "these"), "parameters of the robot", sentence(str(error)), key=wrong is not None)
-        return None
 
 
 def tolerances_of(section: TolerancesSection | None) -> tuple[str, ...]:

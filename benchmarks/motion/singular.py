@@ -38,11 +38,12 @@ STATES = 50_000
 DISTANCES = 100
 """States on a ray."""
 
-SHIFTS = 3
+SHIFTS = 8
 """Computations at shifted inputs."""
 
-LONGER = 600, 200
-"""States of a robot that are computed in 64 bits: the most sensitive, and random ones."""
+LONGER, ROUNDS = 500, 40
+"""States of a robot that are computed in 64 bits at a time: random ones first, then the most sensitive, and how often:
+as long as the others may be wrong."""
 
 CHECKED = 5, 2
 """Of these the number that is computed in many digits: those of the largest errors, and random ones."""
@@ -128,15 +129,21 @@ def near(robot: Robot, count: int) -> Near:
     states = lines.at(rays, lines.ends()[rays] - 10.0 ** random.uniform(-13.0, 0.0, len(rays)))
     force, status = lines.forces(states)
     change = _changes(lines, states, force, random)
-    usable = np.flatnonzero(status == Status.OK)
-    usable = usable[np.argsort(-change[usable])]
     if not longer.CAN_BE_LONGER:
         raise CheckError("singular: got a processor without numbers of 64 bits; expected one of x86")
-    picked = np.concatenate([usable[: LONGER[0]], random.permutation(usable[LONGER[0] :])[: LONGER[1]]])
-    errors = _apart(force[picked], longer.forces(robot, lines.keywords({key: x[picked] for key, x in states.items()})))
-    ratio = float((errors / change[picked]).max(initial=0.0))
-    others = ratio * float(change[np.setdiff1d(usable, picked)].max(initial=0.0))
-    return Near(status, errors, _exact_errors(lines, states, force, picked[np.argsort(-errors)], random), others)
+    usable = random.permutation(np.flatnonzero(status == Status.OK))
+    left = usable[np.argsort(-change[usable])]
+    chosen, places, errors, others = usable[:LONGER], np.zeros(0, dtype=int), np.zeros(0), np.inf
+    for _ in range(ROUNDS):
+        wider = longer.forces(robot, lines.keywords({key: x[chosen] for key, x in states.items()}))
+        places, errors = np.append(places, chosen), np.append(errors, _apart(force[chosen], wider))
+        left = left[~np.isin(left, chosen)]
+        others = float((errors / change[places]).max() * change[left].max(initial=0.0))
+        if len(places) > LONGER and others <= ESTIMATE:
+            break
+        chosen = left[:LONGER]
+    exact = _exact_errors(lines, states, force, places[np.argsort(-errors)], random)
+    return Near(status, errors, exact, others)
 
 
 def _changes(lines: Lines, states: States, force: Array, random: np.random.Generator) -> Array:

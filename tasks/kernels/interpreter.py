@@ -131,7 +131,7 @@ def long_operations() -> Operations:
 class _Machine:
     """Values of all nodes while a program runs; arrays of shape (cases, samples), or (cases, 1).
 
-    extra_rounds: rounds that loops go on for after their end.
+    extra_rounds: rounds that loops go on for after their end, but for those that some samples skip, paths.
     """
 
     def __init__(self, program: Program, inputs: Arrays, operations: Operations, extra_rounds: int = 0):
@@ -156,8 +156,9 @@ class _Machine:
         finished = np.zeros(shape, dtype=bool)
         if loop.skip is not None:
             finished = finished | self.values[loop.skip]
-        settled, left = finished, np.full(shape, self.extra_rounds)
-        for _ in range(0 if finished.all() else loop.limit + self.extra_rounds):
+        more = self.extra_rounds if loop.skip is None else 0
+        settled, left = finished, np.full(shape, more)
+        for _ in range(0 if finished.all() else loop.limit + more):
             for i, value in zip(loop.state, state, strict=True):
                 self.values[i] = value
             self.region(2 * index + 1)
@@ -178,7 +179,7 @@ def interpret(
 ) -> dict[Key, np.ndarray]:  # fmt: skip
     """Evaluate the outputs of `program` with NumPy.
 
-    operations: in place of those on doubles; extra_rounds: rounds that loops go on for after their end.
+    operations: in place of those on doubles; extra_rounds: see `_Machine`.
 
     Case inputs (cases, size), sample inputs (cases or 1, size, samples), flat in their cores. Outputs (cases, size,
     samples); reduced ones (cases, size), over the first `valid` samples. Lanes are reduced as the compiled kernel does

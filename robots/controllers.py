@@ -28,7 +28,8 @@ _PER_POSITION, _PER_RATE, _PER_SUM = "N m/rad or N/m", "N m s/rad or N s/m", "N 
 class ControllerKind:
     """A kind of controller: its gains, the spaces that it works in, where it comes from.
 
-    `sums`: whether it integrates the error. `model`: what it computes from the robot itself: `gravity`, the forces that
+    `sums`: whether it integrates the error, or `cascade`: that of the rate to its own reference, which the error of the
+    position sets. `model`: what it computes from the robot itself: `gravity`, the forces that
     hold it where it is, or `dynamics`, those that a commanded acceleration takes; gains of the latter are per mass.
     """
 
@@ -38,6 +39,7 @@ class ControllerKind:
     source: str
     spaces: tuple[Space, ...] = get_args(Space)
     sums: bool = False
+    cascade: bool = False
     model: Literal["", "gravity", "dynamics"] = ""
 
 
@@ -50,6 +52,8 @@ _I = _gain("ki", _PER_SUM, "force per integral of the error")
 _D = _gain("kd", _PER_RATE, "force per error of rate")
 _SICILIANO = "Siciliano et al. 2009, Robotics: Modelling, Planning and Control, sections 6.3, 6.5, 8.5 and 8.6"
 
+_GROSS = "Gross, Hamann and Wiegaertner 2001, Electrical Feed Drives in Automation, sections 4 and 5"
+
 CONTROLLERS: Mapping[str, ControllerKind] = {
     kind.name: kind
     for kind in (
@@ -58,6 +62,16 @@ CONTROLLERS: Mapping[str, ControllerKind] = {
         ControllerKind(
             "pid", (_P, _I, _D), "`pd`, and the integral of the error, which waits while a drive is at its limit",
             _SICILIANO, sums=True,
+        ),
+        ControllerKind(
+            "p_pi",
+            (
+                _gain("kp", "1/s", "rate per error of position"),
+                _gain("kv", _PER_RATE, "force per error of rate"),
+                _gain("ki", "1/s", "share of the integral in the error of rate, 1 over the reset time"),
+                Parameter("kf", "1", 1.0, 0.0, 10.0, "share of the reference's rate that is fed forward"),
+            ),
+            "cascade of drives: a loop of position sets the rate that a PI loop keeps", _GROSS, sums=True, cascade=True,
         ),
         ControllerKind(
             "computed_torque",
@@ -125,7 +139,7 @@ def check_space(mechanism: Mechanism, kind: str, space: str) -> Space:
         raise ParameterError(f"kind: got {kind!r}; {nearest(kind, CONTROLLERS)}")
     if mechanism.underactuated and (CONTROLLERS[kind].model or space != "actuator"):
         few = f"{len(mechanism.actuators)} actuators for {len(mechanism.freedoms)} freedoms"
-        raise ParameterError(f"space: got {kind} in {space}; expected pd or pid of actuators for a robot with {few}")
+        raise ParameterError(f"space: got {kind} in {space}; expected pd, pid or p_pi of actuators for a robot with {few}")
     allowed: list[Space] = [
         name for name in CONTROLLERS[kind].spaces if name != ("task" if mechanism.is_chain else "joint")
     ]

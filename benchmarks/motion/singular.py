@@ -150,7 +150,7 @@ def _changes(lines: Lines, states: States, force: Array, random: np.random.Gener
     """Return the largest changes of forces by rounding errors of the inputs (state,), infinite where one has none."""
     result = np.full(len(force), NO_CHANGE)
     for _ in range(SHIFTS):
-        moved = {key: np.nextafter(x, random.choice([-np.inf, np.inf], x.shape)) for key, x in states.items()}
+        moved = {key: x + np.spacing(np.abs(x).max()) * random.normal(size=x.shape) for key, x in states.items()}
         result = np.maximum(result, np.nan_to_num(_apart(lines.forces(moved)[0], force), nan=np.inf))
     return result
 

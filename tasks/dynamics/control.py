@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -37,11 +37,15 @@ from tasks.mechanics.families import structure_of
 
 @dataclass(frozen=True)
 class ControlErrors:
-    """Of one coordinate: errors of position and rate, and the integral of the first [s times that]."""
+    """Of one coordinate: errors of position and rate, and the integral of the first [s times that].
+
+    Of a cascade the integral is that of `speed_error`, and `aim` is the rate of the reference.
+    """
 
     position: Scalar
     rate: Scalar
     integral: Scalar = 0.0
+    aim: Scalar = 0.0
 
 
 def pd(error: ControlErrors, kp: Scalar, kd: Scalar) -> Scalar:
@@ -54,7 +58,19 @@ def pid(error: ControlErrors, kp: Scalar, ki: Scalar, kd: Scalar) -> Scalar:
     return error.position * kp + error.rate * kd + error.integral * ki
 
 
-LAWS: Mapping[str, Callable[..., Scalar]] = {"pd": pd, "pd_gravity": pd, "pid": pid, "computed_torque": pd}
+def speed_error(error: ControlErrors, kp: Scalar, kf: Scalar) -> Scalar:
+    """Return the error of a rate whose reference the error of the position sets, with a share of the aim's own rate."""
+    return error.position * kp + error.rate + error.aim * (kf - 1.0)
+
+
+def p_pi(error: ControlErrors, kp: Scalar, kv: Scalar, ki: Scalar, kf: Scalar) -> Scalar:
+    """Proportional to the error of rate and to its integral."""
+    return (speed_error(error, kp, kf) + error.integral * ki) * kv
+
+
+LAWS: Mapping[str, Callable[..., Scalar]] = {
+    "pd": pd, "pd_gravity": pd, "pid": pid, "p_pi": p_pi, "computed_torque": pd,
+}  # fmt: skip
 """Laws by name of their kind."""
 
 
@@ -63,9 +79,9 @@ def command_program(family: Family, controller: Controller) -> Program:
     """Return the `force` (actuator,) that a controller asks for, before limits; of a computed torque, `acceleration`.
 
     Per sample: `gains` (gain, coordinate), `error`, `error_rate`, `integral` and `feedforward` (coordinate,), an
-    acceleration or nothing; `hold` (actuator,), forces that hold the robot, or nothing; and where coordinates are not
-    those of actuators, `jacobian` of each limb: J^T u is the force along them, of more actuators than coordinates the
-    least.
+    acceleration or nothing; of a cascade `aim` (coordinate,), the rate of the reference; `hold` (actuator,), forces
+    that hold the robot, or nothing; and where coordinates are not those of actuators, `jacobian` of each limb: J^T u is
+    the force along them, of more actuators than coordinates the least.
     """
     structure, mechanism = structure_of(family), family.reference
     count, actuators = len(coordinates(mechanism, controller.space)), len(mechanism.actuators)
@@ -75,9 +91,12 @@ def command_program(family: Family, controller: Controller) -> Program:
     def one_sample(
         gains: Array, error: Array, error_rate: Array, integral: Array, feedforward: Array, hold: Array, **rows: Any
     ) -> dict[str, Any]:
-        names, law = [gain.name for gain in kind.gains], LAWS[kind.name]
+        names, law, aim = [gain.name for gain in kind.gains], LAWS[kind.name], rows.get("aim", [0.0] * count)
         along = [
-            law(ControlErrors(error[i], error_rate[i], integral[i]), **dict(zip(names, gains[:, i], strict=True)))
+            law(
+                ControlErrors(error[i], error_rate[i], integral[i], aim[i]),
+                **dict(zip(names, gains[:, i], strict=True)),
+            )
             for i in range(count)
         ]
         if kind.model == "dynamics":
@@ -91,6 +110,7 @@ def command_program(family: Family, controller: Controller) -> Program:
 
     sample: dict[Any, Shape] = {"gains": (len(kind.gains), count), "error": (count,), "error_rate": (count,)}
     sample |= {"integral": (count,), "feedforward": (count,), "hold": (actuators,)}
+    sample |= {"aim": (count,)} if kind.cascade else {}
     if not direct and kind.model != "dynamics":
         for k, instance in enumerate(mechanism.instances):
             driven = len(mechanism.limbs[instance.limb].actuators)
@@ -175,8 +195,11 @@ class ControlLaw:
         """Return the values after the step; `model` gives the forces of a motion input, `run` runs a program."""
         kind, key = self.controller.row, (self.family, self.controller)
         values |= run(errors_program(*key, encoders=self.encoders), values)
+        if kind.cascade:
+            values |= run(speed_error_program(self.controller.kind, self.coordinates), values)
         if kind.sums:
-            values |= run(integral_program(self.coordinates, self.actuators), values)
+            summed = "speed_error" if kind.cascade else "error"
+            values |= run(integral_program(self.coordinates, self.actuators, summed), values)
         integral = values["next_integral"] if kind.sums else values["no_integral"]
         values |= {"hold": values["no_force"], "feedforward": values["no_integral"], "integral": integral}
         if kind.model == "gravity":
@@ -213,10 +236,15 @@ def _task_error(motion: Array, wanted: Array) -> list[Scalar]:
 def errors_program(family: Family, controller: Controller, *, encoders: bool) -> Program:
     """Return the `error` and `error_rate` (coordinate,) of a controller, with encoders as these read positions.
 
+    Of a cascade, beside them the rate of the reference, `aim`.
+
     What encoders would have read one sample before the first is what positions and rates of the first say.
     """
     structure, mechanism = structure_of(family), family.reference
     space, count = controller.space, len(coordinates(mechanism, controller.space))
+
+    def aimed(rates: Sequence[Scalar] | Array) -> dict[str, Any]:
+        return {"aim": [*rates]} if controller.row.cascade else {}
 
     def measured(inputs: Mapping[str, Array]) -> tuple[Any, Any, Any, Any]:
         if space == "actuator":
@@ -231,10 +259,11 @@ def errors_program(family: Family, controller: Controller, *, encoders: bool) ->
             motion, wanted = inputs["motion"], inputs["wanted"]
             error, there, here = _task_error(motion, wanted), _twist(wanted), _twist(motion)
             places = structure.positions
-            return {"error": [error[k] for k in places], "error_rate": [there[k] - here[k] for k in places]}
+            rates = [there[k] - here[k] for k in places]
+            return {"error": [error[k] for k in places], "error_rate": rates, **aimed([there[k] for k in places])}
         at, rate, to, to_rate = measured(inputs)
         if not encoders:
-            return {"error": to - at, "error_rate": to_rate - rate}
+            return {"error": to - at, "error_rate": to_rate - rate, **aimed(to_rate)}
         (due,), (first,), (passed,) = (inputs[name] for name in ("due", "first", "passed"))
         read, seen, kept = [], [], []
         for k, size in enumerate(inputs["resolution"]):
@@ -245,7 +274,8 @@ def errors_program(family: Family, controller: Controller, *, encoders: bool) ->
             read.append(now)
             seen.append(where(coarse, (now - last) / passed, rate[k]))
             kept.append(where(due > 0.5, now, last))
-        return {"error": to - array(read), "error_rate": to_rate - array(seen), "next_read": kept}
+        rates = to_rate - array(seen)
+        return {"error": to - array(read), "error_rate": rates, "next_read": kept, **aimed(to_rate)}
 
     size = structure.motion_size
     sample: dict[Any, Shape] = {"motion": (size,), "wanted": (size,)}
@@ -254,16 +284,35 @@ def errors_program(family: Family, controller: Controller, *, encoders: bool) ->
         sample = dict.fromkeys(names, (count,))
     if encoders and space != "task":
         sample |= dict.fromkeys(("resolution", "read"), (count,)) | dict.fromkeys(("due", "first", "passed"), (1,))
-    return trace(f"{family.name}.errors.{space}", one_sample, case={}, sample=sample, fuse=False)
+    name = f"{family.name}.errors.{space}{'.aim' * controller.row.cascade}"
+    return trace(name, one_sample, case={}, sample=sample, fuse=False)
 
 
 @functools.cache
-def integral_program(count: int, actuators: int) -> Program:
-    """Return `next_integral` (coordinate,), which waits while a limit of a drive is reached and the error pushes on."""
+def speed_error_program(kind: str, count: int) -> Program:
+    """Return the `speed_error` (coordinate,) of a cascade, which its integral sums."""
+    names = [gain.name for gain in CONTROLLERS[kind].gains]
+    place, share = names.index("kp"), names.index("kf")
+
+    def one_sample(gains: Array, error: Array, error_rate: Array, aim: Array) -> dict[str, Any]:
+        errors = [ControlErrors(error[i], error_rate[i], aim=aim[i]) for i in range(count)]
+        return {"speed_error": [speed_error(x, gains[place, i], gains[share, i]) for i, x in enumerate(errors)]}
+
+    sample: dict[Any, Shape] = {"gains": (len(names), count), **dict.fromkeys(("error", "error_rate", "aim"), (count,))}
+    return trace(f"speed_error.{kind}.{count}", one_sample, case={}, sample=sample, fuse=False)
+
+
+@functools.cache
+def integral_program(count: int, actuators: int, summed: str = "error") -> Program:
+    """Return `next_integral` (coordinate,), which waits while a limit of a drive is reached and the error pushes on.
+
+    summed: name of the error.
+    """
 
     def one_sample(
-        error: Array, integral: Array, along: Array, saturated: Array, due: Array, first: Array, passed: Array
+        integral: Array, along: Array, saturated: Array, due: Array, first: Array, passed: Array, **errors: Array
     ) -> dict[str, Any]:
+        error = errors[summed]
         at_limit: Mask = False
         for each in saturated:
             at_limit = either(each > 0.5, at_limit)
@@ -274,9 +323,9 @@ def integral_program(count: int, actuators: int) -> Program:
             result.append(where(grows, old + e * passed[0], old))
         return {"next_integral": result}
 
-    sample = dict.fromkeys(("error", "integral", "along"), (count,)) | {"saturated": (actuators,)}
+    sample = dict.fromkeys((summed, "integral", "along"), (count,)) | {"saturated": (actuators,)}
     sample |= dict.fromkeys(("due", "first", "passed"), (1,))
-    return trace(f"integral.{count}.{actuators}", one_sample, case={}, sample=sample, fuse=False)
+    return trace(f"integral.{summed}.{count}.{actuators}", one_sample, case={}, sample=sample, fuse=False)
 
 
 @functools.cache

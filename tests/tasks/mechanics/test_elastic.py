@@ -293,7 +293,7 @@ def test_a_sweep_simulates_a_servo_behind_elastic_drives() -> None:
     bent = np.abs(q[..., 3:6] - q[..., :3]).max(axis=(1, 2))
     assert bent[0] > 20 * bent[1]
     model_based = {"kind": "computed_torque", "space": "joint", "parameters": {"kp": 1.0, "kd": 1.0}}
-    rule = "expected pd or pid of actuators for a robot with 3 actuators for 6 freedoms"
+    rule = "expected pd, pid or p_pi of actuators for a robot with 3 actuators for 6 freedoms"
     with pytest.raises(ls.InputError, match=rule):
         Sweep.from_dict({**text, "simulation": {"controller": model_based}})
 

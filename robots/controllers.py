@@ -139,7 +139,8 @@ def check_space(mechanism: Mechanism, kind: str, space: str) -> Space:
         raise ParameterError(f"kind: got {kind!r}; {nearest(kind, CONTROLLERS)}")
     if mechanism.underactuated and (CONTROLLERS[kind].model or space != "actuator"):
         few = f"{len(mechanism.actuators)} actuators for {len(mechanism.freedoms)} freedoms"
-        raise ParameterError(f"space: got {kind} in {space}; expected pd, pid or p_pi of actuators for a robot with {few}")
+        rule = f"expected pd, pid or p_pi of actuators for a robot with {few}"
+        raise ParameterError(f"space: got {kind} in {space}; {rule}")
     allowed: list[Space] = [
         name for name in CONTROLLERS[kind].spaces if name != ("task" if mechanism.is_chain else "joint")
     ]

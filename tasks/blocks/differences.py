@@ -19,6 +19,7 @@ from robots.quantities import FRICTION, GAINS, QUANTITIES, STATE, simulated
 from robots.status import Status
 from tasks.blocks.block import Block, BlockDerivatives
 from tasks.blocks.derived_series import PARTS, largest
+from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.pool import Arrays
 
 FACTOR, SCALES = 6.0, POINTS // 2
@@ -100,12 +101,12 @@ def difference_arrays(block: Block, requested: BlockDerivatives, compute: Comput
     a time that their points take no more memory than the block, but a few groups of lanes.
     """
     cases = len(block.friction) * len(block.trajectories)
-    step = max(-(-block.designs // POINTS), LITTLE // cases, 1)
+    count = len(block.designs)
+    step = max(-(-count // POINTS), LITTLE // cases, 1)
     parts = []
-    for start in range(0, block.designs, step):
-        designs = slice(start, min(start + step, block.designs))
-        gravities = None if block.gravities is None else block.gravities[designs]
-        part = replace(block, parameters=block.parameters[designs], gravities=gravities)
+    for start in range(0, count, step):
+        designs = slice(start, min(start + step, count))
+        part = replace(block, designs=block.designs.take(designs))
         parts.append(_Differences(part, requested.cut(designs, slice(None)), compute).arrays())
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
@@ -164,10 +165,9 @@ class _Differences:
 
     def _tables(self, number: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         """Yield the axes that a parameter moves: dim, rates (row or 1, number), and the table itself (row, number)."""
-        block, requested = self.block, self.requested
-        field = np.array([block.gravity]) if block.gravities is None else block.gravities
-        tables = [("design", requested.parameters, block.parameters), (FRICTION, requested.friction, block.friction)]
-        tables.append((GRAVITY, requested.gravity, field))
+        block, requested, designs = self.block, self.requested, self.block.designs
+        tables = [("design", requested.parameters, designs.parameters), (FRICTION, requested.friction, block.friction)]
+        tables.append((GRAVITY, requested.gravity, designs.gravity))
         if block.simulation is not None:
             extra = len(requested.offsets) - block.simulation.state.shape[1]
             state = np.pad(block.simulation.state, ((0, 0), (0, extra)))
@@ -179,19 +179,24 @@ class _Differences:
     def _computed(self, dim: str, tables: np.ndarray) -> Arrays:
         """Return quantities (point, ...) where the table of an axis is each of `tables` (point, row, number)."""
         block, rows = self.block, tables.reshape(-1, tables.shape[-1])
+        parameters, gravity = block.designs.parameters, block.designs.gravity
         if dim == GRAVITY and block.simulation is not None:
-            part = [self.compute(replace(block, gravity=tuple(row))) for row in rows.tolist()]
+            moved = [replace(block, designs=BlockDesigns(parameters, row[None])) for row in rows]
+            part = [self.compute(each) for each in moved]
             return {name: np.stack([arrays[name] for arrays in part]) for name in self.middle}
-        if dim in ("design", GRAVITY):
-            designs = np.tile(block.parameters, (POINTS, 1)) if dim == GRAVITY else rows
-            gravities = None if block.gravities is None else np.tile(block.gravities, (POINTS, 1))
-            if dim == GRAVITY:
-                gravities = np.repeat(rows, POINTS * block.designs // len(rows), axis=0)
-            moved = replace(block, parameters=designs, gravities=gravities)
-            return self._cut(self.compute(moved), "design", 0)
+        if dim == "design":
+            gravity = np.tile(gravity, (POINTS, 1)) if len(gravity) > 1 else gravity
+            return self._of_designs(BlockDesigns(rows, gravity))
+        if dim == GRAVITY:
+            fields = np.repeat(rows, POINTS * len(parameters) // len(rows), axis=0)
+            return self._of_designs(BlockDesigns(np.tile(parameters, (POINTS, 1)), fields))
         if dim == FRICTION:
             return self._cut(self.compute(replace(block, friction=rows)), FRICTION, 0)
         return self._of_simulation(dim, rows)
+
+    def _of_designs(self, designs: BlockDesigns) -> Arrays:
+        """Return quantities (point, ...) of other designs (point times design)."""
+        return self._cut(self.compute(replace(self.block, designs=designs)), "design", 0)
 
     def _of_simulation(self, dim: str, rows: np.ndarray) -> Arrays:
         """Return quantities (point, ...) of simulations with other gains, or other starts."""

@@ -43,6 +43,7 @@ PAGES = (
     "test_notebooks.py::test_a_notebook_runs[design_study]",
     "test_notebooks.py::test_a_notebook_runs[own_robot_and_cluster]",
     "test_notebooks.py::test_a_notebook_runs[recording]",
+    "test_notebooks.py::test_a_notebook_runs[log_to_decision]",
     "test_examples_in_docstrings.py::test_a_public_name_has_an_example_that_runs[excite]",
     "test_examples_in_docstrings.py::test_a_public_name_has_an_example_that_runs[report]",
     "test_examples_in_docstrings.py::test_a_public_name_has_an_example_that_runs[study.workspace]",

@@ -39,8 +39,8 @@ def html(outputs: list[dict[str, Any]]) -> list[str]:
     return [output["data"]["text/html"] for output in outputs if "text/html" in output.get("data", {})]
 
 
-def test_there_are_five() -> None:
-    assert len(FILES) == 5
+def test_there_are_six() -> None:
+    assert len(FILES) == 6
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

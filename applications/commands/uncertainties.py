@@ -15,6 +15,8 @@ from applications.studies.uncertainty import MetricUncertainty
 from applications.studies.uncertainty import uncertainty as of_parameters
 from pipeline.documents.files import read_text
 from pipeline.sweep.stored import stored_sweep
+from pipeline.sweep.tolerances.fitted import EXPECTED, parse_fitted
+from storage.encoding.documents import parse_json
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -45,10 +47,19 @@ def _cells(effect: MetricUncertainty) -> tuple[str, ...]:
 
 
 def _table(path: Path) -> Mapping[str, float] | DataFrame:
-    """Return the covariance in a file: a matrix with names along both axes, or two columns, name and deviation."""
+    """Return the covariance in a file: a matrix with names along both axes, or two columns, name and deviation.
+
+    A JSON file is that of `limbsweep identify --output`.
+    """
     import pandas as pd
 
     text = read_text(str(path), LIMIT)
+    if path.suffix == ".json":
+        try:
+            names, matrix = parse_fitted(parse_json(text.encode()))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise refuse("covariance", f"{path.name}: {error}", EXPECTED) from None
+        return pd.DataFrame(matrix, index=list(names), columns=list(names))
     try:
         table = pd.read_csv(io.StringIO(text), index_col=0).astype(float)
     except (ValueError, TypeError) as error:

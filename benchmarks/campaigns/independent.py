@@ -33,6 +33,9 @@ GAIN = 35.15065188
 RATIOS = np.array([32.0, 32.0, 45.0, -48.0, 45.0, 32.0])
 CURRENTS = np.array([14.87, 13.26, 11.13, 10.62, 11.03, 11.47])
 
+TIAGO = ("position", "velocity", "effort")
+TIAGO_GAINS = np.array([1.0, 13.6, 13.6, -8.7, -8.7, -20.5968, -20.5968, -20.5968])
+
 
 @dataclass(frozen=True)
 class JointSignals:
@@ -69,6 +72,23 @@ def read_ur10e(folder: Path) -> list[JointSignals]:
     return [JointSignals(t[:, 0], t[:, 1:7], t[:, 13:19] * CURRENTS, t[:, 7:13]) for t in tables]
 
 
+def read_tiago(folder: Path) -> list[JointSignals]:
+    """Return the recording of TIAGo's torso and arm."""
+    tables = (np.loadtxt(folder / f"tiago_{name}.csv", delimiter=",", skiprows=1) for name in TIAGO)
+    position, velocity, effort = tables
+    return [JointSignals(position[:, 0], position[:, 1:], effort[:, 1:] * TIAGO_GAINS, velocity[:, 1:])]
+
+
+def read_airbot(folder: Path) -> list[JointSignals]:
+    """Return the chirp of the AIRBOT Play without load, and its trapezoidal motion."""
+    recordings = []
+    for motion in ("chirp", "trapezoidal"):
+        files = [folder / f"{motion}_motion_identification_{name}_real.csv" for name in ("q", "tau")]
+        position, torque = (np.loadtxt(file, delimiter=",", skiprows=1) for file in files)
+        recordings.append(JointSignals(np.arange(len(position)) / 100.0, position, torque))
+    return recordings
+
+
 @dataclass(frozen=True)
 class Published:
     """A machine: how its files are read, filter and rows a second of those who published it, drives of several joints.
@@ -98,6 +118,8 @@ SOURCES = {
     "emps": Published(read_emps, EMPS, 100.0),
     "tx40": Published(read_tx40, "tx40.urdf", 100.0, rate=500.0, drives=((6, (0.0, 0.0, 0.0, 0.0, 1.0, 1.0)),)),
     "ur10e": Published(read_ur10e, "ur10e.urdf", 7.5, order=5, rate=100.0, rest=0.01),
+    "tiago": Published(read_tiago, "tiago_arm.urdf", 10.0, rest=0.01),
+    "airbot": Published(read_airbot, "airbot_play_v3_0_gripper.urdf", 10.0, rest=0.01),
 }
 
 Columns = Callable[[Path, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -246,3 +268,22 @@ def rows_of(
     memory = round(1.0 / (source.cutoff * step * stride))
     resting = binary_opening(slow, np.ones((memory, 1), dtype=bool)) if source.rest else slow
     return matrix[kept], force[kept], ~resting[kept]
+
+
+def main() -> None:
+    """Print what the script leaves of the forces: `python -m benchmarks.campaigns.independent FOLDER NAME`."""
+    import argparse
+    from tempfile import TemporaryDirectory
+
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("folder", type=Path, help="folder of the files of the machine")
+    parser.add_argument("name", choices=sorted(SOURCES))
+    arguments = parser.parse_args()
+    with TemporaryDirectory() as scratch:
+        fit = fitted(SOURCES[arguments.name], arguments.folder, Path(scratch), "NumPy and Pinocchio")
+    shares = ", ".join(f"{error:.2%}" for error in fit.errors)
+    print(f"| `{arguments.name}` | {fit.rows} rows | {fit.rank} parameters | {shares} not explained |")
+
+
+if __name__ == "__main__":
+    main()

@@ -132,7 +132,12 @@ STUDIES = (
         "uncertainties",
         "Compute the uncertainty of metrics of a design of STORE from that of parameters, by exact derivatives.",
         STORE,
-        option("--covariance", type=FILE, required=True, help="CSV: name,deviation; or a matrix with names."),
+        option(
+            "--covariance",
+            type=FILE,
+            required=True,
+            help="CSV: name,deviation; or a matrix with names; or JSON of identify.",
+        ),
         option("--of", "texts", multiple=True, metavar="TEXT", help="Metric; default: all with derivatives."),
         option("--design", type=click.IntRange(0), default=0, show_default=True, help="Number of the design."),
         option("--samples", type=click.IntRange(0), default=0, show_default=True, help="Samples drawn beside it."),

@@ -31,7 +31,7 @@ def fitted_tolerances(report: Report, section: TolerancesSection | None, files: 
         return section
     path = (KEY, "from")
     try:
-        names, covariance = _parsed(parse_json(files.read(section.source, MAX_BYTES)))
+        names, covariance = parse_fitted(parse_json(files.read(section.source, MAX_BYTES)))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         report(path, section.source, EXPECTED, f"It says: {error}." if isinstance(error, ValueError) else "")
         return section
@@ -47,7 +47,7 @@ def fitted_tolerances(report: Report, section: TolerancesSection | None, files: 
     )
 
 
-def _parsed(content: dict[str, dict[str, Any]]) -> tuple[tuple[str, ...], np.ndarray]:
+def parse_fitted(content: dict[str, dict[str, Any]]) -> tuple[tuple[str, ...], np.ndarray]:
     """Return names and covariance of the parameters in a file. Raises ValueError, KeyError, TypeError."""
     part = content["tolerances"]
     names, matrix = part["parameters"], np.array(part["covariance"], dtype=float)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,10 @@ def test_the_command_prints_and_writes_the_table(tmp_path: Path) -> None:
     table = pd.read_csv(tmp_path / "t.csv")
     effect = ls.study.uncertainty(ls.Sweep.from_text(SWEEP), {"payload_mass": 0.05, "viscous": 0.2}, design=1)
     assert table["deviation"][0] == pytest.approx(effect["rms_force"].deviation, rel=1e-4)
+    fit = {"tolerances": {"parameters": ["payload_mass", "viscous"], "covariance": [[0.0025, 0.0], [0.0, 0.04]]}}
+    (tmp_path / "fit.json").write_text(json.dumps(fit), "utf-8")
+    again = said("uncertainty", tmp_path / "s.zarr", "--covariance", tmp_path / "fit.json", "--design", 1)
+    assert again.splitlines()[:2] == text.splitlines()[:2]
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,10 @@ from tasks.dynamics.directions import Derivatives
 require_extra("torch")
 import torch  # noqa: E402 - its absence is told first
 
+from limbsweep.tensors.surrogates import surrogate  # noqa: E402
 from limbsweep.tensors.windows import Windows  # noqa: E402
 
-__all__ = [*sorted(FUNCTIONS), "Windows", "objective"]
+__all__ = [*sorted(FUNCTIONS), "Windows", "objective", "surrogate"]
 
 
 def _is_tensor(value: object) -> bool:

@@ -11,6 +11,7 @@ sweeps; all else works on an opened dataset and computes no mechanics.
 - `sensitivity`: variance-based indices from a Saltelli design, or from a function; interaction plots
 - `shares`: shares of variance with their errors, from the designs of any sweep
 - `tolerances`: what deviations of parameters do to a metric, to first order
+- `surrogate`: processes of metrics and their gradients over the designs of a store (`gradient_process`)
 - `uncertainty`: covariance of parameters through derivatives to metrics, and samples beside it
 - `screening`: elementary effects, and means of squared derivatives
 - `one_at_a_time`: one parameter after another over its range
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from applications.studies.sensitivity import of_saltelli_store, saltelli, sobol
     from applications.studies.shares import from_samples
     from applications.studies.space import DesignSpace
+    from applications.studies.surrogate import Surrogate, surrogate
     from applications.studies.uncertainty import uncertainty
     from applications.studies.workspaces.workspace import Workspace, workspace
 
@@ -50,6 +52,7 @@ __all__ = [
     "FamilySpace",
     "RollingBearing",
     "SearchSettings",
+    "Surrogate",
     "Workspace",
     "ask_and_tell",
     "bearing_life",
@@ -73,6 +76,7 @@ __all__ = [
     "search",
     "search_families",
     "sobol",
+    "surrogate",
     "tolerance_effect",
     "uncertainty",
     "value_of",
@@ -85,6 +89,7 @@ _HOMES = {
     "FamilySpace": "applications.studies.populations.space",
     "RollingBearing": "applications.studies.bearings",
     "SearchSettings": "applications.studies.populations.asking",
+    "Surrogate": "applications.studies.surrogate",
     "Workspace": "applications.studies.workspaces.workspace",
     "ask_and_tell": "applications.studies.populations.methods",
     "bearing_life": "applications.studies.bearings",
@@ -109,6 +114,7 @@ _HOMES = {
     "search_families": "applications.studies.populations.search",
     "sobol": "applications.studies.sensitivity",
     "tolerance_effect": "applications.studies.screening",
+    "surrogate": "applications.studies.surrogate",
     "uncertainty": "applications.studies.uncertainty",
     "value_of": "applications.studies.columns",
     "workspace": "applications.studies.workspaces.workspace",

@@ -146,6 +146,20 @@ STUDIES = (
         FORCED,
     ),
     command(
+        "surrogate",
+        "surrogates",
+        "Fit a fast model of metrics to the designs of STORE, with its error at designs left out, and save it.",
+        STORE,
+        option("--of", "texts", multiple=True, required=True, metavar="TEXT", help="Metric or expression; several."),
+        WHERE,
+        option("--points", type=click.IntRange(2), help="Designs that it is fitted to; default: by their derivatives."),
+        option("--held-out", type=click.FloatRange(0.01, 0.9), default=0.2, show_default=True, help="Share left out."),
+        option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the choice."),
+        output_option(help="File .npz; default STORE.surrogate.npz."),
+        CASES,
+        FORCED,
+    ),
+    command(
         "optimise",
         "searches",
         """Improve the best designs of STORE within its swept ranges, by exact derivatives.

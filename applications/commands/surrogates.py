@@ -1,0 +1,56 @@
+"""Body of `limbsweep study surrogate`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from applications.commands.study_tables import TableRows, numbers, opened, question_of, show
+from applications.commands.terminal import forced
+from applications.studies.columns import refuse, unit
+from applications.studies.surrogate import FILE_ENDING, SurrogateColumn
+from applications.studies.surrogate import surrogate as fit_surrogate
+from pipeline.documents.outputs import check_output
+
+POOR = 0.3
+"""Share of the deviation of a column from which an error is large."""
+
+
+def surrogate(
+    store: str,
+    texts: tuple[str, ...],
+    conditions: Sequence[str],
+    points: int | None,
+    held_out: float,
+    seed: int,
+    output: Path | None,
+    cases: Sequence[str],
+) -> None:
+    """Fit a surrogate of metrics to the designs of STORE and save it."""
+    path = output or Path(f"{Path(store.rstrip('/')).stem}.surrogate{FILE_ENDING}")
+    if path.suffix != FILE_ENDING:
+        raise refuse("output", str(path), f"a file name that ends in {FILE_ENDING}")
+    check_output(path, force=forced())
+    ds = opened(store, cases)
+    conditions = question_of(ds, (), conditions, cases).where
+    model = fit_surrogate(ds, texts, conditions, points=points, held_out=held_out, seed=seed)
+    rows: TableRows = [("column", "unit", "fitted to", "derivatives", "left out", "rms error", "share", "largest",
+                        "gradient", "within 2")]  # fmt: skip
+    rows += [(fitted.text, unit(ds, fitted.text), *_cells(fitted)) for fitted in model.columns]
+    show(rows, len(rows), None)
+    if forced():
+        path.unlink(missing_ok=True)
+    model.save(path)
+    for fitted in (fitted for fitted in model.columns if not fitted.error.share < POOR):
+        click.echo(f"{fitted.text}: little better than its mean; leave out designs near singular poses by --where")
+    click.echo(f"wrote {path}: {', '.join(model.names)}; share: rms error over the deviation of the column")
+
+
+def _cells(fitted: SurrogateColumn) -> tuple[str, ...]:
+    """Return the cells of a column behind its name and unit."""
+    error = fitted.error
+    sizes = numbers([error.rms, error.share, error.largest, error.gradient])
+    counts = (str(fitted.points), str(fitted.slopes), str(error.count))
+    return (*counts, *sizes, f"{error.covered:.0%}")

@@ -1,0 +1,184 @@
+"""Gaussian process of values and gradients: regression with a Matern 5/2 kernel, its likelihood and its prediction.
+
+Values and partial derivatives of one function are observations of one process, because the derivative of a process is a
+process: cov(f, d'f) = d'k and cov(df, d'f) = d d'k. A Matern 5/2 kernel has these derivatives and does not ask for more
+smoothness than a worst of many samples has. Derivatives have a noise of their own, which takes what kinks leave.
+Source: Rasmussen and Williams 2006, sections 2.2, 4.2.1, 5.4.1 and 9.4.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.optimize import minimize
+
+Array = NDArray[np.float64]
+
+LENGTHS = (0.05, 50.0)
+"""Bounds of length scales, of inputs with a range of one."""
+
+NOISE = (1e-7, 0.3)
+"""Bounds of the deviations of noise, relative to the deviation of values."""
+
+ROUNDS = 25
+"""Steps of the search for the largest likelihood."""
+
+CHUNK = 4096
+"""Inputs that are predicted at a time: their distances to all points stay in the cache."""
+
+
+@dataclass(frozen=True)
+class ProcessScales:
+    """Length scales (input,), deviations of the noise of values and of slopes, relative to that of the process."""
+
+    lengths: Array
+    noise: float
+    slope_noise: float
+
+    @classmethod
+    def of(cls, logarithms: Array) -> ProcessScales:
+        """Return them from their logarithms (input + 2,)."""
+        numbers = np.exp(logarithms)
+        return cls(numbers[:-2], float(numbers[-2]), float(numbers[-1]))
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """Bounds of the logarithms."""
+        return [(math.log(low), math.log(high)) for low, high in [LENGTHS] * len(self.lengths) + [NOISE] * 2]
+
+
+@dataclass(frozen=True)
+class GradientProcess:
+    """A fitted process in scaled units: inputs of range one, values of mean zero and deviation one.
+
+    points (point, input); weights (point,) of values and slopes (point, input) of derivatives; factor: Cholesky factor
+    of the covariance of all observations, `seen` (point, input) where derivatives are among them; size: variance.
+    """
+
+    points: Array
+    scales: ProcessScales
+    weights: Array
+    slopes: Array
+    factor: Array
+    seen: NDArray[np.bool_]
+    size: float
+
+    @classmethod
+    def fit(cls, points: Array, values: Array, slopes: Array, sparse: int) -> GradientProcess:
+        """Fit values (point,) and slopes (point, input), NaN where unknown; scales by at most `sparse` observations."""
+        some = max(2, sparse // (1 + points.shape[1]))
+        step = max(1, len(points) // some)
+        scales = _likeliest(points[::step], values[::step], slopes[::step])
+        seen = np.isfinite(slopes)
+        covariance = covariances(points, points, scales.lengths)
+        observed, rows = _observed(values, slopes)
+        factor = cholesky(_noisy(covariance, scales, seen)[np.ix_(rows, rows)], lower=True)
+        solved = cho_solve((factor, True), observed)
+        size = float(observed @ solved) / len(observed)
+        weights = np.zeros(points.size + len(points))
+        weights[rows] = solved
+        return cls(
+            points, scales, weights[: len(points)], weights[len(points) :].reshape(points.shape), factor, seen, size
+        )
+
+    def value(self, inputs: Array) -> Array:
+        """Return the mean of the process (n,) at inputs (n, input)."""
+        return np.concatenate(
+            [self._value(inputs[k : k + CHUNK]) for k in range(0, len(inputs), CHUNK)] or [np.zeros(0)]
+        )
+
+    def _value(self, inputs: Array) -> Array:
+        here, points = inputs / self.scales.lengths, self.points / self.scales.lengths
+        turned = self.slopes / self.scales.lengths
+        far = (here**2).sum(axis=1)[:, None] + (points**2).sum(axis=1) - 2.0 * (here @ points.T)
+        distance = np.sqrt(np.maximum(5.0 * far, 0.0))
+        near = np.exp(-distance)
+        bend = (5.0 / 3.0) * (1.0 + distance) * near
+        along = here @ turned.T - (points * turned).sum(axis=1)
+        return np.asarray(((1.0 + distance + distance**2 / 3.0) * near) @ self.weights + (bend * along).sum(axis=1))
+
+    def gradient(self, inputs: Array) -> Array:
+        """Return the derivatives of the mean (n, input) at inputs (n, input)."""
+        parts = []
+        for k in range(0, len(inputs), 64):
+            some = inputs[k : k + 64]
+            block = covariances(some, self.points, self.scales.lengths)[len(some) :]
+            whole = np.concatenate([self.weights, self.slopes.ravel()])
+            parts.append((block @ whole).reshape(some.shape))
+        return np.concatenate(parts) if parts else np.zeros(inputs.shape)
+
+    def deviation(self, inputs: Array) -> Array:
+        """Return the deviation of the process (n,) at inputs (n, input)."""
+        rows = np.concatenate([np.ones(len(self.points), dtype=bool), self.seen.ravel()])
+        parts = []
+        for k in range(0, len(inputs), 256):
+            some = inputs[k : k + 256]
+            cross = covariances(some, self.points, self.scales.lengths)[: len(some), rows]
+            reduced = solve_triangular(self.factor, cross.T, lower=True)
+            parts.append(np.sqrt(np.maximum(self.size * (1.0 - (reduced**2).sum(axis=0)), 0.0)))
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def covariances(first: Array, second: Array, lengths: Array) -> Array:
+    """Return covariances of values and derivatives at two sets of inputs (n, input) and (m, input).
+
+    Rows are the values at the first set, then the derivatives, input by input; columns the same of the second.
+    """
+    count, others, width = len(first), len(second), len(lengths)
+    apart = (first[:, None] - second) / lengths
+    distance = np.sqrt(5.0 * (apart**2).sum(axis=2))
+    near = np.exp(-distance)
+    bend = (5.0 / 3.0) * (1.0 + distance) * near
+    cross = bend[..., None] * apart / lengths
+    curved = (25.0 / 3.0) * near[..., None, None] * (apart[..., :, None] * apart[..., None, :])
+    both = (bend[..., None, None] * np.eye(width) - curved) / (lengths[:, None] * lengths)
+    values = (1.0 + distance + distance**2 / 3.0) * near
+    upper = np.hstack([values, cross.reshape(count, others * width)])
+    lower = np.hstack([
+        -cross.transpose(0, 2, 1).reshape(count * width, others),
+        both.transpose(0, 2, 1, 3).reshape(count * width, others * width),
+    ])  # fmt: skip
+    return np.vstack([upper, lower])
+
+
+def _observed(values: Array, slopes: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Return all observations, and which of values and slopes they are."""
+    whole = np.concatenate([values, slopes.ravel()])
+    rows = np.isfinite(whole)
+    return whole[rows], rows
+
+
+def _noisy(covariance: Array, scales: ProcessScales, seen: NDArray[np.bool_]) -> Array:
+    """Return a covariance with the noise of observations."""
+    count, width = seen.shape
+    slopes = np.tile(scales.slope_noise / scales.lengths, count)
+    noise = np.concatenate([np.full(count, scales.noise), slopes])
+    assert len(slopes) == count * width
+    return np.asarray(covariance + np.diag(noise**2))
+
+
+def _likeliest(points: Array, values: Array, slopes: Array) -> ProcessScales:
+    """Return the scales of the largest likelihood, the variance eliminated."""
+    width = points.shape[1]
+    observed, rows = _observed(values, slopes)
+    seen = np.isfinite(slopes)
+
+    def cost(logarithms: Array) -> float:
+        scales = ProcessScales.of(logarithms)
+        matrix = _noisy(covariances(points, points, scales.lengths), scales, seen)[np.ix_(rows, rows)]
+        try:
+            factor = cholesky(matrix, lower=True)
+        except np.linalg.LinAlgError:
+            return 1e25
+        size = float(observed @ cho_solve((factor, True), observed)) / len(observed)
+        prior = 0.02 * float(((logarithms[:width] - math.log(math.sqrt(width))) ** 2).sum())
+        return 0.5 * len(observed) * math.log(max(size, 1e-300)) + float(np.log(np.diag(factor)).sum()) + prior
+
+    start = np.log([*[math.sqrt(width)] * width, 1e-3, 1e-2])
+    bounds = ProcessScales.of(start).bounds
+    best = minimize(cost, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": ROUNDS})
+    return ProcessScales.of(best.x)

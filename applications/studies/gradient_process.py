@@ -128,7 +128,7 @@ def covariances(first: Array, second: Array, lengths: Array) -> Array:
 
     Rows are the values at the first set, then the derivatives, input by input; columns the same of the second.
     """
-    count, others, width = len(first), len(second), len(lengths)
+    count, columns, width = len(first), len(second), len(lengths)
     apart = (first[:, None] - second) / lengths
     distance = np.sqrt(5.0 * (apart**2).sum(axis=2))
     near = np.exp(-distance)
@@ -137,10 +137,10 @@ def covariances(first: Array, second: Array, lengths: Array) -> Array:
     curved = (25.0 / 3.0) * near[..., None, None] * (apart[..., :, None] * apart[..., None, :])
     both = (bend[..., None, None] * np.eye(width) - curved) / (lengths[:, None] * lengths)
     values = (1.0 + distance + distance**2 / 3.0) * near
-    upper = np.hstack([values, cross.reshape(count, others * width)])
+    upper = np.hstack([values, cross.reshape(count, columns * width)])
     lower = np.hstack([
-        -cross.transpose(0, 2, 1).reshape(count * width, others),
-        both.transpose(0, 2, 1, 3).reshape(count * width, others * width),
+        -cross.transpose(0, 2, 1).reshape(count * width, columns),
+        both.transpose(0, 2, 1, 3).reshape(count * width, columns * width),
     ])  # fmt: skip
     return np.vstack([upper, lower])
 

@@ -1,7 +1,7 @@
 """Surrogates of stores: processes of metrics and their gradients over the designs of results, with held-out errors.
 
 A surrogate answers for designs between those of a store, at once and with derivatives. It is fitted to some of the
-designs, and to their derivatives where the store has them (entries `derivative` of outputs); the others tell its error.
+designs, and to their derivatives where the store has them (entries `derivative` of outputs); the held_rows tell its error.
 """
 
 from __future__ import annotations
@@ -241,8 +241,8 @@ def surrogate(
         values, slopes = _observations(ds, target, names)
         most = points or max(LEAST, OBSERVATIONS // (1 + int(np.isfinite(slopes[good]).any(axis=0).sum())))
         count = min(most, largest)
-        rows, others = order[:count], order[count : count + HELD_OUT]
-        parts.append(_fitted(text, scaled, values, slopes * width, (rows, others)))
+        rows, held_rows = order[:count], order[count : count + HELD_OUT]
+        parts.append(_fitted(text, scaled, values, slopes * width, (rows, held_rows)))
     return Surrogate(tuple(names), low, high, tuple(parts), str(ds.attrs.get("fingerprint", "")))
 
 
@@ -250,11 +250,11 @@ def _fitted(
     text: str, inputs: Array, values: Array, slopes: Array, parts: tuple[np.ndarray, np.ndarray]
 ) -> SurrogateColumn:
     """Return the process of a column; parts: numbers of the designs that it is fitted to, and of those held out."""
-    rows, others = (part[np.isfinite(values[part])] for part in parts)
-    if len(rows) < 2 or not len(others):
-        raise refuse(text, f"{len(rows) + len(others)} designs with a value", f"{LEAST} or more")
-    known = values[[*rows, *others]]
-    logarithmic = bool(known.min() > 0.0 and known.max() > STEEP * known.min())
+    rows, held_rows = (part[np.isfinite(values[part])] for part in parts)
+    if len(rows) < 2 or not len(held_rows):
+        raise refuse(text, f"{len(rows) + len(held_rows)} designs with a value", f"{LEAST} or more")
+    finite = values[[*rows, *held_rows]]
+    logarithmic = bool(finite.min() > 0.0 and finite.max() > STEEP * finite.min())
     shown, turned = values[rows], slopes[rows]
     if logarithmic:
         shown, turned = np.log(shown), turned / shown[:, None]
@@ -263,15 +263,15 @@ def _fitted(
     fitted = SurrogateColumn(
         text, process, mean, spread, len(rows), int(np.isfinite(slopes[rows]).sum()), UNKNOWN, logarithmic
     )
-    return replace(fitted, error=_error(fitted, inputs[others], values[others], slopes[others]))
+    return replace(fitted, error=_error(fitted, inputs[held_rows], values[held_rows], slopes[held_rows]))
 
 
 def _error(fitted: SurrogateColumn, inputs: Array, values: Array, slopes: Array) -> HeldOutError:
     """Return the error of a column at designs that it was not fitted to."""
     missed, turned = fitted.values(inputs) - values, fitted.gradient(inputs) - slopes
-    known = np.isfinite(slopes)
-    size = float(np.sqrt((slopes[known] ** 2).mean())) if known.any() else 0.0
-    gradient = float(np.sqrt((turned[known] ** 2).mean())) / size if size else np.nan
+    finite = np.isfinite(slopes)
+    size = float(np.sqrt((slopes[finite] ** 2).mean())) if finite.any() else 0.0
+    gradient = float(np.sqrt((turned[finite] ** 2).mean())) / size if size else np.nan
     rms, within = float(np.sqrt((missed**2).mean())), np.abs(missed) <= 2.0 * fitted.deviation(inputs)
     share = rms / (float(values.std()) or 1.0)
     return HeldOutError(len(values), rms, float(np.abs(missed).max()), share, gradient, float(within.mean()))
@@ -301,11 +301,11 @@ def _column_slopes(ds: xr.Dataset, name: str, names: Sequence[str]) -> Array:
     numbers = stored.transpose("design", ..., PARAMETER)
     values = ds[base].transpose(*(dim for dim in numbers.dims if dim != PARAMETER)).values
     flat = values.reshape(len(values), -1)
-    known = np.isfinite(flat).any(axis=1)
+    finite = np.isfinite(flat).any(axis=1)
     filled = np.where(np.isnan(flat), -np.inf if how == "max" else np.inf, flat)
     worst = filled.argmax(axis=1) if how == "max" else filled.argmin(axis=1)
     slopes = numbers.values.reshape(*flat.shape, -1)[np.arange(len(flat)), worst]
-    slopes[~known] = np.nan
+    slopes[~finite] = np.nan
     labels = [str(label) for label in ds[PARAMETER].values]
     for k, label in enumerate(names):
         if label in labels:

@@ -1,7 +1,7 @@
 """Surrogates of stores: processes of metrics and their gradients over the designs of results, with held-out errors.
 
 A surrogate answers for designs between those of a store, at once and with derivatives. It is fitted to some of the
-designs, and to their derivatives where the store has them (entries `derivative` of outputs); the held_rows tell its error.
+designs, and to their derivatives where the store has them (entries `derivative` of outputs); the others tell its error.
 """
 
 from __future__ import annotations

@@ -48,7 +48,8 @@ def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
     at = {name: pose for name, (body, pose) in tree.bodies.items() if body == BASE}
     plant = None
     for held in (False, True):
-        with contextlib.suppress(RuntimeError):  # of files that it does not read, and links that are held already
+        # of files that it does not read, versions that are no numbers, and links that are held already
+        with contextlib.suppress(RuntimeError, ValueError):
             loaded = _loaded(path, tree, at, held=held)
             plant = loaded if loaded.num_velocities() == len(tree.joints) else plant
     if plant is None:

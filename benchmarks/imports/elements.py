@@ -207,6 +207,8 @@ class Judge:
             tree = tree_of(self._path)
         except InputError:
             return "refused"
+        except Exception as error:  # a traceback is a finding, and no end of the table
+            return f"TRACEBACK {type(error).__name__}: {error}"
         if _told(tree) - self._usual:
             return "told"
         return self._verdict_of(tree, "idle" if repr(tree) == self._tree else "read")
@@ -237,7 +239,7 @@ def main(arguments: list[str]) -> int:
             judge = Judge(entry, Path(folder))
             for change in changes(entry, options.tags):
                 verdict = judge.verdict(change.text)
-                differs = verdict.startswith("forces")
+                differs = verdict.startswith(("forces", "TRACEBACK"))
                 wrong += differs
                 verdicts["differs" if differs else verdict] += 1
                 if differs:

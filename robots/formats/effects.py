@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from robots.formats.xml_tree import Element, FormatError
+from robots.formats.xml_tree import FALSE, Element, FormatError, is_true
 
 KINDS = (
     "armature", "constraints", "damping", "flexible", "fluid", "gravity", "kinematic", "plugins", "springs", "static",
@@ -35,11 +35,11 @@ class Effect:
 
 
 def _true(element: Element) -> bool:
-    return element.text.strip().lower() in ("true", "1")
+    return is_true(element.text)
 
 
 def _false(element: Element) -> bool:
-    return element.text.strip().lower() in ("false", "0")
+    return element.text.strip().lower() in FALSE
 
 
 def _nonzero(element: Element) -> bool:

@@ -19,7 +19,7 @@ from robots.formats.poses import HERE, Pose, compose, inverse, rows, vector
 from robots.formats.sdf_file import BALL, CUTS, FIXED, KINDS, TWO_AXES, WORLD, SdfJoint, SdfModel, read
 from robots.formats.sdf_includes import IncludedFiles, with_includes
 from robots.formats.tree import STEPS, Base, GrowingTree, Inertias, Place, Tree, finished, plain_name
-from robots.formats.xml_tree import Element, FormatError, ImportedError, parse
+from robots.formats.xml_tree import Element, FormatError, ImportedError, is_true, parse
 from robots.geometry import point
 from robots.model import Coupling, Inertia
 from robots.types import BASE
@@ -222,17 +222,17 @@ class _Growth:
             hint = "The specification gives it 1 kg, and 1 kg m^2 about each axis."
             self.reading.warn(link, place, "no <inertial>", "<inertial>", hint)
             inertial = Element("inertial", link.line, link.column, {})
-        if inertial.attributes.get("auto", "false").strip() in ("true", "1"):
+        if is_true(inertial.attributes.get("auto", "")):
             got, hint = "an inertia of shapes and a density (auto)", "Write mass and inertia, as gz sdf --print does."
             self.reading.refuse(inertial, place, got, "mass and inertia in numbers", hint)
         frame, pose = self.reading.pose(inertial, place, "")
         if frame:
             self.reading.refuse(inertial, place, f"an <inertial> in frame {frame!a}", "one in the frame of its link")
-        mass = self.reading.number(inertial, "mass", place, 1.0)
+        mass = self.reading.finite(inertial, "mass", place, 1.0)
         matrix = inertial.first("inertia")
         keys = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
         xx, yy, zz, xy, xz, yz = (
-            self.reading.number(matrix, key, place, 1.0 if len({*key[1:]}) == 1 else 0.0) for key in keys
+            self.reading.finite(matrix, key, place, 1.0 if len({*key[1:]}) == 1 else 0.0) for key in keys
         )
         if mass < 0:
             self.reading.refuse(inertial, place, f"mass {mass:g}", "a mass of at least 0 kg")

@@ -16,8 +16,9 @@ import numpy as np
 from robots.formats import effects, elements
 from robots.formats.poses import HERE, Pose, compose, inverse, of_angles, of_quaternion
 from robots.formats.ratings import Rating
+from robots.formats.sdf_words import unclear_words
 from robots.formats.urdf_file import UNLIMITED
-from robots.formats.xml_tree import Element, FormatError, ImportedError
+from robots.formats.xml_tree import Element, FormatError, ImportedError, is_true
 from robots.parameters import nearest
 from robots.types import JointKind
 
@@ -137,8 +138,13 @@ class SdfModel:
             return default
         return tuple(map(float, parts))
 
+    def finite(self, parent: Element | None, tag: str, place: str, default: float = 0.0) -> float:
+        """Return the number in a child."""
+        at = parent.first(tag) if parent is not None else None
+        return self.numbers(at, place, 1, (default,))[0]
+
     def number(self, parent: Element | None, tag: str, place: str, default: float = 0.0) -> float:
-        """Return the number in a child; an infinite one where it says so."""
+        """Return the number in a child, of a limit or rating; an infinite one where it says so."""
         at = parent.first(tag) if parent is not None else None
         if at is not None and re.fullmatch(r"[-+]?inf(inity)?", at.text.strip(), re.IGNORECASE):
             return -math.inf if at.text.strip().startswith("-") else math.inf
@@ -157,7 +163,7 @@ class SdfModel:
                 return outer, HERE
             return outer, (of_quaternion((w, x, y, z)), np.array(position))
         values = np.array(self.numbers(at, place, 6, (0.0,) * 6))
-        if at.attributes.get("degrees", "") in ("true", "1"):
+        if is_true(at.attributes.get("degrees", "")):
             values[3:] = np.deg2rad(values[3:])
         return outer, (of_angles(values[3:]), values[:3])
 
@@ -177,7 +183,7 @@ def read(root: Element, leave_out: Collection[str] = ()) -> tuple[SdfModel, Elem
     whole = _whole(reading, root)
     if whole is not None:
         problems, warnings = effects.judged([*effects.found(root, effects.SDF)], leave_out)
-        reading.problems += problems
+        reading.problems += [*problems, *unclear_words(root)]
         reading.warnings += [*warnings, *elements.unread(root, "SDF")]
         _tell_gravity(reading, root)
         reading.frames.model = HERE if whole.tag == WORLD else reading.pose(whole, "model", WORLD)[1]
@@ -288,7 +294,7 @@ def _place_models(reading: SdfModel) -> None:
 def _stands(model: Element) -> bool:
     """Return whether a model is said to stand still."""
     static = model.first("static")
-    return static is not None and static.text.strip() in ("true", "1")
+    return static is not None and is_true(static.text)
 
 
 def _first_link(model: Element) -> str:
@@ -393,8 +399,8 @@ def _is_idle(reading: SdfModel, at: Element, place: str) -> bool:
 def _armature(reading: SdfModel, at: Element, kind: str, place: str) -> float:
     """Inertia of a rotor times the square of its gear, as Drake has them [kg m^2 or kg]."""
     rotor, gear = at.first(f"{DRAKE}rotor_inertia"), at.first(f"{DRAKE}gear_ratio")
-    inertia = reading.number(at, f"{DRAKE}rotor_inertia", place)
-    ratio = reading.number(at, f"{DRAKE}gear_ratio", place, 1.0)
+    inertia = reading.finite(at, f"{DRAKE}rotor_inertia", place)
+    ratio = reading.finite(at, f"{DRAKE}gear_ratio", place, 1.0)
     if inertia and kind not in KINDS:
         reading.refuse(rotor or at, place, f"a rotor of a {kind} joint", f"one of {', '.join(KINDS)}", "Take it out.")
     if inertia < 0.0 or ratio < 0.0:
@@ -409,10 +415,10 @@ def _mimic(reading: SdfModel, at: Element, scope: str, place: str) -> SdfMimic |
     if mimic is None:
         return None
     second = at.first("axis2") is not None or mimic.attributes.get("axis", "axis") != "axis"
-    if second or any(reading.number(mimic, key, place) for key in ("offset", "reference")):
+    if second or any(reading.finite(mimic, key, place) for key in ("offset", "reference")):
         hint = "Write it as a coupling, in a robot file."
         reading.refuse(mimic, place, "a mimic with offset, reference or second axis", "a ratio alone", hint)
-    return SdfMimic(scope + mimic.attributes.get("joint", ""), reading.number(mimic, "multiplier", place, 1.0))
+    return SdfMimic(scope + mimic.attributes.get("joint", ""), reading.finite(mimic, "multiplier", place, 1.0))
 
 
 def _pitch(reading: SdfModel, at: Element, place: str) -> float | None:
@@ -420,7 +426,7 @@ def _pitch(reading: SdfModel, at: Element, place: str) -> float | None:
     if at.attributes.get("type") != "screw":
         return None
     old = at.first("screw_thread_pitch") is None and at.first("thread_pitch") is not None
-    stated = reading.number(at, "thread_pitch" if old else "screw_thread_pitch", place, 1.0)
+    stated = reading.finite(at, "thread_pitch" if old else "screw_thread_pitch", place, 1.0)
     if not stated:
         got, unit = ("thread_pitch 0", "radians per metre") if old else ("screw_thread_pitch 0", "metres per turn")
         reading.refuse(at, place, got, unit, "Write screw_thread_pitch [m].")
@@ -444,7 +450,7 @@ def _axis(reading: SdfModel, joint: Element, tag: str, scope: str, where: Pose) 
         return None
     frame = xyz.attributes.get("expressed_in", "") if xyz is not None else ""
     old = at.first("use_parent_model_frame")
-    of_model = reading.version < (1, 5) if old is None else old.text.strip() in ("1", "true")
+    of_model = reading.version < (1, 5) if old is None else is_true(old.text)
     if frame:
         try:
             turn = reading.frames.pose(_scoped(reading, scope, frame))[0]

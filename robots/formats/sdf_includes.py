@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from robots.formats.xacro.budget import MacroError, Refusal
-from robots.formats.xml_tree import MAX_ELEMENTS, Element, FormatError
+from robots.formats.xml_tree import MAX_ELEMENTS, Element, FormatError, is_true
 
 MAX_NESTED = 10
 """Files that include one another, one inside the other."""
@@ -106,7 +106,7 @@ def _included(inclusion: _Inclusion, at: Element, path: str, depth: int) -> list
     if model is None:  # its own include is wrong, which is told
         return []
     model = _placed(at, _in_lines(model, at, version < (1, 5)))
-    return _parts(model) if at.attributes.get("merge", "") in ("true", "1") else [model]
+    return _parts(model) if is_true(at.attributes.get("merge", "")) else [model]
 
 
 def _root(inclusion: _Inclusion, uri: str, path: str) -> tuple[str, Element]:

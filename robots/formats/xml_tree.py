@@ -51,6 +51,15 @@ class Element:
         return next(self.all(tag), None)
 
 
+TRUE, FALSE = ("true", "1"), ("false", "0")
+"""Words of truth values, in small and capital letters, as libsdformat reads them."""
+
+
+def is_true(text: str) -> bool:
+    """Return whether a word of a file says true."""
+    return text.strip().lower() in TRUE
+
+
 def parse(data: bytes, depth: int = MAX_DEPTH) -> Element:
     """Return the root of an XML document of at most `depth` levels. Raises FormatError."""
     if len(data) > MAX_BYTES:

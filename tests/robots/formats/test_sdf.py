@@ -239,7 +239,27 @@ def screw(words: str) -> bytes:
     return file(link("a", "0 0 0 0 0 0"), spindle)
 
 
+@pytest.mark.parametrize("word", ["True", " true", "1"])
+def test_words_of_truth_have_small_and_capital_letters(word: str) -> None:
+    """As in libsdformat; an angle of 90 degrees was one of 90 rad where a file said True."""
+    turned = link("a", "0 0 0 90 0 0", more=f' degrees="{word}"')
+    axis = sdf.read_tree(file(turned, joint("j", "world", "a", "0 1 0"))).links[0]
+    rotation = np.array(axis.placement.rotation, dtype=float)
+    np.testing.assert_allclose(rotation @ np.array(axis.axis, dtype=float), [0, 0, 1], atol=1e-15)
+
+
 BAD = [
+    (file(link("a", "0 0 0 90 0 0", more=' degrees="yes"')), "degrees 'yes'; expected true or false"),
+    (
+        file(link("a", "0 0 0 1 0 0", more=' rotation_format="rpy"')),
+        "rotation_format 'rpy'; expected euler_rpy or",
+    ),
+    (file("<static>no</static>", link("a", "0 0 0 0 0 0")), "static 'no'; expected true or false"),
+    (
+        file(link("a", "0 0 0 0 0 0").replace("</link>", "<gravity>off</gravity></link>")),
+        "gravity 'off'; expected",
+    ),
+    (file(link("a", "0 0 0 0 0 0").replace("0.001", "inf")), "ixy 'inf'; expected 1 finite numbers"),
     (screw("<screw_thread_pitch>0</screw_thread_pitch>"), "screw_thread_pitch 0; expected metres per turn"),
     (screw("<thread_pitch>0</thread_pitch>"), "thread_pitch 0; expected radians per metre"),
     (b'<sdf version="1.6"><world name="w"/></sdf>', "no model"),

@@ -108,7 +108,7 @@ def remedy(tree: Tree, pairs: PairedLoops) -> str:
     if single:
         named = ", ".join(single[:3]) + (", ..." if len(single) > 3 else "")
         return (
-            f" {len(single)} joints that are named spherical have one axis ({named}); joint_type SPHERICAL makes balls."
+            f" {len(single)} joints named spherical have one axis ({named}); joint_type SPHERICAL makes balls of them."
         )
     balls = [replace(loop, kind="spherical") if loop.kind == "fixed" else loop for loop in tree.loops]
     if balls == [*tree.loops]:

@@ -157,6 +157,30 @@ def test_loops_that_would_close_otherwise_are_refused_with_what_closes_them(tmp_
         brought(tmp_path, hinge, PAIRS)
 
 
+def test_a_loop_that_is_rigid_is_told(tmp_path: Path) -> None:
+    """A pin that is not parallel to the other joints; a wheel still moves."""
+    across = TREE.replace(JOINT.format("pin", "0 0 0.2", "crank", "coupler"), "") + JOINT.format(
+        "pin", "0 0 0.2", "crank", "coupler"
+    ).replace("0 1 0", "0.1 1 0")
+    wheel = f'<link name="wheel">{INERTIAL.format("0 0 0.02")}</link>' + JOINT.format(
+        "spin", "0 0 0.1", "rocker", "wheel"
+    )
+    ends = ENDS.replace('"0.5 0 0"', '"0.5 0 0.1"').replace('"0 0 0.3"', '"0 0 0.4"')
+    found = brought(tmp_path, across + ends + wheel, PAIRS.replace("[motor]", "[spin]"))
+    (told,) = (each for each in found.warnings if "nothing move" in each.got)
+    assert told.got == "a loop that lets nothing move (motor, pin, bearing)"
+    assert told.hint == "Axes may not be as parallel as they are meant, or a ball or cross be one axis here."
+
+
+def test_a_loop_that_is_singular_where_it_closes_is_told(tmp_path: Path) -> None:
+    """Coupler and rocker in one line, which the crank does not move."""
+    line = TREE.replace('xyz="0.5 0 -0.1"', 'xyz="0.8 0 0.2003"')
+    (tmp_path / "robot.urdf").write_text(f'<robot name="bar">{line}</robot>')
+    (tmp_path / "loops.yaml").write_text(LOOPS.replace("[0, 0, 0.3]", "[-0.3, 0, -0.0003]"))
+    found = import_robot(tmp_path / "robot.urdf", tmp_path / "loops.yaml")
+    assert [each.got for each in found.warnings] == ["a loop that is singular at the reference pose (pin, bearing)"]
+
+
 def test_the_command_takes_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     brought(tmp_path, TREE + ENDS, PAIRS)

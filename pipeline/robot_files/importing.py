@@ -99,22 +99,10 @@ def import_robot(
     if parameters:
         description = with_parameters(description, tree.gears)
     text = writing.text(description, f"Imported from {os.path.basename(os.fspath(path))}.")
+    from pipeline.robot_files.solvable import stuck
+
     whole = _read_back(text, name)
-    return ImportedRobot(whole, text, (*warnings, *_problems(name, tree.warnings), *_stuck(whole, name)))
-
-
-def _stuck(description: Description, name: str) -> Iterator[Problem]:
-    """Yield a warning for loops that are rigid, or singular where the robot is put together."""
-    from tasks.mechanics.reference_loops import stuck_loops
-
-    for loop in stuck_loops(description.family):
-        named = ", ".join(loop.joints[:4]) + (", ..." if len(loop.joints) > 4 else "")
-        got = f"a loop that is singular at the reference pose ({named})"
-        hint = "Samples near it are SINGULAR. Give other rough positions under reference in a file for --loops."
-        if loop.is_rigid:
-            got = f"a loop that lets nothing move ({named})"
-            hint = "Axes may not be as parallel as they are meant, or a ball or cross be one axis here."
-        yield Problem(name, 0, 0, "", got, "loops that move", hint)
+    return ImportedRobot(whole, text, (*warnings, *_problems(name, tree.warnings), *stuck(whole, name)))
 
 
 def tree_of(

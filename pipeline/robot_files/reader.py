@@ -26,7 +26,7 @@ from pipeline.robot_files.limbs import LimbReader, PlatformReader, weights_above
 from pipeline.robot_files.parameters import read_parameter
 from pipeline.robot_files.references import closed_limbs
 from pipeline.robot_files.sections import RobotFile
-from pipeline.robot_files.values import NO_PITCH, PITCH, Places, ValueReader, check_solvable
+from pipeline.robot_files.values import NO_PITCH, PITCH, Places, ValueReader
 from robots import catalog, limits
 from robots.arguments import check_arguments
 from robots.drives import COUPLED, uncoupled
@@ -251,6 +251,8 @@ class _RobotReader:
                 self.report(places.of(finding.path), Got(finding.got), finding.expected, finding.hint)
             if self.report.problems:
                 return
+        from pipeline.robot_files.solvable import check_solvable
+
         check_solvable(self.report, description)
 
 

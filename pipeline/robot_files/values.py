@@ -1,7 +1,6 @@
 """Read the numbers, frames and inertias of a robot file, each a number or an expression, with their places.
 
-`Places` are the paths of keys for findings about limbs that are made of the file's. `check_solvable` tries whether the
-kinematics of a robot can be solved as it is described, before a sweep is planned or run.
+`Places` are the paths of keys for findings about limbs that are made of the file's.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pipeline.documents.yaml import KeyPath
 from pipeline.robot_files.sections import ClosureSection, FrameSection, InertiaSection, LinkSection
 from robots.coupled import COORDINATES, CoupledPlatform
 from robots.expressions.expression import GEOMETRIC, ExpressionError, ParsedExpression, parse
-from robots.formats.description import Along, AxisTurn, Description, DriveCurve, Late
+from robots.formats.description import Along, AxisTurn, DriveCurve, Late
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Frame, Inertia, Mechanism
 from robots.parameters import LARGEST, nearest
@@ -160,33 +159,3 @@ class Places:
         if self.lists is not None and len(path) > 3 and path[2] in _OF:
             return (*self.lists[_OF[str(path[2])]][int(path[3])], *path[4:])
         return ("limbs", self.limb(str(path[1])), *path[2:])
-
-
-def check_solvable(report: Report, description: Description) -> None:
-    """Choose rows and independent joints of every limb, as kernels will; report where that is not possible."""
-    from tasks.mechanics.families import structure_of
-    from tasks.mechanics.topology import TopologyError
-
-    try:
-        structure_of(description.family)
-    except TopologyError as error:
-        text = str(error)
-        limb = next((entry for entry in description.template.limbs if f" {entry.name}" in text.partition(":")[0]), None)
-        within: tuple[str, ...] = () if limb is None else ("limbs", limb.name)
-        chain = description.template.is_chain and "actuated" in text
-        if description.platform is not None:
-            within = ("platform", "coordinates")
-        got, rule, hint = _parts(text)
-        report((*within, "actuated") if chain and limb is not None else within, Got(got), rule, hint)
-
-
-def _parts(text: str) -> tuple[str, str, str]:
-    """Split the text of an error into the value that was got, the expected value, and advice."""
-    said, _, hint = text.partition("; ")
-    _, result, got = said.partition(": ")
-    got = (got if result else said).removeprefix("got ")
-    if hint.startswith("expected "):
-        rule, _, hint = hint.removeprefix("expected ").partition("; ")
-    else:
-        rule = "limbs that can be solved"
-    return got, rule, f"{hint[:1].upper()}{hint[1:]}." if hint else ""

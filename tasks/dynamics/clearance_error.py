@@ -19,7 +19,7 @@ from robots.criteria.elasticity import Elasticity
 from robots.criteria.parts import Clearances, CriteriaParameters, Errors
 from robots.model import Robot
 from tasks.dynamics.criteria import SolvedPose, alone_in_limb, check_sharing
-from tasks.dynamics.inputs import check_parts
+from tasks.dynamics.criteria_inputs import check_parts
 from tasks.dynamics.records import STANDING, TIMELESS, MotionKeywords, State, long_form
 from tasks.kernels.keys import Indexed
 from tasks.stages.stages import limb

@@ -20,8 +20,8 @@ from robots.model import Mechanism, Robot
 from robots.springs import Spring
 from robots.status import Status
 from robots.types import TWIST
+from tasks.dynamics.criteria_inputs import check_parts
 from tasks.dynamics.equations import equations_of_motion
-from tasks.dynamics.inputs import check_parts
 from tasks.dynamics.inverse import Dynamics
 from tasks.dynamics.records import STANDING, TIMELESS, Environment, MotionKeywords, Moving, State, long_form
 from tasks.features import capsules as capsule_terms

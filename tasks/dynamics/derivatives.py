@@ -18,8 +18,9 @@ from robots.model import Robot
 from robots.quantities import FREEDOMS, QUANTITIES, names
 from robots.status import Status
 from robots.types import TWIST
+from tasks.dynamics.criteria_inputs import reaction_criteria
 from tasks.dynamics.directions import Array, Derivatives, check_names, designs, spread, summed
-from tasks.dynamics.inputs import CORES, JOINTS, field_input, load_input, reaction_criteria
+from tasks.dynamics.inputs import CORES, JOINTS, field_input, load_input
 from tasks.dynamics.inverse import HELD, Dynamics, Influences
 from tasks.dynamics.records import Environment, Forces, Motion, Moving
 from tasks.features.friction.inputs import FrictionInput, friction_input

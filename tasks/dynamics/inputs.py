@@ -6,7 +6,7 @@ Everything that reaches a kernel through a function of `tasks` passes here; behi
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast, get_args
 
@@ -14,12 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import shown
-from robots.criteria.elasticity import Elasticity
-from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
-from robots.criteria.selection import joint_names, link_names
-from robots.limits import Place
 from robots.loads.family import signal_values
-from robots.model import Family, Mechanism, Robot
+from robots.model import Family, Robot
 from robots.types import TWIST, LoadAxes
 from tasks.dynamics.records import (
     BASE_PARTS,
@@ -31,7 +27,6 @@ from tasks.dynamics.records import (
     check_record,
     gravity_vector,
 )
-from tasks.features.criteria import sharing_problems
 from tasks.kernels.kernel import Batch, checked, common_batch, rows
 from tasks.kernels.keys import Key
 from tasks.mechanics.families import mount_values, structure_of
@@ -327,43 +322,3 @@ def _check_axes(robot: Robot, vectors: Mapping[str, np.ndarray]) -> None:
                 raise ValueError(
                     f"{name}: the platform of {robot.name} cannot move along {axis}; expected {expected:g} there"
                 )
-
-
-def check_kind(name: str, value: object, kind: type[object]) -> None:
-    """Raise ValueError for an argument of another type."""
-    if not isinstance(value, kind):
-        got = f"an object of type {type(value).__name__}"
-        raise ValueError(f"{name}: got {got}; expected limbsweep.robots.{kind.__name__}, such as by its method of")
-
-
-_PLACES: Mapping[str, Callable[[Mechanism], Mapping[str, Place]]] = {
-    "joints": joint_names, "links": link_names, "lengths": link_names, "growth": link_names,
-}  # fmt: skip
-"""Parts of criteria by place, and the places that a mechanism has."""
-
-
-def check_parts(robot: Robot, name: str, value: object, kind: type[object]) -> None:
-    """Raise ValueError for criteria of another type, and for those of an actuator, joint or link that is not there."""
-    check_kind(name, value, kind)
-    mechanism = robot.mechanism
-    places: dict[str, Collection[object]] = {part: names(mechanism).values() for part, names in _PLACES.items()}
-    places["actuators"] = range(len(mechanism.actuators))
-    for part, present in places.items():
-        odd = [key for key in getattr(value, part, ()) if key not in present]
-        if odd:
-            raise ValueError(f"{name}: {part}: got {odd[0]!r}, which {robot.name} does not have; "
-                             f"expected numbers as limbsweep.robots.{kind.__name__}.of gives them")  # fmt: skip
-
-
-def reaction_criteria(robot: Robot, elasticity: Elasticity | None) -> CriteriaParameters:
-    """Return the criteria that decide reactions that statics leaves open: none, or elasticity.
-
-    Raises ValueError where elasticity cannot decide them.
-    """
-    if elasticity is None:
-        return NO_CRITERIA
-    check_parts(robot, "elasticity", elasticity, Elasticity)
-    criteria = CriteriaParameters(elasticity, reactions=True)
-    for problem in sharing_problems(robot.family, criteria):
-        raise ValueError(f"elasticity: got {problem}; expected joints or links that give way wherever they share loads")
-    return criteria

@@ -32,8 +32,8 @@ from robots.friction.laws import LAWS
 from robots.model import Family, Robot
 from robots.status import Status
 from tasks.dynamics import inputs
+from tasks.dynamics.criteria_inputs import reaction_criteria
 from tasks.dynamics.forces_over_step import Push
-from tasks.dynamics.inputs import reaction_criteria
 from tasks.dynamics.instant.decisions import OPEN, decide
 from tasks.dynamics.instant.layout import POSE
 from tasks.dynamics.instant.moments import LOOSE, ROUGH, ROUNDING, STILL, UNIT, JointModes, Moment, StateRates

@@ -22,6 +22,7 @@ from robots.quantities import names
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.body_motions import BodyMotions, limb_motion, platform_motion
+from tasks.dynamics.criteria_inputs import reaction_criteria
 from tasks.dynamics.inputs import (
     FieldInput,
     field_input,
@@ -29,7 +30,6 @@ from tasks.dynamics.inputs import (
     mounts,
     moving_input,
     parameters,
-    reaction_criteria,
     refuse_actuator,
     signals_input,
 )

@@ -54,6 +54,15 @@ _HERE = Path(__file__).parent
 collect_ignore = [str(path) for pattern in OF_THE_REPOSITORY for path in _HERE.glob(pattern)] if WHEEL else []
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_heartbeats() -> None:
+    """Keep commands that take long on a loaded machine from telling that they are at work."""
+    from applications.commands import heartbeat
+
+    heartbeat.BEATS = (1e6,)
+    heartbeat.FIRST_IN_FILE = 0
+
+
 QUICK = ("test_catalog.py", "test_literature.py", "test_reader.py", "test_robot_pages.py", "test_examples.py")
 """Tests that are quick enough to go over mechanisms of the literature as well, see `tests.catalogue`."""
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import click
 
+from applications.commands.heartbeat import set_stage
 from applications.commands.refusals import Refused
 from pipeline.errors import visible
 
@@ -63,5 +64,6 @@ def print_warnings(warnings: Iterable[object]) -> None:
 
 def show_stage(stage: str) -> None:
     """Write the stage of a computation to standard error as it begins, where that is a terminal."""
+    set_stage(stage)
     if sys.stderr.isatty():
         click.echo(f"{stage} ...", err=True)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pipeline.errors import ClusterLostError, TaskError
+from pipeline.execution.advance import HERE, RunningShares
 from pipeline.execution.policy import Failure, MemoryRestart, PausedWorker, PauseStep, WorkerTable
 from pipeline.monitor.log import ClusterState, Event
 
@@ -140,6 +141,9 @@ class Executor(Protocol):
     def memory_restarts(self) -> list[MemoryRestart]:
         """Workers that were ended for their memory since this was asked last. Raises ClusterLostError."""
 
+    def follow(self, run: str, shares: RunningShares) -> None:
+        """Take shares of blocks that tasks tell, under the name of a run, until the executor is closed."""
+
     def close(self) -> None:
         """Cancel the blocks in flight."""
 
@@ -168,6 +172,7 @@ class InProcessExecutor:
 
         self._get: Callable[..., Any] = named_schedulers[dask.config.get("scheduler", None) or "threads"]
         self._waiting: deque[KeyedGraph] = deque()
+        self._followed = ""
 
     @property
     def room(self) -> int:
@@ -250,8 +255,14 @@ class InProcessExecutor:
         """There are no workers."""
         return []
 
+    def follow(self, run: str, shares: RunningShares) -> None:
+        """Tell at once of shares of blocks: the run waits while its tasks compute."""
+        HERE[run] = shares.put_and_tell
+        self._followed = run
+
     def close(self) -> None:
         """Drop the waiting blocks."""
+        HERE.pop(self._followed, None)
         self._waiting.clear()
 
 

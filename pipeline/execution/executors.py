@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from dask.base import annotate, get_annotations
 
 from pipeline.errors import ClusterLostError, TaskError
+from pipeline.execution.advance import HERE, RunningShares, topic
 from pipeline.execution.device import resources
 from pipeline.execution.executor import (
     LOST,
@@ -98,7 +99,7 @@ def _sharing(batch: BlockBatch) -> Iterator[tuple[Callable[..., object], tuple[o
         if computed is None:
             yield from calls
             continue
-        for _, (block, writer) in calls:
+        for _, (block, writer, *_) in calls:
             yield _store, (block, writer, computed.pop(0))
 
 
@@ -156,6 +157,8 @@ class ClusterExecutor:
         """Bytes for blocks on the smallest worker as of the last look; None where none has a limit."""
         self._places: dict[Key, frozenset[str]] = {}
         """Workers that may compute each task in flight, where not all may."""
+        self._followed = ""
+        """Name of the run whose shares of blocks are taken."""
         self._restarts_until: float | None = None
         """When the last restart was that has been told, by the clock of the scheduler."""
 
@@ -411,8 +414,24 @@ class ClusterExecutor:
             return []
         return [MemoryRestart(str(event["worker"]), int(event["rss"])) for at, event in events if at > told]
 
+    def follow(self, run: str, shares: RunningShares) -> None:
+        """Take shares of blocks that workers tell, under the name of a run, until the executor is closed."""
+
+        def take(event: tuple[float, Any]) -> None:
+            block, share = event[1]
+            shares.put(int(block), float(share))
+
+        HERE[run] = shares.put  # of workers in this process
+        self._followed = run
+        with suppress(Exception):  # of a client that cannot wait here: then blocks are told when they are done
+            self.client.subscribe_topic(topic(run), take)
+
     def close(self) -> None:
         """Cancel the blocks in flight."""
+        if self._followed:
+            HERE.pop(self._followed, None)
+            with suppress(Exception):  # of a client that has lost its scheduler
+                self.client.unsubscribe_topic(topic(self._followed))
         futures = [future for future, _ in self._in_flight.values()]
         self._in_flight.clear()
         self._tasks.clear()

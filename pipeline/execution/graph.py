@@ -29,6 +29,7 @@ from dask.highlevelgraph import HighLevelGraph
 
 from pipeline.errors import TaskError
 from pipeline.execution import work
+from pipeline.execution.advance import BlockTeller
 from pipeline.execution.blocks import block_of
 from pipeline.execution.executor import Key, KeyedGraph, TaskGraph
 from pipeline.execution.policy import FULL, Timeouts
@@ -51,6 +52,7 @@ from tasks.blocks.motions import Motions
 from tasks.blocks.pool import Arrays, make_room, trim
 from tasks.blocks.reactions import reactions as joint_reactions
 from tasks.blocks.series import gathered
+from tasks.kernels.advance import span
 
 if TYPE_CHECKING:
     from dask.array import Array
@@ -69,7 +71,7 @@ def block_graph(plan: Plan, index: int, writer: Writer, run: str, granularity: G
     if plan.is_parted:
         return {key: Task(key, _parted_block, block_of(plan, index), writer, dict(plan.parts or {}))}, key
     if granularity == "block" or not plan.by_limb:
-        return {key: Task(key, whole_block, block_of(plan, index), writer)}, key
+        return {key: Task(key, whole_block, block_of(plan, index), writer, BlockTeller(run, index))}, key
     return _limb_graph(plan, key, run, (_assemble_and_store, _store), writer)
 
 
@@ -265,9 +267,13 @@ def _relieve() -> None:
 
 
 @guarded_task
-def whole_block(block: Block, writer: Writer) -> Receipt | ReceiptWithWarnings:
-    """The one task of a block: compute and store it."""
-    return written(block, writer, work.computed(block))
+def whole_block(block: Block, writer: Writer, teller: BlockTeller) -> Receipt | ReceiptWithWarnings:
+    """The one task of a block: compute and store it, and tell how much is done."""
+    with teller.listening():
+        with span(0.0, work.first_share(block)):
+            arrays = work.computed(block)
+        with span(work.first_share(block), 1.0):
+            return written(block, writer, arrays)
 
 
 @guarded_task

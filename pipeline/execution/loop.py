@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from pipeline.errors import RunCancelledError, RunStoppedError
+from pipeline.execution.advance import RunningShares
 from pipeline.execution.executor import Executor, Key, KeyedGraph, Result, Withdrawn, failure
 from pipeline.execution.graph import Granularity, Writer, block_graph, isolated_graph
 from pipeline.execution.policy import (
@@ -94,6 +95,7 @@ class RunLoop:
         """Blocks to send again, by the reason, as of the last results."""
         self._renamed: set[int] = set()
         """Blocks whose tasks get other keys than at first, because Dask may hold what it was told of those."""
+        self._shares = RunningShares(self.plan.samples_of, self.notify)
         self._checked = time.monotonic()
         self._stated = -STATE_SECONDS
 
@@ -109,6 +111,7 @@ class RunLoop:
         somebody asked for it; ClusterLostError.
         """
         with closing(self.executor):
+            self.executor.follow(self._run, self._shares)
             self._look_after_workers()
             while True:
                 self.submit()
@@ -204,6 +207,7 @@ class RunLoop:
             for key in self.executor.forget(rivals):
                 del self._in_flight[key]
         samples = self.plan.samples_of(attempt.block)
+        self._shares.done(attempt.block)
         self.samples += samples
         self.notify(BlockDone(attempt.block, samples, seconds))
 
@@ -261,6 +265,10 @@ class RunLoop:
         if self._checked - self._stated >= STATE_SECONDS and (state := self.executor.state()) is not None:
             self._stated = self._checked
             self.notify(state)
+
+    def _tell_advance(self) -> None:
+        """Tell how much of the blocks in flight is done."""
+        self._shares.tell()
 
     def _abandon_overdue(self) -> None:
         """Isolate blocks that take too long; the workers that still compute them are restarted."""
@@ -346,6 +354,7 @@ CHECKS: Sequence[Callable[[RunLoop], None]] = (
     RunLoop._end_without_memory,
     RunLoop._look_after_workers,
     RunLoop._tell_state,
+    RunLoop._tell_advance,
     RunLoop._abandon_overdue,
     RunLoop._back_up_slow,
     RunLoop._end_in_silence,

@@ -1,9 +1,10 @@
 """Time of a sweep, measured: a few of its cases are computed as a run does, and the others are in proportion.
 
-The first small call compiles and is counted once. Then more and more designs are run in memory, or steps of
+The first small call compiles and is counted once. Then more and more designs are run into a store, or steps of
 simulations computed, until a call is long enough to be measured. The difference of two calls is the time of their
-cases; the rest is that of opening a run, or of the steps of a block of simulations. Times are those of the processor,
-so that other work on the machine does not count.
+cases; the rest is that of opening a run, or of the steps of a block of simulations. Where there are more friction sets
+than are computed, a call with fewer of them tells the time of a set, as sets share the dynamics. Times are those of the
+processor, so that other work on the machine does not count.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import math
 import os
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +22,7 @@ from numpy.typing import NDArray
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.execution import work
 from pipeline.execution.blocks import block_of
-from pipeline.execution.run import run
+from pipeline.execution.run import run_into
 from pipeline.execution.trial import part_of
 from pipeline.plan.cost import STORED, TASK, duration
 from pipeline.plan.plan import plan
@@ -36,8 +39,12 @@ GROWTH = 4
 """Factor by which calls grow."""
 SAMPLES = 100_000
 """Samples of a design that are computed, at most; of longer motions and more trajectories the first."""
-TRAJECTORIES, SETS, CASES = 6, 16, 24
-"""Trajectories and friction sets of given motions, and cases of simulations, that are computed, at most."""
+TRAJECTORIES = 6
+"""Trajectories of given motions that are computed, at most."""
+CASES, MOST_CASES = 24, 96
+"""Cases of simulations that are computed, and where these are quick, at most."""
+SETS, MANY_SETS, QUICK = 16, 256, 0.1
+"""Friction sets that are computed, at most; and where a design with these takes less than so many seconds."""
 OPENING = 0.15
 """Seconds of a run beside its blocks."""
 STEPS = 50
@@ -74,19 +81,31 @@ def measured_time(sweep: Sweep) -> MeasuredTime:
 
 def _prescribed(sweep: Sweep) -> tuple[float, float]:
     """Return the seconds of a sweep of given motions, and those of the first call."""
-    small, share = _with_few_cases(sweep)
-    size, spent, designs = sweep.design.size, 0.0, 1
-    first = _run_seconds(_with_designs(small, 1))
-    calls: list[tuple[int, float]] = []
-    while True:
-        took = _run_seconds(_with_designs(small, designs))
-        calls.append((designs, took))
-        spent += took
-        if took >= LEAST or designs >= size or spent + GROWTH * took > MOST:
-            break
-        designs = min(size, designs * GROWTH)
+    small, size = _with_few_cases(sweep, SETS), sweep.design.size
+    first, again = (_run_seconds(_with_designs(small, 1)) for _ in range(2))
+    calls = [(1, again)]
+    if sweep.friction.axis.size > SETS and again < QUICK:
+        small = _with_few_cases(sweep, MANY_SETS)
+        calls = [(1, _run_seconds(_with_designs(small, 1)))]
+    spent = calls[0][1]
+    while calls[-1][1] < LEAST and calls[-1][0] < size and spent + GROWTH * calls[-1][1] <= MOST:
+        designs = min(size, GROWTH * calls[-1][0])
+        calls.append((designs, _run_seconds(_with_designs(small, designs))))
+        spent += calls[-1][1]
     of_call, of_design = _line(calls[-2:])
-    return of_call + share * size * of_design, max(first - calls[0][1], 0.0)
+    of_design += _of_further_sets(sweep, small, *calls[-1])
+    return of_call + _samples(sweep) / _samples(small) * size * of_design, max(first - again, 0.0)
+
+
+def _of_further_sets(sweep: Sweep, small: Sweep, designs: int, seconds: float) -> float:
+    """Return the seconds of a design for friction sets that were left out; with the others designs took `seconds`."""
+    sets = small.friction.axis.size
+    left_out, fewer = sweep.friction.axis.size - sets, sets // GROWTH
+    if not left_out:
+        return 0.0
+    friction = replace(small.friction, axis=_few(small.friction.axis, fewer))
+    shorter = _run_seconds(_with_designs(small.with_sections(friction=friction), designs))
+    return left_out * max(seconds - shorter, 0.0) / (sets - fewer) / designs
 
 
 def _simulated(sweep: Sweep, axes: SimulationAxes) -> tuple[float, float]:
@@ -100,12 +119,13 @@ def _simulated(sweep: Sweep, axes: SimulationAxes) -> tuple[float, float]:
         if one >= LEAST or count >= steps or spent + 2.0 * GROWTH * one > MOST:
             break
         count = min(steps, count * GROWTH)
-    several = _with_few_simulations(sweep, axes, _values(sweep, axes), count)
-    calls = [(1, one)]
-    if (cases := plan(several).cases) > 1:
-        calls.append((cases, _seconds(several)))
-    of_call, of_case = _line(calls)
-    longer = _steps(sweep) / _steps(several)
+    calls, most = [(1, one)], CASES
+    while calls[-1][0] < parts.cases and most <= MOST_CASES and (calls[-1][1] < LEAST or len(calls) < 2):
+        several = _with_few_simulations(sweep, axes, _values(sweep, axes, most), count)
+        calls.append((plan(several).cases, _seconds(several)))
+        most *= GROWTH
+    of_call, of_case = _line(calls[-2:])
+    longer = _steps(sweep) / _steps(_with_few_simulations(sweep, axes, len(sweep.trajectories), count))
     return (parts.blocks * of_call + parts.cases * of_case) * longer, max(first - one, 0.0)
 
 
@@ -114,11 +134,11 @@ def _steps(sweep: Sweep) -> float:
     return _samples(sweep) / len(sweep.trajectories) - 1.0
 
 
-def _values(sweep: Sweep, axes: SimulationAxes) -> int:
-    """Return so many values of each axis of simulations that there are about CASES cases."""
+def _values(sweep: Sweep, axes: SimulationAxes, cases: int) -> int:
+    """Return so many values of each axis of simulations that there are about so many cases, at most."""
     trajectories = len(sweep.trajectories)
     sizes = (sweep.design.size, sweep.friction.axis.size, trajectories, axes.gains.size, axes.state.size)
-    fitting = [most for most in range(1, CASES + 1) if math.prod(min(size, most) for size in sizes) <= CASES]
+    fitting = [most for most in range(1, cases + 1) if math.prod(min(size, most) for size in sizes) <= cases]
     return fitting[-1]
 
 
@@ -132,10 +152,11 @@ def _line(calls: list[tuple[int, float]]) -> tuple[float, float]:
 
 
 def _run_seconds(sweep: Sweep) -> float:
-    """Run a sweep in memory, and return the seconds of the processor."""
-    start = time.process_time()
-    run(sweep, cluster=ClusterConfig.of("synchronous"), progress=False)
-    return time.process_time() - start
+    """Run a sweep into a store that is removed, and return the seconds of the processor."""
+    with TemporaryDirectory(prefix="limbsweep-") as folder:
+        start = time.process_time()
+        run_into(Path(folder) / "s.zarr", sweep, ClusterConfig.of("synchronous"))
+        return time.process_time() - start
 
 
 def _seconds(sweep: Sweep) -> float:
@@ -146,19 +167,16 @@ def _seconds(sweep: Sweep) -> float:
     return time.process_time() - start
 
 
-def _with_few_cases(sweep: Sweep) -> tuple[Sweep, float]:
-    """Return a sweep with few trajectories, friction sets and times, and how many times as much the whole is."""
+def _with_few_cases(sweep: Sweep, most_sets: int) -> Sweep:
+    """Return a sweep with few trajectories, times and friction sets, at most so many."""
     whole = any(is_grid(trajectory.kind) for trajectory in sweep.trajectories)
     trajectories = _places(len(sweep.trajectories), TRAJECTORIES)
-    sets = _places(sweep.friction.axis.size, SETS)
     most = sweep.grid.samples if whole else max(2, SAMPLES // len(trajectories))
-    friction = replace(sweep.friction, axis=part_of(sweep.friction.axis, sets))
-    small = replace(
+    friction = replace(sweep.friction, axis=_few(sweep.friction.axis, most_sets))
+    return replace(
         sweep.with_sections(friction=friction, measurement=None, split=None, selection=EVERYTHING),
         trajectories=tuple(sweep.trajectories[k] for k in trajectories),
     ).with_grids(lambda grid: replace(grid, samples=min(grid.samples, most)))
-    share = _samples(sweep) / _samples(small) * sweep.friction.axis.size / len(sets)
-    return small, share
 
 
 def _samples(sweep: Sweep) -> int:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pipeline.cluster.arguments import cores
 from pipeline.errors import InputError, Problem, RunCancelledError, size
+from pipeline.execution.advance import RunningShares
 from pipeline.execution.blocks import block_of
 from pipeline.execution.contents import contents
 from pipeline.execution.conventions import with_conventions
@@ -27,6 +28,7 @@ from pipeline.plan.plan import plan as plan_sweep
 from storage.places.access import locate
 from storage.places.location import LocationLike
 from storage.store import template
+from tasks.kernels.advance import listening
 
 if TYPE_CHECKING:
     from dask.array import Array
@@ -86,7 +88,10 @@ def computed(
         begin = time.perf_counter()
         if stop():
             raise RunCancelledError("cancelled")
-        for index, values in zip(indices, whole_blocks([block_of(plan, index) for index in indices]), strict=True):
+        with listening(lambda share: shares.put_and_tell(indices[0], share)):
+            found = whole_blocks([block_of(plan, index) for index in indices])
+        shares.done(indices[0])
+        for index, values in zip(indices, found, strict=True):
             for name, array in values.items():
                 arrays[name][layout.region(index, name)] = array
             notify(BlockDone(index, plan.samples_of(index), time.perf_counter() - begin))
@@ -94,8 +99,11 @@ def computed(
 
     notify(Started(plan.blocks, 0, plan.block_samples, None, "block"))
     threads = threads or cores()
+    groups = [*together(plan, threads).groups(range(plan.blocks))]
+    sizes = {indices[0]: sum(map(plan.samples_of, indices)) for indices in groups}
+    shares = RunningShares(sizes.__getitem__, notify)
     with ThreadPoolExecutor(threads) as pool:
-        samples = sum(pool.map(fill, together(plan, threads).groups(range(plan.blocks))))
+        samples = sum(pool.map(fill, groups))
     results = dataset(plan, arrays)
     notify(Finished(samples, time.perf_counter() - start, 0))
     return results

@@ -83,6 +83,13 @@ class BlocksDone:
 
 
 @dataclass(frozen=True)
+class BlocksAdvanced:
+    """Blocks in flight are partly computed: the samples of all of them together that are done now, about."""
+
+    samples: int
+
+
+@dataclass(frozen=True)
 class BlockRetried:
     """An attempt at a block failed, or is slow, and another follows: the way of the next one, the reason in words."""
 
@@ -231,6 +238,7 @@ Event = (
     Started
     | BlockDone
     | BlocksDone
+    | BlocksAdvanced
     | BlockRetried
     | CaseFailed
     | MetricFailed
@@ -282,6 +290,7 @@ KINDS: dict[str, type[Any]] = {
     for kind in (
         Started,
         BlocksDone,
+        BlocksAdvanced,
         BlockRetried,
         CaseFailed,
         MetricFailed,

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from pipeline.monitor.log import BlockDone, BlocksDone, Event, Finished, Started
+from pipeline.monitor.log import BlockDone, BlocksAdvanced, BlocksDone, Event, Finished, Started
 from pipeline.monitor.progress import Tally, headline, note, summary
 from pipeline.monitor.samples import FailedSamples
 
@@ -71,6 +71,9 @@ class NotebookProgress:
                     self._line = self._tally.line(now)
                 case BlockDone(samples=samples) | BlocksDone(samples=samples):
                     self._tally = self._tally.plus(samples)
+                    self._line = self._tally.line(now)
+                case BlocksAdvanced(samples):
+                    self._tally = self._tally.with_in_flight(samples)
                     self._line = self._tally.line(now)
                 case Finished():
                     self._line, self._next = summary(event), 0.0

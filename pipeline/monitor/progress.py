@@ -17,6 +17,7 @@ from pipeline.monitor.log import (
     BlockDone,
     BlockFailed,
     BlockRetried,
+    BlocksAdvanced,
     BlocksDone,
     BlocksRecalled,
     CaseFailed,
@@ -50,7 +51,7 @@ FAILURES = (BlockFailed, CaseFailed, MetricFailed, Stopped)
 
 @dataclass(frozen=True)
 class Tally:
-    """Samples of a run: in total, stored before it, computed in it; when it started [s].
+    """Samples of a run: in total, stored before it, computed in it, in blocks in flight; when it started [s].
 
     The total counts every block as full, so it is an upper bound where the last blocks are smaller.
     """
@@ -59,6 +60,7 @@ class Tally:
     before: int = 0
     computed: int = 0
     start: float = 0.0
+    in_flight: int = 0
 
     @classmethod
     def of(cls, event: Started, now: float) -> Tally:
@@ -68,16 +70,20 @@ class Tally:
 
     def plus(self, samples: int) -> Tally:
         """The tally after these samples."""
-        return replace(self, computed=self.computed + samples)
+        return replace(self, computed=self.computed + samples, in_flight=max(self.in_flight - samples, 0))
+
+    def with_in_flight(self, samples: int) -> Tally:
+        """The tally with so many samples that are done in blocks which are not."""
+        return replace(self, in_flight=samples)
 
     @property
     def done(self) -> int:
-        """Samples that are stored now."""
-        return min(self.total, self.before + self.computed)
+        """Samples that are computed now, those of blocks in flight too."""
+        return min(self.total, self.before + self.computed + self.in_flight)
 
     def rate(self, now: float) -> float:
         """Samples per second of this run, without those of earlier runs."""
-        return self.computed / (now - self.start) if now > self.start else 0.0
+        return (self.computed + self.in_flight) / (now - self.start) if now > self.start else 0.0
 
     def left(self, now: float) -> float | None:
         """Time left [s], or None while no rate is known."""
@@ -194,13 +200,20 @@ class LineProgress:
                 self._write(headline(event))
             case BlockDone(samples=samples) | BlocksDone(samples=samples):
                 self._tally = self._tally.plus(samples)
-                if now >= self._next:
-                    self._next = now + LINE_EVERY
-                    self._write(self._tally.line(now))
+                self._tell(now)
+            case BlocksAdvanced(samples):
+                self._tally = self._tally.with_in_flight(samples)
+                self._tell(now)
             case Finished():
                 self._write(summary(event))
             case _ if text := note(event):
                 self._write(text)
+
+    def _tell(self, now: float) -> None:
+        """Write where the run is, unless that was written just before."""
+        if now >= self._next:
+            self._next = now + LINE_EVERY
+            self._write(self._tally.line(now))
 
     def results(self, failed: FailedSamples) -> None:
         """Show the failures among the results."""
@@ -241,6 +254,9 @@ def _bar(console: Console) -> Iterator[Listener]:
                 bar.add_task("", total=tally.total, completed=tally.done, speed="")
             case BlockDone(samples=samples) | BlocksDone(samples=samples):
                 tally = tally.plus(samples)
+                bar.update(bar.task_ids[-1], completed=tally.done, speed=tally.speed(now))
+            case BlocksAdvanced(samples):
+                tally = tally.with_in_flight(samples)
                 bar.update(bar.task_ids[-1], completed=tally.done, speed=tally.speed(now))
             case Finished():
                 bar.update(bar.task_ids[-1], completed=tally.total, speed="")

@@ -30,6 +30,7 @@ from tasks.blocks.series import absent_joints, fill_friction, fill_series, gathe
 from tasks.features.friction.feature import LOAD_PART
 from tasks.features.friction.joints import LOAD_PARTS
 from tasks.kernels import lanes
+from tasks.kernels.advance import tell
 from tasks.kernels.kernel import has_compiler, padded
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.kernels.program import Kernels
@@ -196,7 +197,9 @@ class Assembly:
             strip = functools.partial(self._strip, j, motion, buffers, series)
             if in_one_call:
                 lanes.run(strip, block.kernel, in_one_call)
-            for k in range(in_one_call, -(-len(block.designs) // self.step)):
+            strips = -(-len(block.designs) // self.step)
+            for k in range(in_one_call, strips):
+                tell(j * strips + k, len(block.trajectories) * strips)
                 strip(block.kernel, k)
         self.memory.fetch(metrics)
         peaks = self.peaks.arrays(self.out["failed_samples"] > 0) if self.peaks else {}

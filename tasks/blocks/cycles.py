@@ -28,6 +28,7 @@ from tasks.dynamics.paths.path import RobotPath, TimedMotion, legs, pose_of
 from tasks.dynamics.paths.power import Curves, Intervals, PathLimits, intersected, kept_speeds
 from tasks.dynamics.records import Moving
 from tasks.dynamics.resolution import resolved_motion
+from tasks.kernels.advance import tell
 from tasks.sources.commanded import commanded, moving, moving_of
 from tasks.sources.prescribed import ISO_9283
 from tasks.stages.metrics.poses import characteristic_length
@@ -47,6 +48,7 @@ def cycle_metrics(block: Block) -> Arrays:
     for j, trajectory in enumerate(block.trajectories):
         paths: list[RobotPath] | None = None
         for i in range(len(block.designs)):
+            tell(j * len(block.designs) + i, len(block.trajectories) * len(block.designs))
             if np.isnan(block.designs.parameters[i]).any():
                 continue  # a formula of the limits has no number for this design
             robot = Robot.of(block.family, block.numbers_of(i))

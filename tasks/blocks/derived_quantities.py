@@ -22,6 +22,7 @@ from tasks.blocks.derived_series import MetricRates, largest
 from tasks.blocks.differences import MISSING, WORST, Compute, difference_arrays
 from tasks.blocks.gradients import AHEAD, PART, Directions, metric_rates
 from tasks.blocks.pool import Arrays
+from tasks.kernels.advance import span
 from tasks.stages.stages import DERIVED_STRIP
 
 CASE = ("design", FRICTION, "trajectory")
@@ -61,7 +62,10 @@ def derivative_arrays(block: Block, compute: Compute) -> Arrays:
         )
     if exact.quantities:
         plain = replace(plain, metrics=(*exact.metrics, WORST), series=exact.series)
-        strips = [_strip(plain, exact, designs, compute) for designs in _designs(block, exact)]
+        strips = []
+        for designs in _designs(block, exact):
+            with span(designs.start / len(block.designs), designs.stop / len(block.designs)):
+                strips.append(_strip(plain, exact, designs, compute))
         result |= {name: np.concatenate([strip[name] for strip in strips]) for name in strips[0]}
     return result
 

@@ -21,6 +21,7 @@ from tasks.blocks.block import Block, BlockDerivatives
 from tasks.blocks.derived_series import PARTS, largest
 from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.pool import Arrays
+from tasks.kernels.advance import span
 
 FACTOR, SCALES = 6.0, POINTS // 2
 """Factor between neighbouring distances, and their number: with both sides, a group of lanes."""
@@ -107,7 +108,8 @@ def difference_arrays(block: Block, requested: BlockDerivatives, compute: Comput
     for start in range(0, count, step):
         designs = slice(start, min(start + step, count))
         part = replace(block, designs=block.designs.take(designs))
-        parts.append(_Differences(part, requested.cut(designs, slice(None)), compute).arrays())
+        with span(start / count, designs.stop / count):
+            parts.append(_Differences(part, requested.cut(designs, slice(None)), compute).arrays())
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
@@ -123,7 +125,8 @@ class _Differences:
         slopes: dict[str, list[np.ndarray]] = {name: [] for name in self.requested.quantities}
         statuses: dict[str, list[np.ndarray]] = {name: [] for name in self.requested.quantities}
         for number in range(self.requested.count):
-            moved = self._moved(number)
+            with span(number / self.requested.count, (number + 1) / self.requested.count):
+                moved = self._moved(number)
             for name in self.requested.quantities:
                 both, status = self._judged(name, moved)
                 kink = (status == Status.KINK)[..., None]

@@ -32,6 +32,7 @@ from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.resolution import resolved_rows
 from tasks.dynamics.singular_ends import NAMELESS, LastStates, named
 from tasks.features.redundancy.resolved import Redundancy
+from tasks.kernels.advance import span
 from tasks.kernels.kernel import LANES, padded
 from tasks.sources.commanded import commanded
 from tasks.sources.drives import Controlled, ForceSource, Profiled, Tracks, moved_starts
@@ -144,7 +145,11 @@ class _Simulated:
     def arrays(self) -> Arrays:
         """Compute the strips of cases one after the other and join them."""
         length = self._length()
-        strips = [self._strip(start, min(start + length, self.count)) for start in range(0, self.count, length)]
+        strips = []
+        for start in range(0, self.count, length):
+            stop = min(start + length, self.count)
+            with span(start / self.count, stop / self.count):
+                strips.append(self._strip(start, stop))
         names = (*self.block.series, *self.block.metrics)
         return {name: self._shaped(QUANTITIES[name], [strip[name] for strip in strips]) for name in names}
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from robots.status import Status
 from tasks.dynamics.drive_values import DriveModel
+from tasks.kernels.advance import tell
 from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Values
 from tasks.sources.drives import ForceSource, Seen, StepForces
@@ -323,6 +324,7 @@ class _SimulatedRun:
         self._keep(0, seen)
         number = 0
         while number < schedule.steps:
+            tell(number, schedule.steps)
             push = StepForces(*(np.where(self.status == Status.OK, force, np.nan) for force in seen.push))
             stretch = None if self.loop is None else self._stretch(number, push)
             if stretch is not None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from applications.commands.heartbeat import with_heartbeat
 from applications.commands.terminal import FORCE, forced
 from pipeline.documents.outputs import check_output
 from pipeline.stores.names import check_place
@@ -26,7 +27,7 @@ def command(name: str, body: str, text: str, *parameters: click.Parameter) -> cl
     """
     module, _, function = body.partition(":")
     callback = body_in(BODIES + module, function or name.replace("-", "_"))
-    return click.Command(name, callback=callback, help=text, params=list(parameters))
+    return click.Command(name, callback=with_heartbeat(name, callback), help=text, params=list(parameters))
 
 
 def body_in(module: str, function: str) -> Callable[..., None]:

@@ -43,6 +43,17 @@ def test_designs_are_in_proportion(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "measured with a few cases" in measured.text
 
 
+def test_friction_sets_share_the_dynamics(monkeypatch: pytest.MonkeyPatch) -> None:
+    friction = "friction: {law: viscous, joints: actuated, grid: {viscous: {start: 0, stop: 1, num: 1000}}}\n"
+
+    def seconds(sweep: Sweep) -> float:
+        return 0.05 + sweep.design.size * (2e-3 + 1e-5 * sweep.friction.axis.size)
+
+    monkeypatch.setattr(module, "_run_seconds", seconds)
+    measured = measured_time(Sweep.from_text(SWEPT + friction))
+    assert measured.seconds == pytest.approx(0.05 + 5000 * (2e-3 + 1e-5 * 1000), rel=0.01)
+
+
 def test_steps_and_cases_of_simulations_are_in_proportion(monkeypatch: pytest.MonkeyPatch) -> None:
     def seconds(sweep: Sweep) -> float:
         steps = (sweep.grid.samples - 1) * sweep.simulation.simulation.every

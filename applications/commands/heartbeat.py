@@ -1,0 +1,88 @@
+"""Lines on standard error that tell that a command is still at work, where it shows no progress of its own."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import click
+
+BEATS = (3.0, 10.0, 30.0, 60.0)
+"""Seconds after which a line is written; then one every so many seconds as the last."""
+FIRST_IN_FILE = 1
+"""Number of the first of them where standard error is no terminal, such as in a log."""
+SHOWING = frozenset({"run", "append", "attach", "submit", "status", "bench"})
+"""Commands that show progress of their own, or wait for others."""
+
+
+class Heartbeat:
+    """Name and stage of a command, as a thread tells them."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.stage = name, ""
+        self._start, self._end = time.monotonic(), threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+
+    def begin(self) -> None:
+        """Begin to tell."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """Tell no more."""
+        self._end.set()
+
+    def line(self, seconds: float) -> str:
+        """Return the line after so many seconds of work."""
+        minutes, rest = divmod(round(seconds), 60)
+        spent = f"{self.name}: at work for {minutes // 60}:{minutes % 60:02}:{rest:02}"
+        return f"{spent}, {self.stage}" if self.stage else spent
+
+    def _beat(self) -> None:
+        number = 0 if sys.stderr.isatty() else FIRST_IN_FILE
+        while True:
+            later = max(0, number - len(BEATS) + 1)
+            due = BEATS[min(number, len(BEATS) - 1)] + later * BEATS[-1]
+            if self._end.wait(max(0.0, self._start + due - time.monotonic())):
+                return
+            with suppress(OSError, ValueError):  # of a terminal that has gone
+                click.echo(self.line(time.monotonic() - self._start), err=True)
+            number += 1
+
+
+_CURRENT: list[Heartbeat] = []
+
+
+@contextmanager
+def beating(name: str) -> Iterator[None]:
+    """Tell now and then that a command is at work, until its body ends."""
+    if name in SHOWING:
+        yield
+        return
+    heart = Heartbeat(name)
+    _CURRENT.append(heart)
+    heart.begin()
+    try:
+        yield
+    finally:
+        heart.end()
+        _CURRENT.remove(heart)
+
+
+def set_stage(stage: str) -> None:
+    """Name the stage of the command that is at work."""
+    for heart in _CURRENT:
+        heart.stage = stage
+
+
+def with_heartbeat(name: str, body: Callable[..., None]) -> Callable[..., None]:
+    """Return a body of a command that tells that it is at work."""
+
+    def beaten(**options: object) -> None:
+        with beating(name):
+            body(**options)
+
+    beaten.__module__, beaten.__qualname__ = body.__module__, body.__qualname__
+    return beaten

@@ -1,11 +1,15 @@
-"""Published designs: the cube of the Orthoglide; and a function with published shares of variance.
+"""Published designs: the cube of the Orthoglide, a Delta of Clavel; and a function with published shares of variance.
 
 The rods of the Orthoglide follow from a cube in which velocities change by at most a factor of 2.
 Chablat and Wenger (2003) ask that a cube of 200 mm has velocity transmission factors from 1/2 to 2, and print the
 length of the rods and two corners of the cube. Factors are inverse singular values of J_IK, which are 1 at the origin.
+
+The Delta is the ABB FlexPicker with the lengths of Williams (2016), whose closed form gives the angles of its motors.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -13,6 +17,7 @@ from applications.studies.sensitivity import sobol
 from applications.studies.workspaces.workspace import workspace
 from benchmarks.papers.results import Line, Outcome, Result
 from robots import catalog
+from tasks.dynamics.inverse import actuator_positions
 
 EDGE, LENGTH, CORNERS, FACTOR = 200.0, 310.58, (-73.21, 126.79), 2.0
 """Edge of the cube, length of the rods, coordinates of the corners on the diagonal, all in mm, and the factor."""
@@ -41,6 +46,46 @@ def orthoglide() -> Outcome:
         ),
     ]
     return Outcome(lines)
+
+
+TRIANGLES, ARM, ROD = (0.567, 0.076), 0.524, 1.244
+"""Edges of the triangles of base and platform, lengths of arms and rods of the Delta [m]."""
+POSES = ((0.0, 0.0, -0.9), (0.3, 0.5, -1.1), (-0.2, 0.4, -1.0))
+"""Positions of its platform [m] in the axes of the source, whose first motor lies on the negative y axis."""
+
+
+def delta_of_clavel() -> Outcome:
+    """Return the angles of the motors of a Delta beside those of the closed form of the source."""
+    base, platform = (edge / math.sqrt(3.0) for edge in TRIANGLES)
+    robot = catalog.build(
+        "delta_3rr2rrr", base_radius=base / 2.0, platform_radius=platform, upper_arm=ARM, rod_length=ROD
+    )
+    lines = []
+    for pose in POSES:
+        x, y, z = pose
+        turned = np.array([y, -x, z])  # the first motor of the catalogue lies on the negative x axis
+        angles = np.degrees(actuator_positions(robot, position=turned).position)
+        printed = closed_form(pose)
+        apart = float(np.abs(angles - printed).max())
+        verdict = "agrees to 1e-9 deg" if apart < 1e-9 else f"differs by {apart:.1e} deg"
+        shown = (", ".join(f"{angle:.4f}" for angle in numbers) for numbers in (printed, angles))
+        lines.append(Line(f"motors with the platform at {x:g}, {y:g}, {z:g} m [deg]", *shown, verdict))
+    return Outcome(lines)
+
+
+def closed_form(pose: tuple[float, float, float]) -> np.ndarray:
+    """Return the angles of the motors [deg] by E cos q + F sin q + G = 0 for each limb, arms outside."""
+    x, y, z = pose
+    side = math.sqrt(3.0) * TRIANGLES[0] / 6.0
+    angles = []
+    for turn in np.radians((0.0, 120.0, 240.0)):
+        across = x * math.cos(turn) + y * math.sin(turn)
+        along = y * math.cos(turn) - x * math.sin(turn)
+        offset = along + side - TRIANGLES[1] / math.sqrt(3.0)
+        e, f = 2.0 * ARM * offset, 2.0 * ARM * z
+        g = across**2 + offset**2 + z**2 + ARM**2 - ROD**2
+        angles.append(2.0 * math.atan((-f - math.sqrt(e * e + f * f - g * g)) / (g - e)))
+    return np.degrees(angles)
 
 
 FIRST, TOTAL = (0.3139, 0.4424, 0.0), (0.5576, 0.4424, 0.2437)
@@ -80,6 +125,13 @@ RESULTS = (
         "applications, the Orthoglide, IEEE Transactions on Robotics and Automation 19 (2003)",
         "The cube of the Orthoglide",
         orthoglide,
+    ),
+    Result(
+        "delta",
+        "R. L. Williams, The Delta parallel robot: kinematics solutions, Ohio University (2016), with lengths of the "
+        "ABB FlexPicker; the robot: R. Clavel, Delta, a fast robot with parallel geometry, ISIR (1988)",
+        "The motors of a Delta of Clavel",
+        delta_of_clavel,
     ),
     Result(
         "sensitivity",

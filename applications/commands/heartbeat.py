@@ -36,8 +36,8 @@ class Heartbeat:
 
     def line(self, seconds: float) -> str:
         """Return the line after so many seconds of work."""
-        minutes, rest = divmod(round(seconds), 60)
-        spent = f"{self.name}: at work for {minutes // 60}:{minutes % 60:02}:{rest:02}"
+        minutes, remainder = divmod(round(seconds), 60)
+        spent = f"{self.name}: at work for {minutes // 60}:{minutes % 60:02}:{remainder:02}"
         return f"{spent}, {self.stage}" if self.stage else spent
 
     def _beat(self) -> None:

@@ -89,9 +89,9 @@ def computed(
         if stop():
             raise RunCancelledError("cancelled")
         with listening(lambda share: shares.put_and_tell(indices[0], share)):
-            found = whole_blocks([block_of(plan, index) for index in indices])
+            computed_blocks = whole_blocks([block_of(plan, index) for index in indices])
         shares.done(indices[0])
-        for index, values in zip(indices, found, strict=True):
+        for index, values in zip(indices, computed_blocks, strict=True):
             for name, array in values.items():
                 arrays[name][layout.region(index, name)] = array
             notify(BlockDone(index, plan.samples_of(index), time.perf_counter() - begin))

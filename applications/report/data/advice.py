@@ -10,7 +10,7 @@ import numpy as np
 
 from applications.report.data.answer import key_numbers
 from applications.report.data.designs import DesignColumn
-from applications.report.data.display import display_unit, rounded
+from applications.report.data.display import display_unit, percent
 from applications.report.data.results import Results
 from applications.studies.columns import Objective, objective
 from applications.studies.link_masses import weightless
@@ -98,9 +98,11 @@ class Advice:
         mine = float(column.values[place])
         rivals = np.flatnonzero(table.meets & (np.arange(table.count) != place))
         if not len(rivals):
-            return "No other design meets all conditions." if table.count > 1 else "There is no other design."
+            other = "other " if table.meets[place] else ""
+            return f"No {other}design meets all conditions." if table.count > 1 else "There is no other design."
         order = rivals[np.argsort(column.sign * column.values[rivals], kind="stable")]
-        next_one, middle = int(order[0]), float(np.median(column.values[rivals]))
+        usable = column.values[table.meets & np.isfinite(column.values)]
+        next_one, middle = int(order[0]), float(np.median(usable)) if len(usable) else np.nan
         number = self.results.name_of(self.results.hardest(next_one))
         parts = [f"{_compared(column, mine, float(column.values[next_one]))} the next, design {number}"]
         parts.append(f"{_compared(column, mine, middle)} the middle of {self._usable}")
@@ -253,11 +255,6 @@ def _compared(column: DesignColumn, mine: float, reference: float) -> str:
         return "not comparable with"
     share = abs(mine - reference) / abs(reference)
     return f"{percent(share)} {'below' if mine < reference else 'above'}" if share >= 5e-5 else "the same as"
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, rounded, in which no line is broken."""
-    return f"{rounded(100.0 * share, 2)}\N{NO-BREAK SPACE}%"
 
 
 def _capital(text: str) -> str:

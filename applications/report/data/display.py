@@ -85,6 +85,11 @@ def rounded(value: float, digits: int = DIGITS) -> str:
     return text.rstrip("0").rstrip(".") if places else text
 
 
+def percent(share: float) -> str:
+    """Return a share in percent, rounded, in which no line is broken."""
+    return f"{rounded(100.0 * share, 2)}\N{NO-BREAK SPACE}%"
+
+
 def with_error(value: float, error: float) -> str:
     """Return a number to its error: 0.31 ± 0.02; more than three digits of a share say nothing."""
     places = int(np.clip(-math.floor(math.log10(error)), 0, DIGITS)) if error > 0.0 else DIGITS

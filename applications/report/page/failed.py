@@ -7,6 +7,7 @@ from html import escape
 import numpy as np
 
 from applications.report.data import trouble
+from applications.report.data.display import percent
 from applications.report.data.failures import FailureMap, broken_conditions, failure_map
 from applications.report.data.results import Results
 from applications.report.page.markup import bar, markup_table, paragraph, table
@@ -35,7 +36,7 @@ def _statuses(troubles: trouble.Troubles) -> str:
     rows = [
         (
             escape(status.words),
-            bar(status.count / troubles.total, f"{status.count:,} ({100 * status.count / troubles.total:.2g} %)"),
+            _share(status.count, troubles.total),
             escape(_where(status, troubles)),
             _designs(status.designs, status.first),
             escape(status.advice),
@@ -44,6 +45,11 @@ def _statuses(troubles: trouble.Troubles) -> str:
     ]
     heads = ("status", troubles.what.partition(" (")[0], "on trajectories", "in designs", "what to do")
     return body + markup_table(rows, heads, "bars")
+
+
+def _share(count: int, total: int) -> str:
+    """Return a count as a bar, with its part of all in percent."""
+    return bar(count / total, f"{count:,} ({percent(count / total)})")
 
 
 def _where(status: trouble.Trouble, troubles: trouble.Troubles) -> str:
@@ -72,10 +78,7 @@ def _conditions(results: Results) -> str:
     if not broken:
         return ""
     total = max(1, int(results.designs.good.sum()))
-    rows = [
-        (escape(text.replace("_", " ")), bar(count / total, f"{count:,} ({100 * count / total:.2g} %)"), f"{alone:,}")
-        for text, count, alone in broken
-    ]
+    rows = [(escape(text.replace("_", " ")), _share(count, total), f"{alone:,}") for text, count, alone in broken]
     heads = ("condition", "designs that break it", "and break no other")
     return "<h3>Conditions of the question</h3>" + markup_table(rows, heads, "bars")
 

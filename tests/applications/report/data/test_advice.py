@@ -10,8 +10,10 @@ import pytest
 
 from applications.report.data.advice import Advice
 from applications.report.data.answer import answer_words, key_numbers, question_words, verdict
+from applications.report.data.display import percent
 from applications.report.data.recomputed import results_of
 from applications.report.data.results import Results
+from applications.report.page.failed import failed
 from applications.studies.columns import objective
 from applications.studies.link_masses import weightless
 from applications.studies.optimisation import optimise
@@ -77,6 +79,8 @@ def test_words_name_the_next_design_the_defaults_and_the_edge(results: Results) 
     force = np.where(table.meets, table.column("peak_force").values, np.inf)
     order = np.argsort(force)
     assert f"the next, design {table.numbers[order[1], 0]}" in advice.better()
+    middle = float(np.median(force[table.meets]))
+    assert f"{percent((middle - force[order[0]]) / middle)} below the middle of those" in advice.better()
     usual = Sweep.from_text(TEXT[: TEXT.index("  sample:")] + TEXT[TEXT.index("trajectories:") :])
     peak = float(run(usual, cluster=ClusterConfig.of("synchronous"))["peak_force"].max())
     share = 100.0 * (peak - force[order[0]]) / peak
@@ -85,6 +89,14 @@ def test_words_name_the_next_design_the_defaults_and_the_edge(results: Results) 
     assert ("below" in below) == (share > 0.0)
     assert [row[0] for row in advice.limits()]
     assert advice.next_step()
+
+
+def test_no_design_that_breaks_a_condition_is_compared_with_others(results: Results) -> None:
+    impossible = replace(results, question=replace(results.question, where=("condition < 0.5",)))
+    assert Advice(impossible).better() == "No design meets all conditions."
+    page_part = failed(impossible)
+    assert page_part is not None
+    assert "64 (100\N{NO-BREAK SPACE}%)" in page_part.body
 
 
 def test_a_length_that_no_mass_follows_is_told(results: Results) -> None:

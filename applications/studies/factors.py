@@ -156,10 +156,11 @@ def _decides(label: NDArray[Any], column: NDArray[Any]) -> bool:
 
 def go_together(columns: Sequence[NDArray[Any]]) -> bool:
     """Return whether columns (n,) of numbers or texts name one another: few values, in a one-to-one relation."""
+    count = len(np.unique(columns[0]))
+    if not _few(count, len(columns[0])) or any(len(np.unique(column)) != count for column in columns[1:]):
+        return False  # most columns of samples end here, unsorted
     places = [np.unique(column, return_inverse=True)[1].ravel() for column in columns]
-    counts = {int(place.max()) + 1 for place in places}
-    one_to_one = len(counts) == 1 and len(np.unique(np.stack(places), axis=1).T) == max(counts)
-    return one_to_one and _few(max(counts), len(columns[0]))
+    return len(np.unique(np.stack(places), axis=1).T) == count
 
 
 def _few(values: int, rows: int) -> bool:

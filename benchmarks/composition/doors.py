@@ -190,10 +190,15 @@ def _require_rows(
 ) -> None:
     dims = tuple(dim for dim in dims if any(dim in data[name].dims for name in names))
     count = int(np.prod([data.sizes[dim] for dim in dims])) if names else 0
+    if {"trajectory", "time"} <= {*dims} and "trajectory_samples" in data:  # trajectories with times of their own
+        whole = data.sizes["trajectory"] * data.sizes["time"]
+        count = count // whole * int(data["trajectory_samples"].sum())
     require(len(rows) == count, f"{what}: got {len(rows)} rows; expected {count}")
     for row in rows[:: max(1, len(rows) // 7)]:
         at = {dim: int(row[dim]) for dim in dims if dim != "time"}
-        at |= {"time": int(np.argmin(np.abs(data["time"].values - float(row["time"]))))} if "time" in dims else {}
+        if "time" in dims:
+            times = data["time"].isel({dim: k for dim, k in at.items() if dim in data["time"].dims}).values
+            at["time"] = int(np.nanargmin(np.abs(times - float(row["time"]))))
         for name in names:
             values = data[name].isel({dim: k for dim, k in at.items() if dim in data[name].dims})
             columns = [value for key, value in row.items() if _is_column(key, str(name), values)]

@@ -248,6 +248,11 @@ def _several(machine: Machine) -> Piece:
     return {"trajectories": {"sine": sine(machine), "pick": quintic}, "time": TIME}
 
 
+def _paces(machine: Machine) -> Piece:
+    pick = {**_several(machine)["trajectories"]["pick"], "time": {"stop": 0.3, "step": 0.004}}
+    return {"trajectories": {"sine": sine(machine), "pick": pick}, "time": TIME}
+
+
 def _swept_motion(machine: Machine) -> Piece:
     swept = {**sine(machine), "period": {"values": [machine.period, 1.3 * machine.period]}}
     return {"trajectories": {"sine": swept}, "time": TIME}
@@ -302,6 +307,7 @@ def _forces(machine: Machine) -> Piece:
 MOTIONS: Mapping[str, Feature] = {
     "one motion": _given(),
     "several motions": _several,
+    "own times": _paces,
     "swept motion": _swept_motion,
     "random Fourier": _fourier,
     "points": _points,

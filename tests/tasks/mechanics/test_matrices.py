@@ -15,6 +15,12 @@ def block(matrix: np.ndarray, lengths: tuple[bool, ...] = LENGTHS) -> RegularBlo
     return RegularBlock(matrix, np.linalg.inv(matrix), tuple(range(len(matrix))), lengths)
 
 
+def spread(matrix: np.ndarray, lengths: tuple[bool, ...] = LENGTHS) -> float:
+    found = block(matrix, lengths).spread
+    assert isinstance(found, float)
+    return found
+
+
 def in_units(matrix: np.ndarray, unit: float) -> np.ndarray:
     scaled: np.ndarray = matrix * np.where(LENGTHS, 1.0 / unit, 1.0)[:, None]
     return scaled
@@ -25,20 +31,20 @@ def test_a_spread_is_that_of_the_unit_of_length_in_which_it_is_least(seed: int) 
     """A loop of 1 mm on a limb of 1 m is as regular as one of 1 m."""
     matrix = in_units(np.random.default_rng(seed).normal(size=(6, 6)), 1e3)
 
-    def spread(logarithm: float) -> float:
+    def in_unit(logarithm: float) -> float:
         scaled = in_units(matrix, np.exp(logarithm))
         back = np.linalg.inv(scaled)
         return float((scaled**2).sum(axis=0) @ (back**2).sum(axis=1))
 
-    least = minimize_scalar(spread, bounds=(-15.0, 5.0), method="bounded", options={"xatol": 1e-12})
-    found = float(block(matrix).spread)
+    least = minimize_scalar(in_unit, bounds=(-15.0, 5.0), method="bounded", options={"xatol": 1e-12})
+    found = spread(matrix)
     assert found == pytest.approx(least.fun, rel=1e-9)
-    assert found == pytest.approx(float(block(in_units(matrix, 1e-3)).spread), rel=1e-12)
+    assert found == pytest.approx(spread(in_units(matrix, 1e-3)), rel=1e-12)
 
 
 def test_a_spread_bounds_the_least_singular_value_of_unit_columns() -> None:
     matrix = np.random.default_rng(7).normal(size=(6, 6))
     matrix[:, 5] = matrix[:, :5].sum(axis=1) + 1e-3 * matrix[:, 5]
     least = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=0), compute_uv=False)[-1]
-    spread = float(block(matrix, (True,) * 6).spread)
-    assert 1.0 / 6**0.5 <= 1.0 / (np.sqrt(spread) * least) <= 1.0
+    ratio = 1.0 / (np.sqrt(spread(matrix, (True,) * 6)) * least)
+    assert 1.0 / 6**0.5 <= ratio <= 1.0

@@ -1,7 +1,7 @@
 """A sweep of 1e8 designs in parts: a run that is interrupted every so many seconds and goes on, with time and memory.
 
-A program: `python -m benchmarks.runs.parts [--designs 100000000] [--seconds 60] [--store FOLDER]`. Each part is a
-process of `limbsweep run`, which computes in threads, with the memory of its blocks, and is interrupted as by Ctrl-C;
+A program: `python -m benchmarks.runs.parts [--designs 100000000] [--seconds 60] [--parts N] [--store FOLDER]`. Each part
+is a process of `limbsweep run`, which computes in threads, with the memory of its blocks, and is interrupted as by Ctrl-C;
 a store that is named goes on with the parts of an earlier call. The last lines are those of `verify` and of `open`.
 Linux only.
 """
@@ -9,6 +9,7 @@ Linux only.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import signal
 import subprocess
@@ -66,17 +67,18 @@ def part(folder: Path, seconds: float) -> Part:
     return Part(Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024), done, blocks)
 
 
-def parts(designs: int, seconds: float, folder: Path) -> Iterator[str]:
-    """Yield a line for each part, and for what is done with the whole store. Raises AssertionError."""
+def parts(designs: int, seconds: float, most: int, folder: Path) -> Iterator[str]:
+    """Yield a line for each part, at most so many, and for what is done with the whole store. Raises AssertionError."""
     (folder / "sweep.yaml").write_text(sweep_of(designs), encoding="utf-8")
     (folder / "threads.yaml").write_text(THREADS, encoding="utf-8")
     yield f"{designs:,} designs"
-    number, last = 0, False
-    while not last:
-        number += 1
+    for number in itertools.count(1):
+        if number > most:
+            return
         each = part(folder, seconds)
-        last = each.is_last
         yield f"  part {number}  {each}"
+        if each.is_last:
+            break
     yield f"  verify  {cost((*COMMAND, 'verify', 'run.zarr'), folder)}"
     for name, script in SCRIPTS.items():
         yield f"  {name}  {cost((sys.executable, '-c', script), folder)}"
@@ -87,13 +89,14 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.runs.parts", description=__doc__)
     parser.add_argument("--designs", type=int, default=100_000_000)
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--parts", type=int, default=sys.maxsize, help="Parts of this call; default: to the end.")
     parser.add_argument("--store", type=Path, help="Folder that keeps the store; default: one that is removed.")
     options = parser.parse_args(words)
     if options.store is not None:
         options.store.mkdir(parents=True, exist_ok=True)
-        return print_lines(parts(options.designs, options.seconds, options.store))
+        return print_lines(parts(options.designs, options.seconds, options.parts, options.store))
     with tempfile.TemporaryDirectory(prefix="limbsweep-parts-") as folder:
-        return print_lines(parts(options.designs, options.seconds, Path(folder)))
+        return print_lines(parts(options.designs, options.seconds, options.parts, Path(folder)))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """A sweep of 1e8 designs in parts: a run that is interrupted every so many seconds and goes on, with time and memory.
 
-A program: `python -m benchmarks.runs.parts [--designs 100000000] [--seconds 60] [--parts N] [--store FOLDER]`. Each part
-is a process of `limbsweep run`, which computes in threads, with the memory of its blocks, and is interrupted as by Ctrl-C;
-a store that is named goes on with the parts of an earlier call. The last lines are those of `verify` and of `open`.
-Linux only.
+A program: `python -m benchmarks.runs.parts [--designs 100000000] [--seconds 60] [--parts N] [--store FOLDER]`. Each
+part is a process of `limbsweep run`, which computes in threads, with the memory of its blocks, and is interrupted as by
+Ctrl-C; a store that is named goes on with the parts of an earlier call. The last lines are those of `verify` and of
+`open`. Linux only.
 """
 
 from __future__ import annotations

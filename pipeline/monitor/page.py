@@ -7,6 +7,7 @@ the ordinary. The page of a run that goes on asks the browser to load it again.
 from __future__ import annotations
 
 import bisect
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from pipeline.errors import size
 from pipeline.monitor.log import BlocksDone, ClusterState, LogRecord, last_run
-from pipeline.monitor.progress import clock, count, note
+from pipeline.monitor.progress import clock, count, counted, note
 from pipeline.monitor.samples import FailedSamples, failed_samples
 from pipeline.monitor.status import RunStatus, status
 from storage.places.location import LocationLike
@@ -35,13 +36,18 @@ WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 460, 190, 62, 26, 12
 GENERATOR = '<meta name="generator" content="limbsweep status --page">'
 
 STYLE = """
+:root{color-scheme:light dark;--ink:#1a1a1a;--paper:#fff;--rule:#e3e3e3;--axis:#777;--curve:#0b5cad;--limit:#b00020}
+@media(prefers-color-scheme:dark){:root{--ink:#e8e8e8;--paper:#161616;--rule:#383838;--axis:#999;--curve:#6db3f2;
+--limit:#ff8a80}}
 body{font:15px/1.45 system-ui,sans-serif;margin:1.5rem auto;max-width:62rem;padding:0 1rem;
-color:#1a1a1a;background:#fff}
+color:var(--ink);background:var(--paper)}
+path{fill:none;stroke:var(--axis)}path.limit{stroke:var(--limit);stroke-dasharray:5 4}
+polyline{fill:none;stroke:var(--curve);stroke-width:2}text{font-size:12px;fill:var(--ink)}
 h1{font-size:1.35rem;overflow-wrap:anywhere}h2{font-size:1.05rem;margin-top:1.6rem}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));gap:1rem}
 figure{margin:0}figcaption{font-weight:600;font-size:.92rem}svg{width:100%;height:auto}
 table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.2rem .7rem .2rem 0;vertical-align:top;
-border-bottom:1px solid #e3e3e3;overflow-wrap:anywhere}th{white-space:nowrap;font-weight:600}
+border-bottom:1px solid var(--rule);overflow-wrap:anywhere}th{white-space:nowrap;font-weight:600}
 progress{width:100%;height:1rem}
 """.replace("\n", "")
 
@@ -73,9 +79,11 @@ def run_page(store: LocationLike) -> tuple[str, bool]:
     failed = failed_samples(open_results(store, unfinished=True))
     goes_on = run_status.owner is not None
     reload = f'<meta http-equiv="refresh" content="{RELOAD_SECONDS}">' if goes_on else ""
-    seconds = records[-1].time - records[0].time if records else 0.0
+    instants = elapsed(records)
+    seconds = instants[-1] if instants else 0.0
     charts = "".join(
-        f"<figure><figcaption>{escape(c.title)}</figcaption>{_svg(c, seconds)}</figure>" for c in _curves(records)
+        f"<figure><figcaption>{escape(c.title)}</figcaption>{_svg(c, seconds)}</figure>"
+        for c in _curves(records, instants)
     )
     done = f'<progress value="{run_status.done}" max="{max(1, run_status.blocks)}"></progress>'
     text = (
@@ -88,25 +96,31 @@ def run_page(store: LocationLike) -> tuple[str, bool]:
     return text, goes_on
 
 
-def _curves(records: Sequence[LogRecord]) -> Iterator[TimeCurve]:
+def elapsed(records: Sequence[LogRecord]) -> list[float]:
+    """Return the time of each record since the first [s]; a clock that is set back in a run stands still there."""
+    steps = (max(0.0, after.time - before.time) for before, after in itertools.pairwise(records))
+    return list(itertools.accumulate(steps, initial=0.0)) if records else []
+
+
+def _curves(records: Sequence[LogRecord], instants: Sequence[float]) -> Iterator[TimeCurve]:
     if not records:
         return
-    begin = records[0].time
-    done = [(record.time - begin, *_counts(record)) for record in records if isinstance(record.event, BlocksDone)]
+    rows = list(zip(instants, records, strict=True))
+    done = [(at, *_counts(record)) for at, record in rows if isinstance(record.event, BlocksDone)]
     times, blocks, total = [0.0], [0.0], 0
     for at, number, _ in done:
         total += number
         times.append(at)
         blocks.append(total)
-    yield TimeCurve("Blocks done in this run", times, blocks)
-    yield _throughput([(at, samples) for at, _, samples in done], records[-1].time - begin)
-    states = [(record.time - begin, record.event) for record in records if isinstance(record.event, ClusterState)]
+    yield TimeCurve("Blocks done in this run", times, blocks, steps=True)
+    yield _throughput([(at, samples) for at, _, samples in done], instants[-1])
+    states = [(at, record.event) for at, record in rows if isinstance(record.event, ClusterState)]
     if states:
-        instants = [time for time, _ in states]
-        yield TimeCurve("Workers", instants, [state.workers for _, state in states], steps=True)
+        looks = [at for at, _ in states]
+        yield TimeCurve("Workers", looks, [state.workers for _, state in states], steps=True)
         limit = states[-1][1].limit
         memory = [state.memory for _, state in states]
-        yield TimeCurve("Memory of all workers", instants, memory, "B", steps=True, limit=limit or None)
+        yield TimeCurve("Memory of all workers", looks, memory, "B", steps=True, limit=limit or None)
 
 
 def _counts(record: LogRecord) -> tuple[int, int]:
@@ -143,12 +157,12 @@ def _svg(curve: TimeCurve, seconds: float) -> str:
     limit = ""
     if curve.limit:
         at = base - curve.limit * up
-        limit = f'<path d="M{LEFT} {at:.1f}H{WIDTH - 8}" stroke="#b00020" stroke-dasharray="5 4"/>'
+        limit = f'<path class="limit" d="M{LEFT} {at:.1f}H{WIDTH - 8}"/>'
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(curve.title)}, at most {label}">'
-        f'<path d="M{LEFT} {TOP}V{base}H{WIDTH - 8}" fill="none" stroke="#777"/>{limit}'
-        f'<polyline points="{path}" fill="none" stroke="#0b5cad" stroke-width="2"/>'
-        f'<g font-size="12" fill="#333"><text x="{LEFT - 6}" y="{TOP + 8}" text-anchor="end">{label}</text>'
+        f'<path d="M{LEFT} {TOP}V{base}H{WIDTH - 8}"/>{limit}'
+        f'<polyline points="{path}"/>'
+        f'<g><text x="{LEFT - 6}" y="{TOP + 8}" text-anchor="end">{label}</text>'
         f'<text x="{LEFT - 6}" y="{base}" text-anchor="end">0</text><text x="{LEFT}" y="{HEIGHT - 8}">0</text>'
         f'<text x="{WIDTH - 8}" y="{HEIGHT - 8}" text-anchor="end">{clock(last)} h:mm:ss</text></g></svg>'
     )
@@ -162,11 +176,11 @@ def _table(rows: Iterable[tuple[str, str]]) -> str:
 def _failures(failed: FailedSamples, run_status: RunStatus) -> str:
     rows = [(row.name, f"{row.samples:,} samples in {row.cases:,} cases: {row.advice}") for row in failed.statuses]
     if not rows:
-        return f"<h2>Failures</h2><p>No sample of the {run_status.done:,} blocks that are done failed.</p>"
+        return f"<h2>Failures</h2><p>No sample failed in {counted(run_status.done, 'block')}.</p>"
     return f"<h2>Failures by status</h2><p>{failed.failed:,} of {failed.samples:,} samples hold NaN.</p>{_table(rows)}"
 
 
 def _events(records: Sequence[LogRecord]) -> str:
     notes = ((record.time, text) for record in records if (text := note(record.event)))
-    rows = [(datetime.fromtimestamp(at, UTC).isoformat(" ", "seconds"), text) for at, text in notes]
-    return f"<h2>Events</h2>{_table(rows[-EVENTS:])}" if rows else ""
+    rows = [(f"{datetime.fromtimestamp(at, UTC):%m-%d %H:%M:%S}", text) for at, text in notes]
+    return f"<h2>Events, by UTC</h2>{_table(rows[-EVENTS:])}" if rows else ""

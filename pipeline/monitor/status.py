@@ -206,6 +206,8 @@ def _spread(run: list[LogRecord], left: int) -> tuple[float, float] | None:
     for record in run:
         if record.time > since:
             rates[min(PARTS - 1, int((record.time - since) / width))] += _blocks(record) / width
+    if not any(rates):  # the clock was set back meanwhile
+        return None
     middle, error = mean(rates), stdev(rates) / math.sqrt(PARTS)
     return left / (middle + 2 * error), left / max(middle - 2 * error, middle / MOST_SPREAD)
 

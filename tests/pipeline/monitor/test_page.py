@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from pipeline.monitor.log import (
     WorkersLeft,
     last_run,
 )
-from pipeline.monitor.page import run_page
+from pipeline.monitor.page import WIDTH, run_page
 from tests.pipeline.runs import FEW, SYNCHRONOUS, sweep
 
 GIB = 1 << 30
@@ -65,6 +66,18 @@ def logged(store: Path) -> Path:
 
 def test_every_event_is_read_back_from_the_log(logged: Path) -> None:
     assert [record.event for record in last_run(logged)] == EVENTS
+
+
+def test_a_clock_that_is_set_back_leaves_a_page_that_can_be_read(logged: Path) -> None:
+    lines = (logged / "log.jsonl").read_text().splitlines()
+    back = [json.dumps({**row, "time": row["time"] - 3600.0}) for row in map(json.loads, lines[6:])]
+    (logged / "log.jsonl").write_text("\n".join([*lines[:6], *back]) + "\n")
+    text, _ = run_page(logged)
+    assert monitor.status(logged).spread is None
+    points = [float(number) for line in re.findall('points="([^"]*)"', text) for number in re.split("[ ,]", line)]
+    assert points
+    assert min(points) >= 0.0
+    assert max(points) <= WIDTH
 
 
 def test_a_page_has_curves_events_and_no_text_as_markup(logged: Path, tmp_path: Path) -> None:

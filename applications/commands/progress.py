@@ -13,6 +13,9 @@ from pipeline.documents.outputs import write_text
 from pipeline.monitor import follow
 from pipeline.monitor import status as monitor
 
+PAUSE = 10.0
+"""Time between two pages of a run, as a multiple of the time that one takes: a store of 1e8 designs takes seconds."""
+
 
 def status(store: str, as_json: bool, page: Path | None) -> None:
     """Show the progress of the run of a store, or write a page of it until it ends."""
@@ -30,11 +33,13 @@ def write_page(store: str, page: Path) -> None:
     """Write the page of a run, again and again while the run goes on."""
     from pipeline.monitor.page import RELOAD_SECONDS, is_page, run_page  # needs xarray
 
+    begin = time.monotonic()
     text, goes_on = run_page(store)
     write_text(page, text, force=is_page(page), option="--page")
     click.echo(f"page of the run in {page}")
     while goes_on:
-        time.sleep(RELOAD_SECONDS)
+        time.sleep(max(RELOAD_SECONDS, PAUSE * (time.monotonic() - begin)))
+        begin = time.monotonic()
         text, goes_on = run_page(store)
         write_text(page, text, force=True, option="--page")
 

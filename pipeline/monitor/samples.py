@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ IN_SIMULATIONS = ("gains", "state")
 """Dims that cases of simulations may have as well."""
 PLACES = 3
 """First cases of a status that are named."""
+PART = 1 << 22
+"""Cases that are counted at a time."""
 
 
 @dataclass(frozen=True)
@@ -77,18 +80,52 @@ def none_failed(counts: np.ndarray | None) -> bool:
 
 
 def failed_samples(dataset: Dataset) -> FailedSamples:
-    """Count the failed samples of the results of a sweep, as far as written. Raises StoreError for damaged metadata."""
+    """Count the failed samples of the results of a sweep, as far as written. Raises StoreError for damaged metadata.
+
+    Designs are read in parts, so memory does not grow with their number.
+    """
     if FAILED not in dataset or WORST not in dataset:
         return FailedSamples(0, ())
+    part, total = dataset[[FAILED, WORST]], dataset.sizes.get("design", 1)
+    step = _part_length(part)
+    if step >= total:
+        return _counted(part, 0, samples_of(dataset))
+    starts = range(0, total, step)
+    return merged(_counted(part.isel(design=slice(k, k + step)), k, samples_of(dataset)) for k in starts)
+
+
+def _part_length(dataset: Dataset) -> int:
+    """Return the designs of a part: whole chunks, about `PART` cases."""
+    cases = math.prod(length for dim, length in dataset.sizes.items() if dim != "design")
+    chunk = dataset.chunksizes.get("design", (1,))[0]
+    return max(1, PART // (cases * chunk)) * chunk
+
+
+def _counted(dataset: Dataset, start: int, samples: np.ndarray) -> FailedSamples:
+    """Count the failed samples of designs from a number on; `samples` are those of a case of each trajectory."""
     known = (*CASE, *(dim for dim in IN_SIMULATIONS if dim in dataset[FAILED].dims))
     dims = [dim for dim in known if dim in dataset[FAILED].dims or dim in dataset[WORST].dims]
     counts = dataset[FAILED].broadcast_like(dataset[WORST]).transpose(*dims).values
     worst = dataset[WORST].broadcast_like(dataset[FAILED]).transpose(*dims).values
-    samples = int((np.moveaxis(counts >= 0, dims.index("trajectory"), -1) * samples_of(dataset)).sum())
+    others = tuple(k for k, dim in enumerate(dims) if dim != "trajectory")
+    written = int(((counts >= 0).sum(axis=others) * samples).sum())
     shape = _sizes(counts, dims, known)
-    places = [np.arange(length) for length in shape]
+    places = [np.arange(length) + (start if dim == "design" else 0) for dim, length in zip(known, shape, strict=True)]
     names = meanings(dataset[WORST])
-    return count_failed(counts.reshape(shape), worst.reshape(shape), names, samples, places, known)
+    return count_failed(counts.reshape(shape), worst.reshape(shape), names, written, places, known)
+
+
+def merged(parts: Iterable[FailedSamples]) -> FailedSamples:
+    """Return the failed samples of all parts of a dataset, in their order."""
+    rows: dict[str, FailedStatus] = {}
+    samples, dims = 0, CASE
+    for part in parts:
+        samples, dims = samples + part.samples, part.dims
+        for row in part.statuses:
+            before = rows.get(row.name, FailedStatus(row.name, 0, 0, ()))
+            first = (*before.first, *row.first)[:PLACES]
+            rows[row.name] = FailedStatus(row.name, before.cases + row.cases, before.samples + row.samples, first)
+    return FailedSamples(samples, tuple(sorted(rows.values(), key=lambda row: -row.samples)), dims)
 
 
 def count_failed(

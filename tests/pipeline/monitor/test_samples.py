@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from pipeline.monitor import samples
 from pipeline.monitor.samples import failed_samples, meanings
 from robots.status import flags
 from storage.errors import StoreError
@@ -43,6 +44,17 @@ def test_friction_sets_count() -> None:
     failed = failed_samples(dataset(friction=True))
     assert (failed.samples, failed.failed) == (140, 26)
     assert failed.statuses[0].first == ((2, 0, 1), (2, 1, 1))
+
+
+@pytest.mark.parametrize("friction", [False, True])
+def test_designs_that_are_counted_in_parts_give_the_same(friction: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = dataset(friction)
+    many = xr.concat([data, data.isel(design=[1, 1, 2]), data], "design")
+    whole = failed_samples(many)
+    assert {row.cases for row in whole.statuses} == {3 * (1 + friction), 4 * (1 + friction)}
+    monkeypatch.setattr(samples, "PART", 3)
+    assert failed_samples(many) == whole
+    assert failed_samples(many.chunk(design=2)) == whole
 
 
 def test_nothing_is_said_of_nothing() -> None:

@@ -39,7 +39,7 @@ from storage.ledger import Ledger
 from storage.manifest import MANIFEST, Attributes, Manifest
 from storage.places.access import locate
 from storage.places.local import LocalFolder
-from storage.places.location import Location, LocationLike, refusals
+from storage.places.location import Location, LocationLike, known_advice, refusals
 from storage.reading import CheckedArray
 from storage.schema import LABELS, SPLIT, Coordinate, check_coordinates, check_units
 from storage.sources import files as source_files
@@ -188,9 +188,11 @@ def _told(location: Location) -> Iterator[None]:
         yield
     except StoreError:
         raise
-    except (
-        Exception
-    ) as error:  # Zarr raises many kinds on damaged metadata, and codecs what they like on damaged bytes.
+    # Zarr raises many kinds on damaged metadata, and codecs what they like on damaged bytes
+    except Exception as error:
+        is_missing = isinstance(error, FileNotFoundError)
+        if isinstance(error, OSError) and not is_missing and (advice := known_advice(error)):
+            raise StoreError(f"{location}: {error.strerror or error}; {advice}") from error
         raise StoreError(
             f"{location}: its metadata or a coordinate is damaged ({error!r}); limbsweep verify says which file"
         ) from error

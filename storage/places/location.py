@@ -224,11 +224,16 @@ ADVICE = {
 """Remedy for an error of a service, by a pattern of its text."""
 
 
-def _advice(error: BaseException | None) -> str:
-    """Return what to do about an error of the operating system, or of a service, which may be its cause."""
+def known_advice(error: BaseException | None) -> str:
+    """Return what to do about an error of a service, which may be its cause; empty where it is of no known kind."""
     while error is not None:
         text = f"{type(error).__name__}: {error}"
         if advice := next((advice for pattern, advice in ADVICE.items() if re.search(pattern, text)), None):
             return advice
         error = error.__cause__ or error.__context__
-    return "check free space and permissions, or choose another store"
+    return ""
+
+
+def _advice(error: BaseException) -> str:
+    """Return what to do about an error of the operating system, or of a service."""
+    return known_advice(error) or "check free space and permissions, or choose another store"

@@ -225,6 +225,17 @@ def test_a_store_that_is_moved_while_it_is_written_or_read_is_told(full: StoreWr
         full.write(0, block(LAYOUT, 0))
 
 
+def test_credentials_that_expire_while_a_store_is_opened_are_no_damage(
+    full: StoreWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EINVAL, "Bad Request")
+
+    monkeypatch.setattr(xr, "open_zarr", refuse)
+    with pytest.raises(StoreError, match=r"delta\.zarr: Bad Request; renew the credentials"):
+        open_results(full.location)
+
+
 def test_full_disk(writer: StoreWriter, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -161,7 +161,7 @@ class Surrogate:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the surrogate to a file `.npz`, which must not be there yet. Raises InputError."""
         about: dict[str, Any] = {"format": FORMAT, "names": self.names, "source": self.source, "columns": []}
-        arrays: dict[str, Array] = {"low": self.low, "high": self.high}
+        arrays: dict[str, Any] = {"low": self.low, "high": self.high}
         for k, metric in enumerate(self.columns):
             scales, process = metric.process.scales, metric.process
             numbers = {name: getattr(metric, name) for name in NUMBERS}

@@ -77,7 +77,7 @@ def test_a_store_with_derivatives(text: str) -> None:
     assert error.gradient < 0.05
     assert error.count == COUNT - 3 - 20
     assert model.columns[0].slopes == 40
-    here = {"arm": [0.25, 0.22], "mass": 1.5}
+    here: dict[str, Any] = {"arm": [0.25, 0.22], "mass": 1.5}
     exact = np.exp(5.0 * np.array([0.25, 0.22])) * (1.0 if "mass" in text else 1.5)
     name = "peak_force" if text == "max peak_force" else text
     np.testing.assert_allclose(model(here)[text], exact, rtol=1e-2)

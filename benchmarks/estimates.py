@@ -2,9 +2,9 @@
 
     python -m benchmarks.estimates [NAME ...] [--workers 2]
 
-Each sweep is estimated first, as `check` does, then run into a store by one thread, or by processes whose time is counted
-together with their start, both in processor time, without compilation. A ratio above 1 is an estimate that is too long. Variants are longer or larger, so that
-they take seconds, and simulations with and without dry friction.
+Each sweep is estimated first, as `check` does, then run into a store by one thread, or by worker processes, whose start
+counts as well; both in processor time, without compilation. A ratio above 1 is an estimate that is too long. Variants
+are longer or larger, so that they take seconds, and simulations with and without dry friction.
 """
 
 from __future__ import annotations

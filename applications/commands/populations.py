@@ -81,14 +81,14 @@ def search(options: SearchCommand) -> None:
 
 
 def _say_polished(sweep: Sweep, outcome: SearchOutcome, keywords: dict[str, Any]) -> None:
-    """Improve the best designs by derivatives, and print those that became better; they are not stored."""
+    """Improve the best designs by derivatives, and print the better ones, or why there is none; they are not stored."""
     try:
         designs = polished(sweep, sweep.question.with_options(*(keywords[name] for name in QUESTION)), outcome)
     except InputError as error:
         click.echo(f"not improved by derivatives: {error.problems[0].got}")
         return
     for design in designs:
-        if design.is_better:
+        if design.is_better or design.optimum is None:
             click.echo(f"by derivatives, not stored: {design}")
 
 

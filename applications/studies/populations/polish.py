@@ -12,27 +12,36 @@ from applications.studies.optimisation import LocalOptimum, optimise
 from applications.studies.populations.search import SearchOutcome
 from applications.studies.problem import DesignProblem
 from applications.studies.space import DesignSpace
+from pipeline.errors import InputError
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import StudyQuestion
 
 
 @dataclass(frozen=True)
 class PolishedDesign:
-    """An optimum by derivatives from the best design of a search by one objective; choices stay as in that design."""
+    """An optimum by derivatives from the best design of a search by one objective; choices stay as in that design.
+
+    optimum: None where the objective or a condition has no derivatives, with the `refusal`.
+    """
 
     objective: str
     start: int
-    optimum: LocalOptimum
+    optimum: LocalOptimum | None
+    refusal: str = ""
 
     @property
     def is_better(self) -> bool:
         """Return whether it is better than its start by more than rounding, and meets all conditions."""
+        if self.optimum is None:
+            return False
         before, after = self.optimum.start, self.optimum.value
         gain = (before - after) * objective(self.objective).sign
         return self.optimum.feasible and gain > 1e-6 * abs(before)
 
     def __str__(self) -> str:
         """One line for people."""
+        if self.optimum is None:
+            return f"{self.objective}: not improved, {self.refusal}"
         names = ", ".join(f"{name} {value:.6g}" for name, value in self.optimum.design.items())
         return (
             f"{self.objective}: {self.optimum.value:.6g} (design {self.start} has {self.optimum.start:.6g}) at {names}"
@@ -42,8 +51,7 @@ class PolishedDesign:
 def polished(sweep: Sweep, question: StudyQuestion, outcome: SearchOutcome) -> list[PolishedDesign]:
     """Improve the best design of a search by each objective, within the bounds of its continuous variables.
 
-    Empty if no variable is continuous or no design is feasible. Raises InputError where an objective or a condition has
-    no derivatives.
+    Empty if no variable is continuous or no design is feasible. Raises InputError for sweeps that have no derivatives.
     """
     variables = DesignSpace.to_search(sweep, question.cases).variables
     bounds = {free.name: (free.low, free.high) for free in variables if isinstance(free, Continuous)}
@@ -55,6 +63,11 @@ def polished(sweep: Sweep, question: StudyQuestion, outcome: SearchOutcome) -> l
         start = int(outcome.front[np.argmin(outcome.costs[outcome.front, k])])
         row = {str(name): x.values[start] for name, x in outcome.designs.coords.items() if x.dims == ("design",)}
         point = [float(row[name]) for name in problem.names]
-        best = optimise(problem.about(problem.names, row), objective(text), np.array(point), question.where)[0]
-        designs.append(PolishedDesign(text, start, best))
+        about = problem.about(problem.names, row)
+        try:
+            optimum = optimise(about, objective(text), np.array(point), question.where)[0]
+            designs.append(PolishedDesign(text, start, optimum))
+        except InputError as error:
+            first = error.problems[0]
+            designs.append(PolishedDesign(text, start, None, f"got {first.got}; expected {first.expected}"))
     return designs

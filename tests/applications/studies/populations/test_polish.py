@@ -36,6 +36,7 @@ def test_the_best_design_ends_at_the_optimum_of_its_motor(tmp_path: Path) -> Non
     outcome = search(sweep, tmp_path / "s.zarr", method="random", generations=1, population=12, seed=3)
     (design,) = polished(sweep, sweep.question, outcome)
     assert design.is_better
+    assert design.optimum is not None
     assert set(design.optimum.design) == {"upper_arm", "gear_ratio"}
     row = outcome.designs.isel(design=design.start)
     bounds = {"upper_arm": (0.34, 0.46), "gear_ratio": (20.0, 60.0)}
@@ -50,3 +51,15 @@ def test_the_best_design_ends_at_the_optimum_of_its_motor(tmp_path: Path) -> Non
     least = force[speed < 300.0].min()
     assert design.optimum.value <= least * (1.0 + 1e-6)
     assert design.optimum.value == pytest.approx(least, rel=0.02)
+
+
+def test_an_objective_without_derivatives_does_not_keep_others_from_theirs(tmp_path: Path) -> None:
+    sweep = Sweep.from_text(
+        TEXT.replace("[min rms_force]", '["peak_velocity, quantile 0.5 over cases", min rms_force]')
+    )
+    outcome = search(sweep, tmp_path / "s.zarr", method="random", generations=1, population=12, seed=3)
+    refused, improved = polished(sweep, sweep.question, outcome)
+    assert refused.optimum is None
+    assert not refused.is_better
+    assert str(refused).startswith("peak_velocity, quantile 0.5 over cases: not improved, got quantile 0.5")
+    assert improved.is_better

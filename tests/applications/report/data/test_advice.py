@@ -49,8 +49,14 @@ def results() -> Results:
     return results_of(run(Sweep.from_text(TEXT), cluster=ClusterConfig.of("synchronous")))
 
 
+def problem_of(results: Results) -> DesignProblem:
+    """Return the sweep of results as a problem under its cases."""
+    assert results.sweep is not None
+    return DesignProblem.of(results.sweep, cases=results.question.cases)
+
+
 def test_gains_are_those_of_optima_with_relaxed_limits(results: Results) -> None:
-    problem = DesignProblem.of(results.sweep, cases=results.question.cases)
+    problem = problem_of(results)
     target, start = (
         objective("min peak_force"),
         np.array([*problem.stored_design(results.by_case, results.place).values()]),
@@ -100,7 +106,7 @@ def test_no_design_that_breaks_a_condition_is_compared_with_others(results: Resu
 
 
 def test_a_length_that_no_mass_follows_is_told(results: Results) -> None:
-    problem = DesignProblem.of(results.sweep, cases=results.question.cases)
+    problem = problem_of(results)
     design = np.array([*problem.stored_design(results.by_case, results.place).values()])
     assert weightless(problem, design) == ("upper_arm",)
     assert "no mass follows upper arm" in Advice(results).sure().lower()

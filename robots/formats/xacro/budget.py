@@ -14,7 +14,7 @@ MAX_CHARACTERS = 16 << 20
 """Characters of all texts that an expansion makes."""
 
 MAX_SECONDS = 5.0
-"""Time of an expansion [s]; a second limit beside steps, whose cost differs."""
+"""Processor time of an expansion [s]; a second limit beside steps, whose cost differs. Other work does not count."""
 
 _CLOCK = 64
 """Steps between two looks at the clock."""
@@ -38,11 +38,11 @@ class Refusal(ValueError):  # noqa: N818 - what is refused, which MacroError giv
 
 @dataclass
 class Budget:
-    """Steps and characters that are left to an expansion, and when its time is over."""
+    """Steps and characters that are left to an expansion, and the processor time at which it ends."""
 
     steps: int = MAX_STEPS
     characters: int = MAX_CHARACTERS
-    end: float = field(default_factory=lambda: time.monotonic() + MAX_SECONDS)
+    end: float = field(default_factory=lambda: time.thread_time() + MAX_SECONDS)
 
     def spend(self, steps: int = 1, characters: int = 0) -> None:
         """Take steps and characters away. Raises Refusal when nothing is left, or the time is over."""
@@ -52,5 +52,5 @@ class Budget:
             raise Refusal(f"more than {MAX_STEPS} steps", "macros that end sooner")
         if self.characters < 0:
             raise Refusal(f"more than {MAX_CHARACTERS >> 20} MiB of text", "macros that make less")
-        if before // _CLOCK != self.steps // _CLOCK and time.monotonic() > self.end:
+        if before // _CLOCK != self.steps // _CLOCK and time.thread_time() > self.end:
             raise Refusal(f"more than {MAX_SECONDS:g} s", "macros that end sooner")

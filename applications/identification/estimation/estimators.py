@@ -8,7 +8,7 @@ Van Loan 1980 for total least squares; Rust 1972 for the covariances, which are 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +29,8 @@ class Estimate:
     """Result of an estimator.
 
     values, deviations (parameter,): parameters and their standard deviations; condition: of the weighted matrix with
-    columns of length one; noise: standard deviation of the residuals [N m or N]; iterations: steps taken.
+    columns of length one; noise: standard deviation of the residuals [N m or N]; iterations: steps taken; spread
+    (actuator,): noise that rows were weighted by, where it is by actuator alone.
     """
 
     values: np.ndarray
@@ -37,6 +38,7 @@ class Estimate:
     condition: float
     noise: float
     iterations: int = 1
+    spread: np.ndarray | None = None
 
 
 def least_squares(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
@@ -50,7 +52,8 @@ def weighted(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> 
     matrix, forces = _checked(matrix, forces, actuators)
     first = _weighted(matrix, forces, np.ones(len(forces)))
     spread = _by_actuator(forces - matrix @ first.values, actuators)
-    return _unscaled(_weighted(matrix, forces, 1.0 / _on_rows(spread, forces, actuators)), matrix, forces)
+    found = _weighted(matrix, forces, 1.0 / _on_rows(spread, forces, actuators))
+    return replace(_unscaled(found, matrix, forces), spread=spread)
 
 
 def reweighted(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:

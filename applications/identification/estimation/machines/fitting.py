@@ -173,8 +173,7 @@ class _FitProblem:
         """Leave out parameters that the data do not tell, one after another; return the others with their estimate."""
         found, rows = self.solved(kept)
         while len(kept) > 1:
-            weighted, _ = _weighted(rows, found.values)
-            spread = statistics.deviations(weighted, found.values)
+            spread = statistics.deviations(_as_estimated(rows, found), found.values)
             worst = int(np.argmax(spread / np.maximum(np.abs(found.values), np.finfo(float).tiny)))
             if not _may_go(found.values[worst], spread[worst]):
                 break
@@ -211,7 +210,7 @@ def fit_machine(
     weighted, noise = _weighted(rows, found.values)
     stacked, _ = statistics.stacked(weighted)
     # deviations are those of the estimate, whose rows are weighted or not
-    used = rows if method in UNWEIGHTED and instruments is None else weighted
+    used = rows if method in UNWEIGHTED and instruments is None else _as_estimated(rows, found)
     residuals = [part.residuals(found.values) for part in weighted]
     whole = np.zeros(base.groups.shape[0])
     whole[kept] = found.values
@@ -343,12 +342,23 @@ def _weighted(parts: Sequence[FitRows], values: np.ndarray) -> tuple[list[FitRow
     counts = np.sum([part.good.sum(axis=0) for part in parts], axis=0)
     noise = np.sqrt(np.sum(residuals**2, axis=0) / np.maximum(counts, 1))
     noise = np.maximum(noise, np.finfo(float).eps * max(float(np.abs(residuals).max()), 1.0))
-    weighted = []
-    for part in parts:
-        measured = None if part.measured is None else part.measured / noise[:, None]
-        forces = part.forces / noise
-        weighted.append(replace(part, matrix=part.matrix / noise[:, None], forces=forces, measured=measured))
-    return weighted, noise
+    return [_over(part, noise) for part in parts], noise
+
+
+def _as_estimated(parts: Sequence[FitRows], found: estimators.Estimate) -> list[FitRows]:
+    """Return rows with the weights of an estimate; over the noise that it leaves where it does not say them."""
+    if found.spread is None:
+        return _weighted(parts, found.values)[0]
+    # actuators behind the last one with rows have none to weigh
+    noise = np.ones(parts[0].forces.shape[1])
+    noise[: len(found.spread)] = found.spread
+    return [_over(part, noise) for part in parts]
+
+
+def _over(part: FitRows, noise: np.ndarray) -> FitRows:
+    """Return rows over the noise (actuator,) of their actuator."""
+    measured = None if part.measured is None else part.measured / noise[:, None]
+    return replace(part, matrix=part.matrix / noise[:, None], forces=part.forces / noise, measured=measured)
 
 
 FIRST = next(iter(BODY))

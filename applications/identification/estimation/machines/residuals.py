@@ -154,15 +154,23 @@ def deviations(parts: Sequence[FitRows], values: Array, kind: str = LARGEST) -> 
 
 
 def white_covariance(parts: Sequence[FitRows], values: Array) -> np.ndarray:
-    """Covariance (column, column) where noise is white and of one size before the filter of the forces.
+    """Covariance (column, column) where noise is white before the filter of the forces, of one size by actuator.
 
     Parameters are told by motions, which are slow: what the filter takes from the noise of samples near its cutoff is
     missing in the residuals and not in the parameters.
     """
     matrix = stacked(parts)[0]
     inverse, sizes = _normal_inverse(matrix)
-    power = sum(float(np.sum(part.residuals(values) ** 2)) * part.colour for part in parts)
-    return np.asarray(inverse * power / max(len(matrix) - matrix.shape[1], 1) / np.outer(sizes, sizes))
+    count, used = matrix.shape
+    rows = np.maximum(np.sum([part.good.sum(axis=0) for part in parts], axis=0), 1)
+    powers = np.sum([np.sum(part.residuals(values) ** 2, axis=0) * part.colour for part in parts], axis=0) / rows
+    middle = np.zeros((used, used))
+    for part in parts:
+        scaled = np.where(part.good[..., None], part.matrix, 0.0) / sizes * np.sqrt(powers)[:, None]
+        flat = scaled.reshape(-1, used)
+        middle += flat.T @ flat
+    grown = count / max(count - used, 1)
+    return np.asarray(inverse @ middle @ inverse * grown / np.outer(sizes, sizes))
 
 
 def autoregressive_covariance(parts: Sequence[FitRows], values: Array) -> np.ndarray:

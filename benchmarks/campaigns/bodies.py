@@ -64,9 +64,14 @@ def makers(path: Path) -> list[Inertia]:
         tensor = np.zeros((3, 3))
         for i, j in TENSOR:
             tensor[i, j] = tensor[j, i] = float(body["inertia"]["xyz"[i] + "xyz"[j]])
-        centre = tuple(float(x) for x in str(body["origin"]["xyz"]).split())
-        bodies.append(Inertia(float(body["mass"]), centre, tuple(map(tuple, tensor.tolist()))))
+        bodies.append(_inertia(float(body["mass"]), [float(x) for x in str(body["origin"]["xyz"]).split()], tensor))
     return bodies
+
+
+def _inertia(mass: float, centre: Sequence[float], tensor: np.ndarray) -> Inertia:
+    x, y, z = centre
+    first, second, third = ((float(a), float(b), float(c)) for a, b, c in tensor)
+    return Inertia(mass, (x, y, z), (first, second, third))
 
 
 def exported(result: MachineIdentification) -> list[Inertia]:
@@ -75,10 +80,15 @@ def exported(result: MachineIdentification) -> list[Inertia]:
     for link in ElementTree.fromstring(urdf_text(result.robot())).findall("link"):
         if (body := link.find("inertial")) is None:
             continue
-        values = {key: float(x) for key, x in body.find("inertia").attrib.items()}  # type: ignore[union-attr]
-        tensor = tuple(tuple(values["i" + "".join(sorted("xyz"[i] + "xyz"[j]))] for j in range(3)) for i in range(3))
-        centre = tuple(float(x) for x in body.find("origin").attrib["xyz"].split())  # type: ignore[union-attr]
-        bodies.append(Inertia(float(body.find("mass").attrib["value"]), centre, tensor))  # type: ignore[union-attr]
+        origin, mass, inertia = (body.find(tag) for tag in ("origin", "mass", "inertia"))
+        assert origin is not None, "an exported body has a place"
+        assert mass is not None, "an exported body has a mass"
+        assert inertia is not None, "an exported body has an inertia"
+        tensor = np.zeros((3, 3))
+        for i, j in TENSOR:
+            tensor[i, j] = tensor[j, i] = float(inertia.attrib["i" + "xyz"[i] + "xyz"[j]])
+        centre = [float(x) for x in origin.attrib["xyz"].split()]
+        bodies.append(_inertia(float(mass.attrib["value"]), centre, tensor))
     return bodies
 
 

@@ -228,7 +228,7 @@ def fit_machine(
         errors=errors,
         actuator_errors=by_actuator,
         whiteness=tuple(statistics.whiteness(residuals, k) for k in range(actuators)),
-        independent=statistics.independent_rows(residuals),
+        independent=min(statistics.independent_rows(residuals), float(len(problem.forces))),
         rows=len(problem.forces),
         lacks=(),
         method=method,

@@ -16,6 +16,7 @@ import pandas as pd
 
 import limbsweep as ls
 from benchmarks.composition.machines import Machine
+from robots.types import TWIST
 
 Piece = Mapping[str, Any]
 Feature = Callable[[Machine], Piece]
@@ -398,8 +399,10 @@ QUESTIONS: Mapping[str, Feature] = {
 
 def motion_outputs(machine: Machine) -> list[str]:
     """Return the series that say how a robot moves."""
-    kind = "joint" if machine.is_chain else "platform"
-    return [f"{kind}_{name}" for name in ("position", "acceleration", "velocity" if machine.is_chain else "twist")]
+    if machine.is_chain:
+        return ["joint_position", "joint_acceleration", "joint_velocity"]
+    turns = [name for name in machine.robot.mechanism.platform.mobility if name in TWIST[:3]]
+    return ["platform_position", "platform_acceleration", "platform_twist", *(["platform_rotation"] if turns else [])]
 
 
 def _series(*more: str) -> Feature:

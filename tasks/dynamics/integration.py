@@ -233,16 +233,20 @@ class MotionSystem:
     def _divided(
         self, state: np.ndarray, resting: np.ndarray, stopping: np.ndarray, modes: JointModes, force: Force
     ) -> tuple[np.ndarray, JointModes, StateRates]:
-        """Joints at `rest` (joint, samples) divided into those that hold and those that break away."""
+        """Joints at `rest` (joint, samples) divided into those that hold and those that break away.
+
+        A sample that has several motions with them at rest, or none, keeps its status: nothing says which break away.
+        """
         state, trial = state.copy(), JointModes.of(np.where(resting, 1.0, 0.0), np.where(resting, 0.0, modes.direction))
         state[self.layout.at["memory"]] = self.rates(state, trial, force(state), decided=False).remembered
         for _ in range(self.layout.joints + 1):
             rates = self.rates(state, trial, force(state))
-            loosened = (trial.rest == 1.0) & (rates.breaking != 0.0)
+            breaks = (rates.breaking != 0.0) & ~np.isin(rates.status, UNDIVIDED)
+            loosened = (trial.rest == 1.0) & breaks
             if not loosened.any():
                 break
             trial = JointModes.of(np.where(loosened, LOOSE, trial.rest), trial.direction)
-        broken = resting & (rates.breaking != 0.0)
+        broken = resting & breaks
         modes = JointModes.of(
             np.where(resting & ~broken, 1.0, 0.0), np.where(broken, np.sign(rates.breaking), trial.direction)
         )
@@ -261,14 +265,20 @@ class MotionSystem:
 
         Loads that friction makes may fit joints in motion in more than one way, of which one begins as they broke away.
         A joint that had nothing to hold on to, as one that turns round while others move, broke away without friction.
+        That there is no motion which breaks away so is no proof that there is none.
         """
         if self.loaded:
+            none = broken.any(axis=0) & (rates.status == Status.FRICTION_NO_SOLUTION)
+            rates.status[none] = float(Status.FRICTION_NOT_CONVERGED)
             size, held = np.abs(before.braking).max(axis=0, initial=0.0), broken & (before.braking != 0.0)
             changed = held & (np.abs(rates.braking - before.braking) > ANOTHER * size)
             lost = changed.any(axis=0) & (rates.status == Status.OK)
             rates.rate[:, lost], rates.status[lost] = np.nan, float(Status.FRICTION_SEVERAL_SOLUTIONS)
         return rates
 
+
+UNDIVIDED = (float(Status.FRICTION_SEVERAL_SOLUTIONS), float(Status.FRICTION_NO_SOLUTION))
+"""Statuses of samples whose joints at rest are not divided."""
 
 Along = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """External inputs (rows of `StateLayout.acting`, samples), from shares of the step (samples,) and states (size,

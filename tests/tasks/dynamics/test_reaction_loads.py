@@ -115,3 +115,15 @@ def test_a_search_of_many_states_side_by_side_finds_what_each_alone_does() -> No
     for found, expected in zip(together, alone, strict=True):
         for tau, other in zip(found, expected, strict=True):
             np.testing.assert_allclose(tau, other, rtol=1e-6, atol=1e-9)
+
+
+def test_a_joint_at_rest_is_not_said_to_break_away_where_several_motions_fit() -> None:
+    """A linear Delta with its third rail at rest, which holds in one motion and slides in another; it had none."""
+    friction = {"law": "coulomb_viscous", "coulomb": 0.5, "load": "reaction", "joints": ["limb*"]}
+    found = forward_dynamics(
+        machine("linear_delta"), gravity=rest.GRAVITY,
+        position=[0.09762754715796113, -0.14814242945448486, -0.5712715884762508],
+        twist=[0.0, 0.0, 0.0, 2.1254782182585026, 0.40430047919720413, -0.5464758419061735],
+        forces=Forces(actuator=[-36.471349084610544, 17.984660971186774, -9.707204656640576], friction=friction),
+    )  # fmt: skip
+    assert found.status == Status.FRICTION_SEVERAL_SOLUTIONS

@@ -166,8 +166,8 @@ def changes(entry: Format, tags: list[str]) -> Iterator[Change]:
             inside = element.find(child)
             for value in VALUES if inside is None or not len(inside) else ():
                 yield Change(f"{name}><{child}>", value, _changed(root, k, child, "", value))
-        for child in element:
-            yield Change(f"{name}><{child.tag}>", "without", _without(root, k, child.tag))
+        for part in element:
+            yield Change(f"{name}><{part.tag}>", "without", _without(root, k, part.tag))
 
 
 def _changed(root: ElementTree.Element, place: int, child: str | None, attribute: str, value: str) -> str:

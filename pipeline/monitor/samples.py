@@ -118,7 +118,8 @@ def _counted(dataset: Dataset, start: int, samples: np.ndarray) -> FailedSamples
 def merged(parts: Iterable[FailedSamples]) -> FailedSamples:
     """Return the failed samples of all parts of a dataset, in their order."""
     rows: dict[str, FailedStatus] = {}
-    samples, dims = 0, CASE
+    samples = 0
+    dims: tuple[str, ...] = CASE
     for part in parts:
         samples, dims = samples + part.samples, part.dims
         for row in part.statuses:

@@ -2,8 +2,9 @@
 
 A batch system reads directives from the first lines of a script, up to its first command; a line that it does not
 understand is refused when a job is submitted, or is taken for a comment. Options of dask-jobqueue have the form that
-the manual of the batch system documents: sbatch (SLURM 23.11), qsub (PBS Professional release 2022.1, Grid Engine 8.6), bsub
-(LSF 10.1), oarsub (OAR 2.5), condor_submit (HTCondor 23). Other options of a site only have to look like options.
+the manual of the batch system documents: sbatch (SLURM 23.11), qsub (PBS Professional release 2022.1, Grid Engine
+8.6), bsub (LSF 10.1), oarsub (OAR 2.5), condor_submit (HTCondor 23). Other options of a site only have to look like
+options.
 """
 
 from __future__ import annotations

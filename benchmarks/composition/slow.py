@@ -248,10 +248,10 @@ def _check_metrics(case: Case, data: xr.Dataset) -> None:
     """Metrics of given motions are those of the series: peaks, means, integrals by the trapezoidal rule."""
     if case.is_simulated or case.levels["motion"] == "workspace":
         return
-    counts = data["trajectory_samples"].values if "trajectory_samples" in data else []
+    counts: list[int] = data["trajectory_samples"].values.tolist() if "trajectory_samples" in data else []
     for k, count in enumerate(counts):  # of trajectories with times of their own
-        _check_metrics_of(case, data.isel(trajectory=k, time=slice(0, int(count))))
-    if not len(counts):
+        _check_metrics_of(case, data.isel(trajectory=k, time=slice(0, count)))
+    if not counts:
         _check_metrics_of(case, data)
 
 

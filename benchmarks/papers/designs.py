@@ -68,8 +68,8 @@ def delta_of_clavel() -> Outcome:
         printed = closed_form(pose)
         apart = float(np.abs(angles - printed).max())
         verdict = "agrees to 1e-9 deg" if apart < 1e-9 else f"differs by {apart:.1e} deg"
-        shown = (", ".join(f"{angle:.4f}" for angle in numbers) for numbers in (printed, angles))
-        lines.append(Line(f"motors with the platform at {x:g}, {y:g}, {z:g} m [deg]", *shown, verdict))
+        one, two = (", ".join(f"{angle:.4f}" for angle in numbers) for numbers in (printed, angles))
+        lines.append(Line(f"motors with the platform at {x:g}, {y:g}, {z:g} m [deg]", one, two, verdict))
     return Outcome(lines)
 
 

@@ -27,8 +27,12 @@ def moves(path: Path) -> bool:
 
 
 def _has_products(path: Path) -> bool:
-    """Return whether inertias have all six entries: of others urdfdom leaves out everything but the mass."""
-    return all({"ixy", "ixz", "iyz"} <= entry.attributes.keys() for entry in _all(path, "inertia"))
+    """Return whether inertias have all six entries: of others urdfdom leaves out everything but the mass.
+
+    It does so too where there is white space, such as a line break, beside a number.
+    """
+    entries = [entry.attributes for entry in _all(path, "inertia")]
+    return all({"ixy", "ixz", "iyz"} <= each.keys() and all(x == x.strip() for x in each.values()) for each in entries)
 
 
 def _all(path: Path, tag: str) -> Iterator[Element]:

@@ -50,6 +50,9 @@ ENGINES: Mapping[str, Sequence[str]] = {
 }
 """Engines that files of a kind are compared with; the first that reads a file is taken."""
 
+REPAIRING = ("drake",)
+"""Engines that take another inertia in place of one that no body has, and say so or not."""
+
 
 class Errors(NamedTuple):
     """Largest differences from another engine, relative to the largest number of a state.
@@ -83,6 +86,8 @@ def errors(source: Source, base: Base, *, repaired: bool) -> Errors | None:
     tree = source.tree(base)
     with _plain(source) as path:
         for engine in ENGINES.get(path.suffix, ()):
+            if repaired and engine in REPAIRING:
+                continue
             module = _module(engine)
             peer: Spanning | None = None if module is None else module.spanning(path, tree, base)
             if peer is not None:

@@ -40,6 +40,7 @@ OF_THE_REPOSITORY = (
     "bad_inputs/test_bad_inputs.py",
     "bad_inputs/test_fuzz.py",
     "pipeline/cluster/test_arguments.py",
+    "pipeline/cluster/test_job_scripts.py",
     "pipeline/execution/test_corners.py",
     "applications/report/test_studies.py",
     "pipeline/robot_files/test_coupled.py",

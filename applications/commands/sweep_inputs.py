@@ -11,6 +11,7 @@ from pipeline.stores.names import check_store_name
 from pipeline.sweep.doors import read_sweeps
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.stored import stored_sweep
+from storage.inside import MANIFEST
 
 
 def sweeps_in(path: Path, subset: str | None) -> tuple[Sweep, ...]:
@@ -38,8 +39,9 @@ def stores_of(source: str, subset: str | None, store: str | None) -> tuple[list[
 
 
 def _is_store(text: str) -> bool:
-    """Return whether an argument names a store: a folder or a URL. A sweep is a file."""
-    return "://" in text or Path(text).is_dir()
+    """Return whether an argument names a store: its folder, or a URL. A sweep is a file."""
+    path = Path(text)
+    return "://" in text or (path.is_dir() and (path.suffix == ".zarr" or (path / MANIFEST).exists()))
 
 
 def options(subset: str | None, cluster: Path | None, granularity: str | None) -> list[str]:

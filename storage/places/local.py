@@ -16,12 +16,9 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 
-from storage.places.location import Location, Room, require_size
+from storage.places.location import DRAFT, Location, Room, require_size
 from storage.places.lock import LOCK, holder_of, locked_file
 from storage.places.regular import foreign, kind, open_regular
-
-DRAFT = ".draft"
-"""Ending of the names of files that are being written. These names start with a dot."""
 
 MAX_LINE = 1 << 20
 """Bytes of a line of a journal: thousands of times as many as one of ours has."""

@@ -182,6 +182,9 @@ def require_size(name: str, size: int, limit: int) -> None:
         raise TooLargeError(errno.EFBIG, f"{size} bytes; expected at most {limit}", name)
 
 
+DRAFT = ".draft"
+"""Ending of the names of files that are being written. These names start with a dot."""
+
 LocationLike = str | os.PathLike[str] | Location
 """Argument of a user for a store: a path, a URL, or its location."""
 
@@ -236,4 +239,6 @@ def known_advice(error: BaseException | None) -> str:
 
 def _advice(error: BaseException) -> str:
     """Return what to do about an error of the operating system, or of a service."""
-    return known_advice(error) or "check free space and permissions, or choose another store"
+    name = str(getattr(error, "filename", "") or "")
+    refused = name.endswith(DRAFT) and os.path.isdir(os.path.dirname(name) or ".")  # a folder that takes no files
+    return ("" if refused else known_advice(error)) or "check free space and permissions, or choose another store"

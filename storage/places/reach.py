@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storage.errors import StoreError
-from storage.places.local import DRAFT
-from storage.places.location import Location
+from storage.places.location import DRAFT, Location
 
 
 @dataclass(frozen=True)

@@ -161,5 +161,5 @@ MODELS = (
     model("E67 a loop between sites that are not", 'anchor="0.5 0.1 0"/>', 'anchor="0.5 0.1 0"/><connect name="far" site1="s" site2="t"/>', "got a model that MuJoCo does not compile", text=LINKAGE),
     whole("E68 an empty model", "<mujoco/>", "got no joint that moves; expected at least one"),
 )  # fmt: skip
-ROWS += tuple(whole(f"F{k:02d} SDF, {said[:24]}", data, said) for k, (data, said) in enumerate(SDF, start=1))
+ROWS += tuple(whole(f"E{k} SDF, {said[:24]}", data, said) for k, (data, said) in enumerate(SDF, start=101))
 ROWS += MODELS if find_spec("mujoco") else ()

@@ -21,7 +21,7 @@ from robots import catalog
 from robots.quantities import QUANTITIES
 from robots.status import Status
 from storage import open_results
-from storage.places.local import DRAFT
+from storage.places.location import DRAFT
 from tasks import inverse_dynamics, inverse_kinematics
 from tasks.dynamics.records import Forces
 from tests.pipeline.runs import EVERYTHING, FEW, METRICS, OUTPUTS, SYNCHRONOUS, content_hash, cut_finely, done, sweep

@@ -17,8 +17,8 @@ from storage.ledger import Ledger, Receipt
 from storage.manifest import Manifest
 from storage.places import local, lock
 from storage.places.access import coordinator_lock, holder, locate
-from storage.places.local import DRAFT, LocalFolder
-from storage.places.location import Location
+from storage.places.local import LocalFolder
+from storage.places.location import DRAFT, Location
 from storage.places.objects import LEASE, MAKING, ObjectPrefix
 from storage.store import open_results
 from tests.storage.cases import LAYOUT, anywhere, block, digest, fill, store

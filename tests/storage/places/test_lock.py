@@ -96,7 +96,7 @@ def test_killed_holder_leaves_the_store_free(tmp_path: Path) -> None:
 
 def test_lock_in_a_missing_store(tmp_path: Path) -> None:
     with (
-        pytest.raises(StoreError, match=r"coordinator.lock: No such file or directory; check"),
+        pytest.raises(StoreError, match=r"coordinator.lock: No such file or directory; see that the store"),
         coordinator_lock(tmp_path / "x"),
     ):
         pytest.fail("no store")

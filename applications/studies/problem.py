@@ -188,10 +188,11 @@ class DesignProblem(ParameterRows):
 
         A row is a friction set, trajectory, actuator or joint and, of a peak, part of the time; with cases the rows of
         the first case, then as many of the next. Derivatives are exact, by parameters of friction and gravity too.
-        Those of simulations, and of metrics of paths such as `cycle_time`, are central differences, and rows have no
-        parts of the time. Raises ValueError for metrics that are not differentiated.
+        Those of simulations, with friction that has a state, and of metrics of paths such as `cycle_time`, are central
+        differences, and rows have no parts of the time. Raises ValueError for metrics that are not differentiated.
         """
-        if self.sweep.simulation is not None:
+        remembers = any(group.remembers for group in self.sweep.friction.groups)
+        if self.sweep.simulation is not None or remembers:
             return self._differences(np.asarray(design, dtype=float), tuple(metrics))
         if of_paths := tuple(name for name in metrics if name in names_of_stage("path")):
             others = [name for name in metrics if name not in of_paths]

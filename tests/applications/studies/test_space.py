@@ -285,6 +285,24 @@ def test_friction_sets_of_one_design_are_what_is_ranked(tmp_path: Path) -> None:
     assert last.endswith("at the base, design 0 under friction set 15")
 
 
+def test_friction_with_a_state_has_slopes_by_differences() -> None:
+    law = "law: lugre, joints: actuated, parameters: {static: 1.4, sigma0: 200.0, sigma1: 0.5, stribeck_velocity: 0.1}"
+    sweep = Sweep.from_text(
+        "limbsweep: 1\nrobot: five_bar\ndesign: {grid: {proximal_length: [0.5, 0.55]}}\n"
+        f"friction: {{{law}, grid: {{coulomb: [0.8, 1.2]}}}}\n"
+        "trajectories: {go: {kind: line_sine, amplitude: [0.05, 0, 0.03], period: 1.0}}\n"
+        "time: {stop: 0.3, step: 0.01}\nmetrics: [rms_force]\n"
+    )
+    problem = DesignProblem.of(sweep, friction=True)
+    here = np.array([0.52, 1.0])
+    slopes = problem.rates(here, ["rms_force"])["rms_force"][1]
+    for k, step in enumerate(1e-3 * np.eye(2)):
+        ends = [problem.rates(here + side * step, ["rms_force"])["rms_force"][0] for side in (-1, 1)]
+        np.testing.assert_allclose(slopes[:, k], (ends[1] - ends[0]) / 2e-3, rtol=1e-3)
+    (best,) = optimise(problem, "rms_force", here[None])
+    assert best.value < best.start
+
+
 def test_friction_varies_in_problems_as_designs_do(tmp_path: Path) -> None:
     sweep = Sweep.from_text(FRICTION)
     ds = by_design(run(sweep, tmp_path / "s.zarr", SYNCHRONOUS), friction=True).load()

@@ -374,7 +374,7 @@ def pareto(case: Case) -> None:
 
 def _varied(case: Case) -> tuple[str, ...]:
     space = ls.study.DesignSpace.of(case.sweep)
-    names = tuple(factor.name for factor in space.varied())
+    names = tuple(name for factor in space.varied() for name in {factor.name: None, **dict.fromkeys(factor.members)})
     derived = rule_of(case.machine)[0]
     if case.levels["design"] == "derived parameter":
         require(derived not in names, f"{derived} follows from others, and is varied")

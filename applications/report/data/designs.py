@@ -27,6 +27,7 @@ from applications.studies.stored_factors import FRICTION_SET
 from pipeline.errors import InputError
 from pipeline.sweep.axes.columns import CASE, STORED
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
+from robots.derivatives import PARAMETER
 from robots.quantities import large_is_good
 
 if TYPE_CHECKING:
@@ -376,9 +377,10 @@ def _objective(variable: DataArray, values: Array) -> DesignColumn:
 
 
 def _is_objective(name: str, variable: DataArray) -> bool:
+    """Return whether a variable is a metric; derivatives have numbers of several units."""
     return (
         "design" in variable.dims
-        and "time" not in variable.dims
+        and not {"time", PARAMETER} & {*variable.dims}
         and variable.dtype.kind == "f"
         and name not in NO_OBJECTIVES
     )

@@ -97,6 +97,14 @@ def test_a_store_without_metrics_has_a_table(results: Results) -> None:
     assert table.fronts == {}
 
 
+def test_derivatives_are_no_metrics(results: Results) -> None:
+    peak = results.dataset["peak_force"]
+    slopes = peak.expand_dims(parameter=["upper_arm", "coulomb"], axis=-1).rename("peak_force_derivative") * np.nan
+    table = designs(results.dataset.assign(peak_force_derivative=slopes))
+    assert [each.name for each in table.objectives] == [each.name for each in results.designs.objectives]
+    np.testing.assert_array_equal(table.good, results.designs.good)
+
+
 @pytest.mark.parametrize("written", [True, False])
 def test_designs_that_are_not_written_are_not_good(store, written: bool) -> None:
     dataset = open_results(store)

@@ -54,7 +54,7 @@ class Attributes:
 
     @property
     def others(self) -> dict[str, Any]:
-        """All other entries."""
+        """Entries of a dataset beside the identity of its sweep."""
         return {key: value for key, value in self.values.items() if key not in IDENTITY}
 
     def check(self) -> None:

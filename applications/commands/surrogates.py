@@ -44,7 +44,8 @@ def surrogate(
         path.unlink(missing_ok=True)
     model.save(path)
     for fitted in (fitted for fitted in model.columns if not fitted.error.share < POOR):
-        click.echo(f"{fitted.text}: little better than its mean; leave out designs near singular poses by --where")
+        size = f"{fitted.error.share:.0%} of the deviation"
+        click.echo(f"{fitted.text}: the error is {size}; leave out designs near singular poses by --where")
     click.echo(f"wrote {path}: {', '.join(model.names)}; share: rms error over the deviation of the column")
 
 

@@ -22,7 +22,7 @@ from robots.parameters import Parameter, nearest
 
 @dataclass(frozen=True, eq=False)
 class ParameterRows:
-    """All parameters of designs, and of designs under cases, as functions of the factors that vary.
+    """Rows of all parameters of designs, alone and under cases, as functions of the factors that vary.
 
     `bounds` are those of each factor, in their order, of the rows of a table 0 and their number; all other parameters
     keep the values of the sweep's first design, and derived ones follow by their rules. Of simulations these are

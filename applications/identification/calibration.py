@@ -12,6 +12,7 @@ from typing import IO, Annotated
 import numpy as np
 from pydantic import Field
 from scipy.spatial.transform import Rotation
+from threadpoolctl import threadpool_limits
 
 from applications.identification.estimation.calibration.calibrate import Calibration, Poses, calibrate
 from applications.identification.estimation.calibration.geometry import Geometry
@@ -180,6 +181,7 @@ def checked_suffix(path: Path) -> str:
     return path.suffix
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def calibrate_from(description: CalibrationDescription) -> CalibratedRobot:
     """Calibrate the robot of a description. Raises ParameterError."""
     section = description.section

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from applications.identification.estimation.machines.choices import Preparation
 from applications.identification.estimation.machines.fitting import fit_machine
@@ -326,6 +327,7 @@ def with_forces(machine: RecordedMachine, recording: Prepared) -> RecordedMachin
     return trial
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)

@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy.stats import binomtest
+from threadpoolctl import threadpool_limits
 
 from applications.identification.estimation.machines.checks.hypotheses import check_machine
 from applications.identification.estimation.machines.checks.series import check_signals
@@ -212,8 +213,15 @@ class Identification:
         return self.machine_of(self.noisy(signals_of(self.truth)))
 
     def machine_of(self, signals: Signals) -> RecordedMachine:
-        """Return the machine of a recording."""
-        return RecordedMachine(self.truth.robot, MachineModel(), (prepare(signals, Preparation()),))
+        """Return the machine of a recording, whose base parameters are found once for all recordings."""
+        machine = RecordedMachine(self.truth.robot, MachineModel(), (prepare(signals, Preparation()),))
+        machine.__dict__.update(columns=self.parameters.columns, base=self.parameters.base)
+        return machine
+
+    @cached_property
+    def parameters(self) -> RecordedMachine:
+        """The machine without recordings, which has columns and base parameters."""
+        return RecordedMachine(self.truth.robot, MachineModel(), ())
 
     def outcome(self, fault: Fault) -> FaultOutcome:
         """Identify the machine from a recording with the fault."""
@@ -271,6 +279,7 @@ def table(
                 yield row(name, fault, found[fault.name])
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -181,6 +181,7 @@ def _nothing(inertia: Inertia) -> bool:
     return is_zero(inertia.mass) and all(is_zero(x) for row in inertia.tensor for x in row)
 
 
+@functools.cache
 def family_columns(family: Family) -> tuple[Column, ...]:
     """Return the columns of a robot: limb by limb, then the platform."""
     mechanism, result = structure_of(family).mechanism, []
@@ -192,6 +193,7 @@ def family_columns(family: Family) -> tuple[Column, ...]:
     return tuple(result)
 
 
+@functools.cache
 def shared_columns(family: Family) -> tuple[tuple[Column, ...], tuple[int, ...]]:
     """Columns where limbs that are copies of each other have the same parameters; and which one each column goes to."""
     mechanism = structure_of(family).mechanism
@@ -209,10 +211,13 @@ def shared_columns(family: Family) -> tuple[tuple[Column, ...], tuple[int, ...]]
     return tuple(result), tuple(place)
 
 
+@functools.cache
 def selection(family: Family) -> np.ndarray:
     """Matrix (column, shared column) of zeros and ones: multiply a regressor by it so that copies share parameters."""
     shared, place = shared_columns(family)
-    return np.eye(len(shared))[list(place)]
+    matrix = np.eye(len(shared))[list(place)]
+    matrix.flags.writeable = False
+    return matrix
 
 
 def names(columns: Sequence[Column]) -> tuple[str, ...]:

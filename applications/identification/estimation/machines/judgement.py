@@ -57,8 +57,8 @@ BIASED = 0.5
 UNLIKE = 2.0
 """Residuals of bodies that there can be over those of all parameters that are told."""
 DELAYS = 6
-LATE = 5e-3
-"""Chance below which a delay is told: it is one test of all recordings, where others are several for each actuator."""
+LATE = 0.02
+"""Chance below which a delay is told: one test of all recordings, where others are several for each actuator."""
 SETTLED = 1e-3
 """Change of an estimated delay, relative to a sample, at which it is taken."""
 

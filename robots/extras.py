@@ -11,6 +11,7 @@ EXTRAS: Mapping[str, str] = {
     "h5py": "hdf5",
     "mujoco": "mujoco",
     "netCDF4": "netcdf",
+    "openpyxl": "excel",
     "plotly": "report",
     "pyarrow": "parquet",
     "jax": "jax",

@@ -15,6 +15,7 @@ stops after so long and prints what is there: the same command goes on. A progra
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
 import time
 from collections import Counter
@@ -263,20 +264,24 @@ def row(robot: str, fault: Fault, found: list[FaultOutcome]) -> str:
 def table(
     robots: Sequence[str], seeds: int, only: Sequence[str], is_own: bool, outcomes: Outcomes, until: float
 ) -> Iterator[str]:
-    """Yield the rows of robots from seeds that end by a time of `time.monotonic`; faults of a seed come together."""
+    """Yield the rows of robots from seeds that end by a time of `time.monotonic`; robots of a seed come together."""
+    engine = "own" if is_own else "other"
+    truths = {name: coverage.truth_of(name, own=is_own) for name in robots}
+    listed = {
+        name: [f for f in faults() if f.is_of(truth) and (not only or any(part in f.name for part in only))]
+        for name, truth in truths.items()
+    }
+    found = {(name, fault.name): list[FaultOutcome]() for name in robots for fault in listed[name]}
+    for seed, name in itertools.product(range(seeds), robots):
+        identification = Identification(truths[name], seed)
+        for fault in listed[name]:
+            key = f"{name}, {fault.name}, {engine}, {seed}"
+            if key in outcomes.known or time.monotonic() < until:
+                found[name, fault.name].append(outcomes.of(key, partial(identification.outcome, fault)))
     for name in robots:
-        truth = coverage.truth_of(name, own=is_own)
-        listed = [f for f in faults() if f.is_of(truth) and (not only or any(part in f.name for part in only))]
-        found: dict[str, list[FaultOutcome]] = {fault.name: [] for fault in listed}
-        for seed in range(seeds):
-            identification = Identification(truth, seed)
-            for fault in listed:
-                key = f"{name}, {fault.name}, {'own' if is_own else 'other'}, {seed}"
-                if key in outcomes.known or time.monotonic() < until:
-                    found[fault.name].append(outcomes.of(key, partial(identification.outcome, fault)))
-        for fault in listed:
-            if found[fault.name]:
-                yield row(name, fault, found[fault.name])
+        for fault in listed[name]:
+            if found[name, fault.name]:
+                yield row(name, fault, found[name, fault.name])
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")

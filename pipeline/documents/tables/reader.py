@@ -19,6 +19,7 @@ from pipeline.documents.files import decode, open_regular
 from pipeline.documents.tables.arrow import open_parquet
 from pipeline.documents.tables.bags import open_bag
 from pipeline.documents.tables.columns import RECORDED, SIDE, Bounds, Columns, Variable, Variables, columns_of
+from pipeline.documents.tables.excel import open_excel
 from pipeline.documents.tables.gzipped import ENDING, unpacked
 from pipeline.documents.tables.hdf5 import hdf5_variables
 from pipeline.documents.tables.json_lines import open_json_lines
@@ -55,6 +56,7 @@ FORMATS = (
     JSON_LINES,
     Format("NPY", (".npy",), variables=npy_variables),
     Format("NPZ", (".npz",), variables=npz_variables),
+    Format("workbook of Excel", (".xlsx", ".xlsm"), columns=open_excel),
     Format("Parquet", (".parquet",), columns=open_parquet),
     Format("MAT", (".mat",), variables=mat_variables),
     HDF5,

@@ -350,7 +350,7 @@ def test_descriptions_that_are_wrong_are_refused(tmp_path: Path, change: tuple[s
         ("a.mat", b"nothing", "no MAT file"),
         ("a.npz", b"nothing", "arrays by name, as numpy.savez writes"),
         ("a.bag", b"nothing", "no bag of joint states" if HAS_ROSBAGS else 'pip install "limbsweep[ros]"'),
-        ("a.xlsx", b"x", "got the ending '.xlsx'; expected one of .csv"),
+        ("a.xls", b"x", "got the ending '.xls'; expected one of .csv"),
     ],
 )
 def test_files_that_are_wrong_are_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:

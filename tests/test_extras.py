@@ -37,7 +37,9 @@ def test_the_sentence_names_the_extra_that_brings_the_package(package: str) -> N
 
 
 @pytest.mark.usefixtures("missing")
-@pytest.mark.parametrize(("ending", "extra"), [("parquet", "parquet"), ("h5", "hdf5"), ("xlsx", "excel"), ("mcap", "ros")])
+@pytest.mark.parametrize(
+    ("ending", "extra"), [("parquet", "parquet"), ("h5", "hdf5"), ("xlsx", "excel"), ("mcap", "ros")]
+)
 def test_tables_say_it(tmp_path: Path, ending: str, extra: str) -> None:
     (tmp_path / f"a.{ending}").write_bytes(b"anything")
     with pytest.raises(MissingExtraError, match=rf"limbsweep\[{extra}\]"), open_columns(tmp_path / f"a.{ending}"):

@@ -56,7 +56,7 @@ FORMATS = (
     JSON_LINES,
     Format("NPY", (".npy",), variables=npy_variables),
     Format("NPZ", (".npz",), variables=npz_variables),
-    Format("workbook of Excel", (".xlsx", ".xlsm"), columns=open_excel),
+    Format("workbook of Excel", (".xlsx", ".xlsm"), columns=partial(open_excel, open_text=open_text)),
     Format("Parquet", (".parquet",), columns=open_parquet),
     Format("MAT", (".mat",), variables=mat_variables),
     HDF5,

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from limbsweep.labelled.calls import leaves_of
-from limbsweep.labelled.table import ARGUMENTS
-from limbsweep.tensors.calls import FUNCTIONS, TensorCall, result_shapes
+from limbsweep.tensors.calls import ALSO, CORES, FUNCTIONS, TensorCall
 from limbsweep.tensors.objectives import DesignProblem, Objective, objective_of, values_and_rates
 from robots.extras import require_extra
 from robots.model import Robot
 from tasks.dynamics.directions import Derivatives
+from tasks.dynamics.servo_derivatives import GAINS
 from tasks.kernels.kernel import common_batch
 
 require_extra("jax")
@@ -52,17 +52,20 @@ class _HostCall:
 
     def __init__(self, call: TensorCall):
         self.call, self.keys = call, tuple(call.tensors)
-        self.cores = [len(ARGUMENTS.get(key, ("axis",) if key == "gravity" else ())) for key in self.keys]
+        self.cores = [CORES.get(key, 0) for key in self.keys]
         parameters = call.arguments.get("parameters") or {}
-        shared = {key for key in self.keys if key not in ARGUMENTS and key not in parameters}
+        samples = {*CORES, *(parameters if call.takes_designs else ())} - {"gravity"}
+        shared = {key for key in self.keys if key not in samples or key.startswith(GAINS)}
         self.vectorises = not shared
         """True if each array may differ from sample to sample: numbers of friction and gravity may not."""
         self.shared = {*shared, *parameters}
-        fixed = {key: np.shape(value) for key, value in leaves_of(call.arguments).items() if key in ARGUMENTS}
-        batches = {key: shape[: len(shape) - len(ARGUMENTS[key])] for key, shape in fixed.items()}
+        leaves = leaves_of(call.arguments)
+        batches = {
+            key: np.shape(leaves[key])[: -CORES[key] or None] for key in leaves if key in CORES and key != "gravity"
+        }
         batches |= {key: np.shape(value) for key, value in parameters.items()}
         self.fixed = common_batch({key: batch for key, batch in batches.items() if key not in self.keys})
-        self.results = result_shapes(call.name, call.robot)
+        self.results = call.result_shapes()
         call.tensors = dict.fromkeys(self.keys)  # symbols of JAX must not outlive the call
 
     def batches(self, arrays: Sequence[Any]) -> list[tuple[int, ...]]:
@@ -227,29 +230,50 @@ def _on_arrays(name: str) -> Callable[..., Any]:
         call = TensorCall.of(name, robot, arguments, _is_tensor)
         arrays = [_checked(key, array) for key, array in call.tensors.items()]
         kind = call.result_type
+
+        def moved(results: Sequence[Any]) -> Sequence[Any]:
+            *first, status = results
+            return [*(jnp.moveaxis(part, -2, 0) for part in first), status] if call.is_simulation else results
+
         if not arrays:
             outputs = call.at([]).results
-            return kind(*(jnp.asarray(outputs[key]) for key in kind._fields))
+            return kind(*moved([jnp.asarray(outputs[key]) for key in kind._fields]))
         host = _HostCall(call)
-        return kind(*_values.bind(*host.padded(arrays), host=host))
+        return kind(*moved(_values.bind(*host.padded(arrays), host=host)))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""Run `limbsweep.{name}` on arrays of JAX, so that programs that call it can be transformed.
 
     Arguments by name, as there, with arrays of JAX in the place of numbers and arrays; `parameters`: values of
-    parameters of the robot by name. Returns arrays. Raises ValueError for arrays in single precision, and what
-    `limbsweep.{name}` raises.
+    parameters of the robot by name. {ALSO.get(name, "")}Returns arrays.
+    Raises ValueError for arrays in single precision, and what `limbsweep.{name}` raises.
     """
     return function
 
 
 actuator_positions = _on_arrays("actuator_positions")
+bias_vector = _on_arrays("bias_vector")
+cartesian_stiffness = _on_arrays("cartesian_stiffness")
+clearance = _on_arrays("clearance")
+clearance_error = _on_arrays("clearance_error")
+constraint_forces = _on_arrays("constraint_forces")
+drive_deflection = _on_arrays("drive_deflection")
 equations_of_motion = _on_arrays("equations_of_motion")
 forward_dynamics = _on_arrays("forward_dynamics")
 forward_kinematics = _on_arrays("forward_kinematics")
+inertia_element = _on_arrays("inertia_element")
+inertia_matrix = _on_arrays("inertia_matrix")
 inverse_dynamics = _on_arrays("inverse_dynamics")
 inverse_kinematics = _on_arrays("inverse_kinematics")
 joint_reactions = _on_arrays("joint_reactions")
+lagrange_coefficients = _on_arrays("lagrange_coefficients")
+linearisation = _on_arrays("linearisation")
+motor_demand = _on_arrays("motor_demand")
+natural_frequencies = _on_arrays("natural_frequencies")
+pose_error = _on_arrays("pose_error")
+regressor = _on_arrays("regressor")
+resolve_redundancy = _on_arrays("resolve_redundancy")
+simulate = _on_arrays("simulate")
 
 
 def objective(problem: DesignProblem, wanted: Objective | str, designs: Any) -> Any:

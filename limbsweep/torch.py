@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from limbsweep.tensors.calls import FUNCTIONS, OUTPUTS, TensorCall
+from limbsweep.tensors.calls import ALSO, FUNCTIONS, OUTPUTS, TensorCall
 from limbsweep.tensors.objectives import DesignProblem, Objective, objective_of, values_and_rates
 from robots.extras import require_extra
 from robots.model import Robot
@@ -110,26 +110,45 @@ def _on_tensors(name: str) -> Callable[..., Any]:
     def function(robot: Robot, /, **arguments: Any) -> Any:
         call = TensorCall.of(name, robot, arguments, _is_tensor)
         tensors = [_checked(key, tensor) for key, tensor in call.tensors.items()]
-        results = _Function.apply(call, *tensors)
-        return call.result_type(*results)
+        *results, status = _Function.apply(call, *tensors)
+        if call.is_simulation:
+            results = [result.movedim(-2, 0) for result in results]
+        return call.result_type(*results, status)
 
     function.__name__ = function.__qualname__ = name
+    outputs = ", ".join(OUTPUTS.get(name, ("position and speed", "of a servo its force")))
     function.__doc__ = f"""Run `limbsweep.{name}` on tensors of doubles, so that its results can be differentiated.
 
     Arguments by name, as there, with tensors in the place of numbers and arrays; `parameters`: values of parameters of
-    the robot by name, which may be tensors. Returns tensors ({", ".join(OUTPUTS[name])}, status).
+    the robot by name, which may be tensors. {ALSO.get(name, "")}Returns tensors ({outputs}, status).
     Raises ValueError for tensors in single precision or on another device, and what `limbsweep.{name}` raises.
     """
     return function
 
 
 actuator_positions = _on_tensors("actuator_positions")
+bias_vector = _on_tensors("bias_vector")
+cartesian_stiffness = _on_tensors("cartesian_stiffness")
+clearance = _on_tensors("clearance")
+clearance_error = _on_tensors("clearance_error")
+constraint_forces = _on_tensors("constraint_forces")
+drive_deflection = _on_tensors("drive_deflection")
 equations_of_motion = _on_tensors("equations_of_motion")
 forward_dynamics = _on_tensors("forward_dynamics")
 forward_kinematics = _on_tensors("forward_kinematics")
+inertia_element = _on_tensors("inertia_element")
+inertia_matrix = _on_tensors("inertia_matrix")
 inverse_dynamics = _on_tensors("inverse_dynamics")
 inverse_kinematics = _on_tensors("inverse_kinematics")
 joint_reactions = _on_tensors("joint_reactions")
+lagrange_coefficients = _on_tensors("lagrange_coefficients")
+linearisation = _on_tensors("linearisation")
+motor_demand = _on_tensors("motor_demand")
+natural_frequencies = _on_tensors("natural_frequencies")
+pose_error = _on_tensors("pose_error")
+regressor = _on_tensors("regressor")
+resolve_redundancy = _on_tensors("resolve_redundancy")
+simulate = _on_tensors("simulate")
 
 
 class _Objective(torch.autograd.Function):

@@ -15,9 +15,6 @@ SIDES = ("below", "above")
 
 NOTED = "_status"
 
-POINTS = 8
-"""Computations of a quantity for each parameter where its derivatives are extrapolated differences."""
-
 _COUNT = "it counts, and is constant between jumps"
 _GRID = "it counts points of a grid, and is constant between jumps"
 _STEPS = "it counts steps of the simulation, and is constant between jumps"

@@ -30,15 +30,13 @@ from tasks.blocks.derived_series import MetricRates
 from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.ended import by_grid
 from tasks.blocks.gradients import Directions, metric_rates
+from tasks.mathematics.extrapolation import OFFSETS, POINTS, Slopes
 
 STRIP = 1 << 16
 """Samples times directions that are computed at a time."""
 
 SIDE_BY_SIDE = 256
 """Designs that are simulated at a time, at least."""
-
-DIFFERENCE = 1e-4
-"""Share of a range by which differences of simulations go to each side."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,8 +186,9 @@ class DesignProblem(ParameterRows):
 
         A row is a friction set, trajectory, actuator or joint and, of a peak, part of the time; with cases the rows of
         the first case, then as many of the next. Derivatives are exact, by parameters of friction and gravity too.
-        Those of simulations, with friction that has a state, and of metrics of paths such as `cycle_time`, are central
-        differences, and rows have no parts of the time. Raises ValueError for metrics that are not differentiated.
+        Those of simulations, with friction that has a state, and of metrics of paths such as `cycle_time`, are
+        extrapolated differences, and rows have no parts of the time. Raises ValueError for metrics that are not
+        differentiated.
         """
         remembers = any(group.remembers for group in self.sweep.friction.groups)
         if self.sweep.simulation is not None or remembers:
@@ -236,17 +235,23 @@ class DesignProblem(ParameterRows):
             raise refuse(f"bounds.{rows[0]}", "rows of a table, which have no derivatives", "a parameter", hint)
 
     def _differences(self, design: Array, metrics: tuple[str, ...]) -> dict[str, tuple[Array, Array]]:
-        """The same of simulations, all designs side by side; at an end of the bounds from one side."""
+        """The same of simulations by extrapolated differences, all designs side by side; at a bound from one side."""
         self._require_smooth()
         low, high = np.array(list(self.bounds.values())).T
-        away = np.diag(DIFFERENCE * (high - low))
-        ahead, behind = np.minimum(design + away, high), np.maximum(design - away, low)
-        values = self._metrics(self.table(np.concatenate([design[None], ahead, behind])), metrics)
-        count, way = len(design), np.diag(ahead - behind)
-        flat = {name: array.reshape(2 * count + 1, -1) for name, array in values.items()}
-        return {
-            name: (rows[0], ((rows[1 : count + 1] - rows[count + 1 :]) / way[:, None]).T) for name, rows in flat.items()
-        }
+        count, lengths = len(design), high - low
+        ends = design + OFFSETS[:, None, None] * np.diag(lengths)  # (point, factor, factor)
+        outside = ((ends < low) | (ends > high)).any(axis=-1)[..., None]
+        ends = np.where(outside, design, ends).reshape(-1, count)
+        values = self._metrics(self.table(np.concatenate([design[None], ends])), metrics)
+        return {name: _sloped(array, lengths, outside) for name, array in values.items()}
+
+
+def _sloped(values: Array, lengths: Array, outside: Array) -> tuple[Array, Array]:
+    """Values (row,) and derivatives (row, factor), from values at a design and at the points of all factors."""
+    whole = values.reshape(1 + POINTS * len(lengths), -1)
+    middle = np.broadcast_to(whole[0], (len(lengths), whole.shape[1]))
+    slopes = Slopes.of(middle, whole[1:].reshape(POINTS, *middle.shape), lengths[:, None], outside)
+    return whole[0], slopes.both.values.T
 
 
 def _of_case(rates: MetricRates, case: int) -> MetricRates:

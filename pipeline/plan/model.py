@@ -27,11 +27,12 @@ from pipeline.plan.memory import (
     steady_quantities,
 )
 from pipeline.sweep.model import Sweep
-from robots.derivatives import POINTS, SIDE, derivative
+from robots.derivatives import SIDE, derivative
 from robots.devices import CPU, Device
 from robots.model import Mechanism
 from robots.quantities import FRICTION, QUANTITIES, SPACE, mechanism_sizes, names
 from storage.layout import Layout
+from tasks.mathematics.extrapolation import POINTS
 
 if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep

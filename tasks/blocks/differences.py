@@ -1,10 +1,8 @@
 """Derivatives of quantities of a block by extrapolated differences: of simulations, fastest motions, laws with a state.
 
 No program gives these as functions of parameters: steps of a simulation end where friction sticks or a joint meets a
-stop, the fastest motion changes its limit. Where all that is smooth, differences of the whole computation are as well.
-Each quantity is computed at SCALES distances to both sides; Richardson's extrapolation gives the derivative from both
-sides, from each side, and an error of each, from which the best are taken. Source: Ridders 1982; for the
-extrapolation Press et al. 2007, Numerical Recipes, section 5.7.
+stop, the fastest motion changes its limit. Where all that is smooth, differences of the whole computation are as well,
+see `tasks.mathematics.extrapolation`.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robots.derivatives import POINTS, derivative, derivative_status, is_series
+from robots.derivatives import derivative, derivative_status, is_series
 from robots.quantities import FRICTION, GAINS, QUANTITIES, STATE, simulated
 from robots.status import Status
 from tasks.blocks.block import Block, BlockDerivatives
@@ -22,15 +20,7 @@ from tasks.blocks.derived_series import PARTS, largest
 from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.pool import Arrays
 from tasks.kernels.advance import span
-
-FACTOR, SCALES = 6.0, POINTS // 2
-"""Factor between neighbouring distances, and their number: with both sides, a group of lanes."""
-
-FARTHEST = 1e-2
-"""Largest distance, relative to the parameters that move; absolute at zero."""
-
-DISTANCES = FARTHEST * FACTOR ** -np.arange(SCALES)
-"""Distances on each side, the largest first."""
+from tasks.mathematics.extrapolation import DISTANCES, FARTHEST, OFFSETS, POINTS, ROUNDING, SCALES, Slopes
 
 ACCURATE = 1e-3
 """Largest error of a derivative, relative to the largest rate along the motion, with which it counts as known.
@@ -45,9 +35,6 @@ APART = 1e-3
 ONE_SIDED = 1e-2
 """Largest error of a derivative from one side, relative to the same."""
 
-ROUNDING = 1e-11
-"""Change of a quantity over the length of its parameter, relative to it, that may be rounding."""
-
 LITTLE = 64
 """Cases whose points are computed together whatever the block is."""
 
@@ -60,39 +47,6 @@ CASES = ("design", FRICTION, "trajectory", GAINS, STATE)
 
 Compute = Callable[[Block], Arrays]
 """Function that computes the metrics and series of a block, in the dims of the dataset."""
-
-
-@dataclass(frozen=True)
-class Extrapolated:
-    """Derivatives and estimates of their errors; infinite where there is no derivative."""
-
-    values: np.ndarray
-    errors: np.ndarray
-
-    @classmethod
-    def of(cls, quotients: np.ndarray, order: int) -> Extrapolated:
-        """From difference quotients (scale, ...), the largest distance first, with errors in powers of h^order."""
-        with np.errstate(invalid="ignore"):
-            best, row = quotients[-1], quotients
-            error = _errors(quotients[-1] - quotients[-2])
-            for k in range(1, len(quotients)):
-                weight = FACTOR ** (order * k)
-                following = (weight * row[1:] - row[:-1]) / (weight - 1.0)
-                missing = np.maximum(_errors(following - row[1:]), _errors(following - row[:-1]))
-                for value, missed in zip(following, missing, strict=True):
-                    better = missed < error
-                    best, error = np.where(better, value, best), np.where(better, missed, error)
-                row = following
-        return cls(best, error)
-
-    def replaced(self, where: np.ndarray, other: Extrapolated) -> Extrapolated:
-        """Return the same with those of another in some places."""
-        return Extrapolated(np.where(where, other.values, self.values), np.where(where, other.errors, self.errors))
-
-
-def _errors(differences: np.ndarray) -> np.ndarray:
-    sizes = np.abs(differences)
-    return np.where(np.isnan(sizes), np.inf, sizes)
 
 
 def difference_arrays(block: Block, requested: BlockDerivatives, compute: Compute) -> Arrays:
@@ -152,7 +106,7 @@ class _Differences:
         """Return how quantities change along a parameter; a parameter moves along one axis alone."""
         dim, rows, table = next(self._tables(number))
         lengths = _lengths(table, rows)
-        apart = np.concatenate([-DISTANCES, DISTANCES])[:, None] * lengths
+        apart = OFFSETS[:, None] * lengths
         ends = table + apart[..., None] * rows
         outside = self._outside(dim, ends)
         return _Moved(dim, lengths, self._computed(dim, np.where(outside[..., None], table, ends)), outside)
@@ -236,17 +190,8 @@ class _Differences:
         dims, middle = self._dims(name), self.middle[name]
         lengths = _along(moved.lengths, moved.dim, dims)
         outside = np.stack([_along(row, moved.dim, dims) for row in moved.outside])
-        ends = np.where(outside, np.nan, moved.arrays[name])
-        below, above = (
-            (ends[part] - middle) / (sign * DISTANCES.reshape(-1, *(1,) * middle.ndim) * lengths)
-            for part, sign in ((slice(0, SCALES), -1.0), (slice(SCALES, None), 1.0))
-        )
-        first, second = Extrapolated.of(below, 1), Extrapolated.of(above, 1)
-        both = Extrapolated.of(0.5 * (below + above), 2)
-        at_lowest, at_highest = outside[SCALES - 1], outside[-1]
-        first, both = first.replaced(at_lowest, second), both.replaced(at_lowest, second)
-        second, both = second.replaced(at_highest, first), both.replaced(at_highest, first)
-        sides = (first, second)
+        found = Slopes.of(middle, moved.arrays[name], lengths, outside)
+        sides, both = found.sides, found.both
         axes = tuple(k for k, dim in enumerate(dims) if dim not in (*PARTS, GAINS, STATE)) if is_series(name) else ()
         floor = ROUNDING * largest(middle, axes) / lengths
         with np.errstate(invalid="ignore"):

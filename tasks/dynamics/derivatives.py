@@ -152,6 +152,11 @@ def _equations(dynamics: Dynamics) -> dict[str, ResultLayout]:
     }
 
 
+def _mass(dynamics: Dynamics) -> dict[str, ResultLayout]:
+    count = len(dynamics.robot.mechanism.freedoms)
+    return {"matrix": ResultLayout.rows_of((count, count), {"mass_matrix": count * count})}
+
+
 def _row(tape: Tape, key: Key) -> Array:
     return tape.values[key][0, 0, : tape.samples]
 
@@ -185,6 +190,9 @@ FUNCTIONS: Mapping[str, Differentiated] = {
     ),
     "equations_of_motion": Differentiated(
         lambda friction: tuple(EQUATIONS.values()), _whole, _equations, _of_samples, loaded=False
+    ),
+    "inertia_matrix": Differentiated(
+        lambda friction: ("mass_matrix",), _whole, _mass, _of_samples, loaded=False, weighed=False
     ),
     "joint_reactions": Differentiated(lambda friction: ("joint_reaction",), _whole, _wrenches, _of_wrenches),
 }
@@ -388,7 +396,7 @@ class StageDerivatives(Derivatives):
         return array
 
     def _shaped(self, array: Array) -> Array:
-        return array.reshape(*self.batch, *array.shape[1:])
+        return array.reshape((*self.batch, *array.shape[1:]))
 
 
 def _one_sample(array: Array) -> Array:

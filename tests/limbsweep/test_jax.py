@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import limbsweep as ls
+from benchmarks.gradients.checks import jax_check
+from tests.limbsweep.differentiated import CALLS, CheckedCall
 
 jax = pytest.importorskip("jax", reason="JAX (extra jax) is missing")
 MASK = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
@@ -105,6 +107,12 @@ def test_batches_are_samples_one_by_one(robot: ls.Robot) -> None:
         np.testing.assert_array_equal(both[k], force(*inputs[:4], coulombs[k], inputs[5]))
     forward, reverse = jax.jacfwd(total)(position[0], arm), jax.jit(jax.jacrev(total))(position[0], arm)
     np.testing.assert_allclose(forward, reverse, rtol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", CALLS, ids=lambda row: f"{row.function}-{row.robot}-{len(row.arrays)}")
+def test_every_function_by_the_check_of_the_package(row: CheckedCall) -> None:
+    assert jax_check(row, row.build())
 
 
 def test_single_precision_is_refused(robot: ls.Robot) -> None:

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import limbsweep as ls
+from benchmarks.gradients.checks import torch_check
 from robots.status import Status
+from tests.limbsweep.differentiated import CALLS, CheckedCall
 
 torch = pytest.importorskip("torch", reason="PyTorch (extra torch) is missing")
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")  # of parts that PyTorch loads late
@@ -120,6 +122,12 @@ def test_failed_samples_are_masked_by_their_status(robot: ls.Robot) -> None:
     found.force[found.status == int(Status.OK)].sum().backward()
     assert torch.isfinite(position.grad).all()
     assert position.grad[0].abs().max() > 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", CALLS, ids=lambda row: f"{row.function}-{row.robot}-{len(row.arrays)}")
+def test_every_function_by_the_check_of_the_package(row: CheckedCall) -> None:
+    assert torch_check(row, row.build())
 
 
 SWEEP = """\

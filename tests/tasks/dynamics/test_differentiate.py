@@ -283,7 +283,10 @@ def test_motions_that_friction_holds_have_no_derivative() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"function": ls.inertia_matrix}, "function: got 'inertia_matrix'"),
+        (
+            {"function": ls.simulate},
+            "function: got simulate, which is not differentiated: it has a function of its own",
+        ),
         ({"parameters": {"upperarm": 0.3}}, "has no parameter 'upperarm'; did you mean 'upper_arm'?"),
         ({"parameters": {"upper_arm": -1.0}}, "upper_arm = "),
         ({"parameters": {"upper_arm": "long"}}, "parameters: got an object of type dict; expected a mapping"),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tasks.blocks.differences import DISTANCES, Extrapolated
+from tasks.mathematics.extrapolation import DISTANCES, Extrapolated
 
 
 def quotients(function: Callable[[float], float], sign: float) -> np.ndarray:

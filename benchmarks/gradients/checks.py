@@ -3,7 +3,7 @@
     python -m benchmarks.gradients.checks [FUNCTION ...]
 
 A row for each call of `tests.limbsweep.differentiated`: robot, numbers that derivatives are taken by, and the answers
-of `torch.autograd.gradcheck` and of `jax.test_util.check_grads`, in both modes. A package that is not installed has "-".
+of `torch.autograd.gradcheck` and of `jax.test_util.check_grads`, in both modes; "-" without the package.
 """
 
 from __future__ import annotations

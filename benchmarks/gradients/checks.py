@@ -3,7 +3,7 @@
     python -m benchmarks.gradients.checks [FUNCTION ...]
 
 A row for each call of `tests.limbsweep.differentiated`: robot, numbers that derivatives are taken by, and the answers
-of `torch.autograd.gradcheck` and of `jax.test_util.check_grads`, in both modes; "-" without the package.
+of PyTorch's gradcheck and of JAX's check_grads, in both modes; "-" without the package.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TOLERANCES = {"atol": 1e-5, "rtol": 1e-4}
 
 
 def torch_check(row: CheckedCall, robot: ls.Robot) -> bool:
-    """Return the answer of `torch.autograd.gradcheck`, in both modes."""
+    """Return the answer of PyTorch's gradcheck, in both modes."""
     import torch
 
     inputs = [torch.tensor(x, requires_grad=True) for x in row.inputs()]
@@ -39,7 +39,7 @@ def torch_check(row: CheckedCall, robot: ls.Robot) -> bool:
 
 
 def jax_check(row: CheckedCall, robot: ls.Robot) -> bool:
-    """Return whether `jax.test_util.check_grads` holds, compiled and not."""
+    """Return whether JAX's check_grads holds, compiled and not."""
     import jax
     from jax.test_util import check_grads
 

@@ -1,17 +1,21 @@
 """Geometry, motion and gains of a Delta chosen together, in a simulation: adjoints of the integrator beside NSGA-II.
 
-    python -m benchmarks.gradients.codesign_servo [--times 2] [--steps 60]
+    python -m benchmarks.gradients.codesign_servo [--times 10] [--steps 60] [--state FILE] [--seconds S]
 
 The Delta of `benchmarks.gradients.codesign` is driven by PD servos, with friction in all joints. Twelve parameters of
 its geometry, twenty coefficients of the reference path and six gains are chosen for the least mean of the squared
 torques plus WEIGHT times the mean squared distance of the platform from the straight way at the end of the motion.
-Gradients are those of `ls.differentiate_simulation`, adjoints for all 38 variables.
+Gradients are those of `ls.differentiate_simulation`, adjoints for all 38 variables. NSGA-II has a whole generation
+integrated side by side, by the same method of Runge and Kutta over inverse dynamics of all designs in one call; the
+first line compares it with `ls.simulate`. With --state the search goes on from a file where a run of --seconds left it.
 """
 
 from __future__ import annotations
 
 import argparse
+import pickle
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +32,11 @@ WEIGHT = 1e6
 """Torque [N^2 m^2] that a mean squared distance [m^2] counts as."""
 REST = 20
 """Steps at the end over which the distance from the goal counts."""
-POPULATION = 20
+POPULATION = 100
+SHARES = (0.5, 0.5, 1.0)
+"""Shares of a step at which the second and later stages of a step are."""
+REPORTED = (1.0, 3.0, 10.0, 30.0, 100.0)
+"""Multiples of the processor time of gradients at which NSGA-II is reported."""
 
 
 class ServoTask(Task):
@@ -97,25 +105,94 @@ class ServoTask(Task):
         return np.array(self.robot.mechanism.platform.home.position) + STOP
 
     def value(self, variables: np.ndarray) -> np.ndarray:
-        """Return the objective (design,) of designs (design, variable); FAILED where a simulation is."""
-        return np.array([self._value(row) for row in variables])
+        """Return the objective (design,) of designs (design, variable), side by side; FAILED where a simulation is."""
+        geometry, coefficients, gains = np.split(variables, (len(GEOMETRY), len(GEOMETRY) + 20), axis=1)
+        numbers = self.first + (2.0 * geometry - 1.0) * self.width
+        low, high = np.log(np.repeat(np.array(GAINS), 3, axis=0)).T
+        batch = SideBySide(self, dict(zip(GEOMETRY, numbers.T, strict=True)), np.exp(low + gains * (high - low)))
+        force, position = batch.moved(self.motion((2.0 * coefficients - 1.0) * LARGEST), self.step)
+        missed = position[:, -REST:] - self.goal
+        value = (force**2).sum(axis=(1, 2)) / force.shape[1] + WEIGHT * (missed**2).sum(axis=(1, 2)) / REST
+        return np.nan_to_num(value, nan=FAILED)
 
-    def _value(self, variables: np.ndarray) -> float:
-        try:
-            robot, start, forces, _, gains = self.simulation(variables)
-        except ValueError:
-            return FAILED
+    def simulated(self, variables: np.ndarray) -> float:
+        """Return the objective of one design by `ls.simulate`."""
+        robot, start, forces, _, gains = self.simulation(variables)
         moved = ls.simulate(robot, start, forces, self.times, step=self.step)
         motion, *_ = self.parts(variables)
         state = {"position": moved.position, "twist": moved.twist}
-        if not np.isfinite(moved.position).all():
-            return FAILED
         there, here = (ls.inverse_dynamics(robot, **part) for part in ({k: motion[k] for k in state}, state))
         angles = [ls.actuator_positions(robot, position=part["position"]).position for part in (motion, state)]
         kp, kd = np.split(np.array([*gains.values()]), 2)
         force = (kp * (angles[0] - angles[1]) + kd * (there.velocity - here.velocity))[:-1]
         missed = (moved.position - self.goal)[-REST:]
         return float((force**2).sum() / len(force) + WEIGHT * (missed**2).sum() / REST)
+
+
+class SideBySide:
+    """Simulations of designs side by side: parameters by name (design,), gains (design, gain)."""
+
+    def __init__(self, task: ServoTask, parameters: dict[str, np.ndarray], gains: np.ndarray) -> None:
+        self.robot, self.parameters = task.robot, parameters
+        self.kp, self.kd = np.split(gains, 2, axis=1)
+
+    def moved(self, motion: dict[str, Any], step: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return forces (design, step, actuator) and positions (design, instant, 3) along a reference."""
+        position, speed = motion["position"], motion["twist"][..., 3:]
+        angles = self._angles(position)
+        rates = self._inverse(position, speed).results["velocity"]
+        place, pace = position[:, 0], speed[:, 0]
+        places, forces = [place], list[np.ndarray]()
+        for n in range(position.shape[1] - 1):
+            solved = self._solved(place, pace)
+            force = self.kp * (angles[:, n] - self._angles(place)) + self.kd * (rates[:, n] - solved[2])
+            forces.append(force)
+            place, pace = self._step(place, pace, force, solved, step)
+            places.append(place)
+        return np.stack(forces, axis=1), np.stack(places, axis=1)
+
+    def _step(self, place: Any, pace: Any, force: Any, solved: Any, step: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the state after a step of Runge and Kutta's method under constant forces."""
+        slopes, at = [(pace, _acceleration(solved, force))], (place, pace)
+        for share in SHARES:
+            at = (place + share * step * slopes[-1][0], pace + share * step * slopes[-1][1])
+            slopes.append((at[1], _acceleration(self._solved(*at), force)))
+        moves = [sum(w * slope[k] for w, slope in zip((1.0, 2.0, 2.0, 1.0), slopes, strict=True)) for k in range(2)]
+        return place + moves[0] * (step / 6.0), pace + moves[1] * (step / 6.0)
+
+    def _solved(self, place: np.ndarray, pace: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return forces at rest of the rates, their slopes by accelerations, and velocities of actuators."""
+        units = np.vstack([np.zeros(3), np.eye(3)])
+        wide = [np.broadcast_to(part[:, None], (len(part), 4, 3)) for part in (place, pace)]
+        at = self._inverse(*wide, np.broadcast_to(units, wide[0].shape)).results
+        force = at["force"]
+        return force[:, 0], np.swapaxes(force[:, 1:] - force[:, :1], 1, 2), at["velocity"][:, 0]
+
+    def _inverse(self, place: np.ndarray, pace: np.ndarray, change: Any = 0.0) -> Any:
+        """Return inverse dynamics at states (design, sample, 3)."""
+        moving = {"position": place, "twist": _wide(pace), "acceleration": _wide(np.broadcast_to(change, pace.shape))}
+        return self._at(ls.inverse_dynamics, forces=ls.Forces(friction=FRICTION), **moving)
+
+    def _angles(self, place: np.ndarray) -> np.ndarray:
+        single = place.ndim == 2
+        found = self._at(ls.actuator_positions, position=place[:, None] if single else place).results["position"]
+        return np.asarray(found[:, 0] if single else found)
+
+    def _at(self, function: Any, **arguments: Any) -> Any:
+        parameters = {name: values[:, None] for name, values in self.parameters.items()}
+        return ls.differentiate(function, self.robot, parameters=parameters, **arguments)
+
+
+def _wide(vectors: np.ndarray) -> np.ndarray:
+    """Return velocities (..., 3) as twists."""
+    return np.concatenate([np.zeros_like(vectors), vectors], axis=-1)
+
+
+def _acceleration(solved: tuple[np.ndarray, np.ndarray, np.ndarray], force: np.ndarray) -> np.ndarray:
+    """Return the accelerations (design, 3) under forces; NaN where a robot cannot be solved."""
+    sound = np.isfinite(solved[1]).all(axis=(1, 2))
+    matrix = np.where(sound[:, None, None], solved[1], np.eye(3))
+    return np.where(sound[:, None], np.linalg.solve(matrix, (force - solved[0])[..., None])[..., 0], np.nan)
 
 
 class ServoPopulation(Problem):
@@ -129,32 +206,72 @@ class ServoPopulation(Problem):
         out["F"] = self.task.value(x)[:, None]
 
 
+def gradients(task: ServoTask, steps: int) -> tuple[float, float]:
+    """Print and return the best value that gradients lead to, and their processor seconds."""
+    begin = np.full(task.count, 0.5)
+    value, gradient = task.value_and_gradient(begin)
+    away = 1e-4 * np.random.default_rng(1).normal(size=task.count)
+    ends, one = task.value(np.stack([begin + away, begin - away, begin])), task.simulated(begin)
+    print(f"value {value:.8f}, by simulate {one:.8f}, side by side {ends[2]:.8f}; along a direction "
+          f"{gradient @ away:.8g}, by differences {0.5 * (ends[0] - ends[1]):.8g}")  # fmt: skip
+    task.calls, clock = 0, time.process_time()
+    bounds = [(0.0, 1.0)] * task.count
+    solution = minimize(
+        task.value_and_gradient, begin, jac=True, bounds=bounds, method="L-BFGS-B", options={"maxiter": steps}
+    )
+    seconds = time.process_time() - clock
+    print(f"gradients: {solution.fun:.4f} after {task.calls} calls, {seconds:.1f} s", flush=True)
+    return float(solution.fun), seconds
+
+
+class Search:
+    """NSGA-II with the processor time that it has taken, which can be kept in a file."""
+
+    def __init__(self, task: ServoTask, unit: float) -> None:
+        self.unit, self.spent, self.best, self.designs = unit, 0.0, np.inf, 0
+        self.algorithm = NSGA2(pop_size=POPULATION)
+        self.algorithm.setup(ServoPopulation(task), seed=1, termination=("n_gen", 10**9))
+        self.due = list(REPORTED)
+
+    def run(self, times: float, seconds: float) -> None:
+        """Go on up to a multiple of the time of gradients, for so many processor seconds at most."""
+        begin = self.spent
+        while self.spent < times * self.unit and self.spent - begin < seconds:
+            clock = time.process_time()
+            self.algorithm.next()
+            self.spent += time.process_time() - clock
+            self.best, self.designs = (
+                min(self.best, float(self.algorithm.pop.get("F").min())),
+                self.designs + POPULATION,
+            )
+            while self.due and self.due[0] * self.unit <= self.spent:
+                self.tell()
+                self.due.pop(0)
+        self.tell()
+
+    def tell(self) -> None:
+        """Print where the search is."""
+        print(f"NSGA-II: {self.best:.4f} after {self.designs} designs, {self.spent / self.unit:.2f} times", flush=True)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Print values, calls and processor seconds of both."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--times", type=float, default=2.0, help="processor time of NSGA-II over that of gradients")
+    parser.add_argument("--times", type=float, default=10.0, help="processor time of NSGA-II over that of gradients")
     parser.add_argument("--steps", type=int, default=60, help="steps of L-BFGS-B at most")
+    parser.add_argument("--state", type=Path, help="file that keeps the search")
+    parser.add_argument(
+        "--seconds", type=float, default=np.inf, help="processor seconds of NSGA-II in this run, at most"
+    )
     options = parser.parse_args(arguments)
     task = ServoTask()
-    begin = np.full(task.count, 0.5)
-    value, gradient = task.value_and_gradient(begin)
-    other = task.value(begin[None])[0]
-    away = 1e-4 * np.random.default_rng(1).normal(size=task.count)
-    ends = task.value(np.stack([begin + away, begin - away]))
-    print(f"value {value:.6f}, by simulate {other:.6f}; along a direction {gradient @ away:.8g}, by differences "
-          f"{0.5 * (ends[0] - ends[1]):.8g}")  # fmt: skip
-    task.calls, clock = 0, time.process_time()
-    bounds, limit = [(0.0, 1.0)] * task.count, {"maxiter": options.steps}
-    solution = minimize(task.value_and_gradient, begin, jac=True, bounds=bounds, method="L-BFGS-B", options=limit)
-    seconds = time.process_time() - clock
-    print(f"gradients: {solution.fun:.4f} after {task.calls} calls, {seconds:.1f} s", flush=True)
-    search = NSGA2(pop_size=POPULATION)
-    search.setup(ServoPopulation(task), seed=1, termination=("n_gen", 10**9))
-    clock, best, generations = time.process_time(), np.inf, 0
-    while (spent := time.process_time() - clock) < options.times * seconds:
-        search.next()
-        best, generations = min(best, float(search.pop.get("F").min())), generations + 1
-        print(f"NSGA-II: {best:.4f} after {generations * POPULATION} designs, {spent / seconds:.2f} times", flush=True)
+    if options.state and options.state.exists():
+        search: Search = pickle.loads(options.state.read_bytes())
+    else:
+        search = Search(task, gradients(task, options.steps)[1])
+    search.run(options.times, options.seconds)
+    if options.state:
+        options.state.write_bytes(pickle.dumps(search))
 
 
 if __name__ == "__main__":

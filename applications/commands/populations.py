@@ -36,6 +36,8 @@ class SearchCommand:
     generations: int
     population: int
     seed: int
+    coarse: str
+    candidates: int
     texts: tuple[str, ...]
     conditions: tuple[str, ...]
     cases: tuple[str, ...]
@@ -47,6 +49,7 @@ class SearchCommand:
         """Return the arguments of the search."""
         return {
             "method": self.method, "generations": self.generations, "population": self.population, "seed": self.seed,
+            "coarse": self.coarse, "candidates": self.candidates,
             "objectives": self.texts, "where": self.conditions, "cases": self.cases,
             "cluster": cluster_in(self.cluster), "on_generation": click.echo,
         }  # fmt: skip

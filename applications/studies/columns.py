@@ -29,6 +29,7 @@ from robots.quantities import FRICTION, QUANTITIES, large_is_good
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Indices = NDArray[np.intp]
 Direction = Literal["min", "max"]
 
 JOINTS = ("limb", "joint")

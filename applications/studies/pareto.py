@@ -17,6 +17,9 @@ Mask = NDArray[np.bool_]
 CHUNK = 512
 """Points that are compared with the front at a time."""
 
+LAYERS = 30
+"""Fronts by which designs are ordered, at most."""
+
 
 @check_arguments
 def front(points: Array) -> Mask:
@@ -83,6 +86,15 @@ def layers(points: Array, count: int) -> NDArray[np.intp]:
         if not len(remaining) or not best.any():
             break
     return result
+
+
+def best_designs(costs: Array, violations: Array, count: int) -> NDArray[np.intp]:
+    """Return the numbers of at most so many designs: feasible ones front by front, then by the sum of violations."""
+    feasible = np.asarray(np.isfinite(costs).all(axis=1) & (violations <= 0.0).all(axis=1))
+    rank = layers(np.where(feasible[:, None], costs, np.nan), LAYERS).astype(float)
+    rank[rank < 0.0] = np.where(feasible[rank < 0.0], LAYERS, np.inf)
+    broken = np.clip(violations, 0.0, None).sum(axis=1)
+    return np.lexsort((np.arange(len(costs)), broken, rank))[:count]
 
 
 def _sorted_front(distinct: Array) -> Mask:

@@ -22,10 +22,9 @@ from itertools import combinations
 
 import numpy as np
 from numpy.polynomial import legendre
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from applications.studies.columns import Array, refuse
+from applications.studies.columns import Array, Indices, refuse
 from applications.studies.factors import even
 from robots.arguments import check_arguments
 
@@ -50,8 +49,6 @@ EXACT = 1e-14
 """Share of the variance that counts as rounding."""
 RIDGE = 1e-10
 """Number that is added to the mean square of a column, so that columns that depend on each other have coefficients."""
-
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)

@@ -121,7 +121,15 @@ study:
   cases: payload_mass
 """
 
-TEXTS = {"pick and place": SWEEP, "five-bar": FIVE_BAR, "hexapod": HEXAPOD, "robust": ROBUST, "families": FAMILIES}
+COARSE = "rough"
+"""Subset of each study that is its coarse model."""
+
+TEXTS = {
+    name: f"{text}subsets: {{{COARSE}: {{every: 5, precision: single}}}}\n"
+    for name, text in {
+        "pick and place": SWEEP, "five-bar": FIVE_BAR, "hexapod": HEXAPOD, "robust": ROBUST, "families": FAMILIES
+    }.items()
+}  # fmt: skip
 """Sweep files by the names of the studies."""
 
 

@@ -153,7 +153,7 @@ MEANINGS: Mapping[str, str] = {
     "best": "numbers of the best designs",
     "margin": "share by which the box of the best designs is enlarged",
     "shape": '"ball", "box" or "cylinder"',
-    "proportions": "half edges of a box, or radius and half height of a cylinder; absent: 1 for each",
+    "proportions": "half edges of a box, radius and half height of a cylinder (absent: 1 for each), corners of a hull",
     "axis": "axis of a cylinder",
     "centre": "centre (3,) [m] of the shape; absent: the best place",
     "within": "corners (2, 3) [m] of the box that is searched; absent: around the reach of the limbs",

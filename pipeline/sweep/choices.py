@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pipeline.documents.report import Report, sentence
 from pipeline.documents.yaml import KeyPath, parse_yaml
@@ -17,6 +17,8 @@ from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.friction_sets import FrictionAxis
 from pipeline.sweep.sections import CoreFile, RobotSection, SelectionSection, SubsetSection
 from robots.parameters import nearest
+from robots.trajectories.kinds import is_grid
+from robots.trajectories.time_grid import TimeGrid
 from robots.trajectories.trajectory import Trajectory
 
 Sets = TypeVar("Sets", DesignAxis, FrictionAxis)
@@ -24,11 +26,16 @@ Sets = TypeVar("Sets", DesignAxis, FrictionAxis)
 
 @dataclass(frozen=True)
 class Swept:
-    """Axes that a subset is taken from: designs and friction sets (None where not sound), and trajectories."""
+    """Axes that a subset is taken from: designs and friction sets (None where not sound), trajectories, times.
+
+    every: samples of time, one of so many. precision: of all samples.
+    """
 
     design: DesignAxis | None
     friction: FrictionAxis | None
     trajectories: tuple[Trajectory, ...]
+    grid: TimeGrid | None
+    precision: Literal["double", "single"]
 
 
 def choose(text: str, key: str, value: str, name: str) -> str:
@@ -70,7 +77,8 @@ def take_subset(report: Report, file: CoreFile, whole: Swept) -> Swept:
     sound, part = not report.problems, whole
     for name, subset in file.subsets.items():
         chosen = name == file.subset
-        restricted = _restricted(report, subset, whole, ("subsets", name), sound=sound, scan=sound and chosen)
+        scan, simulated = sound and chosen, file.simulation is not None
+        restricted = _restricted(report, subset, whole, ("subsets", name), sound=sound, scan=scan, simulated=simulated)
         part = restricted if chosen else part
     if file.subset is not None and file.subset not in file.subsets:
         hint = sentence(nearest(file.subset, file.subsets)) if file.subsets else "There is no section subsets."
@@ -79,16 +87,45 @@ def take_subset(report: Report, file: CoreFile, whole: Swept) -> Swept:
 
 
 def _restricted(
-    report: Report, subset: SubsetSection, whole: Swept, path: KeyPath, *, sound: bool, scan: bool
+    report: Report, subset: SubsetSection, whole: Swept, path: KeyPath, *, sound: bool, scan: bool, simulated: bool
 ) -> Swept:
     def part(sets: Sets, selection: SelectionSection | None, key: str) -> Sets:
         rules = RuleReader(report, sets.parameters, sets.fixed)
         return replace(sets, axis=rules.part(sets.axis, selection, (*path, key), sound=sound, scan=scan))
 
+    trajectories = _named(report, whole.trajectories, subset.trajectories, (*path, "trajectories"))
+    times = (*path, "every")
     return Swept(
         whole.design and part(whole.design, subset.design, "design"),
         whole.friction and part(whole.friction, subset.friction, "friction"),
-        _named(report, whole.trajectories, subset.trajectories, (*path, "trajectories")),
+        _with_times(report, trajectories, subset, times, simulated=simulated),
+        _sparse(report, whole.grid, subset.every, times),
+        subset.precision or whole.precision,
+    )
+
+
+def _sparse(report: Report, grid: TimeGrid | None, every: int, path: KeyPath) -> TimeGrid | None:
+    """Return every so many of some times, the first among them."""
+    if grid is None or every == 1:
+        return grid
+    samples = (grid.samples - 1) // every + 1
+    if samples < 2:
+        report(path, every, f"at most {grid.samples - 1}", f"There are {grid.samples} times, and 2 have to stay.")
+        return grid
+    return TimeGrid(grid.step * every, samples)
+
+
+def _with_times(
+    report: Report, trajectories: tuple[Trajectory, ...], subset: SubsetSection, path: KeyPath, *, simulated: bool
+) -> tuple[Trajectory, ...]:
+    """Return trajectories with every so many of their own times."""
+    grids = [trajectory.name for trajectory in trajectories if is_grid(trajectory.kind)]
+    if subset.every > 1 and (simulated or grids):
+        what = "a simulation, whose steps are all needed" if simulated else f"{grids[0]}, a grid of points"
+        report(path, subset.every, "no such key", f"It takes times of given motions, and this is {what}.")
+        return trajectories
+    return tuple(
+        replace(one, grid=_sparse(report, one.grid, subset.every, path)) if one.grid else one for one in trajectories
     )
 
 

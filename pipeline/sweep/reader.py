@@ -60,7 +60,8 @@ def read_sections(document: Document, source: FileSource) -> Sweep:
             reading.contents[section.key] = content
     _check_together(reading)
     report, friction = reading.report, reading.value(FrictionContent)
-    part = take_subset(report, reading.file, Swept(reading.design, friction, reading.trajectories))
+    whole = Swept(reading.design, friction, reading.trajectories, reading.grid, reading.file.precision)
+    part = take_subset(report, reading.file, whole)
     sweep = _sweep(reading, part)
     _check_size(report, sweep.sizes, simulated=sweep.simulation is not None)
     return replace(sweep, warnings=(*sweep.warnings, *plausibility.empty_parts(report, sweep)))
@@ -124,7 +125,7 @@ def _check_together(reading: SweepReading) -> None:
 
 def _sweep(reading: SweepReading, part: Swept) -> Sweep:
     """Make the sweep of a file, or of the subset of it that it names. Raises InputError with all problems."""
-    file, grid, report = reading.file, reading.grid, reading.report
+    file, grid, report = reading.file, part.grid, reading.report
     text = SweepText(inline(report, reading.description), report.document.name, reading.files.contents)
     report.raise_if_any()
     assert part.design is not None  # without one of these three, a problem was reported
@@ -141,7 +142,7 @@ def _sweep(reading: SweepReading, part: Swept) -> Sweep:
         trajectories=trajectories,
         grid=longest,
         gravity=(x, y, z),
-        precision=file.precision,
+        precision=part.precision,
         outputs=tuple(str(name) for name in file.outputs if not isinstance(name, DerivativeOutput)),
         metrics=file.metrics,
         sections=reading.contents | {FrictionContent.key: FrictionContent(part.friction)},

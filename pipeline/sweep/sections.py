@@ -124,6 +124,10 @@ class SubsetSection(Section):
     trajectories: Annotated[tuple[Text, ...], Field(min_length=1)] | None = Field(
         default=None, description="names of trajectories; default: all"
     )
+    every: Count = Field(default=1, description="take every so many of the times, of given motions")
+    precision: Literal["double", "single"] | None = Field(
+        default=None, description="precision of its samples; default: that of the sweep"
+    )
 
 
 Positive = Annotated[Number, Field(gt=0)]

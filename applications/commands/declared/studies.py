@@ -195,6 +195,8 @@ STUDIES = (
         option("--generations", type=click.IntRange(1), default=20, show_default=True, help="Generations in all."),
         option("--population", type=click.IntRange(2), default=64, show_default=True, help="Designs of a generation."),
         option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the method."),
+        option("--coarse", default="", metavar="SUBSET", help="Subset of SWEEP by which designs are selected first."),
+        option("--candidates", type=click.IntRange(2), default=4, show_default=True, help="So many for each design."),
         OBJECTIVES,
         WHERE,
         CASES,

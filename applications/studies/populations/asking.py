@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from applications.studies.columns import Array
+from applications.studies.columns import Array, Indices
 from applications.studies.points import PointSpace
 
 FAILED = 1e20
@@ -15,7 +15,10 @@ class AskTell(Protocol):
     """Asks for points (n, variable) of a space, and is told costs (n, objective) and violations (n, condition)."""
 
     def ask(self) -> Array:
-        """Return the next points; none where the method finds no other ones."""
+        """Return the next points, `candidates` times the population at most; none where there are no other ones."""
+
+    def keep(self, rows: Indices) -> None:
+        """Take some of the last points as all that were asked for: costs of these alone are told."""
 
     def tell(self, costs: Array, violations: Array) -> None:
         """Receive the costs of the last points, and by how much each violates each condition; met: 0 or less."""
@@ -30,7 +33,9 @@ class Remembering(AskTell, Protocol):
 
 
 class SearchSettings(NamedTuple):
-    """Settings of a method: space, numbers of objectives and of conditions, points at a time, seed.
+    """Settings of a method: space, numbers of objectives and of conditions, points that are told at a time, seed.
+
+    candidates: points that are asked for, for each that is told; those between are left out by `keep`.
 
     >>> space = ls.study.DesignSpace.to_search(ls.Sweep.from_yaml("sweep.yaml"))
     >>> ls.study.SearchSettings(space, objectives=2, conditions=1, population=16, seed=1).population
@@ -42,3 +47,9 @@ class SearchSettings(NamedTuple):
     conditions: int
     population: int
     seed: int
+    candidates: int = 1
+
+    @property
+    def requested(self) -> int:
+        """Points that are asked for at a time."""
+        return self.population * self.candidates

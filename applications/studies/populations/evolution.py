@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from applications.studies.columns import Array, refuse
+from applications.studies.columns import Array, Indices, refuse
 from applications.studies.populations.asking import FAILED, SearchSettings
 from applications.studies.populations.genes import Gene, Genome, Proposals, designs
 
@@ -30,7 +30,7 @@ class Evolution:
         self.genome = Genome.of(settings.space)
         self.proposals = Proposals(self.genome)
         counts = {"n_obj": settings.objectives, "n_ieq_constr": settings.conditions}
-        options: dict[str, Any] = {"pop_size": settings.population}
+        options: dict[str, Any] = {"pop_size": settings.population, "n_offsprings": settings.requested}
         if self.genome.is_real:
             self.problem = Problem(n_var=len(self.genome.genes), xl=0.0, xu=1.0, **counts)
             options |= {} if settings.space.is_continuous else {"eliminate_duplicates": _distinct(self.genome)}
@@ -59,6 +59,11 @@ class Evolution:
                 return points
             self.tell(np.zeros((0, self.problem.n_obj)), np.zeros((0, self.problem.n_ieq_constr)))
         return np.zeros((0, len(self.genome.space.variables)))
+
+    def keep(self, rows: Indices) -> None:
+        """Take some of the last points as all that were asked for."""
+        self.asked = self.asked[np.flatnonzero(self.is_new)[rows]]
+        self.is_new = np.ones(len(self.asked), dtype=bool)
 
     def tell(self, costs: Array, violations: Array) -> None:
         """Receive the costs and violations of the last points."""

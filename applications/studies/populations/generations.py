@@ -2,27 +2,34 @@
 
 The sweep is the user's, with a table of designs in place of its own. So a store of a search is one as any other, at
 every moment: it is reported, ranked, exported, verified.
+
+A coarse model is a subset of the sweep that costs little: fewer trajectories, times or friction sets, or single
+precision. It tells which of many candidates are computed in full. Its results are kept nowhere: a search that goes on
+computes them again, with the same bits.
 """
 
 from __future__ import annotations
 
 import functools
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import xarray as xr
 
 from applications.studies.cases import dims_of, with_cases, with_dims
-from applications.studies.columns import Array
+from applications.studies.columns import Array, Objective, refuse
+from applications.studies.points import PointSpace
+from applications.studies.populations.space import costs_and_violations
 from applications.studies.space import DesignSpace
 from pipeline.cluster.arguments import ClusterLike, Connectable, UserCluster, as_cluster
 from pipeline.cluster.connection import connect
 from pipeline.cluster.file import ClusterConfig
+from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
 from pipeline.execution.run import near, run
 from pipeline.monitor.log import Listener
@@ -33,6 +40,7 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import StudyQuestion
 from pipeline.sweep.rewriting import flowing, rewritten
 from pipeline.sweep.side_files import Folder, MemoryFiles
+from robots.parameters import nearest
 from storage.errors import StoreError
 from storage.growth import FOLDER as GROWTH
 from storage.manifest import Manifest
@@ -46,15 +54,22 @@ TABLE = "search_designs.csv"
 REPLACED = ("grid", "list", "file", "columns", "sample", "where")
 """Keys of the design section in whose place the table stands; conditions are left to the search."""
 
+Compute = Callable[[Sweep], xr.Dataset]
+"""Computes a sweep into memory."""
+
 
 @dataclass(frozen=True, eq=False)
 class GenerationStore:
-    """The store of a search: the user's sweep, its space, and the question that is asked of it."""
+    """The store of a search: the user's sweep, its space, and the question that is asked of it.
+
+    subset: part of the sweep by which its designs are computed; empty: all.
+    """
 
     sweep: Sweep
     space: DesignSpace
     question: StudyQuestion
     place: Location
+    subset: str = ""
 
     @classmethod
     def at(cls, sweep: Sweep, space: DesignSpace, question: StudyQuestion, store: LocationLike) -> GenerationStore:
@@ -75,7 +90,10 @@ class GenerationStore:
         if data.get("tolerances"):
             data["tolerances"]["count"] = 0  # the table has the deviations of all designs
         data.pop("subset", None)
-        data.pop("subsets", None)
+        subsets = data.pop("subsets", None)
+        if self.subset:
+            part = {key: value for key, value in subsets[self.subset].items() if key != "design"}
+            data |= {"subsets": {self.subset: part}, "subset": self.subset}
         question = self.question
         parts = {"objectives": list(question.objectives), "where": list(question.where), "cases": list(question.cases)}
         title = {"title": question.title} if question.title else {}
@@ -157,3 +175,48 @@ class GenerationStore:
 def _cell(value: float | str) -> str:
     """Return a number with all its bits, or a text, as a cell that is read back."""
     return repr(value) if isinstance(value, float) else '"' + value.replace('"', '""') + '"'
+
+
+@dataclass(frozen=True, eq=False)
+class DesignModel:
+    """Model of the designs of a space: the sweeps of its robots, computed into memory."""
+
+    space: PointSpace
+    stores: tuple[GenerationStore, ...]
+    objectives: Sequence[Objective]
+
+    def at(self, points: Array, compute: Compute) -> tuple[Array, Array]:
+        """Return costs (n, objective) and violations (n, condition) of points (n, variable); a met condition: <= 0."""
+        conditions = 1 + max(len(store.question.where) for store in self.stores)
+        costs = np.empty((len(points), len(self.objectives)))
+        violations = np.full((len(points), conditions), -1.0)
+        for store, (places, rows) in zip(self.stores, self.space.parts(points), strict=True):
+            if len(rows):
+                costs[places], broken = self._values(store, rows, compute)
+                violations[places, : broken.shape[1]] = broken
+        return costs, violations
+
+    def _values(self, store: GenerationStore, rows: Array, compute: Compute) -> tuple[Array, Array]:
+        """Compute costs and violations of points of one robot."""
+        cases = np.arange(len(rows) * store.space.case_count).reshape(len(rows), -1)
+        ds = with_cases(compute(store.sweep_of(rows)), cases, tuple(store.space.cases))
+        ds = with_dims(ds, dims_of(ds, store.question.cases)).load(scheduler="synchronous")
+        return costs_and_violations(ds, self.objectives, store.question.where)
+
+
+def coarse_model(
+    space: PointSpace, stores: Sequence[GenerationStore], objectives: Sequence[Objective], subset: str
+) -> DesignModel:
+    """Return the model by a subset of the sweeps of some stores. Raises InputError for one that does not exist."""
+    for store in stores:
+        subsets = cast(
+            Mapping[str, Mapping[str, Any]], parse_yaml(store.sweep.text, store.sweep.name).data.get("subsets") or {}
+        )
+        if subset not in subsets:
+            hint = nearest(subset, subsets) if subsets else "The sweep file has no section subsets."
+            raise refuse("coarse", repr(subset), "the name of a subset of the sweep file", hint)
+        if not {*subsets[subset]} - {"design"}:
+            got = f"subset {subset}, whose designs cost as much as those of the whole sweep"
+            hint = "Give it `every`, `trajectories`, `friction` or `precision`."
+            raise refuse("coarse", got, "a subset whose designs cost less", hint)
+    return DesignModel(space, tuple(replace(store, subset=subset) for store in stores), objectives)

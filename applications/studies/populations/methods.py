@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from applications.studies.columns import Array, refuse
+from applications.studies.columns import Array, Indices, refuse
 from applications.studies.populations.asking import AskTell, SearchSettings
 from applications.studies.populations.evolution import Evolution
 from applications.studies.populations.genes import Genome, Proposals
@@ -36,10 +36,13 @@ class _Random:
 
     def ask(self) -> Array:
         for _ in range(TRIES):
-            points, _ = self.proposals.new(self.settings.space.random(self.generator, self.settings.population))
+            points, _ = self.proposals.new(self.settings.space.random(self.generator, self.settings.requested))
             if len(points):
                 break
         return points
+
+    def keep(self, rows: Indices) -> None:
+        """Nothing is made of it."""
 
     def tell(self, costs: Array, violations: Array) -> None:
         """Nothing is made of it."""
@@ -80,6 +83,9 @@ def ask_and_tell(name: str, settings: SearchSettings) -> AskTell:
         raise refuse("method", repr(name), f"one of {', '.join(METHODS)}")
     if settings.population < 2 or settings.population > 100_000:
         raise refuse("population", str(settings.population), "2 to 100,000 designs")
+    if settings.candidates < 1 or settings.requested > 100_000:
+        expected = f"1 to {100_000 // settings.population:,} for each of {settings.population:,} designs"
+        raise refuse("candidates", str(settings.candidates), expected)
     for module in METHODS[name].modules:
         require_extra(module, EXTRA)
     return METHODS[name].make(settings)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from applications.studies.columns import Array
+from applications.studies.columns import Array, Indices
 from applications.studies.populations.asking import SearchSettings
 from applications.studies.populations.genes import Gene, Genome, Proposals
 
@@ -27,7 +27,7 @@ class Parzen:
         from optuna.exceptions import ExperimentalWarning
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
-        self.genome, self.population = Genome.of(settings.space), settings.population
+        self.genome, self.requested = Genome.of(settings.space), settings.requested
         self.proposals = Proposals(self.genome)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ExperimentalWarning)  # of arguments that Optuna may change
@@ -43,8 +43,8 @@ class Parzen:
         """Return the next points: no design twice, and none that is no robot."""
         self.asked = []
         points: list[Array] = []
-        for _ in range(TRIES * self.population):
-            if len(points) == self.population:
+        for _ in range(TRIES * self.requested):
+            if len(points) == self.requested:
                 break
             trial, genes = self._trial()
             proposed = self.genome.points(genes[None])
@@ -81,6 +81,14 @@ class Parzen:
         genes = self.genome.of_points(new)[0]
         self.study.enqueue_trial({_key(k): kind(x) for k, (kind, x) in enumerate(zip(kinds, genes, strict=True))})
         return self._trial()[0]
+
+    def keep(self, rows: Indices) -> None:
+        """Take some of the last points as all that were asked for; the others are told as failed."""
+        from optuna.trial import TrialState
+
+        for trial in (trial for k, trial in enumerate(self.asked) if k not in rows):
+            self.study.tell(trial, state=TrialState.FAIL)
+        self.asked = [self.asked[k] for k in rows]
 
     def tell(self, costs: Array, violations: Array) -> None:
         """Receive the costs and violations of the last points."""

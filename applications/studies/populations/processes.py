@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import ndtr
 from scipy.stats import qmc
 
-from applications.studies.columns import Array
-from applications.studies.pareto import front, layers
+from applications.studies.columns import Array, Indices
+from applications.studies.pareto import best_designs, front
 from applications.studies.populations.asking import SearchSettings
 from applications.studies.populations.evolution import Evolution
 from applications.studies.populations.genes import Genome, Proposals, designs
@@ -33,9 +32,6 @@ MOST_FITTED = 160
 
 MOST_LISTED, MOST_DRAWN = 10_000, 400
 """Designs of a catalogue that are compared by their bounds, and designs that are drawn from, at most."""
-
-LAYERS = 30
-"""Fronts by which designs are ordered."""
 
 LEAST_CHANCE = 0.25
 """Probability that conditions hold below which a candidate comes after all others."""
@@ -73,24 +69,27 @@ class Processes:
 
         with threadpool_limits(1):  # small matrices: more threads take longer, and may give other bits
             self.asked = self._promising() if len(self.points) else self._first()
-        self.proposals.add(self.asked)
         return self.asked
+
+    def keep(self, rows: Indices) -> None:
+        """Take some of the last points as all that were asked for; the others may be asked for again."""
+        self.asked = self.asked[rows]
 
     def remember(self, points: Array) -> Array:
         """Take points as the last ones that were asked for: those of the grid that are next to them."""
         self.asked = self._on_grid(points)
-        self.proposals.add(self.asked)
         return self.asked
 
     def tell(self, costs: Array, violations: Array) -> None:
         """Receive the costs and violations of the last points."""
+        self.proposals.add(self.asked)
         self.points = np.concatenate([self.points, self.asked])
         self.costs = np.concatenate([self.costs, costs])
         self.violations = np.concatenate([self.violations, violations])
 
     def _first(self) -> Array:
         """Return a scrambled Sobol' sample of the genes, no design twice."""
-        count = self.settings.population
+        count = self.settings.requested
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # a population need not be a power of two
             unit = qmc.Sobol(len(self.genome.genes), rng=self.settings.seed).random(4 * count)
@@ -113,13 +112,13 @@ class Processes:
             return points
         x = self.genome.features(points)
         bounds, chance = models.at(x)
-        drawn = np.flatnonzero(_best_designs(bounds, LEAST_CHANCE - chance[:, None], MOST_DRAWN))
-        return points[drawn[_selected(models, x[drawn], self.settings.population, generator)]]
+        drawn = np.sort(best_designs(bounds, LEAST_CHANCE - chance[:, None], MOST_DRAWN))
+        return points[drawn[_selected(models, x[drawn], self.settings.requested, generator)]]
 
     def _models(self) -> _Models:
         is_valid = np.isfinite(self.costs).all(axis=1)
         feasible = is_valid & (self.violations <= 0.0).all(axis=1)
-        fitted = _best_designs(self.costs, self.violations, MOST_FITTED)
+        fitted = np.isin(np.arange(len(self.points)), best_designs(self.costs, self.violations, MOST_FITTED))
         x = self.genome.features(self.points)
         costs, conditions, scaled = [], [], np.full(self.costs.shape, np.nan)
         for k in range(self.settings.objectives):
@@ -137,8 +136,8 @@ class Processes:
         settings = self.settings
         seed = settings.seed + len(self.points)
         objectives = max(len(models.costs), 1)
-        inner = settings._replace(population=INNER_POPULATION, seed=seed, objectives=objectives, conditions=1)
-        start = self.points[_best_designs(self.costs, self.violations, INNER_POPULATION // 2)]
+        inner = SearchSettings(settings.space, objectives, 1, INNER_POPULATION, seed)
+        start = self.points[np.sort(best_designs(self.costs, self.violations, INNER_POPULATION // 2))]
         random = settings.space.random(np.random.default_rng(seed), INNER_POPULATION)
         evolution = Evolution(inner, start=np.concatenate([start, random])[:INNER_POPULATION])
         populations = []
@@ -161,18 +160,6 @@ def _unique(points: Array, proposals: Proposals) -> Array:
         if key not in proposals.seen:
             first.setdefault(key, place)
     return points[list(first.values())]
-
-
-def _best_designs(costs: Array, violations: Array, count: int) -> NDArray[np.bool_]:
-    """Return the mask of at most so many designs: feasible ones front by front, then by the sum of violations."""
-    feasible = np.asarray(np.isfinite(costs).all(axis=1) & (violations <= 0.0).all(axis=1))
-    rank = layers(np.where(feasible[:, None], costs, np.nan), LAYERS).astype(float)
-    rank[rank < 0.0] = np.where(feasible[rank < 0.0], LAYERS, np.inf)
-    broken = np.clip(violations, 0.0, None).sum(axis=1)
-    order = np.lexsort((np.arange(len(costs)), broken, rank))
-    fitted = np.zeros(len(costs), dtype=bool)
-    fitted[order[:count]] = True
-    return fitted
 
 
 def _even_spread(y: Array) -> Array:

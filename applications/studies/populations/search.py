@@ -21,15 +21,16 @@ from numpy import bool_, intp
 from numpy.typing import NDArray
 
 from applications.studies.columns import Array, Objective, objective, refuse
-from applications.studies.pareto import front
+from applications.studies.pareto import best_designs, front
 from applications.studies.points import PointSpace
 from applications.studies.populations.asking import AskTell, Remembering, SearchSettings
-from applications.studies.populations.generations import GenerationStore
+from applications.studies.populations.generations import DesignModel, GenerationStore, coarse_model
 from applications.studies.populations.methods import ask_and_tell, hypervolume
 from applications.studies.populations.space import ROBOT, FamilySpace, costs_and_violations
 from applications.studies.space import DesignSpace
 from applications.studies.stored_factors import varied_numbers
 from pipeline.cluster.arguments import ClusterLike, Connectable, as_cluster
+from pipeline.execution.run import run
 from pipeline.monitor.log import Listener
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import StudyQuestion
@@ -64,12 +65,17 @@ class Generation:
 
 
 class SearchOptions(NamedTuple):
-    """A method by name, how many generations there are to be, of how many designs, and its seed."""
+    """A method by name, how many generations there are to be, of how many designs, and its seed.
+
+    coarse: subset of the sweep file by which the best of `candidates` are selected for each design; empty: none.
+    """
 
     method: str = "nsga2"
     generations: int = 20
     population: int = 64
     seed: int = 0
+    coarse: str = ""
+    candidates: int = 4
 
 
 class SearchKeywords(TypedDict, total=False):
@@ -79,6 +85,8 @@ class SearchKeywords(TypedDict, total=False):
     generations: int
     population: int
     seed: int
+    coarse: str
+    candidates: int
     objectives: Sequence[str]
     where: Sequence[str]
     cases: Sequence[str]
@@ -159,6 +167,20 @@ class _StoreOnTheWay:
 
 
 @dataclass
+class _Workers:
+    """Workers of a search: those of the cluster, begun when they are needed."""
+
+    stack: ExitStack
+    cluster: ClusterLike
+    begun: Connectable | None = None
+
+    def of(self, store: GenerationStore, points: Array) -> Connectable:
+        """Return the workers; begun by the size of a generation of some points of a store."""
+        self.begun = self.begun or self.stack.enter_context(store.cluster(self.cluster, points))
+        return self.begun
+
+
+@dataclass
 class SearchState:
     """A search on its way: costs (design, objective) and violations (design, condition) in the order of asking."""
 
@@ -169,6 +191,7 @@ class SearchState:
     generations: int
     population: int
     on_generation: Callable[[Generation], None]
+    coarse: DesignModel | None = None
     costs: list[Array] = field(default_factory=list)
     violations: list[Array] = field(default_factory=list)
     places: list[tuple[NDArray[np.intp], ...]] = field(default_factory=list)
@@ -189,17 +212,17 @@ class SearchState:
             raise refuse("generations", str(options.generations), f"1 to {MAX_GENERATIONS:,}")
         objectives = [objective(text) for text in stores[0].question.objectives]
         conditions = 1 + max(len(store.question.where) for store in stores)
-        asker = ask_and_tell(
-            options.method, SearchSettings(space, len(objectives), conditions, options.population, options.seed)
-        )
-        parts = tuple(_StoreOnTheWay(store) for store in stores)
-        return cls(space, parts, asker, objectives, options.generations, options.population, on_generation)
+        coarse = coarse_model(space, stores, objectives, options.coarse) if options.coarse else None
+        candidates = options.candidates if coarse else 1
+        settings = SearchSettings(space, len(objectives), conditions, options.population, options.seed, candidates)
+        asker, parts = ask_and_tell(options.method, settings), tuple(_StoreOnTheWay(store) for store in stores)
+        return cls(space, parts, asker, objectives, options.generations, options.population, on_generation, coarse)
 
     def run(self, cluster: ClusterLike, listeners: Sequence[Listener]) -> None:
         """Go on until there are enough generations, or the method finds no other designs. Raises StoreError."""
         with ExitStack() as stack:
-            workers: Connectable | None = None
-            while len(self.progress) < self.generations and len(points := self._next()):
+            workers = _Workers(stack, cluster)
+            while len(self.progress) < self.generations and len(points := self._next(workers)):
                 clock, parts = time.perf_counter(), self.space.parts(points)
                 parted = [(part, rows) for part, (_, rows) in zip(self.stores, parts, strict=True) if len(rows)]
                 lacking = [part.lacks_next() for part, _ in parted]
@@ -208,17 +231,29 @@ class SearchState:
                         part.require_same(rows)
                 for (part, rows), lacks in zip(parted, lacking, strict=True):
                     if lacks:
-                        workers = workers or stack.enter_context(part.store.cluster(cluster, rows))
-                        part.compute(rows, workers, listeners)
+                        part.compute(rows, workers.of(part.store, rows), listeners)
                 self._tell(parts, time.perf_counter() - clock if any(lacking) else 0.0)
 
-    def _next(self) -> Array:
+    def _next(self, workers: _Workers) -> Array:
         """Return the next points; of a method that remembers those of the only store, once its first are the same."""
         can_remember = self.progress and len(self.stores) == 1
         if can_remember and isinstance(self.asker, Remembering):
             points = self.stores[0].stored_points(self.population)
-            return self.asker.remember(points) if len(points) else self.asker.ask()
-        return self.asker.ask()
+            if len(points):
+                return self.asker.remember(points)
+        points = self.asker.ask()
+        return points if self.coarse is None else self._promising(self.coarse, points, workers)
+
+    def _promising(self, coarse: DesignModel, points: Array, workers: _Workers) -> Array:
+        """Return the best points of many by a coarse model."""
+        if len(points) <= self.population:
+            return points
+        place = next(k for k, (places, _) in enumerate(self.space.parts(points)) if len(places))
+        connected = workers.of(self.stores[place].store, self.space.parts(points)[place][1])
+        costs, violations = coarse.at(points, lambda sweep: run(sweep, None, connected, progress=False))
+        rows = np.sort(best_designs(costs, violations, self.population))
+        self.asker.keep(rows)
+        return np.asarray(points[rows])
 
     def _tell(self, parts: Sequence[tuple[NDArray[np.intp], Array]], seconds: float) -> None:
         count = sum(len(places) for places, _ in parts)
@@ -284,7 +319,8 @@ def search(
 
     The section `design` says what a design may be (`DesignSpace`), the section `study` objectives, conditions and
     operating cases, unless `objectives`, `where` and `cases` are given. Other options: `method` (nsga2, nsga3, gp, tpe
-    or random), `generations` (20), `population` (64 designs each), `seed` (0). Each generation is computed on the
+    or random), `generations` (20), `population` (64 designs each), `seed` (0), `coarse` (a subset of the sweep file, by
+    which the best of `candidates` (4) for each design are selected). Each generation is computed on the
     cluster as a run would be, and appended to the store. Raises InputError, and StoreError for a store of something
     else; see `run` for the cluster and what else is raised.
 

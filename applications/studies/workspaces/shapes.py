@@ -6,14 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import spatial, stats
 
 from applications.studies.columns import Array
+
+ROUNDING = 1e-9
+"""Share of the size of a hull by which the origin is inside, at least."""
 
 
 @dataclass(frozen=True)
 class RegularShape:
-    """A convex shape that is symmetric about its centre, in coordinates along the free axes.
+    """A convex shape about the origin, in coordinates along the free axes.
 
     `gauge` gives of points (n, axis) the size at which the shape reaches them (n,), `slope` the gradients (n, axis),
     `support` of directions (n, axis) how far the shape of size 1 goes along them (n,);
@@ -99,3 +102,28 @@ def cylinder(axis: int, radius: float, half: float) -> RegularShape:
         return np.asarray(radius * np.linalg.norm(ways[:, across], axis=1) + half * np.abs(ways[:, axis]))
 
     return RegularShape("cylinder", lambda points: np.maximum(*parts(points)), slope, support, reaches, float(volume))
+
+
+def hull(corners: Array) -> RegularShape:
+    """Return the convex hull of corners (n, axis). Raises ValueError where the origin is not inside."""
+    if corners.shape[1] == 1:
+        ends, normals = np.array([[corners.min()], [corners.max()]]), np.array([[-1.0], [1.0]])
+        distances, volume = (ends * normals)[:, 0], float(np.ptp(ends))
+    else:
+        try:
+            body = spatial.ConvexHull(corners)
+        except spatial.QhullError as error:
+            raise ValueError("the corners are on one plane or line") from error
+        ends, normals, volume = corners[body.vertices], body.equations[:, :-1], float(body.volume)
+        distances = -body.equations[:, -1]
+    if not (distances > ROUNDING * np.abs(ends).max()).all():
+        raise ValueError("the origin is not inside the corners")
+    faces = normals / distances[:, None]
+    return RegularShape(
+        "hull",
+        lambda points: np.asarray((points @ faces.T).max(axis=1)),
+        lambda points: np.asarray(faces[(points @ faces.T).argmax(axis=1)]),
+        lambda ways: np.asarray((ways @ ends.T).max(axis=1)),
+        np.abs(ends).max(axis=0),
+        volume,
+    )

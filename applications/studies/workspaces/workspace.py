@@ -1,7 +1,7 @@
 """`workspace`: positions that a robot reaches under conditions, and the largest regular part of them.
 
-Volumes and boundary come from cells that are refined where the boundary is (`cells`); the largest sphere, cylinder or
-box from boundary points that are found as exactly as asked (`largest`).
+Volumes and boundary come from cells that are refined where the boundary is (`cells`); the largest sphere, cylinder,
+box or hull from boundary points that are found as exactly as asked (`largest`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from pipeline.sweep.model import Sweep
 from robots.arguments import check_arguments, shown
 from robots.types import TWIST
 
-Kind = Literal["ball", "box", "cylinder"]
-KINDS = ("ball", "box", "cylinder")
+Kind = Literal["ball", "box", "cylinder", "hull"]
+KINDS = ("ball", "box", "cylinder", "hull")
 FIRST = (64, 32, 16)
 """Cells along each axis of the first grid, by the number of free axes."""
 LEVELS = (8, 4, 2)
@@ -53,13 +53,13 @@ AXES = ("x", "y", "z")
 class Workspace:
     """Workspace in which conditions hold in all orientations, and a regular shape inside it.
 
-    Units of volumes: [m^3, m^2 in a plane, m along a line]. `size` of the shape about `centre` (3,) [m]: the radius
-    of a ball; of a box and a cylinder the factor of their proportions. `contacts` (n, 3) are boundary points that
-    it touches. `settled` is True if no point of it was found outside, to the tolerance, when the search ended.
-    `volume` is the volume in which conditions hold, to about +- `uncertainty`; `reached` is the volume that limbs
-    reach in any of the orientations; `share` is their ratio. `boundary` (n, 3) are boundary points of the region
-    that is connected with the reference pose; the shape is in this region. `elsewhere` (3,) is the centre of a larger
-    shape of the region to which no straight way leads from the reference pose; None where none was seen.
+    Units of volumes: [m^3, m^2 in a plane, m along a line]. `size` of the shape about `centre` (3,) [m]: the radius of
+    a ball; of a box, a cylinder and a hull the factor of their proportions. `contacts` (n, 3) are boundary points that
+    it touches. `settled` is True if no point of it was found outside, to the tolerance, when the search ended. `volume`
+    is the volume in which conditions hold, to about +- `uncertainty`; `reached` is the volume that limbs reach in any
+    of the orientations; `share` is their ratio. `boundary` (n, 3) are boundary points of the region that is connected
+    with the reference pose; the shape is in this region. `elsewhere` (3,) is the centre of a larger shape of the region
+    to which no straight way leads from the reference pose; None where none was seen.
 
         >>> space = ls.study.workspace("five_bar", centre=[0.0, 0.0, 0.5], levels=0)
         >>> bool(space.volume <= space.reached), space.boundary.shape[1]
@@ -95,7 +95,7 @@ def workspace(
     where: Sequence[str] = (),
     *,
     rotation: ArrayLike | None = None,
-    proportions: Sequence[float] | None = None,
+    proportions: ArrayLike | None = None,
     axis: Literal["x", "y", "z"] = "z",
     centre: ArrayLike | None = None,
     within: ArrayLike | None = None,
@@ -103,18 +103,18 @@ def workspace(
     tolerance: float = 1e-6,
     **rest: Unpack[RestKeywords],
 ) -> Workspace:
-    """Compute the workspace of a robot with a platform at rest, and the largest ball, box or cylinder inside.
+    """Compute the workspace of a robot with a platform at rest, and the largest ball, box, cylinder or hull inside.
 
     A position belongs to it if the status is OK and all conditions `where` hold there, such as `condition <= 5`,
     `least_regularity >= 0.2`, `clearance > 0.01`, `peak_force <= 30` (of actuators that hold it, without friction) or
     any metric of a pose; in each of the orientations `rotation` (3, 3) or (orientation, 3, 3), by default that of the
     reference pose. proportions: half edges of a box along the axes that the platform moves along, or radius and half
-    height of a cylinder about `axis`; one each by default. centre (3,) [m]: where the shape has to be; else the best
-    place is looked for, from several starts, on the side of the reference pose: the straight way from there to every
-    point of the shape stays in the region, to a cell of it. within (2, 3) [m]: the box that counts, by default one
-    around all that limbs reach. levels: how often cells on the boundary are halved. tolerance: of the size, relative.
-    `robot` may be a sweep, with its limits, criteria and gravity and its first design; else `limits`, `criteria` and
-    `gravity` are those sections of a sweep file. `parameters` of the robot by name. Raises InputError.
+    height of a cylinder about `axis`, one each by default; corners (corner, axis) of a hull. centre (3,) [m]: where the
+    shape has to be; else the best place is looked for on the side of the reference pose: the straight way from there to
+    every point of the shape stays in the region, to a cell of it. within (2, 3) [m]: the box that counts, by default
+    one around all that limbs reach. levels: how often cells on the boundary are halved. tolerance: of the size,
+    relative. `robot` may be a sweep, with its limits, criteria and gravity and its first design; else `limits`,
+    `criteria` and `gravity` are those sections of a sweep file. `parameters` by name. Raises InputError.
 
         >>> space = ls.study.workspace("five_bar", where=["condition <= 4"])
         >>> space.settled, bool(0.3 < space.size < 0.4), bool(0.0 < space.share < 1.0)
@@ -245,10 +245,25 @@ def _rotations(poses: RestPoses, rotation: ArrayLike | None) -> Array:
     return result
 
 
-def _shape(kind: str, free: Sequence[int], proportions: Sequence[float] | None, axis: str) -> shapes.RegularShape:
+def _hull(free: Sequence[int], proportions: ArrayLike | None) -> shapes.RegularShape:
+    """Return the hull of size 1. Raises InputError."""
+    corners = np.asarray([] if proportions is None else proportions, dtype=float)
+    expected = f"corners (corner, {len(free)}) about the centre, {len(free) + 1} or more"
+    fits = corners.ndim == 2 and corners.shape[1] == len(free) < len(corners)
+    if not fits or not np.isfinite(corners).all():
+        raise refuse("proportions", f"an array of shape {corners.shape}", expected)
+    try:
+        return shapes.hull(corners)
+    except ValueError as error:
+        raise refuse("proportions", str(error), expected) from None
+
+
+def _shape(kind: str, free: Sequence[int], proportions: ArrayLike | None, axis: str) -> shapes.RegularShape:
     """Return the shape of size 1. Raises InputError."""
     if axis not in AXES:
         raise refuse("axis", repr(axis), "x, y or z")
+    if kind == "hull":
+        return _hull(free, proportions)
     if kind == "cylinder" and len(free) < 3:
         raise refuse("shape", "a cylinder", "a platform that moves along three axes", "Take a ball or a box.")
     count = {"ball": 1, "box": len(free), "cylinder": 2}[kind]
@@ -405,10 +420,12 @@ def _faces(room: _Room, beyond: Array, centre: Array) -> Array:
 def _dimensions(
     kind: str, size: float, form: shapes.RegularShape, free: Sequence[int], axis: str
 ) -> Mapping[str, float]:
-    """Radius, height and edges of a shape of some size [m], and its volume."""
+    """Radius, height and edges of a shape of some size [m], of a hull the factor of its corners, and its volume."""
     volume = {"volume": form.volume * size ** len(free)}
     if kind == "ball":
         return {"radius": size, **volume}
+    if kind == "hull":
+        return {"factor": size, **volume}
     if kind == "cylinder":
         along = AXES.index(axis)
         return {"radius": size * form.reaches[along - 1], "height": 2.0 * size * form.reaches[along], **volume}

@@ -164,7 +164,8 @@ class AxisReader:
         read: dict[str, ArrayValues] = {}
         for name in columns:
             if name not in self.parameters:
-                hint = f"{sentence(nearest(name, self.parameters))} Choose others with columns."
+                near = sentence(nearest(name, self.parameters))
+                hint = f"{near} Choose others with columns, or declare it under variables or labels."
                 self.report(path, Got(f"a column {name!r}"), "columns that are parameters", hint)
             else:
                 read[name] = ArrayValues(self._checked(name, table.columns[name], table.units.get(name), path))

@@ -13,6 +13,8 @@ from pipeline.errors import InputError
 
 SHORTER, LONGER = 0.3, 0.5
 """How far legs of the Gough-Stewart platform move from the reference pose [m]."""
+CORNERS = np.array([[1.0, 0.0, -0.5], [-0.5, 0.8, -0.5], [-0.5, -0.8, -0.5], [0.0, 0.1, 0.9]])
+TETRAHEDRON = shapes.hull(CORNERS)
 
 
 @pytest.fixture(scope="module")
@@ -123,18 +125,40 @@ def test_a_box_at_a_place_ends_where_the_first_corner_does() -> None:
     assert space.dimensions["z"] == pytest.approx(space.size)
 
 
+def test_a_hull_with_the_corners_of_a_box_is_the_box_and_one_of_three_is_the_largest_triangle() -> None:
+    corners = [[-1.0, -0.5], [1.0, -0.5], [1.0, 0.5], [-1.0, 0.5], [0.0, 0.0]]
+    where = ["condition <= 4"]
+    hull = workspace("five_bar", "hull", where, proportions=corners, levels=0)
+    box = workspace("five_bar", "box", where, proportions=[1.0, 0.5], levels=0)
+    assert hull.size == pytest.approx(box.size, rel=1e-3)
+    assert hull.dimensions["volume"] == pytest.approx(2.0 * hull.size**2)
+    centre = np.array([0.0, 0.0, -0.6])
+    corners = np.array([[-0.5, -0.4], [0.6, -0.3], [0.1, 0.5]])
+    fan = workspace("five_bar", "hull", proportions=corners, centre=centre, levels=0)
+    weights = np.random.default_rng(0).dirichlet(np.full(3, 0.3), 20_000)
+    positions = centre + fan.size * np.insert(weights @ corners, 1, 0.0, axis=1)
+    robot = ls.robots.build("five_bar")
+    assert not ls.inverse_dynamics(robot, position=positions).status.any()
+    beyond = centre + 1.001 * fan.size * np.insert(weights @ corners, 1, 0.0, axis=1)
+    assert ls.inverse_dynamics(robot, position=beyond).status.any()
+
+
 def test_slopes_of_gauges_are_those_of_differences() -> None:
     points = np.random.default_rng(1).normal(size=(50, 3))
-    for shape in (shapes.ball(3), shapes.box(np.array([1.0, 2.0, 0.5])), shapes.cylinder(1, 0.7, 0.4)):
+    for shape in (shapes.ball(3), shapes.box(np.array([1.0, 2.0, 0.5])), shapes.cylinder(1, 0.7, 0.4), TETRAHEDRON):
         steps = [(shape.gauge(points + d) - shape.gauge(points - d)) / 2e-6 for d in 1e-6 * np.eye(3)]
         assert shape.slope(points) == pytest.approx(np.stack(steps, axis=1), abs=1e-6)
         assert shape.gauge(shape.surface(64)) == pytest.approx(1.0)
+    assert TETRAHEDRON.support(points) == pytest.approx((points @ CORNERS.T).max(axis=1))
 
 
 @pytest.mark.parametrize(
     ("robot", "options", "said"),
     [
-        ("five_bar", {"shape": "cone"}, "study shape: got 'cone'; expected one of ball, box, cylinder"),
+        ("five_bar", {"shape": "cone"}, "study shape: got 'cone'; expected one of ball, box, cylinder, hull"),
+        ("five_bar", {"shape": "hull"}, "study proportions: got an array of shape (0,); expected corners (corner, 2)"),
+        ("five_bar", {"shape": "hull", "proportions": [[1, 1], [2, 1], [1, 2]]}, "got the origin is not inside"),
+        ("five_bar", {"shape": "hull", "proportions": [[1, 1], [2, 2], [3, 3]]}, "got the corners are on one plane"),
         ("five_bar", {"shape": "cylinder"}, "study shape: got a cylinder; expected a platform that moves along three"),
         ("five_bar", {"where": ["conditio < 4"]}, "study where: got conditio, which no pose at rest has"),
         ("five_bar", {"where": ["condition"]}, "study where: got a number; expected a condition"),

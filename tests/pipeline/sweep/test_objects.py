@@ -255,7 +255,7 @@ def _twins(values: Any) -> Mechanism:
     [
         ({"design": pd.DataFrame({"upper_arm": [0.2, np.nan]})}, "design: got NaN in row 1 of the column 'upper_arm'; expected a finite number. Drop such rows or fill them in."),
         ({"design": pd.DataFrame({"uper_arm": [0.2, 0.3]})}, "sweep design.list.uper_arm: got an unknown parameter; expected a known parameter. Did you mean 'upper_arm'?"),
-        ({"design": pd.DataFrame({"uper_arm": np.full(99, 0.2)})}, "sweep design.file: got a column 'uper_arm'; expected columns that are parameters. Did you mean 'upper_arm'? Choose others with columns."),
+        ({"design": pd.DataFrame({"uper_arm": np.full(99, 0.2)})}, "sweep design.file: got a column 'uper_arm'; expected columns that are parameters. Did you mean 'upper_arm'? Choose others with columns, or declare it under variables or labels."),
         ({"design": pd.DataFrame({"upper_arm": [0.2, 0.3]}, index=[1, 1])}, "design: got a DataFrame whose index has 1 twice; expected an index without duplicates. Use frame.reset_index(drop=True)."),
         ({"design": pd.DataFrame([[0.2, 0.3]], columns=["upper_arm", "upper_arm"])}, "design: got the column 'upper_arm' twice; expected every column once. Rename or drop one."),
         ({"design": [{"upper_arm": [0.2, 0.3]}, {"upper_arm": [0.2]}]}, "design: got lists of different lengths in the column 'upper_arm'; expected a number in each row. Give every row one number."),

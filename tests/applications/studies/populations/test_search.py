@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,10 @@ from applications.commands.cli import cli
 from applications.commands.declared import studies as commands
 from applications.studies.columns import condition, feasible, objective
 from applications.studies.factors import Choice, Continuous
-from applications.studies.pareto import front
+from applications.studies.pareto import best_designs, front
 from applications.studies.points import PointSpace
 from applications.studies.populations.asking import SearchSettings
+from applications.studies.populations.generations import GenerationStore, coarse_model
 from applications.studies.populations.genes import Genome, Proposals
 from applications.studies.populations.methods import METHODS, ask_and_tell, hypervolume
 from applications.studies.populations.search import SearchOutcome, search
@@ -29,6 +31,7 @@ from applications.studies.problem import DesignProblem
 from applications.studies.space import DesignSpace
 from applications.studies.stored_factors import varied_numbers
 from pipeline.errors import InputError
+from pipeline.execution.run import compute
 from pipeline.monitor.log import Event, Started
 from pipeline.stores.verify import verify
 from pipeline.sweep.model import Sweep
@@ -242,6 +245,52 @@ def test_a_search_that_is_killed_ends_with_the_same_front(whole: tuple[Path, Sea
     outcome = found(path)
     assert np.array_equal(outcome.costs, whole[1].costs, equal_nan=True)
     assert np.array_equal(outcome.front, whole[1].front)
+
+
+COARSE = TEXT + "subsets: {rough: {every: 2, precision: single}, same: {design: {stop: 1}}}\n"
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "nsga3"])
+def test_a_coarse_model_selects_candidates_again_where_a_search_goes_on(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("optuna")
+    pytest.importorskip("sklearn")
+    options = {"method": name, "population": 4, "seed": 2, "coarse": "rough"}
+    sweep = Sweep.from_text(COARSE)
+    straight = search(sweep, tmp_path / "a.zarr", generations=2, **options)
+    search(sweep, tmp_path / "b.zarr", generations=1, **options)
+    again = search(sweep, tmp_path / "b.zarr", generations=2, **options)
+    assert straight.costs.shape == (8, 2)
+    assert np.array_equal(straight.costs, again.costs, equal_nan=True)
+    assert open_results(tmp_path / "a.zarr").attrs["precision"] == "double"
+    with pytest.raises(StoreError, match="is not of this search"):
+        search(sweep, tmp_path / "a.zarr", generations=2, **{**options, "coarse": ""})
+
+
+def test_candidates_are_those_that_the_coarse_model_finds_best(tmp_path: Path) -> None:
+    sweep = Sweep.from_text(COARSE)
+    question = sweep.question
+    space = DesignSpace.to_search(sweep, question.cases)
+    store = GenerationStore.at(sweep, space, question, tmp_path / "none.zarr")
+    coarse = coarse_model(space, (store,), [objective(text) for text in question.objectives], "rough")
+    seen: list[Sweep] = []
+    points = space.random(np.random.default_rng(1), 12)
+    costs, violations = coarse.at(points, lambda part: seen.append(part) or compute(part))
+    assert seen[0].grid.samples == 4
+    assert seen[0].precision == "single"
+    assert len(seen[0].trajectories) == 1
+    good = best_designs(costs, violations, 3)
+    feasible_costs = np.where((violations <= 0.0).all(axis=1, keepdims=True), costs, np.nan)
+    assert front(feasible_costs)[good[0]]
+    whole_costs, _ = replace(coarse, stores=(store,)).at(points, compute)
+    assert np.allclose(costs, whole_costs, rtol=0.3, equal_nan=True)
+    assert not np.array_equal(costs, whole_costs, equal_nan=True)
+
+
+@pytest.mark.parametrize(("name", "message"), [("raw", "name of a subset"), ("same", "subset whose designs cost less")])
+def test_a_subset_that_is_no_coarse_model_is_refused(name: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        search(Sweep.from_text(COARSE), tmp_path / "a.zarr", coarse=name)
+    assert not (tmp_path / "a.zarr").exists()
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -173,6 +173,8 @@ BAD = [
     ("subset where", "viscous > 1", "viscus > 1", ["subsets.odd.friction.where", "'viscous'?"]),
     ("subset trajectory", "[turn]", "[trun]", ["subsets.first.trajectories[0]: got 'trun'", "'turn'?"]),
     ("subset stop", "start: 1, stop: 9", "start: 9, stop: 9", ["subsets.odd.design: got sets 9 to 9"]),
+    ("subset times", "  short: {", "  short: {every: 11, ", ["subsets.short.every: got 11; expected at most 10"]),
+    ("subset precision", "  short: {", "  short: {precision: half, ", ["subsets.short.precision: got 'half'"]),
     ("subset far", "stop: 9", "stop: 99999", ["to 99999 of", "a range of at least one set"]),
 ]  # fmt: skip
 
@@ -229,6 +231,17 @@ def test_a_subset_is_a_part_of_the_axes() -> None:
     arms = whole.design.values()["upper_arm"]
     assert short.design.values()["upper_arm"].tolist() == arms[arms < 0.24].tolist()
     assert len({each.fingerprint for each in (whole, first, odd, short)}) == 4
+
+
+def test_a_subset_has_fewer_times_and_digits() -> None:
+    own = changed("turn: {kind: circle, radius: 0.1}", "turn: {kind: circle, radius: 0.1, time: {stop: 2, step: 0.1}}")
+    rough = Sweep.from_text(own + "  rough: {every: 5, precision: single}\nsubset: rough\n")
+    assert [grid.values.tolist() for grid in rough.grids] == [[0.0, 0.5, 1.0], [0.0, 0.5, 1.0, 1.5, 2.0]]
+    assert (rough.precision, Sweep.from_text(own).precision) == ("single", "double")
+    grid = changed(
+        "circle: {kind: circle, radius: 0.05}", "circle: {kind: workspace, counts: [11, 1, 1], size: [1, 1, 1]}"
+    )
+    assert "subsets.rough.every" in refused(grid + "  rough: {every: 2}\n")
 
 
 def test_subsets_that_are_not_chosen_do_not_change_a_sweep() -> None:

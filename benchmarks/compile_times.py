@@ -8,6 +8,7 @@ those of this one, robot by robot, in a process of its own; the last column is i
 With `--first` the time is that of the first call as users have it: all forces and reactions of 16 states, from tracing
 to the numbers, without compiled code on the disk.
 
+A robot is one of the catalogue or a file of one, such as `limbsweep import` writes; files have no first call here.
 `tree_78` is a tree of 78 revolute joints in general position, as large as a humanoid with hands: inverse dynamics and
 inertia matrix.
 """
@@ -78,7 +79,6 @@ def outputs(family: Any) -> tuple[str, ...]:
 
 def makers(name: str, *, forces: bool) -> Iterator[Callable[[], Any]]:
     """Return the functions that trace the programs of a robot."""
-    from robots import catalog
     from tasks.dynamics.inertia import matrix_program
     from tasks.features.table import request
     from tasks.stages.stages import stages
@@ -89,9 +89,17 @@ def makers(name: str, *, forces: bool) -> Iterator[Callable[[], Any]]:
         family, forces = made_tree(TREE, JOINTS, branches=True), True
         yield functools.partial(matrix_program, family)
     else:
-        family = catalog.family(name)
+        family = family_of(name)
     for stage in stages(request(family, ("actuator_force",) if forces else outputs(family))):
         yield functools.partial(getattr, stage, "program")
+
+
+def family_of(name: str) -> Any:
+    """Return the family of a robot of the catalogue, or of a robot file."""
+    from pipeline.robot_files.reader import read_robot
+    from robots import catalog
+
+    return read_robot(os.path.abspath(name)).family if name.endswith((".yaml", ".yml")) else catalog.family(name)
 
 
 def measured(name: str, *, forces: bool) -> dict[str, float]:
@@ -190,7 +198,7 @@ def main() -> int:
     from robots import catalog
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.compile_times", description="Time to compile.")
-    parser.add_argument("robots", nargs="*", metavar="ROBOT", help=f"robots of the catalogue, or {TREE}")
+    parser.add_argument("robots", nargs="*", metavar="ROBOT", help=f"robots of the catalogue, robot files, or {TREE}")
     parser.add_argument("--forces", action="store_true", help="actuator forces alone")
     parser.add_argument("--first", action="store_true", help="the first call of forces and reactions, as users have it")
     parser.add_argument("--root", type=Path, help="another checkout")

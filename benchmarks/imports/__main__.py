@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks import COMPILE
 from benchmarks.imports.results import Results
-from benchmarks.imports.sources import Source, below, files
+from benchmarks.imports.sources import Source, below, compiled_once, files
 from benchmarks.imports.table import Import, imported, table
 
 
@@ -47,8 +47,9 @@ def main(arguments: list[str]) -> int:
             rows.append(results[source])
             yield rows[-1]
 
-    for line in table(counted(), whole=not stated.faults):
-        print(line, flush=True)
+    with compiled_once():
+        for line in table(counted(), whole=not stated.faults):
+            print(line, flush=True)
     if len(rows) < len(sources):
         print(f"{len(sources) - len(rows)} files are left for another run with the same --results")
     return int(any(row.verdict in ("wrong", "refused wrongly") for row in rows))

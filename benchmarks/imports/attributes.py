@@ -267,7 +267,7 @@ def _look(model: Any, text: str) -> str:
 
 
 def _error_of_loops(tree: Tree, peer: Spanning) -> float:
-    errors = errors_of_loops(assembled(tree, "model.xml"), tree, peer)
+    errors = errors_of_loops(assembled(tree, "model.xml")[0], tree, peer)
     return float("inf") if errors is None else errors[0]
 
 

@@ -108,7 +108,7 @@ def _loaded(path: Path, tree: Tree, at: dict[str, tuple[np.ndarray, np.ndarray]]
 KEPT = {
     "link": ("pose", "inertial"),
     "model": ("pose", "link", "joint", "frame", "model"),
-    "world": ("model",),
+    "world": ("model", "joint", "frame"),
 }
 """Elements of inertial dynamics; Drake refuses a file for elements that it does not know."""
 

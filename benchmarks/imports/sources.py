@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from benchmarks.imports.spanning import pairs_of
 from pipeline.robot_files.importing import ImportedRobot, import_robot, tree_of
+from robots.formats import mjcf
 from robots.formats.effects import KINDS
+from robots.formats.mjcf_files import ModelFiles
 from robots.formats.tree import Base, Tree
+from robots.formats.xml_tree import FormatError
 
 PACKAGES = ("example-robot-data", "pybullet", "dm_control", "gymnasium-robotics", "robosuite", "drake", "mujoco")
 """Distributions that bring robots, by their names on PyPI."""
@@ -46,6 +51,29 @@ class Source:
             packages=self.packages,
             leave_out=KINDS,
         )
+
+
+@contextmanager
+def compiled_once() -> Iterator[None]:
+    """Keep the last model that MuJoCo compiled for the reader of MJCF: tables read a file up to four times."""
+    load, last = mjcf.load, dict[tuple[str, bytes], Any]()
+
+    def kept(path: str, files: ModelFiles, data: bytes) -> Any:
+        if (path, data) not in last:
+            last.clear()
+            try:
+                last[path, data] = load(path, files, data)
+            except FormatError as error:
+                last[path, data] = error
+        if isinstance(last[path, data], FormatError):
+            raise last[path, data]
+        return last[path, data]
+
+    mjcf.load = kept
+    try:
+        yield
+    finally:
+        mjcf.load = load
 
 
 def files(packages: Iterable[str] = PACKAGES) -> Iterator[Source]:

@@ -19,7 +19,10 @@ from benchmarks.imports.sources import Source
 from pipeline.errors import InputError
 from robots.formats.tree import Base
 
-STRICTER = {"that takes more than": "bounds of time and memory, which no other engine has"}
+STRICTER = {
+    "that takes more than": "bounds of time and memory, which no other engine has",
+    "expected a body of at most": "a moment of inertia for which the body would be larger than 100 m",
+}
 """Parts of the reasons of refusals of files that other engines read, and what these engines pass over."""
 
 
@@ -74,7 +77,8 @@ def imported(source: Source | Path, compare: bool = True) -> Import:
         try:
             robot = source.robot(base)
         except InputError as error:
-            first = first or str(error).splitlines()[0].partition(": got ")[2]
+            reason = str(error).splitlines()[0].partition(": got ")[2]
+            first = reason if not first or first.startswith("no joint that moves") else first
             seconds = _processor_time() - start
             continue
         except Exception:  # a traceback is a finding, and no end of the table

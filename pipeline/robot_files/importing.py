@@ -41,6 +41,7 @@ from robots.arguments import check_arguments
 from robots.formats import checks, description, exporting, joint_table, mjcf, sdf, urdf, writing
 from robots.formats.closing import ClosingJoint
 from robots.formats.description import CONSTANTS, Description, fill
+from robots.formats.nearly_closed import GAP, TURN, Apart, NearlyClosed, nearly_closed
 from robots.formats.parametric import with_parameters
 from robots.formats.tree import Base, Inertias, Tree, plain_name
 from robots.formats.xacro.budget import MacroError, Refusal
@@ -94,8 +95,8 @@ def import_robot(
         description, more = _paired(tree, pairs)
         warnings = (*warnings, *pairs.unknown_joints(_root(data, name)), *more)
     else:
-        description = assembled(tree, name) if report is None else _closed(tree, report)
-        warnings = (*warnings, *(_likely_loops(tree, name) if report is None else ()))
+        description, more = assembled(tree, name) if report is None else (_closed(tree, report), ())
+        warnings = (*warnings, *more, *(_likely_loops(tree, name) if report is None else ()))
     if parameters:
         description = with_parameters(description, tree.gears)
     text = writing.text(description, f"Imported from {os.path.basename(os.fspath(path))}.")
@@ -277,17 +278,48 @@ def _decoded(data: bytes, name: str) -> tuple[bytes, tuple[Problem, ...]]:
     return data, ()
 
 
-def assembled(tree: Tree, name: str) -> Description:
-    """The robot of a tree whose file has its own loops, closed numerically where they are open. Raises InputError."""
+def assembled(tree: Tree, name: str) -> tuple[Description, tuple[Problem, ...]]:
+    """The robot of a tree whose file has its own loops, closed numerically where they are open, and warnings.
+
+    Raises InputError.
+    """
     description = tree.description()
     if not tree.loops or not list(checks.check_loops(description.family.reference)):
-        return description
+        return description, ()
     description = tree.description(reference={})
-    for finding in checks.check_loops(description.family.reference):
-        loop = tree.loops[int(finding.path[3])]
-        hint = "Positions of joints near the file's own do not close it."
-        raise InputError([Problem(name, 0, 0, f"loop {loop.joint}", finding.got, finding.expected, hint)])
-    return description
+    if not list(checks.check_loops(description.family.reference)):
+        return description, ()
+    near = nearly_closed(tree)
+    if (moved := _moved_together(near, name)) is not None:
+        return moved
+    hint = f"{_apart(near)} Check the frames of the loop, and lengths."
+    rule = "frames that meet"
+    raise InputError([Problem(name, 0, 0, f"loop {near.widest.joint}", _gap(near.widest), rule, hint)])
+
+
+def _moved_together(near: NearlyClosed, name: str) -> tuple[Description, tuple[Problem, ...]] | None:
+    """Return the robot whose loops meet as their frames are moved a little, and a warning for each; None for more."""
+    if not near.is_small:
+        return None
+    description = near.tree.description(reference=near.reference)
+    if list(checks.check_loops(description.family.reference)):
+        return None
+    hint = "The second frame is moved so that they meet."
+    told = [each for each in near.apart if each.gap > checks.GAP or each.turn > checks.GAP]
+    return description, tuple(
+        Problem(name, 0, 0, f"loop {each.joint}", _gap(each), "frames that meet", hint) for each in told
+    )
+
+
+def _gap(each: Apart) -> str:
+    parts = [f"a gap of {each.gap:.3g} m"] if each.gap > checks.GAP else []
+    parts += [f"a turn of {each.turn:.3g} rad"] if each.turn > checks.GAP else []
+    return f"{' and '.join(parts)} that no positions of joints close"
+
+
+def _apart(near: NearlyClosed) -> str:
+    """Return the bounds above which frames are not moved."""
+    return f"Frames are moved together where all gaps are below {GAP * near.size:.2g} m and turns below {TURN:g} rad."
 
 
 def _read_back(text: str, name: str) -> Description:
@@ -323,11 +355,14 @@ def _paired(tree: Tree, pairs: PairedLoops) -> tuple[Description, tuple[Problem,
     """Close the loops of a tree between pairs of frames; also what is told of its motors. Raises InputError."""
     description, before = tree.description(reference={}), len(tree.loops) - len(pairs.file.closed_loop)
     open_loops = list(checks.check_loops(description.family.reference))
+    more = tuple[Problem, ...]()
+    if open_loops and (moved := _moved_together(nearly_closed(tree), pairs.report.document.name)) is not None:
+        (description, more), open_loops = moved, []
     hint = f"No positions were found that close all loops.{remedy(tree, pairs) if open_loops else ''}"
     for finding in open_loops:
         pairs.report(("closed_loop", max(0, int(finding.path[3]) - before)), Got(finding.got), finding.expected, hint)
     pairs.report.raise_if_any()
-    return description, tuple(_motors_told(pairs.report, description, tree.driven or ()))
+    return description, (*more, *_motors_told(pairs.report, description, tree.driven or ()))
 
 
 def _likely_loops(tree: Tree, name: str) -> Iterator[Problem]:

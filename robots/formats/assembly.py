@@ -216,6 +216,11 @@ def _turn_between(cut: Closure, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return _turned(cut, a, b) @ turn
 
 
+def turn_apart(cut: Closure, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the turn (3,) of side b beside side a of a cut joint that this does not allow [rad]."""
+    return _turned(cut, a, b).T @ _turn_between(cut, a, b)
+
+
 def rotation_vector(turn: np.ndarray) -> np.ndarray:
     """Return the axis of a rotation (3, 3) times its angle [rad]."""
     axis = 0.5 * np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])

@@ -21,6 +21,9 @@ Path = tuple[str | int, ...]
 LONGEST = 1e2
 """Largest distance [m] from a joint to the next or to a centre of mass; larger ones were meant in millimetres."""
 
+FARTHEST = 1e4
+"""Largest distance [m] from the base to a joint on it: files of worlds have robots at any place."""
+
 HEAVIEST = 1e6
 """Kilograms."""
 
@@ -91,7 +94,8 @@ def check_loops(mechanism: Mechanism) -> Iterator[FormatFinding]:
 def _limb(limb: Limb, path: Path, massless: Container[str]) -> Iterator[FormatFinding]:
     for k, link in enumerate(limb.links):
         yield from check_inertia(link.inertia, (*path, "links", k, "inertia"))
-        yield from _frame(link.placement, (*path, "links", k, "placement"))
+        longest = FARTHEST if link.parent == BASE else LONGEST
+        yield from _frame(link.placement, (*path, "links", k, "placement"), longest)
         if link.armature < 0:
             yield FormatFinding((*path, "links", k, "armature"), f"{link.armature:g}", "an inertia of at least 0")
         if is_loose(limb, k) and link.body not in massless:
@@ -156,7 +160,7 @@ def check_inertia(inertia: Inertia, path: Path = ()) -> Iterator[FormatFinding]:
         yield FormatFinding(path, got, f"a body of at most {LONGEST:g} m", hint)
 
 
-def _frame(frame: Frame, path: Path) -> Iterator[FormatFinding]:
+def _frame(frame: Frame, path: Path, longest: float = LONGEST) -> Iterator[FormatFinding]:
     rotation = np.array(frame.rotation, dtype=float)
     if not np.isfinite(rotation).all():
         hint = "A direction along z of the outer frame leaves x undecided: use turn."
@@ -166,13 +170,13 @@ def _frame(frame: Frame, path: Path) -> Iterator[FormatFinding]:
     elif np.abs(rotation @ rotation.T - np.eye(3)).max() > TOLERANCE or np.linalg.det(rotation) < 0:
         hint = "Rows have length 1, are at right angles, and the determinant is +1."
         yield FormatFinding((*path, "rotation"), "a matrix that is no rotation", "a rotation", hint)
-    yield from _near(frame.position, (*path, "position"))
+    yield from _near(frame.position, (*path, "position"), longest)
 
 
-def _near(vector: tuple[float, ...], path: Path) -> Iterator[FormatFinding]:
+def _near(vector: tuple[float, ...], path: Path, longest: float = LONGEST) -> Iterator[FormatFinding]:
     far = math.hypot(*vector)
-    if not far <= LONGEST:
-        yield FormatFinding(path, f"{far:g} m", f"at most {LONGEST:g} m", "Lengths are in metres: 500 mm are 0.5.")
+    if not far <= longest:
+        yield FormatFinding(path, f"{far:g} m", f"at most {longest:g} m", "Lengths are in metres: 500 mm are 0.5.")
 
 
 def _instances(mechanism: Mechanism) -> Iterator[FormatFinding]:

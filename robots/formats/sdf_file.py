@@ -132,6 +132,10 @@ class SdfModel:
         if at is None or not at.text.strip():
             return default
         parts = at.text.split()
+        if (plain := [part.strip("\"'") for part in parts]) != parts:
+            hint = "They are passed over, as libsdformat does."
+            self.warn(at, place, f"quotes in {at.tag} {at.text[:60]!a}", "numbers alone", hint)
+            parts = plain
         if len(parts) != count or not all(_NUMBER.fullmatch(part) for part in parts):
             hint = "Use a decimal point, not a comma." if "," in at.text else ""
             self.refuse(at, place, f"{at.tag} {at.text[:60]!a}", f"{count} finite numbers", hint)

@@ -102,8 +102,7 @@ class Tree:
         driven = (self.driven or self.free) if actuated is None else tuple(actuated)
         values = np.array([(reference or {}).get(name, 0.0) for name in self.joints])
         if closures:
-            whole = self._chain(closures, self.free)
-            setting = Setting(whole.limbs[0], whole.instances[0], whole.platform.home)
+            setting = self.setting(closures)
             if reference is not None:
                 actuators = (*(independent or (driven if actuated is not None or self.driven else ())), *followers)
                 rough, held = values, [self.joints.index(name) for name in actuators]
@@ -129,6 +128,12 @@ class Tree:
             massless=self._loose(built.limbs[0]),
             reference=((self.name, tuple(places.items())),) if places else (),
         )
+
+    def setting(self, closures: tuple[Closure, ...] | None = None) -> Setting:
+        """Return the tree in numbers, with closures, else with its own."""
+        closures = tuple(map(self._closure, self.loops)) if closures is None else closures
+        whole = self._chain(closures, self.free)
+        return Setting(whole.limbs[0], whole.instances[0], whole.platform.home)
 
     def _chain(
         self, closures: tuple[Closure, ...], actuated: tuple[str, ...], independent: tuple[str, ...] = ()

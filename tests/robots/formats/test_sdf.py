@@ -410,6 +410,21 @@ def test_a_free_model_of_a_world_floats_beside_a_ground_that_stands() -> None:
         sdf.read_tree(scene)
 
 
+def test_models_stand_far_away_in_a_world() -> None:
+    """Where a robot stands in its world says nothing about its lengths; those are bounded."""
+    arm = "".join(ARM)
+    far = sdf.read_tree(world(f'<model name="arm"><pose>0 1500 0 0 0 0</pose>{arm}</model>'))
+    assert far.links[0].placement.position[1] == pytest.approx(1500, abs=2)
+    with pytest.raises(ImportedError, match=r"an origin 15000\.2 m away; expected at most 10000 m"):
+        sdf.read_tree(world(f'<model name="arm"><pose>0 15000 0 0 0 0</pose>{arm}</model>'))
+
+
+def test_quotes_beside_a_number_are_told_and_passed_over() -> None:
+    told = sdf.read_tree(file(*ARM).replace(b"0.6 0.8", b'0.6 0.8"'))
+    assert told.links == sdf.read_tree(file(*ARM)).links
+    assert any("quotes in xyz" in each.got for each in told.warnings)
+
+
 def test_a_frame_of_a_model_without_links_is_on_the_first_link_inside() -> None:
     """The frame of the outer model belongs to the first link of the models in it, whatever joins it there."""
     inner = "".join(f'<model name="{name}">{link("part", "0 0 1 0 0 0")}</model>' for name in ("m1", "m2"))

@@ -6,7 +6,6 @@ import argparse
 import os
 import random
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 from benchmarks import COMPILE
 from benchmarks.imports.results import Results
 from benchmarks.imports.sources import Source, below, compiled_once, files
-from benchmarks.imports.table import Import, imported, table
+from benchmarks.imports.table import Import, imported, processor_time, table
 
 
 def main(arguments: list[str]) -> int:
@@ -31,17 +30,19 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--draw", type=int, metavar="N", help="at most so many files of each package, drawn at random")
     parser.add_argument("--faults", action="store_true", help="rows of what is wrong or refused wrongly alone")
     parser.add_argument("--results", type=Path, metavar="FILE", help="keep rows; count files without one")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no file after so much time")
+    parser.add_argument(
+        "--minutes", type=float, default=float("inf"), help="processor time after which no file is begun"
+    )
     stated = parser.parse_args(arguments)
     os.environ[COMPILE] = ""  # samples are few: programs run as bytecode, with the same bits
     sources = _sources(stated)
     results, rows = Results(stated.results), list[Import]()
-    end = time.monotonic() + 60.0 * stated.minutes
+    end = processor_time() + 60.0 * stated.minutes
 
     def counted() -> Iterator[Import]:
         for source in sources:
             if source not in results:
-                if time.monotonic() > end:
+                if processor_time() > end:
                     continue
                 results.add(imported(source, not stated.no_compare))
             rows.append(results[source])

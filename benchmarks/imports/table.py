@@ -73,18 +73,18 @@ def imported(source: Source | Path, compare: bool = True) -> Import:
     path, package, first = source.path, source.package, ""
     choices: Sequence[tuple[str, Base]] = (("", "fixed"), ("floating base", "floating"))
     for stated, base in choices:
-        start = _processor_time()
+        start = processor_time()
         try:
             robot = source.robot(base)
         except InputError as error:
             reason = str(error).splitlines()[0].partition(": got ")[2]
             first = reason if not first or first.startswith("no joint that moves") else first
-            seconds = _processor_time() - start
+            seconds = processor_time() - start
             continue
         except Exception:  # a traceback is a finding, and no end of the table
             first = f"TRACEBACK {traceback.format_exc().splitlines()[-1][:200]}"
-            return Import(path, package, refused=first, moves=True, seconds=_processor_time() - start)
-        seconds = _processor_time() - start
+            return Import(path, package, refused=first, moves=True, seconds=processor_time() - start)
+        seconds = processor_time() - start
         repaired = any(each.hint.startswith("They became ") for each in robot.warnings)
         left_out = any(each.hint == "It is left out." for each in robot.warnings)
         notes = (stated, "repaired" if repaired else "", "effects left out" if left_out else "")
@@ -94,7 +94,7 @@ def imported(source: Source | Path, compare: bool = True) -> Import:
     return Import(path, package, refused=first, moves=compare and moves_elsewhere(source), seconds=seconds)
 
 
-def _processor_time() -> float:
+def processor_time() -> float:
     """Return the seconds that this process and those that it started have worked."""
     return sum(os.times()[:4])
 

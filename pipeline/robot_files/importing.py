@@ -305,15 +305,15 @@ def _moved_together(near: NearlyClosed, name: str) -> tuple[Description, tuple[P
     if list(checks.check_loops(description.family.reference)):
         return None
     hint = "The second frame is moved so that they meet."
-    told = [each for each in near.apart if each.gap > checks.GAP or each.turn > checks.GAP]
+    wide = [entry for entry in near.apart if entry.gap > checks.GAP or entry.turn > checks.GAP]
     return description, tuple(
-        Problem(name, 0, 0, f"loop {each.joint}", _gap(each), "frames that meet", hint) for each in told
+        Problem(name, 0, 0, f"loop {entry.joint}", _gap(entry), "frames that meet", hint) for entry in wide
     )
 
 
-def _gap(each: Apart) -> str:
-    parts = [f"a gap of {each.gap:.3g} m"] if each.gap > checks.GAP else []
-    parts += [f"a turn of {each.turn:.3g} rad"] if each.turn > checks.GAP else []
+def _gap(loop: Apart) -> str:
+    parts = [f"a gap of {loop.gap:.3g} m"] if loop.gap > checks.GAP else []
+    parts += [f"a turn of {loop.turn:.3g} rad"] if loop.turn > checks.GAP else []
     return f"{' and '.join(parts)} that no positions of joints close"
 
 

@@ -7,6 +7,7 @@ It imports nothing of ours, and the process can write no file.
 from __future__ import annotations
 
 import sys
+from typing import BinaryIO
 
 
 def limit(seconds: int, size: int) -> None:
@@ -22,9 +23,8 @@ def limit(seconds: int, size: int) -> None:
         resource.setrlimit(kind, (bound, bound))
 
 
-def main(path: str, seconds: int, size: int) -> None:
-    """Compile the model at a path."""
-    limit(seconds, size)
+def write_model(path: str, stream: BinaryIO) -> None:
+    """Compile the model at a path, and write it or what MuJoCo says."""
     import mujoco
     import numpy as np
 
@@ -38,8 +38,10 @@ def main(path: str, seconds: int, size: int) -> None:
         answer = b"E" + b"out of memory"
     except (ValueError, RuntimeError, OverflowError) as error:
         answer = b"E" + " ".join(str(error).split())[:1000].encode("utf-8", "replace")
-    sys.stdout.buffer.write(answer)
+    stream.write(answer)
+    stream.flush()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    limit(int(sys.argv[2]), int(sys.argv[3]))
+    write_model(sys.argv[1], sys.stdout.buffer)

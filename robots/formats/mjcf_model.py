@@ -54,6 +54,19 @@ def load(path: str, files: ModelFiles, data: bytes) -> tuple[Element, Any, Modul
 
 def _compiled(path: str, private: str) -> bytes:
     """Return the compiled model whose copy is at a path below the private folder, from the child process."""
+    output = answer(path)
+    if not output:
+        raise _too_much(f"a model that takes more than {SECONDS} s or {MEMORY >> 30} GiB, or ends MuJoCo")
+    if output[:1] == b"M" and len(output) < MAX_MODEL:
+        return output[1:]
+    text = output[1:].decode("utf-8", "replace") if output[:1] == b"E" else f"{len(output)} bytes, which is too much"
+    if "allocate memory" in text:
+        raise _too_much(f"a model that takes more than {MEMORY >> 30} GiB")
+    raise _refused(text.replace(private, ""))
+
+
+def answer(path: str) -> bytes:
+    """Return what the child process writes that compiles the model at a path; nothing where it fails."""
     command = [sys.executable, "-P", str(_CHILD), path, str(SECONDS), str(MEMORY)]
     try:
         done = subprocess.run(
@@ -67,15 +80,7 @@ def _compiled(path: str, private: str) -> bytes:
         )
     except subprocess.TimeoutExpired:
         raise _too_much(f"a model that takes more than {WAIT} s") from None
-    answer = done.stdout
-    if done.returncode or not answer:
-        raise _too_much(f"a model that takes more than {SECONDS} s or {MEMORY >> 30} GiB, or ends MuJoCo")
-    if answer[:1] == b"M" and len(answer) < MAX_MODEL:
-        return answer[1:]
-    output = answer[1:].decode("utf-8", "replace") if answer[:1] == b"E" else f"{len(answer)} bytes, which is too much"
-    if "allocate memory" in output:
-        raise _too_much(f"a model that takes more than {MEMORY >> 30} GiB")
-    raise _refused(output.replace(private, ""))
+    return b"" if done.returncode else done.stdout
 
 
 def _too_much(got: str) -> FormatError:

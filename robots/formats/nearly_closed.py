@@ -51,12 +51,12 @@ class NearlyClosed:
     @property
     def is_small(self) -> bool:
         """Return whether all gaps and turns are so small that frames may be moved."""
-        return all(each.gap <= GAP * self.size and each.turn <= TURN for each in self.apart)
+        return all(loop.gap <= GAP * self.size and loop.turn <= TURN for loop in self.apart)
 
     @property
     def widest(self) -> Apart:
         """The loop with the largest gap, or turn by the lever of the least squares."""
-        return max(self.apart, key=lambda each: max(each.gap, 0.3 * each.turn))
+        return max(self.apart, key=lambda loop: max(loop.gap, 0.3 * loop.turn))
 
 
 def nearly_closed(tree: Tree) -> NearlyClosed:

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from benchmarks.imports.parts import Convert, Coordinates, Part, Seat, parts, quaternion, state, straight, turned
+from benchmarks.imports.sources import last_model
 from benchmarks.imports.spanning import GRAVITY, Spanning, rotors
 from robots.formats.tree import Base, Tree
 
@@ -28,7 +29,7 @@ EQUALITIES = 4
 def moves(path: Path) -> bool:
     """Return whether MuJoCo compiles a file, with a joint."""
     try:
-        return bool(mujoco.MjModel.from_xml_path(str(path)).njnt)
+        return bool((last_model(path) or mujoco.MjModel.from_xml_path(str(path))).njnt)
     except (ValueError, RuntimeError):
         return False
 
@@ -36,7 +37,7 @@ def moves(path: Path) -> bool:
 def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
     """Return the tree of a file; None where MuJoCo does not compile it, or has other joints."""
     try:
-        model = mujoco.MjModel.from_xml_path(str(path))
+        model = last_model(path) or mujoco.MjModel.from_xml_path(str(path))
     except (ValueError, RuntimeError):
         return None
     of_urdf = path.suffix == ".urdf"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import os
 import re
@@ -56,24 +57,35 @@ class Source:
         )
 
 
+_last: dict[tuple[str, bytes], Any] = {}
+"""The last model that was compiled, or the error, by path and bytes of its file."""
+
+
+def last_model(path: Path) -> Any:
+    """Return a copy of the last model that was compiled where it is that of a path, else None."""
+    loaded = next((entry for (place, _), entry in _last.items() if place == str(path)), None)
+    return None if loaded is None or isinstance(loaded, FormatError) else copy.copy(loaded[1])
+
+
 @contextmanager
 def compiled_once() -> Iterator[None]:
     """Keep the last model that MuJoCo compiled for the reader of MJCF: tables read a file up to four times.
 
     Children that compile are forks of this process where the system has them, which saves the start of Python.
     """
-    load, answer, last = mjcf.load, mjcf_model.answer, dict[tuple[str, bytes], Any]()
+    load, answer = mjcf.load, mjcf_model.answer
 
     def load_once(path: str, files: ModelFiles, data: bytes) -> Any:
-        if (path, data) not in last:
-            last.clear()
+        key = (path, data)
+        if key not in _last:
+            _last.clear()
             try:
-                last[path, data] = load(path, files, data)
+                _last[key] = load(path, files, data)
             except FormatError as error:
-                last[path, data] = error
-        if isinstance(last[path, data], FormatError):
-            raise last[path, data]
-        return last[path, data]
+                _last[key] = error
+        if isinstance(_last[key], FormatError):
+            raise _last[key]
+        return _last[key]
 
     mjcf.load = load_once
     if hasattr(os, "fork"):
@@ -82,6 +94,7 @@ def compiled_once() -> Iterator[None]:
         yield
     finally:
         mjcf.load, mjcf_model.answer = load, answer
+        _last.clear()
 
 
 def _forked(path: str) -> bytes:

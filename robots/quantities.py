@@ -132,6 +132,7 @@ _ROWS = (
     Quantity("actuator_force", _FORCE, "N m", "actuator force or torque", "actuation", frame=_DRIVE, finite=True),
     Quantity("actuator_position", _DRIVEN, "rad", "actuator position", "limb", frame=_DRIVE, finite=True),
     Quantity("actuator_velocity", _DRIVEN, "rad/s", "actuator velocity", "assembly", frame=_DRIVE, finite=True),
+    Quantity("actuator_acceleration", _DRIVEN, "rad/s^2", "actuator acceleration", "limb", frame=_DRIVE),
     Quantity("actuator_power", _FORCE, "W", "mechanical power of the actuator", "actuation", frame=_DRIVE, finite=True),
     Quantity("motor_current", _FORCE, "A", "current of the motor", "actuation", frame=_DRIVE, needs=("motors",)),
     Quantity("motor_voltage", _FORCE, "V", "voltage at the motor, against its back-EMF and over its winding",

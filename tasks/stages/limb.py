@@ -36,6 +36,9 @@ SERIES: Mapping[str, Callable[[LimbSample], Scalars]] = {
     "joint_acceleration": lambda s: s.rates[1],
     "joint_position": lambda s: s.positions,
     "actuator_position": lambda s: limb_motion.actuator_positions(s.mounted, s.solved),
+    "actuator_acceleration": lambda s: (
+        s.transmission.rows(s.solved.accelerations) + s.transmission.rate_rows(s.solved.rates)
+    ),
     "link_position": lambda s: [x for pose, _ in s.links for x in pose.position],
     "link_rotation": lambda s: [x for pose, _ in s.links for x in pose.rotation.ravel()],
     "link_twist": lambda s: [x for _, motion in s.links for x in (*motion.omega, *motion.v)],

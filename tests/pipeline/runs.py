@@ -24,8 +24,9 @@ from pipeline.sweep.model import Sweep
 from storage import open_results
 
 OUTPUTS = (
-    "actuator_force", "actuator_position", "actuator_velocity", "actuator_power", "joint_position", "joint_velocity",
-    "joint_acceleration", "platform_position", "platform_twist", "platform_acceleration",
+    "actuator_force", "actuator_position", "actuator_velocity", "actuator_acceleration", "actuator_power",
+    "joint_position", "joint_velocity", "joint_acceleration",
+    "platform_position", "platform_twist", "platform_acceleration",
     "inverse_jacobian", "inverse_jacobian_rate", "mass_matrix", "coriolis_matrix", "coriolis_force", "gravity_force",
     "actuator_mass", "kinetic_energy", "potential_energy", "forward_jacobian", "actuator_coriolis_force",
     "actuator_gravity_force", "centre_of_mass", "momentum",

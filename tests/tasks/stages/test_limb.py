@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pipeline.execution.run import compute
+from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.friction.groups import FrictionGroup, select
 from robots.friction.laws import CURVES
@@ -234,3 +236,24 @@ def test_the_assembly_of_a_tree_inverts_nothing(name: str) -> None:
     count = assembly_program(family, jacobian=constant_jacobian(family)).operations().total()
     driven = bool(family.reference.limbs[0].drives)
     assert (count < 4 * freedoms + 10) != driven
+
+
+@pytest.mark.parametrize("robot", ["delta_3rr2rrr", "irb6", "linear_delta"])
+def test_accelerations_of_actuators_are_rates_of_their_velocities(robot: str) -> None:
+    sweep = Sweep.from_text(
+        f"""\
+limbsweep: 1
+robot: {robot}
+trajectories:
+  t: {{kind: random_fourier, count: 1, seed: 1, period: 2.0, position: 0.05, velocity: 1.0, acceleration: 10.0}}
+time: {{stop: 0.2, step: 0.001}}
+outputs: [actuator_velocity, actuator_acceleration]
+"""
+    )
+    found = compute(sweep).squeeze()
+    velocity, acceleration = (
+        found[f"actuator_{name}"].transpose("time", ...).values for name in ("velocity", "acceleration")
+    )
+    rates = (velocity[2:] - velocity[:-2]) / 0.002
+    assert np.abs(acceleration).max() > 0.1
+    np.testing.assert_allclose(acceleration[1:-1], rates, atol=1e-4 * np.abs(acceleration).max())

@@ -12,7 +12,7 @@ from pipeline.documents import outputs
 def calibrate(description: Path, folder: Path | None, output: Path | None) -> None:
     """Estimate the geometry of a robot from measured poses or redundant sensors."""
     if output is not None:
-        outputs.check_output(output)
+        outputs.check_output(output, flag="")
         calibration.checked_suffix(output)
     result = calibration.calibrate_from(calibration.read_calibration(description, folder))
     print_rows(result.rows())

@@ -20,7 +20,7 @@ def identify(options: IdentifyOptions) -> None:
     """Estimate base parameters of the robots in a store, or of a machine from its recordings."""
     for option, path in options.written:
         if path is not None:
-            check_output(path, option=option)
+            check_output(path, option=option, flag="")
     _refuse_tables(options.source)
     is_described = bool(options.roles) or options.source.lower().endswith((".yaml", ".yml"))
     if is_described and options.described.suffix.lower() in (".yaml", ".yml"):

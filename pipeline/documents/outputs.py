@@ -44,7 +44,7 @@ KINDS: Mapping[str, tuple[str, bytes]] = {
 def check_output(path: Path, *, force: bool = False, option: str = OPTION, flag: str = "--force") -> None:
     """Check that a file may be written, before its content is computed. Raises InputError.
 
-    `option` and `flag` are what the command calls the file, and the force.
+    `option` and `flag` are what the command calls the file, and the force; empty: it has none.
     """
     if rule := name_rule(path):
         raise _refuse(option, _shown(path), rule, "Choose another name.")
@@ -62,7 +62,7 @@ def check_output(path: Path, *, force: bool = False, option: str = OPTION, flag:
         raise _refuse(option, f"{_shown(path)}, {kind}", "a new file, or a regular one", "Choose another name.")
     if force:
         return
-    hint = f"Name another one, or replace it by {flag}."
+    hint = f"Name another one, or replace it by {flag}." if flag else "Name another one."
     kind, head = KINDS.get(path.suffix.lower(), ("", b""))
     if not kind:
         raise _refuse(option, f"{_shown(path)}, which exists already", "a new file", hint)

@@ -61,6 +61,7 @@ UNITS: Mapping[str, Unit] = {
         Unit("mm/s", "m/s", divisor=1e3),
         Unit("rad/s", "rad/s"),
         Unit("deg/s", "rad/s", math.pi, 180.0),
+        Unit("rpm", "rad/s", math.pi, 30.0),
         Unit("m^3", "m^3"),
         Unit("kg/m^3", "kg/m^3"),
         Unit("g/cm^3", "kg/m^3", 1e3),

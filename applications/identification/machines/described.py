@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from applications.identification.estimation.machines.machine import Payload, is_
 from applications.identification.estimation.machines.machine_model import MachineModel, PositionController
 from applications.identification.estimation.machines.preparation import Signals
 from applications.identification.machines.sections import DescriptionFile, SamplingSection, SignalSection
-from pipeline.documents.tables.selection import ColumnRequest, Selected, select, unit_of
+from pipeline.documents.tables.selection import READINGS, ColumnRequest, Selected, select, unit_of
 from pipeline.documents.units import UNITS
 from pipeline.errors import refused
 from pipeline.robot_files.rated import ratings
@@ -115,7 +116,10 @@ class RecordingDescription:
         if values.shape[1] != (count := len(self.robot.mechanism.actuators)):
             expected = f"{count}, one for each actuator of {self.robot.name}"
             raise refused(files.name, f"{values.shape[1]} columns of {key}", expected)
-        factor = np.asarray(_factor(self._unit(files, selected, key)))
+        unit = self._unit(files, selected, key)
+        if unit in READINGS and section.gain is None:
+            raise refused(files.name, f"{key} in {unit} by the file", "a gain with this unit", GAINS[unit])
+        factor = np.asarray(_factor(unit))
         for numbers in (section.sign, section.gain):
             factor = factor * (np.asarray(numbers) if numbers is not None else 1.0)
         values = np.asarray(values * factor)
@@ -131,12 +135,20 @@ class RecordingDescription:
         return unit or section.unit
 
 
+GAINS: Mapping[str, str] = {
+    "A": "Add gain: [...] in N m/A or N/A.",
+    "mA": "Add gain: [...] in N m/A or N/A.",
+    "%": "Add gain: [...], the force at 100 % in N m or N.",
+}
+"""Advice for units of drives without a gain."""
 SIGNALS = ("position", "force", "velocity", "reference")
 FAR = 20.0
 """Distance of a time from the line over the rows, over that of most, beyond which the row is no sample."""
 
 
 def _factor(unit: str | None) -> float:
+    if unit in READINGS:
+        return READINGS[unit]
     return float(UNITS[unit].to_si(1.0)) if unit is not None and unit in UNITS else 1.0
 
 

@@ -27,7 +27,7 @@ from applications.identification.estimation.machines.machine_model import (
     actuator_kinds,
 )
 from applications.identification.estimation.machines.residuals import COVARIANCES
-from applications.identification.machines.described import RecordingDescription, RecordingFiles
+from applications.identification.machines.described import GAINS, RecordingDescription, RecordingFiles
 from applications.identification.machines.description_keys import read_keys
 from applications.identification.machines.own_columns import ExpressionColumn, plain, symbols_of
 from applications.identification.machines.sections import (
@@ -39,6 +39,7 @@ from applications.identification.machines.sections import (
 )
 from pipeline.documents.files import read_text
 from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.tables.selection import READINGS
 from pipeline.documents.units import UNITS
 from pipeline.documents.yaml import MAX_BYTES, KeyPath
 from pipeline.robot_files.importing import import_robot
@@ -228,9 +229,9 @@ class _DescriptionReader:
             if section is None:
                 continue
             allowed = {getattr(units, quantity) for units in turns}
-            is_current = key == "force" and section.unit == "A"
-            if section.unit is not None and not is_current and not _measures(section, allowed):
-                expected = f"a unit of {' or '.join(sorted(allowed))}" + (", or A" if key == "force" else "")
+            is_reading = key == "force" and section.unit in READINGS
+            if section.unit is not None and not is_reading and not _measures(section, allowed):
+                expected = f"a unit of {' or '.join(sorted(allowed))}" + (", A, mA or %" if key == "force" else "")
                 self.report((key, "unit"), section.unit, expected, sentence(nearest(section.unit, UNITS)))
             for part in ("sign", "gain"):
                 numbers = getattr(section, part)
@@ -238,8 +239,8 @@ class _DescriptionReader:
                     self.report((key, part), Got(f"{len(numbers)} numbers"), f"one, or {count} for the actuators")
             if section.sign is not None and any(abs(sign) != 1 for sign in section.sign):
                 self.report((key, "sign"), list(section.sign), "1 or -1 for each")
-            if key == "force" and section.unit == "A" and section.gain is None:
-                self.report((key, "unit"), "A", "a gain with currents", "Add gain: [...] in N m/A or N/A.")
+            if is_reading and section.gain is None:
+                self.report((key, "unit"), section.unit, "a gain with this unit", GAINS[str(section.unit)])
         time = self.file.time
         if (time.column is None) == (time.rate is None):
             self.report(("time",), Got("both or none of column and rate"), "one of them", "Add time: {rate: 1000}.")

@@ -29,6 +29,10 @@ MEASURES: Mapping[str, tuple[str, ...]] = {
     "joints": ("rad", "m"),
 }
 """Units in SI of the signals of recordings."""
+READINGS: Mapping[str, float] = {"A": 1.0, "mA": 1e-3, "%": 1e-2}
+"""Units of drives that a gain turns into N m or N: force of one ampere, or of 100 %; their factors."""
+SPELLINGS: Mapping[str, str] = {"°": "deg", "°/s": "deg/s", "1/min": "rpm", "U/min": "rpm"}
+"""Other spellings of units in files."""
 SHOWN = 12
 """Names of columns that a message lists."""
 
@@ -134,20 +138,31 @@ def _matching(file: Columns, name: Name) -> list[str]:
 
 def unit_of(recording: str, selected: Selected, key: str, described: str | None) -> str | None:
     """Return the unit of a signal, by a description or by the file. Raises InputError where these differ."""
-    said = sorted(set(selected.units[key]) - {""})
+    said = sorted({SPELLINGS.get(unit, unit) for unit in selected.units[key]} - {""})
     if not said:
         return described
     if len(said) > 1:
         raise refused(recording, f"columns of {key} in {' and '.join(said)}", "columns in one unit")
+    if key == "force" and said[0] in READINGS:
+        if described not in (None, said[0]):
+            raise _other_unit(recording, key, said[0], str(described))
+        return said[0]
     if (unit := UNITS.get(said[0])) is None:
         if described is None:
-            hint = f"Write unit: under {key}, with a gain where it is no unit of {key}."
+            hint = f"Write unit: under {key}."
             raise refused(recording, f"{key} in {said[0]} by the file", "a unit that the description says", hint)
         return described
     measures = MEASURES.get(key, ())
     if measures and unit.si not in measures:
         raise refused(recording, f"{key} in {unit.name} by the file", f"a unit of {' or '.join(measures)}")
     if described is not None and (other := UNITS.get(described)) is not None and not unit.is_same(other):
-        got = f"{key} in {unit.name} by the file and in {described} by the description"
-        raise refused(recording, got, "one unit", f"Write unit: {unit.name}, or mend the file.")
+        raise _other_unit(recording, key, unit.name, described)
+    if key == "force" and described in READINGS:
+        raise _other_unit(recording, key, unit.name, str(described))
     return described or unit.name
+
+
+def _other_unit(recording: str, key: str, said: str, described: str) -> Exception:
+    """Return the error of a file whose unit is not that of the description."""
+    got = f"{key} in {said} by the file and in {described} by the description"
+    return refused(recording, got, "one unit", f"Write unit: {said}, or mend the file.")

@@ -37,7 +37,6 @@ OTHER_UNITS = (
     "V",
     "W",
     "Hz",
-    "rpm",
     "rad/s^2",
     "m/s^2",
     "deg/s^2",

@@ -462,12 +462,15 @@ class RecordedMachine:
         """Return the model about `point`, where friction is coupled with reactions."""
         return TangentModel(self.robot, self.model, coupled, self.base, self.point)
 
-    def rows_of(self, recording: Prepared) -> Rows:
-        """Return the regressor along a motion of a recording, and the forces beside it."""
+    def rows_of(self, recording: Prepared, time: float = 1.0) -> Rows:
+        """Return the regressor along a motion of a recording, and the forces beside it.
+
+        time: factor of the time between its samples, over which dry friction is a mean.
+        """
         if (coupled := self.model.coupled(self.robot)) is not None:
             return self.tangent(coupled).rows
         payload = self._payload(recording)
-        model = replace(self.model, step=recording.step * thinning(recording))
+        model = replace(self.model, step=recording.step * thinning(recording) * time)
 
         def rows(moving: Moving, actuators: ActuatorMotion) -> tuple[np.ndarray, np.ndarray]:
             matrix = model.matrix(self.robot, moving, actuators)

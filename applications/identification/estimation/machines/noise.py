@@ -30,6 +30,10 @@ BANDS = 12
 """Bands of an octave whose powers are averaged."""
 FEW = 5
 """Lines of a spectrum that a band has at least."""
+LINE = 30.0
+"""Density of a band over the median of the octave around it, from which it is a line of a motion that repeats."""
+LINES = 1e-3
+"""Share of the power of velocity that such a line has at least; machines vibrate with less."""
 TOLERABLE = 1e-5
 """Power of errors over that of accelerations that needs no lower cutoff: a thirtieth of a percent of them."""
 TRIALS = 60
@@ -116,17 +120,30 @@ def _valley(frequency: np.ndarray, power: np.ndarray, least: float) -> tuple[int
     middles = np.add.reduceat(frequency, edges[:-1]) / counts
     # medians over half an octave, as motions from point to point have spectra with notches
     rising = median_filter(means * middles**4, BANDS // 2, mode="nearest")
-    peak = int(np.argmax(means * middles**2))
-    lowest = peak + int(np.argmin(rising[peak:]))
+    motion = _last_of_motion(means, middles, counts)
+    lowest = motion + int(np.argmin(rising[motion:]))
     # beyond the first band with known noise alone there is no motion, but sums of these errors
     smooth = median_filter(means, BANDS // 2, mode="nearest")
-    drowned = np.flatnonzero((np.arange(len(means)) > peak) & (smooth < 4.0 * least))
+    drowned = np.flatnonzero((np.arange(len(means)) > motion) & (smooth < 4.0 * least))
     lowest = min(lowest, int(drowned[0])) if len(drowned) else lowest
     if lowest >= len(means) - 1:
         return len(power), 0.0
     behind = slice(lowest, min(lowest + BANDS, len(means)))
     # the noise of the next octave; medians, as machines vibrate in some band
     return int(edges[lowest]), max(float(np.median(means[behind])), least)
+
+
+def _last_of_motion(density: np.ndarray, frequency: np.ndarray, lines: np.ndarray) -> int:
+    """Return the first band that may be noise: that of the largest velocities, or the one behind the last line.
+
+    A motion that repeats many times has lines, and noise alone between them. density, frequency, lines (band,): mean
+    density of positions, mean frequency and number of lines of a band.
+    """
+    velocity = density * frequency**2
+    is_line = density > LINE * median_filter(density, BANDS, mode="nearest")
+    is_line &= velocity * lines > LINES * np.sum(velocity * lines)
+    behind = np.flatnonzero(is_line).max(initial=-1) + 1
+    return int(min(max(np.argmax(velocity), behind), len(density) - 1))
 
 
 def _bands(frequency: np.ndarray) -> np.ndarray:

@@ -67,11 +67,10 @@ def _errors(machine: RecordedMachine, run: Run, random: np.random.Generator, fit
         / fit.noise[:, None]
         for sign in (-1.0, 0.0, 1.0)
     ]
-    good = finite(np.concatenate(rows, axis=2)) & thin.usable[piece] & ~thin.resting[piece].T.all(axis=0)
-    inside = np.zeros(len(good), dtype=bool)
+    good = (finite(np.concatenate(rows, axis=2)) & thin.usable[piece])[:, None] & ~thin.resting[piece]
     ends = min(round(2.0 / (thin.filter[0] * thin.step)), len(good) // 4)
-    inside[ends : len(good) - ends] = True
-    less, plain, more = (part[good & inside].reshape(-1, len(fit.kept)) for part in rows)
+    good[:ends] = good[len(good) - ends :] = False
+    less, plain, more = (part[good] for part in rows)
     first_order, second_order = 0.5 * (more - less), 0.5 * (more + less) - plain
     return first_order.T @ first_order + plain.T @ second_order, len(plain)
 

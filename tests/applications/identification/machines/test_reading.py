@@ -90,7 +90,11 @@ def test_times_may_be_dates_or_count_nanoseconds(tmp_path: Path) -> None:
     [
         (("q3]", "q3], unit: rad"), "s,deg,deg,deg,-,-,-", "position in deg by the file and in rad by the description"),
         (("", ""), "s,deg,deg,rad,-,-,-", "columns of position in deg and rad; expected columns in one unit"),
-        (("", ""), "s,-,-,-,A,A,A", "force in A by the file; expected a unit that the description says"),
+        (("", ""), "s,-,-,-,A,A,A", r"force in A by the file; expected a gain with this unit. Add gain: .* N m/A"),
+        (("", ""), "s,-,-,-,%,%,%", r"force in % by the file; expected a gain with this unit. Add gain: .* 100 %"),
+        (("f3]", "f3], unit: A, gain: [2]"), "s,-,-,-,mA,mA,mA", "force in mA by the file and in A by the description"),
+        (("f3]", "f3], unit: A, gain: [2]"), "s,-,-,-,N,N,N", "force in N by the file and in A by the description"),
+        (("f3]", "f3], unit: N m"), "s,-,-,-,A,A,A", "force in A by the file and in N m by the description"),
         (("", ""), "s,deg/s,deg/s,deg/s,-,-,-", "position in deg/s by the file; expected a unit of rad or m"),
         (("{column: t}", "{column: t, unit: s}"), "ms,-,-,-,-,-,-", "time in ms by the file and in s by the descr"),
     ],
@@ -100,10 +104,18 @@ def test_units_that_do_not_agree_are_refused(tmp_path: Path, change: tuple[str, 
         read(tmp_path, DESCRIPTION.replace(*change), run=[HEADER, units, *lines()[1:]])
 
 
-def test_currents_with_a_gain_agree_with_a_file_in_amperes(tmp_path: Path) -> None:
-    text = DESCRIPTION.replace("[f1, f2, f3]", "[f1, f2, f3], unit: A, gain: [2]")
-    halved = lines(TABLE * [1, 1, 1, 1, 0.5, 0.5, 0.5])
-    same(read(tmp_path, text, run=[HEADER, "s,rad,rad,rad,A,A,A", *halved[1:]]))
+@pytest.mark.parametrize(("unit", "factor"), [("A", 1.0), ("mA", 1e3), ("%", 100.0)])
+def test_currents_and_shares_of_a_rated_force_have_a_gain(tmp_path: Path, unit: str, factor: float) -> None:
+    halved = lines(TABLE * [1, 1, 1, 1, *np.full(3, 0.5 * factor)])
+    by_file = DESCRIPTION.replace("[f1, f2, f3]", "[f1, f2, f3], gain: [2]")
+    same(read(tmp_path, by_file, run=[HEADER, ",".join(["s", *["rad"] * 3, *[unit] * 3]), *halved[1:]]))
+    same(read(tmp_path, by_file.replace("gain", f'unit: "{unit}", gain'), run=halved))
+
+
+def test_units_may_be_spelt_as_german_programs_do(tmp_path: Path) -> None:
+    degrees = TABLE * [1, *np.rad2deg(np.ones(3)), 1, 1, 1]
+    text = [line.replace(",", ";").replace(".", ",") for line in lines(degrees)]
+    same(read(tmp_path, run=[text[0], "s;°;°;°;Nm;Nm;Nm", *text[1:]]))
 
 
 def test_torn_cut_and_repeated_rows_are_left_out_and_told(tmp_path: Path) -> None:

@@ -264,7 +264,7 @@ def _motions(
 
     def trial(change: _Change) -> float:
         model = replace(machine.model, gravity=tuple(change.gravity * np.array(machine.model.gravity)))
-        rows = replace(machine, model=model).rows_of(run.recording)
+        rows = replace(machine, model=model).rows_of(run.recording, change.time)
         motion = (
             change.position(position),
             change.rate(velocity) / change.time,

@@ -20,6 +20,7 @@ from applications.identification.estimation.machines.judgement import _held_out,
 from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel
 from applications.identification.estimation.machines.preparation import Signals, prepare
+from applications.identification.estimation.machines.sensitivity import with_bias
 from robots import catalog
 from tasks import inverse_dynamics
 from tasks.dynamics.records import Forces
@@ -247,6 +248,15 @@ def test_a_joint_that_is_held_is_said_and_nothing_else_is_blamed() -> None:
     assert not list(check_machine(machine))
     fit = fit_machine(machine)
     assert not any("joint_3" in name for name in fit.names if "coulomb" in name)
+    told = with_bias(machine, fit)
+    assert told.bias is not None
+    assert (np.abs(told.bias) < 10.0 * fit.deviations).all()
+
+
+def test_no_rate_is_blamed_where_samples_are_few_in_a_second() -> None:
+    every = {name: values[::10] for name, values in chain(ROBOT, duration=60.0).series.items()}
+    signals = replace(RECORDING.with_series(every), time=0.02 * np.arange(len(every["position"])))
+    assert not list(check_machine(RecordedMachine(ROBOT, MachineModel(), (prepare(signals, Preparation()),))))
 
 
 def test_a_short_recording_is_said_and_no_sign_stops_it() -> None:

@@ -59,6 +59,19 @@ def test_a_recording_without_noise_keeps_a_cutoff_far_above_the_motion() -> None
     assert not seen.floor.any()
 
 
+@pytest.mark.parametrize("harmonics", [1, 5])
+@pytest.mark.parametrize("periods", [3, 40])
+def test_a_motion_that_repeats_often_is_motion_up_to_its_last_line(periods: int, harmonics: int) -> None:
+    time = np.arange(0.0, 10.0 * periods, 0.02)
+    angle = 0.2 * np.pi * time[:, None] * np.arange(1, harmonics + 1)
+    random = np.random.default_rng(5)
+    position = np.sin(angle) @ random.normal(size=(harmonics, 2)) + random.normal(size=(len(time), 2)) * 1e-5
+    seen = spectrum(position, 0.02)
+    assert seen.bandwidth == pytest.approx(np.full(2, 0.1 * harmonics), rel=0.35)
+    assert best_filter(seen, 0.02)[0] > 0.4 * harmonics
+    assert seen.floor == pytest.approx(np.full(2, 1e-5), rel=0.4)
+
+
 def software(stamps: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return true times, stamps and rows of a source that ticks, as a program reads it."""
     random = np.random.default_rng(8)

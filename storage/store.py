@@ -285,8 +285,8 @@ def _lazy(
     return Variable(coordinate.dims, data, coordinate.attrs, coordinate.encoding)
 
 
-def read_variable(store: LocationLike, name: str) -> NDArray[Any] | None:
-    """Read a whole variable of a store, finished or not, without xarray; None where the store has no such variable.
+def read_parts(store: LocationLike, name: str) -> Iterator[NDArray[Any]] | None:
+    """Read a variable of a store, finished or not, block by block, without xarray; None without such a variable.
 
     Raises StoreError for a store that is missing, damaged, or not ours, as `open_results` does.
     """
@@ -297,7 +297,8 @@ def read_variable(store: LocationLike, name: str) -> NDArray[Any] | None:
         return None
     expected, finished = Expected.of(location, manifest), _is_finished(manifest)
     array = CheckedArray(location, manifest.layout, name, expected, finished=finished)
-    return array.read((slice(None),) * len(array.shape))
+    owners = (k for k in range(manifest.layout.blocks) if manifest.layout.owns(k, name))
+    return (array.read(manifest.layout.region(k, name)) for k in owners)
 
 
 def _is_finished(manifest: Manifest) -> bool:

@@ -23,9 +23,9 @@ def end(store: str, blocks: int, cases: int, again: str) -> None:
 
 def say_failed(store: str) -> bool:
     """Say how many samples of a store failed, and why; return whether all of them did."""
-    from storage.store import read_variable  # loads Zarr
+    from storage.store import read_parts  # loads Zarr
 
-    if none_failed(read_variable(store, FAILED)):  # one variable, without xarray
+    if none_failed(read_parts(store, FAILED)):  # one variable, without xarray
         return False
     failed = failed_samples(storage.open_results(store, unfinished=True))
     for line in failed.lines():

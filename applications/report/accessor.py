@@ -194,4 +194,4 @@ class Limbsweep:
 
         Designs are those of the dataset: what a study calls operating cases are parameters as all others here.
         """
-        return ComputedResults(by_design(self._dataset)).table
+        return ComputedResults(by_design(self._dataset), thins=False).table

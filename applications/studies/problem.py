@@ -17,6 +17,7 @@ from pipeline.documents.report import sentence
 from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
+from pipeline.sweep.axes.kinds import Axis
 from pipeline.sweep.gravity import GRAVITY
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.needs import lacking_of
@@ -34,6 +35,9 @@ from tasks.mathematics.extrapolation import OFFSETS, POINTS, Slopes
 
 STRIP = 1 << 16
 """Samples times directions that are computed at a time."""
+
+PART = 1 << 20
+"""Designs of a sweep whose parameters are looked at together."""
 
 SIDE_BY_SIDE = 256
 """Designs that are simulated at a time, at least."""
@@ -273,33 +277,49 @@ def _conditions(sweep: Sweep, cases: Sequence[str]) -> dict[str, Array]:
     """Values (case,) of the parameters that are cases, in all combinations that the sweep has. Raises InputError."""
     if not cases:
         return {}
-    values: Mapping[str, Any] = sweep.design.values(0, sweep.design.size)
     for name in cases:
         if is_dim(sweep, name):
             hint = "Their worst counts; name parameters under design with --cases."
             raise refuse(f"cases.{name}", "friction sets or trajectories", "a parameter under design", hint)
-        if name not in values:
-            hint = sentence(nearest(name, values))
+        if name not in sweep.design.names:
+            hint = sentence(nearest(name, sweep.design.names))
             raise refuse(f"cases.{name}", "no such parameter", "a parameter that is swept under design", hint)
-    combinations = np.unique(np.stack([np.asarray(values[name], float) for name in cases], axis=1), axis=0)
+    parts = (np.stack([np.asarray(part[name], float) for name in cases], axis=1) for part in _parts(sweep.design))
+    combinations = np.unique(np.concatenate([np.unique(part, axis=0) for part in parts]), axis=0)
     return {name: combinations[:, k] for k, name in enumerate(cases)}
 
 
 def _spanned(sweep: Sweep, space: DesignSpace) -> dict[str, tuple[float, float]]:
     """The ranges of the varied factors of a sweep: of a table the numbers of its rows."""
-    values: Mapping[str, Any] = sweep.design.values(0, sweep.design.size)
-    if (axes := sweep.simulation) is not None:
-        values = {**values, **axes.gains.values(0, axes.gains.size), **axes.state.values(0, axes.state.size)}
-    values = {**sweep.friction.axis.values(0, sweep.friction.size), **values}
+    axes = [sweep.friction.axis, sweep.design]
+    if sweep.simulation is not None:
+        axes += [sweep.simulation.gains, sweep.simulation.state]
+    ends = {name: pair for axis in axes for name, pair in _ends(axis).items()}
     spans = {}
     for factor in space.varied():
         if factor.kind == "category" and isinstance(factor.domain, Choice):
             spans[factor.name] = 0.0, float(len(factor.domain.rows))
-        elif np.ptp(values[factor.name]) > 0.0:
-            spans[factor.name] = float(np.min(values[factor.name])), float(np.max(values[factor.name]))
+        elif ends[factor.name][1] > ends[factor.name][0]:
+            spans[factor.name] = ends[factor.name]
     if not spans:
         raise refuse("bounds", "a sweep of one design", "bounds of the parameters that vary", "Give them as bounds.")
     return spans
+
+
+def _parts(axis: Axis) -> Iterator[Mapping[str, Any]]:
+    """Yield the values of an axis in parts, so that memory does not grow with its length."""
+    for start in range(0, axis.size, PART):
+        yield axis.values(start, min(start + PART, axis.size))
+
+
+def _ends(axis: Axis) -> dict[str, tuple[float, float]]:
+    """Return the least and the largest value of each parameter of an axis."""
+    ends: dict[str, tuple[float, float]] = {}
+    for part in _parts(axis):
+        for name, values in part.items():
+            low, high = ends.get(name, (np.inf, -np.inf))
+            ends[name] = min(low, float(np.min(values))), max(high, float(np.max(values)))
+    return ends
 
 
 def _metric(column: str, lacks: Mapping[Need, str]) -> tuple[str, str]:

@@ -4,8 +4,9 @@ A step is a call to the system that can change a store, as in `benchmarks.campai
 receives or accepts on a socket. Scheduler and two nannies with a worker each are processes of Dask's own commands,
 which load this module and count their steps; one of them dies once, before a step. Then the same sweep is run again
 until it ends, on a new cluster where that died with its scheduler, and every file has to be the one of an undisturbed
-store. Who submits a run is a fork, as in `crashes`. Linux only:
-`python -m benchmarks.campaigns.victims [--victim NAME] [--work NAME] [--every N] [--seed N]`.
+store. Workers "without the folder" have an empty one in the place of that of the store, in a mount namespace of their
+own (`unshare`, which root may), and send their blocks. Who submits a run is a fork, as in `crashes`. Linux only:
+`python -m benchmarks.campaigns.victims [--victim NAME] [--work NAME] [--every N] [--deaths N] [--seed N]`.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from applications.studies.populations.search import search
 from benchmarks.campaigns import crashes
-from benchmarks.campaigns.crashes import CALLS, SEARCH, SIMULATION, Scenario, results, sweep
+from benchmarks.campaigns.crashes import CALLS, SAMPLES, SEARCH, SHAPES, SIMULATION, STOPS, Scenario, results, sweep
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import ClusterLostError, InputError, RunStoppedError
 from pipeline.execution.run import run
@@ -60,15 +61,60 @@ def _simulated(store: Path, cluster: ClusterConfig) -> None:
     run(Sweep.from_text(SIMULATION), store, cluster)
 
 
-def _searched(store: Path, cluster: ClusterConfig) -> None:
-    search(Sweep.from_text(SEARCH), store, generations=3, population=4, objectives=("peak_force",), cluster=cluster)
+def _searched(store: Path, cluster: ClusterConfig, method: Literal["nsga2", "gp"] = "nsga2") -> None:
+    options: dict[str, Any] = {"generations": 3, "population": 4, "objectives": ("peak_force",), "method": method}
+    search(Sweep.from_text(SEARCH), store, cluster=cluster, **options)
 
+
+def _learnt(store: Path, cluster: ClusterConfig) -> None:
+    _searched(store, cluster, "gp")
+
+
+def _stopped(store: Path, cluster: ClusterConfig) -> None:
+    """Simulations of the spanning tree with stops, one in each block."""
+    planning.FEW_CASES = planning.BLOCK_CASES = 1
+    run(Sweep.from_text(STOPS), store, cluster)
+
+
+def _in_small_blocks(text: str) -> Work:
+    """Return the run of a sweep with a design and a friction set in each block."""
+
+    def work(store: Path, cluster: ClusterConfig) -> None:
+        planning.SMALL_BLOCK, planning.WANTED_BLOCKS, planning.FRICTION_SAMPLES = SAMPLES, 10**9, SAMPLES
+        run(Sweep.from_text(text), store, cluster)
+
+    return work
+
+
+TIMES = """\
+limbsweep: 1
+robot: delta_3rr2rrr
+design: {grid: {upper_arm: [0.24, 0.26, 0.28]}}
+friction: {law: coulomb_viscous, parameters: {coulomb: 0.2}, grid: {viscous: {values: [0.0, 0.05]}}}
+trajectories:
+  short: {kind: line_sine, amplitude: [0.1, 0.15, 0.05], period: 1.0, time: {stop: 0.2, step: 0.01}}
+  long: {kind: quintic, start: [0, 0, -0.1], end: [0, 0, -0.15], duration: 0.7}
+time: {stop: 0.8, step: 0.02}
+outputs: [actuator_force]
+metrics: [peak_force, rms_force]
+"""
 
 WORKS: Mapping[str, Work] = {
     "metrics and series": lambda store, cluster: run(sweep(2), store, cluster),
     "simulations": _simulated,
     "search": _searched,
+    "times of each trajectory": _in_small_blocks(TIMES),
+    "derivatives and shapes": _in_small_blocks(SHAPES),
+    "stops and spanning tree": _stopped,
+    "learning search": _learnt,
+    "without the folder": _in_small_blocks(TIMES),
+    "learning search without the folder": _learnt,
 }
+WITHOUT = "without the folder"
+"""End of the names of works whose workers do not see the folder of the store."""
+
+HIDE = 'mount -t tmpfs none "$0" && exec "$@"'
+"""Shell command that hides a folder of the namespace it runs in, and becomes another command."""
 
 
 # in the victim
@@ -109,8 +155,11 @@ def _death() -> str:
 
 
 @contextmanager
-def cluster(folder: Path, environment: dict[str, str]) -> Iterator[ClusterConfig]:
-    """Start scheduler and two nannies with workers, each a process of its own; all end with it."""
+def cluster(folder: Path, environment: dict[str, str], hidden: Path | None) -> Iterator[ClusterConfig]:
+    """Start scheduler and two nannies with workers, each a process of its own; all end with it.
+
+    Workers see an empty folder in the place of a `hidden` one.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
@@ -118,8 +167,8 @@ def cluster(folder: Path, environment: dict[str, str]) -> Iterator[ClusterConfig
     here = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | environment
     with ExitStack() as stack:
 
-        def start(program: str, *words: str) -> subprocess.Popen[bytes]:
-            command = [sys.executable, "-m", f"distributed.cli.{program}", *words]
+        def start(program: str, *words: str, before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+            command = [*before, sys.executable, "-m", f"distributed.cli.{program}", *words]
             process = subprocess.Popen(
                 command, env=here, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 start_new_session=True,
@@ -129,8 +178,9 @@ def cluster(folder: Path, environment: dict[str, str]) -> Iterator[ClusterConfig
 
         port = address.rpartition(":")[2]
         _require_port(start("dask_scheduler", "--host", "127.0.0.1", "--port", port, *common), int(port))
+        hiding = ("unshare", "-m", "sh", "-c", HIDE, str(hidden)) if hidden else ()
         for _ in range(2):
-            start("dask_worker", address, "--nthreads", "1", "--preload-nanny", SELF, *common)
+            start("dask_worker", address, "--nthreads", "1", "--preload-nanny", SELF, *common, before=hiding)
         yield ClusterConfig.of("address", address=address)
 
 
@@ -151,17 +201,19 @@ def _ended(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def run_with(victim: str, at: int, work: Work, store: Path) -> int:
-    """Do some work while a victim dies at a step, until it is done; returns the steps that the victim has made."""
-    steps = store.with_suffix(".steps")
+def run_with(victim: str, at: int, name: str, folder: Path) -> tuple[Path, int, bool]:
+    """Do some work while a victim dies at a step, until it is done; return the store, steps, and whether it died."""
+    store, steps = folder / "stores" / f"{at}.zarr", folder / f"{at}.steps"
+    store.parent.mkdir(exist_ok=True)
+    death, hidden = steps.with_suffix(".steps.death"), store.parent if name.endswith(WITHOUT) else None
     environment = {ROLE: victim, AT: str(at), STEPS: str(steps)}
     for _ in range(TRIES):
         try:
-            with cluster(store.parent, environment) as config:
-                work(store, config)
-                return steps.stat().st_size if steps.exists() else 0
+            with cluster(folder, environment, hidden) as config:
+                WORKS[name](store, config)
+                return store, steps.stat().st_size if steps.exists() else 0, death.exists()
         except (ClusterLostError, RunStoppedError, InputError, StoreError):
-            if not steps.with_suffix(".steps.death").exists():
+            if not death.exists():
                 raise
     raise AssertionError(f"{victim}, step {at}: {TRIES} runs have not ended {store}")
 
@@ -172,19 +224,20 @@ def content(store: Path) -> Mapping[str, str]:
     return {**results(store), **{name: "\n".join(receipts) for name, receipts in lines.items()}}
 
 
-def campaign(victim: str, name: str, folder: Path, every: int, seed: int) -> Iterator[str]:
-    """Kill a victim at every `every`th step of a work; yields lines of figures. Raises AssertionError."""
-    work, chance = WORKS[name], random.Random(seed)
-    alone = folder / "alone.zarr"
-    work(alone, crashes.HERE)
+def campaign(victim: str, name: str, folder: Path, every: int, most: int | None, seed: int) -> Iterator[str]:
+    """Kill a victim at every `every`th step of a work, or at `most` steps; yields lines of figures.
+
+    Raises AssertionError.
+    """
+    chance, alone = random.Random(seed), folder / "alone.zarr"
+    WORKS[name](alone, crashes.HERE)
     expected = content(alone)
-    total = run_with(victim, 0, work, folder / "counted.zarr") // VICTIMS[victim]
+    total = run_with(victim, 0, name, folder)[1] // VICTIMS[victim]
     assert total, f"{victim} makes no step"
+    every = every if most is None else max(1, total // most)
     deaths = survivals = 0
-    for at in range(1 + chance.randrange(every), total + 1, every):
-        store = folder / f"{at}.zarr"
-        run_with(victim, at, work, store)
-        died = store.with_suffix(".steps.death").exists()
+    for at in [*range(1 + chance.randrange(every), total + 1, every)][:most]:
+        store, _, died = run_with(victim, at, name, folder)
         deaths, survivals = deaths + died, survivals + (not died)
         found = content(store)
         other = sorted(key for key in {*expected, *found} if found.get(key) != expected.get(key))
@@ -223,14 +276,15 @@ def main(words: list[str] | None = None) -> int:
     """Run the campaigns that the command line asks for; 1 where one fails."""
     parser = argparse.ArgumentParser(prog=f"python -m {SELF}", description=__doc__)
     parser.add_argument("--victim", choices=[*VICTIMS, "submit", "all"], default="all")
-    parser.add_argument("--work", choices=[*WORKS, "all"], default="all")
+    parser.add_argument("--work", choices=[*WORKS, "all"], nargs="+", default=["all"])
     parser.add_argument("--every", type=int, default=10)
+    parser.add_argument("--deaths", type=int, help="Steps of each victim and work, evenly, in place of every Nth.")
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     options = parser.parse_args(words)
     print(f"seed {options.seed}", flush=True)
     os.fsync = lambda fd: None
     chosen = [(victim, name) for victim in VICTIMS for name in WORKS]
-    chosen = [pair for pair in chosen if options.victim in (pair[0], "all") and options.work in (pair[1], "all")]
+    chosen = [pair for pair in chosen if options.victim in (pair[0], "all") and {pair[1], "all"} & {*options.work}]
     try:
         if options.victim in ("submit", "all"):
             with tempfile.TemporaryDirectory(prefix="limbsweep-victims-") as folder:
@@ -238,7 +292,7 @@ def main(words: list[str] | None = None) -> int:
                 _told(crashes.campaign(SUBMISSION, Path(folder), 1, options.seed))
         for victim, name in chosen:
             with tempfile.TemporaryDirectory(prefix="limbsweep-victims-") as folder:
-                _told(campaign(victim, name, Path(folder), options.every, options.seed))
+                _told(campaign(victim, name, Path(folder), options.every, options.deaths, options.seed))
     except AssertionError as error:
         print(f"FAILED: {error}", flush=True)
         return 1

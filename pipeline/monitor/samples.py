@@ -74,9 +74,9 @@ class FailedSamples:
             )
 
 
-def none_failed(counts: np.ndarray | None) -> bool:
+def none_failed(parts: Iterable[np.ndarray] | None) -> bool:
     """Return whether no sample failed in the written part of a store, from its variable FAILED; None without one."""
-    return counts is None or not (counts > 0).any()
+    return parts is None or not any((part > 0).any() for part in parts)
 
 
 def failed_samples(dataset: Dataset) -> FailedSamples:

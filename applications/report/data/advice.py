@@ -101,7 +101,7 @@ class Advice:
             other = "other " if table.meets[place] else ""
             return f"No {other}design meets all conditions." if table.count > 1 else "There is no other design."
         order = rivals[np.argsort(column.sign * column.values[rivals], kind="stable")]
-        usable = column.values[table.meets & np.isfinite(column.values)]
+        usable = column.values[table.meets & table.fair & np.isfinite(column.values)]
         next_one, middle = int(order[0]), float(np.median(usable)) if len(usable) else np.nan
         number = self.results.name_of(self.results.hardest(next_one))
         parts = [f"{_compared(column, mine, float(column.values[next_one]))} the next, design {number}"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from applications.report.data.designs import ROUNDING, SUMMED, DesignColumn
+from applications.report.data.designs import SUMMED, DesignColumn
 from applications.report.data.display import display_unit, rounded
 from applications.report.data.results import Results
 from applications.studies.columns import objective
@@ -53,15 +53,12 @@ class KeyNumber:
             if not np.isfinite(spare):
                 return f"{limit}; no number: a sample failed"
             return f"{limit}: {rounded(100 * abs(spare), 2)} % {'to spare' if spare >= 0 else 'beyond it'}"
-        values, sign = self.column.values, self.column.sign
-        meets = results.designs.meets
-        among = meets if meets.any() else np.isfinite(values)
-        mine = sign * values[design]
+        mine = self.column.sign * self.column.values[design]
         if not np.isfinite(mine):
             return "no number: a sample failed"
-        better = int((sign * values[among] < mine - ROUNDING * abs(mine)).sum())
-        which = "" if meets.any() else ", none of which meets all conditions"
-        return f"{_ordinal(better + 1)} of {int(among.sum()):,}{which}"
+        better, among = results.ranks(design)[self.column.name]
+        which = "" if results.designs.meets.any() else ", none of which meets all conditions"
+        return f"{_ordinal(better + 1)} of {among:,}{which}"
 
 
 def _ordinal(place: int) -> str:
@@ -184,12 +181,12 @@ def _decides(results: Results) -> bool:
 def verdict(results: Results) -> tuple[bool, str]:
     """Return whether the chosen design meets all requirements, and a text with the number of such designs."""
     table = results.designs
-    count, good = int(table.meets.sum()), int(table.good.sum())
+    count, good = table.totals.meets, table.totals.good
     if results.question.where:
         have = "meet all conditions"
     else:  # a sample that fails is a result where the share of usable ones is a metric
         have = "have usable samples" if "usable_share" in results.by_case else "have no failed sample"
-    total = f"{count:,} of {table.count:,} designs {have}"
+    total = f"{count:,} of {table.totals.designs:,} designs {have}"
     if results.incomplete:
         total += f"; {results.incomplete:,} more lack an operating case"
     if not count:

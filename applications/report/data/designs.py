@@ -117,16 +117,28 @@ class DesignColumn:
         """Attributes of the column as a variable of a dataset."""
         return {"units": self.units, "long_name": self.text, "reduced": self.how}
 
-    @property
+    @cached_property
     def varies(self) -> bool:
         """Return whether the values of designs differ by more than rounding."""
         finite = self.values[np.isfinite(self.values)]
         return bool(finite.size) and bool(np.ptp(finite) > ROUNDING * np.abs(finite).max())
 
 
+@dataclass(frozen=True)
+class DesignCounts:
+    """Numbers of designs of a store: of all, of those without a failed sample, of those that meet all conditions."""
+
+    designs: int
+    good: int
+    meets: int
+
+
 @dataclass(frozen=True, eq=False)
 class Designs:
-    """The table; `good` (design,) marks designs without a failed sample, in any of their operating cases."""
+    """The table, or rows that stand for a larger one.
+
+    `good` (design,) marks designs without a failed sample, in any of their operating cases.
+    """
 
     columns: tuple[DesignColumn, ...]
     good: NDArray[np.bool_]
@@ -144,11 +156,30 @@ class Designs:
     """Each factor as a number of every design, (design,): of a table that of its row."""
     named: frozenset[str] = frozenset()
     """Names in objectives and conditions of the question."""
+    drawn: NDArray[np.bool_] | None = None
+    """Mask of the rows that were drawn at random from a larger table (design,); None where the table is whole."""
+    larger: DesignCounts | None = None
+    """Counts of the larger table; None where the table is whole."""
 
     @property
     def count(self) -> int:
-        """Number of designs."""
+        """Number of rows."""
         return len(self.good)
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether the table has every design."""
+        return self.larger is None
+
+    @property
+    def fair(self) -> NDArray[np.bool_]:
+        """Mask of the rows that stand for all designs: of a part of a table those drawn at random (design,)."""
+        return np.ones(self.count, bool) if self.drawn is None else self.drawn
+
+    @cached_property
+    def totals(self) -> DesignCounts:
+        """Counts of all designs."""
+        return self.larger or DesignCounts(self.count, int(self.good.sum()), int(self.meets.sum()))
 
     @property
     def parameters(self) -> tuple[DesignColumn, ...]:

@@ -35,12 +35,13 @@ class FailureMap:
 def failure_map(results: Results) -> FailureMap | None:
     """The map over the two parameters along which failures change most; None where nothing fails, or all does."""
     table = results.designs
-    bad = ~table.meets
+    fair = table.fair
+    bad = ~table.meets[fair]
     named = all(len(label.texts) <= PARTS for label in table.labels)
     causes = list(table.choices if named else table.causes.values())
     if len(causes) < 2 or not bad.any() or bad.all():
         return None
-    parts = [_parts(column) for column in causes]
+    parts = [_parts(column, fair) for column in causes]
     spread = [_spread(bad, places, len(texts)) for places, texts in parts]
     first, second = (int(k) for k in np.argsort(-np.array(spread), kind="stable")[:2])
     (x, columns), (y, rows) = parts[first], parts[second]
@@ -53,15 +54,16 @@ def failure_map(results: Results) -> FailureMap | None:
     return FailureMap(causes[first], causes[second], columns, rows, shares)
 
 
-def _parts(column: DesignColumn) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    """Return the part of each design (design,), and the names of the parts."""
+def _parts(column: DesignColumn, fair: NDArray[np.bool_]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Return the part of each of the designs in a mask (design,), and the names of the parts."""
+    values = column.values[fair]
     if column.texts:
-        return column.values.astype(np.int64), column.texts
+        return values.astype(np.int64), column.texts
     different = np.unique(column.values)
     if len(different) <= PARTS:
-        return np.searchsorted(different, column.values), tuple(column.shown_in.text(x) for x in different)
+        return np.searchsorted(different, values), tuple(column.shown_in.text(x) for x in different)
     ends = np.linspace(different[0], different[-1], PARTS + 1)
-    places = np.clip(np.searchsorted(ends, column.values, side="right") - 1, 0, PARTS - 1)
+    places = np.clip(np.searchsorted(ends, values, side="right") - 1, 0, PARTS - 1)
     unit = column.shown_in
     names = [f"{unit.number(low)} to {unit.text(high)}" for low, high in pairwise(ends)]
     return places, tuple(names)
@@ -77,11 +79,10 @@ def _spread(bad: NDArray[np.bool_], places: NDArray[np.int64], parts: int) -> fl
 def broken_conditions(results: Results) -> tuple[tuple[str, int, int], ...]:
     """Each condition with the number of designs without failed samples that break it, and that break it alone."""
     texts = results.question.where
-    good = results.designs.good
-    broken = [good & ~feasible(results.by_case, [text, "failed_samples >= 0"]) for text in texts]
-    if "failed_samples" not in results.by_case:
-        broken = [good & ~feasible(results.by_case, [text]) for text in texts]
-    total = np.sum(broken, axis=0) if broken else np.zeros(len(good))
-    return tuple(
-        (text, int(mask.sum()), int((mask & (total == 1)).sum())) for text, mask in zip(texts, broken, strict=True)
-    )
+    counts = np.zeros((len(texts), 2), np.int64)
+    for dataset, table in results.parts() if texts else ():
+        reads_failed = ["failed_samples >= 0"] if "failed_samples" in dataset else []
+        broken = np.stack([table.good & ~feasible(dataset, [text, *reads_failed]) for text in texts])
+        alone = broken & (broken.sum(axis=0) == 1)
+        counts += np.stack([broken.sum(axis=1), alone.sum(axis=1)], axis=1)
+    return tuple((text, int(every), int(alone)) for text, (every, alone) in zip(texts, counts, strict=True))

@@ -18,6 +18,9 @@ TableRow = tuple[str, str]
 
 MOST_NAMES = 6
 
+PART = 1 << 20
+"""Values of a coordinate that are looked at together, and different ones that are counted."""
+
 
 def swept(dataset: Dataset, units: Mapping[str, str]) -> Iterator[TableRow]:
     """Summarise the robot, every axis with its length and parameters, and the stored variables.
@@ -45,16 +48,22 @@ _STRUCTURE = ("actuator", "limb", "joint", "axis", "wrench", "written")
 
 def _range(values: DataArray, units: str) -> str:
     """Summarise the values of a coordinate: `upper arm 200 to 300 mm (11 values)`, or `motor 100 W, 200 W`."""
-    name, array = str(values.name).replace("_", " "), values.values
-    if array.dtype.kind not in "fiu":
-        names = [str(label) for label in dict.fromkeys(array.tolist())]
+    name = str(values.name).replace("_", " ")
+    if values.dtype.kind not in "fiu":
+        names = [str(label) for label in dict.fromkeys(values.values.tolist())]
         shown = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
         return shown if (values.name,) == values.dims else f"{name} {shown}"
-    unit = unit_of(units, np.asarray(array, dtype=float))
-    different = len(np.unique(array))
-    if different == 1:
-        return f"{name} {unit.text(float(array[0]))}"
-    return f"{name} {unit.number(float(array.min()))} to {unit.text(float(array.max()))} ({different:,} values)"
+    parts = [values[start : start + PART] for start in range(0, values.size, PART)]
+    unit = unit_of(units, np.asarray(values[:: len(parts)].values, dtype=float))
+    different, more = np.unique(parts[0].values), False
+    for part in parts[1:]:
+        different = np.unique(np.concatenate([different, np.unique(part.values)]))
+        if len(different) > PART:  # the ends alone are kept
+            different, more = different[[0, -1]], True
+    if len(different) == 1:
+        return f"{name} {unit.text(float(different[0]))}"
+    count = f"more than {PART:,}" if more else f"{len(different):,}"
+    return f"{name} {unit.number(float(different[0]))} to {unit.text(float(different[-1]))} ({count} values)"
 
 
 def fixed(dataset: Dataset) -> Iterator[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ Everything is computed when it is first asked for, so that a figure of one kind 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from applications.report.data.case import ACTUATORS, MOST_TIMES, MOST_TRAJECTORIES, DesignCase
-from applications.report.data.designs import DesignColumn, Designs, designs
+from applications.report.data.designs import ROUNDING, DesignColumn, Designs, designs
 from applications.report.data.display import quantity
+from applications.report.data.selection import DesignSelection, design_parts, selection
 from applications.studies.axes import by_design
 from applications.studies.cases import INCOMPLETE, by_cases, dims_of
 from pipeline.documents.files import FileSource
@@ -47,6 +48,8 @@ class Results:
     stored: FileSource | None = None
     """The files in the store, where the dataset is that of one."""
     question: StudyQuestion = NO_QUESTION
+    thins: bool = True
+    """Whether a table of very many designs is held by some of its rows."""
 
     def __post_init__(self) -> None:
         for option, chosen in (("design", self.chosen_design), ("friction", self.chosen_friction)):
@@ -57,13 +60,39 @@ class Results:
 
     @cached_property
     def designs(self) -> Designs:
-        """The table of all designs; where the question names operating cases, each design has all of them."""
-        return designs(self.by_case, self.question)
+        """The table of designs; where the question names operating cases, each design has all of them."""
+        table, kept = designs(self.by_case, self.question), self.selection
+        if kept is None:
+            return table
+        numbers = table.numbers if self.question.cases else kept.rows[:, None]
+        return replace(table, numbers=numbers, drawn=kept.drawn, larger=kept.totals)
+
+    @cached_property
+    def every_case(self) -> Dataset:
+        """The dataset by designs and operating cases; as it is where the question names none."""
+        return by_cases(self.dataset, self.question.cases)
+
+    @cached_property
+    def selection(self) -> DesignSelection | None:
+        """The rows of the table that are held; None for all of them."""
+        return selection(self.every_case, self.question, self.chosen_design) if self.thins else None
 
     @cached_property
     def by_case(self) -> Dataset:
-        """The dataset by designs and operating cases; as it is where the question names none."""
-        return by_cases(self.dataset, self.question.cases)
+        """The dataset by designs and operating cases, of the designs that the table holds."""
+        kept = self.selection
+        if kept is None:
+            return self.every_case
+        held = self.every_case.isel(design=kept.rows)
+        return held.assign_coords({name: x.load() for name, x in held.coords.items() if "design" in x.dims})
+
+    def parts(self) -> Iterator[tuple[Dataset, Designs]]:
+        """Yield all designs by cases with their table, in parts: one where the table is held whole."""
+        if self.selection is None:
+            yield self.by_case, self.designs
+            return
+        for _, part in design_parts(self.every_case):
+            yield part, designs(part, self.question)
 
     @cached_property
     def runs(self) -> Designs:
@@ -74,12 +103,16 @@ class Results:
         sets = self.dataset.sizes.get("friction", 1)
         if sets == 1 or "friction" in dims_of(self.dataset, self.question.cases):
             return self.designs
-        return designs(by_cases(by_design(self.dataset, friction=True), self.question.cases), self.question)
+        every = self.dataset
+        if self.selection is not None:
+            rows = np.flatnonzero(self.designs.fair)[:: sets * self.designs.numbers.shape[1]]
+            every = every.isel(design=np.sort(self.designs.numbers[rows].ravel()))
+        return designs(by_cases(by_design(every, friction=True), self.question.cases), self.question)
 
     @property
     def incomplete(self) -> int:
         """Number of designs that lack an operating case. They are left out."""
-        return int(self.by_case.attrs.get(INCOMPLETE, 0)) if self.question.cases else 0
+        return int(self.every_case.attrs.get(INCOMPLETE, 0)) if self.question.cases else 0
 
     @property
     def table(self) -> Dataset:
@@ -140,6 +173,10 @@ class Results:
         return int(self.worst_cases[place])
 
     @cached_property
+    def _ranks(self) -> dict[int, dict[str, tuple[int, int]]]:
+        return {}
+
+    @cached_property
     def worst_cases(self) -> NDArray[np.int64]:
         """Of each design of the table its worst operating case, (design,)."""
         from applications.studies.columns import objective, values_by_case
@@ -150,6 +187,28 @@ class Results:
         first = objective(texts[0])
         costs = values_by_case(self.by_case, first) * (1.0 if first.direction == "min" else -1.0)
         return np.argmax(np.where(np.isfinite(costs), costs, -np.inf), axis=1)
+
+    def ranks(self, place: int) -> Mapping[str, tuple[int, int]]:
+        """Return by objective how many designs are better than one of the table, and among how many.
+
+        Counted are designs that meet all conditions; where none does, those with a number.
+        """
+        if place not in self._ranks:
+            self._ranks[place] = self._ranked(place)
+        return self._ranks[place]
+
+    def _ranked(self, place: int) -> dict[str, tuple[int, int]]:
+        table, result = self.designs, {column.name: (0, 0) for column in self.designs.objectives}
+        mine = {column.name: column.sign * column.values[place] for column in table.objectives}
+        any_meets = bool(table.meets.any())
+        for _, part in self.parts():
+            for column in (column for column in part.objectives if column.name in result):
+                among = part.meets if any_meets else np.isfinite(column.values)
+                bound = mine[column.name] - ROUNDING * abs(mine[column.name])
+                better = int((column.sign * column.values[among] < bound).sum())
+                before = result[column.name]
+                result[column.name] = (before[0] + better, before[1] + int(among.sum()))
+        return result
 
     def name_of(self, design: int) -> int:
         """The number that a design goes by, from its number under some operating case: that under the first case."""
@@ -194,13 +253,12 @@ class Results:
             return {**sizes, "design": math.prod([sweep.design.size, *sweep.simulation.sizes.values()])}
         return sizes
 
-    @cached_property
-    def _numbers(self) -> NDArray[np.int64]:
-        """The numbers in the sweep of the designs of the dataset, which may be a selection of them."""
-        size = self.dataset.sizes.get("design", 1)
+    def _number(self, design: int) -> int:
+        """Return the number in the sweep of a design of the dataset, which may be a selection of them."""
         if "design" in self.dataset.coords and self.dataset["design"].dtype.kind in "iu":
-            return np.atleast_1d(self.dataset["design"].values).astype(np.int64)
-        return np.arange(size, dtype=np.int64)
+            numbers = self.dataset["design"]
+            return int(numbers[design] if numbers.ndim else numbers)
+        return design
 
     def read_sweep(self) -> Sweep:
         """Read the sweep of the store. Raises InputError where it cannot be read again."""
@@ -232,7 +290,7 @@ class Results:
             for design in designs:
                 yield DesignCase(design, self._stored(ACTUATORS, design, thin), thin)
             return
-        places = {int(self._numbers[design]): design for design in designs}
+        places = {self._number(design): design for design in designs}
         for case in self.computed(self.sweep, [*places]):
             # Where the store has a series too, it is that of the store which is shown.
             stored = self._stored(case.results, places[case.design], case.stride)

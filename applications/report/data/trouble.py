@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from xarray import DataArray, Dataset
 
 NAMED_DESIGNS = 8
+
+PART_NUMBERS = 1 << 22
+"""Numbers that are counted at a time."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,11 @@ class Trouble:
     def count(self) -> int:
         """Number of times that the status occurs."""
         return int(self.counts.sum())
+
+    def with_later(self, later: Trouble) -> Trouble:
+        """Return the status in these and in later designs."""
+        first = (*self.first, *later.first)[:NAMED_DESIGNS]
+        return Trouble(self.name, self.advice, self.counts + later.counts, self.designs + later.designs, first)
 
 
 @dataclass(frozen=True)
@@ -77,10 +86,20 @@ def flagged(dataset: Dataset) -> tuple[Flagged, ...]:
 
 
 def _flagged(name: str, counts: DataArray) -> Flagged:
-    by_design = counts.sum([dim for dim in counts.dims if dim != "design"]).values
-    hit = np.flatnonzero(by_design)
-    first = tuple(int(design) for design in hit[:NAMED_DESIGNS])
-    return Flagged(name, FLAGS[name], int(by_design.sum()), len(hit), first)
+    total, designs, first = 0, 0, list[int]()
+    for start, part in _parts(counts, 1):
+        by_design = part.sum([dim for dim in part.dims if dim != "design"]).values
+        hit = np.flatnonzero(by_design)
+        total, designs = total + int(by_design.sum()), designs + len(hit)
+        first += [start + int(design) for design in hit[:NAMED_DESIGNS]]
+    return Flagged(name, FLAGS[name], total, designs, tuple(first[:NAMED_DESIGNS]))
+
+
+def _parts(values: DataArray, numbers: int) -> Iterator[tuple[int, DataArray]]:
+    """Yield an array in parts along its designs, each with its first design, for so many numbers of each design."""
+    step = max(1, PART_NUMBERS // numbers)
+    for start in range(0, values.sizes["design"], step):
+        yield start, values.isel(design=slice(start, start + step))
 
 
 def troubles(dataset: Dataset) -> Troubles | None:
@@ -95,22 +114,32 @@ def troubles(dataset: Dataset) -> Troubles | None:
 
 
 def _troubles(codes: DataArray, what: str) -> Troubles:
+    found: dict[str, Trouble] = {}
+    for start, part in _parts(codes, len(meanings(codes)) * codes.sizes["trajectory"]):
+        for trouble in _troubles_of(part, start):
+            before = found.get(trouble.name)
+            found[trouble.name] = trouble if before is None else before.with_later(trouble)
+    order = [name for name in meanings(codes).values() if name in found]
+    # trajectories that are over have no sample there
+    ended = found[Status.ENDED.name].count if Status.ENDED.name in found else 0
+    names = tuple(str(name) for name in codes["trajectory"].values)
+    statuses = tuple(found[name] for name in order if name != Status.ENDED.name)
+    return Troubles(what, int(codes.size) - ended, names, statuses)
+
+
+def _troubles_of(codes: DataArray, start: int) -> Iterator[Trouble]:
+    """Yield the statuses that occur in a part of the designs, the first of which has the number `start`."""
     import xarray
 
     times = [dim for dim in codes.dims if dim not in ("design", "trajectory")]
     # One pass over the codes for all of them; what nobody has written is no code.
     hits = {name: (codes == value).sum(times) for value, name in meanings(codes).items()}
-    counts = xarray.Dataset(hits).compute()
-    ended = int(counts[Status.ENDED.name].sum()) if Status.ENDED.name in counts else 0  # of trajectories that are over
-    statuses = []
-    for name, counted in counts.drop_vars(Status.ENDED.name, errors="ignore").items():
+    for name, counted in xarray.Dataset(hits).compute().items():
         by_design = counted.transpose("design", "trajectory").values
         if by_design.any():
             hit = np.flatnonzero(by_design.any(axis=1))
-            first = tuple(int(design) for design in hit[:NAMED_DESIGNS])
-            statuses.append(Trouble(str(name), _advice(str(name)), by_design.sum(axis=0), len(hit), first))
-    names = tuple(str(name) for name in codes["trajectory"].values)
-    return Troubles(what, int(codes.size) - ended, names, tuple(statuses))
+            first = tuple(start + int(design) for design in hit[:NAMED_DESIGNS])
+            yield Trouble(str(name), _advice(str(name)), by_design.sum(axis=0), len(hit), first)
 
 
 def _advice(name: str) -> str:

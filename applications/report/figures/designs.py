@@ -93,7 +93,7 @@ def parallel(results: Results) -> Figure:
     axes.set(xlim=(-0.3, len(columns) - 0.7), ylim=(-0.1, 1.1), yticks=[])
     axes.set_xticks(range(len(columns)), labels, fontsize=8)
     axes.spines[:].set_visible(False)
-    title = f"{len(shown):,} of {table.count:,} designs; design {results.name_of(results.design)} in bold"
+    title = f"{len(shown):,} of {table.totals.designs:,} designs; design {results.name_of(results.design)} in bold"
     figure.suptitle(title + ("" if meets.all() else ", grey: breaks a condition"), fontsize=10)
     return figure
 

@@ -26,8 +26,11 @@ def decides(results: Results) -> PagePart | None:
         return None  # a single parameter decides all there is
     explained = all_designs.explained
     body = paragraph(_finding(all_designs), "finding")
-    sets = all_designs.count // max(1, results.designs.count)
-    over = f"{results.designs.count:,} designs under {sets} friction sets each" if sets > 1 else "all designs"
+    sets = results.dataset.sizes.get("friction", 1) if all_designs is not results.designs else 1
+    held, whole = int(all_designs.fair.sum()) // sets, results.designs.is_whole
+    over = f"{held:,} designs" if sets > 1 or not whole else "all designs"
+    over += " drawn at random" if not whole else ""
+    over += f" under {sets} friction sets each" if sets > 1 else ""
     heads = ["parameter", *(escape(objective.words) for objective, _ in explained)]
     body += markup_table(_rows([shares for _, shares in explained]), heads, "bars")
     body += paragraph(_note(explained[0][1], over), "note")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from applications.report.data.answer import MOST_WORDS
-from applications.report.data.designs import DesignColumn
+from applications.report.data.designs import DesignColumn, Designs
 from applications.report.data.results import Results
 from applications.report.page.bundle import ArrayBundle
 from applications.report.page.markup import button, details, drawing, paragraph, select
@@ -110,19 +110,26 @@ def _range(axis: DesignColumn, drawn: bool) -> str:
 
 
 def _thinning(results: Results) -> str:
-    all_designs, shown = results.designs, len(shown_designs(results))
-    good, meets = int(all_designs.good.sum()), int(all_designs.meets.sum())
-    text = f"{shown:,} of {all_designs.count:,} designs are in this page."
-    if good < all_designs.count:
-        text += f" {all_designs.count - good:,} have a failed or missing sample and are left out."
+    totals, shown = results.designs.totals, len(shown_designs(results))
+    text = f"{shown:,} of {totals.designs:,} designs are in this page."
+    if totals.good < totals.designs:
+        text += f" {totals.designs - totals.good:,} have a failed or missing sample and are left out."
     if results.question.where:
-        text += f" {meets:,} meet all conditions; the others are grey."
-    if shown < good:
+        text += f" {totals.meets:,} meet all conditions; the others are grey."
+    if shown < totals.good:
         text += (
             " The others are thinned: the best, those on the front of any two objectives, and more drawn at random "
-            "with a fixed seed. Shares of variance and counts are of all designs."
+            f"with a fixed seed. {_basis(results.designs)}"
         )
     return text
+
+
+def _basis(table: Designs) -> str:
+    """Say which designs counts and shares are of."""
+    if table.is_whole:
+        return "Shares of variance and counts are of all designs."
+    drawn = f"{int(table.fair.sum()):,} designs drawn at random"
+    return f"Counts, fronts and the best are of all designs; shares of variance, maps and medians of {drawn}."
 
 
 def shown_designs(results: Results) -> np.ndarray:
@@ -141,7 +148,7 @@ def table_data(results: Results, bundle: ArrayBundle) -> dict[str, Any]:
         "numbers": bundle.packed(all_designs.numbers[shown], "i4"),
         "meets": bundle.packed(all_designs.meets[shown], "u1"),
         "worst": bundle.packed(results.worst_cases[shown], "i4"),
-        "count": all_designs.count,
+        "count": all_designs.totals.designs,
         "columns": [_column(column, shown, exact, bundle) for column in columns],
         "labels": [
             {"name": c.name, "words": c.words, "texts": c.texts, "values": bundle.packed(c.values[shown], "i4")}

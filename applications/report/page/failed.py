@@ -77,7 +77,7 @@ def _conditions(results: Results) -> str:
     broken = broken_conditions(results)
     if not broken:
         return ""
-    total = max(1, int(results.designs.good.sum()))
+    total = max(1, results.designs.totals.good)
     rows = [(escape(text.replace("_", " ")), _share(count, total), f"{alone:,}") for text, count, alone in broken]
     heads = ("condition", "designs that break it", "and break no other")
     return "<h3>Conditions of the question</h3>" + markup_table(rows, heads, "bars")

@@ -58,7 +58,7 @@ def _neighbours(results: Results, pair: tuple[DesignColumn, DesignColumn]) -> li
     near.sort(key=lambda design: first[design])
     rows = []
     for design in near:
-        number = int(table.numbers[design, 0]) if results.question.cases else int(design)
+        number = int(table.numbers[design, 0])
         cells = [_change(column, int(design), place) for column in pair]
         name = f'<span class="number-of" data-design="{number}">{number}</span>'
         rows.append((name, *cells, _changes(results, int(design))))

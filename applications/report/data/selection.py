@@ -1,0 +1,95 @@
+"""Rows that a report keeps of a table of designs that is too large for memory.
+
+The table is read in parts. Kept are the best designs, fronts of two metrics, ends of each column, and designs drawn at
+random with a fixed seed, so many from each part as it has of all. Counts are those of all designs; shares of variance,
+medians and maps of failures are those of the drawn ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from applications.report.data.designs import DesignCounts, Designs, Indices, designs
+from pipeline.sweep.axes.columns import STORED
+from pipeline.sweep.question.question import StudyQuestion
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+MOST_ROWS = 1_000_000
+"""Designs of a table that is kept whole, and designs that are drawn of a larger one."""
+
+PART_NUMBERS = 1 << 20
+"""Numbers of one metric in a part."""
+
+NEXT = 16
+"""Best designs of each part that are kept, as neighbours of the best of all."""
+
+SEED = 0
+
+
+@dataclass(frozen=True, eq=False)
+class DesignSelection:
+    """Kept rows of a table (row,), ascending, a mask of the drawn ones (row,), and counts of the whole table."""
+
+    rows: Indices
+    drawn: NDArray[np.bool_]
+    totals: DesignCounts
+
+
+def design_parts(dataset: Dataset) -> Iterator[tuple[int, Dataset]]:
+    """Yield a dataset in parts along its designs, each with the number of its first design; whole chunks."""
+    count, sizes = dataset.sizes["design"], [1]
+    for variable in dataset.data_vars.values():
+        if "design" in variable.dims and "time" not in variable.dims:
+            sizes.append(math.prod(n for dim, n in variable.sizes.items() if dim != "design"))
+    step = max(1, PART_NUMBERS // max(sizes))
+    chunk = (dataset.chunksizes.get("design") or (1,))[0]
+    step = max(step // chunk, 1) * chunk if chunk <= 2 * step else step
+    for start in range(0, count, step):
+        yield start, dataset.isel(design=slice(start, start + step))
+
+
+def selection(dataset: Dataset, question: StudyQuestion, number: int | None = None) -> DesignSelection | None:
+    """Select rows of the table of a dataset; None where it is kept whole. Raises InputError.
+
+    number: number in the store of a design that is kept.
+    """
+    count = dataset.sizes["design"]
+    if count <= MOST_ROWS:
+        return None
+    rows, drawn, good, meets = list[Indices](), list[Indices](), 0, 0
+    draw = np.random.default_rng(SEED)
+    for start, part in design_parts(dataset):
+        table = designs(part, question)
+        good, meets = good + int(table.good.sum()), meets + int(table.meets.sum())
+        share = (start + table.count) * MOST_ROWS // count - start * MOST_ROWS // count
+        drawn.append(start + np.sort(draw.choice(table.count, share, replace=False)))
+        rows.append(start + _outstanding(table))
+    kept = np.unique(np.concatenate([*rows, *drawn, *([_place(dataset, number)] if number is not None else [])]))
+    return DesignSelection(kept, np.isin(kept, np.concatenate(drawn)), DesignCounts(count, good, meets))
+
+
+def _place(dataset: Dataset, number: int) -> Indices:
+    """Return the row of a design by its number in the store, if there is one."""
+    if STORED not in dataset.coords:
+        return np.array([number], np.int64)
+    return np.flatnonzero((dataset[STORED].values == number).any(axis=1))
+
+
+def _outstanding(table: Designs) -> Indices:
+    """Return the rows of a part that are the best, the next, on a front, or at an end of a column."""
+    rows = [*table.fronts.values(), np.array([table.best]), np.flatnonzero(table.meets)[:2]]
+    for column in table.columns:
+        if np.isfinite(column.values).any():
+            rows.append(np.array([np.nanargmin(column.values), np.nanargmax(column.values)]))
+    if table.first is not None and table.meets.any():
+        costs = np.where(table.meets, table.first.sign * table.first.values, np.inf)
+        rows.append(np.argpartition(costs, min(NEXT, table.count) - 1)[:NEXT])
+    return np.unique(np.concatenate(rows)).astype(np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from distributed import WorkerPlugin
@@ -11,12 +12,21 @@ import storage.writer  # noqa: F401
 from pipeline.execution.processes.garbage import collect_rarely, keep_all
 
 
+def is_told(record: logging.LogRecord) -> bool:
+    """Return whether a record of a worker's log is told: not a heartbeat that failed because the cluster closes.
+
+    The coordinator tells of a scheduler that is lost, in one sentence; Dask writes tracebacks of it from each worker.
+    """
+    return not (record.exc_info and isinstance(record.exc_info[1], OSError) and "heartbeat" in record.getMessage())
+
+
 class WorkerSetup(WorkerPlugin):
-    """Python looks for garbage rarely, and never among modules."""
+    """Python looks for garbage rarely, and never among modules; heartbeats that fail are not told."""
 
     name = "limbsweep"
 
     def setup(self, worker: Any) -> None:
         """Called by Dask in each worker, also in one that comes later."""
+        logging.getLogger("distributed.worker").addFilter(is_told)
         keep_all()
         collect_rarely()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import subprocess
 import sys
 import threading
@@ -16,13 +17,14 @@ import dask
 import pytest
 from dask.utils import key_split
 from distributed import Client, LocalCluster
+from distributed.comm import CommClosedError
 
 from pipeline.cluster import arguments as clients
 from pipeline.cluster.arguments import UserCluster, as_cluster, in_task
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import InputError, RunCancelledError
 from pipeline.execution.processes.garbage import COLLECTED
-from pipeline.execution.processes.worker import WorkerSetup
+from pipeline.execution.processes.worker import WorkerSetup, is_told
 from pipeline.execution.run import SMALL_SECONDS, near, run, submit
 from pipeline.monitor.log import BlockDone, Event, Started
 from pipeline.plan.plan import plan
@@ -281,3 +283,19 @@ def test_tasks_have_names_that_a_dashboard_groups_and_none_is_left(
     while {str(key) for key in client.who_has()} - before or any(client.processing().values()):
         assert time.monotonic() < deadline, "tasks of a run that is over are left on the cluster"
         time.sleep(0.05)
+
+
+def test_a_heartbeat_that_fails_is_not_told_by_workers(caplog: pytest.LogCaptureFixture) -> None:
+    logger = logging.getLogger("distributed.worker")
+    logger.addFilter(is_told)
+    try:
+        for error in (CommClosedError("closed"), ValueError("other")):
+            try:
+                raise error
+            except type(error):
+                logger.exception("Failed to communicate with scheduler during heartbeat.")
+        logger.error("another line")
+    finally:
+        logger.removeFilter(is_told)
+    told = [record for record in caplog.records if record.name == logger.name]
+    assert [record.exc_info and record.exc_info[0] for record in told] == [ValueError, None]

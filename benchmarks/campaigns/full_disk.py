@@ -112,9 +112,9 @@ class Disk:
         """Return the digest of the store. Raises AssertionError where it is not sound, or not finished."""
         self.require_sound()
         status, text = self.command(("info", "disk/s.zarr", "--digest"))
-        found = [line.split()[1] for line in text.splitlines() if line.startswith("digest")]
-        assert len(found) == 1, f"info, exit status {status}: {text}"
-        return found[0]
+        digests = [line.split()[1] for line in text.splitlines() if line.startswith("digest")]
+        assert len(digests) == 1, f"info, exit status {status}: {text}"
+        return digests[0]
 
     def require_sound(self) -> None:
         """Raise AssertionError where the store is damaged."""
@@ -179,8 +179,8 @@ def of_store(disk: Disk, name: str, room: int) -> Iterator[str]:
         sentence = told(cut_short(disk, words, room))
         disk.require_sound()
         disk.filler.unlink()
-        found = disk.finish(words)
-        assert found == expected, f"{name}, {room} bytes: another digest"
+        resumed = disk.finish(words)
+        assert resumed == expected, f"{name}, {room} bytes: another digest"
     yield f"{name}, {room:,} bytes left: resumed with an equal digest; it said: {sentence}"
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from applications.report.data.display import DisplayUnit, unit_of, with_unit
+from applications.report.data.selection import DesignCounts
 from applications.studies.cases import labels_of
 from applications.studies.columns import Objective, condition, feasible, objective, unit, value_of
 from applications.studies.factors import Factor
@@ -122,15 +123,6 @@ class DesignColumn:
         """Return whether the values of designs differ by more than rounding."""
         finite = self.values[np.isfinite(self.values)]
         return bool(finite.size) and bool(np.ptp(finite) > ROUNDING * np.abs(finite).max())
-
-
-@dataclass(frozen=True)
-class DesignCounts:
-    """Numbers of designs of a store: of all, of those without a failed sample, of those that meet all conditions."""
-
-    designs: int
-    good: int
-    meets: int
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,7 +49,7 @@ class Results:
     """The files in the store, where the dataset is that of one."""
     question: StudyQuestion = NO_QUESTION
     thins: bool = True
-    """Whether a table of very many designs is held by some of its rows."""
+    """True where a table of very many designs may be held by some of its rows."""
 
     def __post_init__(self) -> None:
         for option, chosen in (("design", self.chosen_design), ("friction", self.chosen_friction)):
@@ -61,11 +61,11 @@ class Results:
     @cached_property
     def designs(self) -> Designs:
         """The table of designs; where the question names operating cases, each design has all of them."""
-        table, kept = designs(self.by_case, self.question), self.selection
-        if kept is None:
+        table, selected = designs(self.by_case, self.question), self.selection
+        if selected is None:
             return table
-        numbers = table.numbers if self.question.cases else kept.rows[:, None]
-        return replace(table, numbers=numbers, drawn=kept.drawn, larger=kept.totals)
+        numbers = table.numbers if self.question.cases else selected.rows[:, None]
+        return replace(table, numbers=numbers, drawn=selected.drawn, larger=selected.totals)
 
     @cached_property
     def every_case(self) -> Dataset:
@@ -75,15 +75,17 @@ class Results:
     @cached_property
     def selection(self) -> DesignSelection | None:
         """The rows of the table that are held; None for all of them."""
-        return selection(self.every_case, self.question, self.chosen_design) if self.thins else None
+        if not self.thins:
+            return None
+        return selection(self.every_case, lambda part: designs(part, self.question), self.chosen_design)
 
     @cached_property
     def by_case(self) -> Dataset:
         """The dataset by designs and operating cases, of the designs that the table holds."""
-        kept = self.selection
-        if kept is None:
+        selected = self.selection
+        if selected is None:
             return self.every_case
-        held = self.every_case.isel(design=kept.rows)
+        held = self.every_case.isel(design=selected.rows)
         return held.assign_coords({name: x.load() for name, x in held.coords.items() if "design" in x.dims})
 
     def parts(self) -> Iterator[tuple[Dataset, Designs]]:

@@ -8,19 +8,21 @@ medians and maps of failures are those of the drawn ones.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from applications.report.data.designs import DesignCounts, Designs, Indices, designs
 from pipeline.sweep.axes.columns import STORED
-from pipeline.sweep.question.question import StudyQuestion
 
 if TYPE_CHECKING:
     from xarray import Dataset
+
+    from applications.report.data.designs import Designs
+
+Indices = NDArray[np.int64]
 
 MOST_ROWS = 1_000_000
 """Designs of a table that is kept whole, and designs that are drawn of a larger one."""
@@ -32,6 +34,15 @@ NEXT = 16
 """Best designs of each part that are kept, as neighbours of the best of all."""
 
 SEED = 0
+
+
+@dataclass(frozen=True)
+class DesignCounts:
+    """Numbers of designs of a store: of all, of those without a failed sample, of those that meet all conditions."""
+
+    designs: int
+    good: int
+    meets: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +67,12 @@ def design_parts(dataset: Dataset) -> Iterator[tuple[int, Dataset]]:
         yield start, dataset.isel(design=slice(start, start + step))
 
 
-def selection(dataset: Dataset, question: StudyQuestion, number: int | None = None) -> DesignSelection | None:
+def selection(
+    dataset: Dataset, table_of: Callable[[Dataset], Designs], number: int | None = None
+) -> DesignSelection | None:
     """Select rows of the table of a dataset; None where it is kept whole. Raises InputError.
 
-    number: number in the store of a design that is kept.
+    table_of: function that makes the table of a part; number: number in the store of a design that is kept.
     """
     count = dataset.sizes["design"]
     if count <= MOST_ROWS:
@@ -67,13 +80,13 @@ def selection(dataset: Dataset, question: StudyQuestion, number: int | None = No
     rows, drawn, good, meets = list[Indices](), list[Indices](), 0, 0
     draw = np.random.default_rng(SEED)
     for start, part in design_parts(dataset):
-        table = designs(part, question)
+        table = table_of(part)
         good, meets = good + int(table.good.sum()), meets + int(table.meets.sum())
         share = (start + table.count) * MOST_ROWS // count - start * MOST_ROWS // count
         drawn.append(start + np.sort(draw.choice(table.count, share, replace=False)))
         rows.append(start + _outstanding(table))
-    kept = np.unique(np.concatenate([*rows, *drawn, *([_place(dataset, number)] if number is not None else [])]))
-    return DesignSelection(kept, np.isin(kept, np.concatenate(drawn)), DesignCounts(count, good, meets))
+    selected = np.unique(np.concatenate([*rows, *drawn, *([_place(dataset, number)] if number is not None else [])]))
+    return DesignSelection(selected, np.isin(selected, np.concatenate(drawn)), DesignCounts(count, good, meets))
 
 
 def _place(dataset: Dataset, number: int) -> Indices:

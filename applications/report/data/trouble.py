@@ -114,16 +114,16 @@ def troubles(dataset: Dataset) -> Troubles | None:
 
 
 def _troubles(codes: DataArray, what: str) -> Troubles:
-    found: dict[str, Trouble] = {}
+    counted: dict[str, Trouble] = {}
     for start, part in _parts(codes, len(meanings(codes)) * codes.sizes["trajectory"]):
         for trouble in _troubles_of(part, start):
-            before = found.get(trouble.name)
-            found[trouble.name] = trouble if before is None else before.with_later(trouble)
-    order = [name for name in meanings(codes).values() if name in found]
+            before = counted.get(trouble.name)
+            counted[trouble.name] = trouble if before is None else before.with_later(trouble)
+    order = [name for name in meanings(codes).values() if name in counted]
     # trajectories that are over have no sample there
-    ended = found[Status.ENDED.name].count if Status.ENDED.name in found else 0
+    ended = counted[Status.ENDED.name].count if Status.ENDED.name in counted else 0
     names = tuple(str(name) for name in codes["trajectory"].values)
-    statuses = tuple(found[name] for name in order if name != Status.ENDED.name)
+    statuses = tuple(counted[name] for name in order if name != Status.ENDED.name)
     return Troubles(what, int(codes.size) - ended, names, statuses)
 
 
@@ -134,8 +134,8 @@ def _troubles_of(codes: DataArray, start: int) -> Iterator[Trouble]:
     times = [dim for dim in codes.dims if dim not in ("design", "trajectory")]
     # One pass over the codes for all of them; what nobody has written is no code.
     hits = {name: (codes == value).sum(times) for value, name in meanings(codes).items()}
-    for name, counted in xarray.Dataset(hits).compute().items():
-        by_design = counted.transpose("design", "trajectory").values
+    for name, hits_of_name in xarray.Dataset(hits).compute().items():
+        by_design = hits_of_name.transpose("design", "trajectory").values
         if by_design.any():
             hit = np.flatnonzero(by_design.any(axis=1))
             first = tuple(start + int(design) for design in hit[:NAMED_DESIGNS])

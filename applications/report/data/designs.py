@@ -64,6 +64,9 @@ ROUNDING = 1e-9
 MOST_EXPLAINED = 6
 """Number of objectives whose shares of variance are shown."""
 
+NEXT = 16
+"""Best designs that are neighbours of the best one."""
+
 SEED = 0
 
 
@@ -214,6 +217,18 @@ class Designs:
             least = float(np.nanmin(costs))
             best, usable = int(np.nanargmin(costs)), costs <= least + ROUNDING * abs(least)
         return int(np.argmax(usable)) if best is not None and usable.any() else int(np.argmax(self.good))
+
+    @property
+    def outstanding(self) -> Indices:
+        """Rows of the best designs and the next, of all fronts, and of the ends of each column, ascending."""
+        rows = [*self.fronts.values(), np.array([self.best]), np.flatnonzero(self.meets)[:2]]
+        for column in self.columns:
+            if np.isfinite(column.values).any():
+                rows.append(np.array([np.nanargmin(column.values), np.nanargmax(column.values)]))
+        if self.first is not None and self.meets.any():
+            costs = np.where(self.meets, self.first.sign * self.first.values, np.inf)
+            rows.append(np.argpartition(costs, min(NEXT, self.count) - 1)[:NEXT])
+        return np.unique(np.concatenate(rows)).astype(np.int64)
 
     @property
     def first(self) -> DesignColumn | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,6 @@ from pipeline.sweep.axes.columns import STORED
 if TYPE_CHECKING:
     from xarray import Dataset
 
-    from applications.report.data.designs import Designs
-
 Indices = NDArray[np.int64]
 
 MOST_ROWS = 1_000_000
@@ -29,9 +27,6 @@ MOST_ROWS = 1_000_000
 
 PART_NUMBERS = 1 << 20
 """Numbers of one metric in a part."""
-
-NEXT = 16
-"""Best designs of each part that are kept, as neighbours of the best of all."""
 
 SEED = 0
 
@@ -43,6 +38,22 @@ class DesignCounts:
     designs: int
     good: int
     meets: int
+
+
+class PartTable(Protocol):
+    """Table of a part of the designs: masks, and the rows that stay whatever is drawn."""
+
+    @property
+    def good(self) -> NDArray[np.bool_]:
+        """Mask of the designs without a failed sample (design,)."""
+
+    @property
+    def meets(self) -> NDArray[np.bool_]:
+        """Mask of the designs that meet all conditions too (design,)."""
+
+    @property
+    def outstanding(self) -> Indices:
+        """The best rows, those on fronts, and the ends of each column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +79,7 @@ def design_parts(dataset: Dataset) -> Iterator[tuple[int, Dataset]]:
 
 
 def selection(
-    dataset: Dataset, table_of: Callable[[Dataset], Designs], number: int | None = None
+    dataset: Dataset, table_of: Callable[[Dataset], PartTable], number: int | None = None
 ) -> DesignSelection | None:
     """Select rows of the table of a dataset; None where it is kept whole. Raises InputError.
 
@@ -82,9 +93,10 @@ def selection(
     for start, part in design_parts(dataset):
         table = table_of(part)
         good, meets = good + int(table.good.sum()), meets + int(table.meets.sum())
-        share = (start + table.count) * MOST_ROWS // count - start * MOST_ROWS // count
-        drawn.append(start + np.sort(draw.choice(table.count, share, replace=False)))
-        rows.append(start + _outstanding(table))
+        size = len(table.good)
+        share = (start + size) * MOST_ROWS // count - start * MOST_ROWS // count
+        drawn.append(start + np.sort(draw.choice(size, share, replace=False)))
+        rows.append(start + table.outstanding)
     selected = np.unique(np.concatenate([*rows, *drawn, *([_place(dataset, number)] if number is not None else [])]))
     return DesignSelection(selected, np.isin(selected, np.concatenate(drawn)), DesignCounts(count, good, meets))
 
@@ -94,15 +106,3 @@ def _place(dataset: Dataset, number: int) -> Indices:
     if STORED not in dataset.coords:
         return np.array([number], np.int64)
     return np.flatnonzero((dataset[STORED].values == number).any(axis=1))
-
-
-def _outstanding(table: Designs) -> Indices:
-    """Return the rows of a part that are the best, the next, on a front, or at an end of a column."""
-    rows = [*table.fronts.values(), np.array([table.best]), np.flatnonzero(table.meets)[:2]]
-    for column in table.columns:
-        if np.isfinite(column.values).any():
-            rows.append(np.array([np.nanargmin(column.values), np.nanargmax(column.values)]))
-    if table.first is not None and table.meets.any():
-        costs = np.where(table.meets, table.first.sign * table.first.values, np.inf)
-        rows.append(np.argpartition(costs, min(NEXT, table.count) - 1)[:NEXT])
-    return np.unique(np.concatenate(rows)).astype(np.int64)

@@ -8,7 +8,7 @@ PYTEST_ARGS ?=
 USED := azure casadi certificates dashboard gcs hdf5 jobqueue kubernetes mujoco netcdf parquet report ros s3 search ssh
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-changed test-slow bench bench-page docs pictures wheel bill hashes wheel-test audit clean
+.PHONY: help run test test-changed test-slow test-all bench bench-page docs pictures wheel bill hashes wheel-test audit clean
 .DELETE_ON_ERROR:
 # Each process of the tests would compile all modules of Python again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -18,6 +18,7 @@ help:
 	@echo "make test    install into .venv, lint, check types, run the tests"
 	@echo "make test-changed  the tests that lie nearest to what differs from main, for a minute"
 	@echo "make test-slow  the long tests and campaigns that 'make test' leaves out: all robots, ten seconds of free motion, kill -9"
+	@echo "make test-all  every test, also those that need Drake, Exudyn, torch or JAX, which it installs: hours, by schedule"
 	@echo "make bench   the benchmark cases, with the ratios to other engines"
 	@echo "make bench-page  some of them, and the tables of docs/benchmarks.md from their figures"
 	@echo "make docs    build the documentation into docs/_build, without network; warnings are errors"
@@ -108,6 +109,9 @@ wheel-test: wheel
 test-slow: .venv/test.stamp
 	$(BIN)/python -m pytest -m "slow or chaos" $(PYTEST_ARGS)
 
+test-all: .venv/all.stamp
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m "slow or not slow" $(PYTEST_ARGS)
+
 bench: .venv/peers.stamp
 	$(BIN)/limbsweep bench
 
@@ -127,6 +131,7 @@ $(BIN)/python:
 # A stamp for each set of extras, so that a second `make` starts at once and a changed dependency reinstalls.
 .venv/core.stamp: EXTRAS :=
 .venv/test.stamp: EXTRAS := [test]
+.venv/all.stamp: EXTRAS := [test,peers,torch,jax]
 .venv/peers.stamp: EXTRAS := [peers]
 .venv/docs.stamp: EXTRAS := [docs]
 .venv/supply.stamp: EXTRAS := [supply]

@@ -17,6 +17,7 @@ from zlib import crc32
 import pytest
 from hypothesis import settings
 
+from pipeline.execution.processes.garbage import collect_rarely
 from tests.left_to_slow import LEFT
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -117,6 +118,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         if WHEEL and item.get_closest_marker("repository"):
             item.add_marker(pytest.mark.skip(reason="reads pages or examples, which are not in a wheel"))
+
+
+def pytest_configure() -> None:
+    """Collect garbage as rarely as processes of a run do."""
+    collect_rarely()
 
 
 def pytest_collection_finish() -> None:

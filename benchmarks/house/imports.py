@@ -7,6 +7,7 @@ package, or a module beside the sub-packages.
 from __future__ import annotations
 
 import ast
+import gc
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -68,9 +69,14 @@ def module_name(path: Path) -> str:
 
 @cache
 def parse(text: str) -> tuple[ast.Module, tuple[ast.AST, ...]]:
-    """Parse the text of a module, and list all of its nodes: walking takes most of the time of a count."""
+    """Parse the text of a module, and list all of its nodes: walking takes most of the time of a count.
+
+    All nodes are kept, in case other counts ask for them; garbage collection would look at them again and again.
+    """
     tree = ast.parse(text)
-    return tree, tuple(ast.walk(tree))
+    nodes = tuple(ast.walk(tree))
+    gc.freeze()
+    return tree, nodes
 
 
 def _uses(file: Path) -> Iterator[Use]:

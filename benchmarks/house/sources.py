@@ -182,7 +182,7 @@ def _is_any(module: str, annotation: ast.expr | None, aliases: set[tuple[str, st
 def _aliases(sources: Iterable[Source]) -> set[tuple[str, str]]:
     """Modules and names in them that mean `Any`: `X = Any` at the top of a module, and imports of such an X."""
     equal = {
-        (source.name, name): original for source in sources for name, original in _renamed(source.name, source.tree)
+        (source.name, name): original for source in sources for name, original in _renamed(source)
     }
     aliases = {("typing", "Any")}
     while more := {name for name, original in equal.items() if original in aliases} - aliases:
@@ -190,12 +190,12 @@ def _aliases(sources: Iterable[Source]) -> set[tuple[str, str]]:
     return aliases
 
 
-def _renamed(module: str, tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
+def _renamed(source: Source) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the names that stand for another name, with the module and the name of that."""
-    for node in ast.walk(tree):
+    for node in source.nodes:
         if isinstance(node, ast.ImportFrom):
             yield from ((alias.asname or alias.name, (node.module or "", alias.name)) for alias in node.names)
-    for node in tree.body:
+    for node in source.tree.body:
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Name):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            yield from ((name.id, (module, node.value.id)) for name in targets if isinstance(name, ast.Name))
+            yield from ((name.id, (source.name, node.value.id)) for name in targets if isinstance(name, ast.Name))

@@ -185,6 +185,17 @@ def test_modules_names_types_and_lines_are_counted(bad: Path) -> None:
     assert (figures["code lines of robots"], figures["all lines of robots"]) == (6, 11)
 
 
+def test_a_property_names_a_thing_and_a_function_begins_with_a_verb() -> None:
+    text = 'class A:\n    @property\n    def a(self):\n        """Its length [m]."""\n'
+    body = text + '\n    def b(self):\n        """{} of it."""\n'
+    texts = {
+        word: sources.Source("robots.x", Path("robots/x.py"), body.format(word))
+        for word in ("Count", "Counts", "Length")
+    }
+    shares = {word: sources.docstrings_without_verb([source]) for word, source in texts.items()}
+    assert shares == {"Count": 0, "Counts": 1, "Length": 1}
+
+
 def test_unclear_docstrings_functions_and_inner_imports_are_counted(tmp_path: Path) -> None:
     text = (
         '"""What there is."""\n\n\ndef f(a, b, *, given):\n    """Whether it is."""\n    from robots import types\n'
@@ -193,6 +204,7 @@ def test_unclear_docstrings_functions_and_inner_imports_are_counted(tmp_path: Pa
     )
     source = sources.Source("robots.x", Path("robots/x.py"), text)
     assert sources.unclear_docstrings([source]) == pytest.approx(3 / 5)
+    assert sources.docstrings_without_verb([source]) == pytest.approx(2 / 3)
     assert sources.placeholders([source], sources.VAGUE, parameters=True) == 2 / 5
     assert sources.parameter_counts([source]) == [3, 0, 0]
     assert sources.function_lines([source]) == [6, 2, 2]

@@ -20,6 +20,7 @@ RATCHET = {
     "placeholder names of the longer list, parameters too, %": 1.0,
     "vague names, parameters too, %": 1.0,
     "docstrings with an unclear beginning, %": 1.0,
+    "docstrings of functions without a verb, %": 1.0,
     "docstrings of benchmarks, examples and documentation with an unclear beginning, %": 1.0,
     "class names used twice or more": 1.0,
     "floors of the whole": 1.0,
@@ -112,6 +113,7 @@ def _names(modules: Sequence[Source]) -> Figures:
         ),
         "vague names, parameters too, %": sources.placeholders(modules, sources.VAGUE, parameters=True),
         "docstrings with an unclear beginning, %": sources.unclear_docstrings(modules),
+        "docstrings of functions without a verb, %": sources.docstrings_without_verb(modules),
     }
     return {name: round(100 * share, 2) for name, share in shares.items()}
 

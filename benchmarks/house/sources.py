@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from statistics import median
 
+from benchmarks.house.imperatives import VERBS
 from benchmarks.house.imports import PACKAGES, files, module_name, parse
 
 PLACEHOLDERS = frozenset({"each", "found", "given", "made", "told"})
@@ -26,6 +27,9 @@ VAGUE = frozenset({
     "thing", "things", "told", "wanted",
 })  # fmt: skip
 """Names of variables and parameters that say nothing: a participle or pronoun alone."""
+
+THINGS = frozenset({"property", "cached_property", "computed_field", "setter", "contextmanager"})
+"""Decorators of functions that stand for a thing."""
 
 _LAYOUT = {
     tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING,
@@ -112,6 +116,26 @@ def unclear_docstrings(sources: Iterable[Source]) -> float:
     return sum(UNCLEAR.match(text) is not None for text in texts) / max(len(texts), 1)
 
 
+def docstrings_without_verb(sources: Iterable[Source]) -> float:
+    """Compute the share of docstrings of functions that begin with none of VERBS.
+
+    Properties and context managers are left out: their docstrings name a thing.
+    """
+    texts = [
+        text
+        for source in sources
+        for node in source.functions
+        if (text := ast.get_docstring(node)) and not _names_a_thing(node)
+    ]
+    return sum(text.split()[0] not in VERBS for text in texts) / max(len(texts), 1)
+
+
+def _names_a_thing(function: Function) -> bool:
+    """Return whether a function is used like an attribute, or after `with`."""
+    names = {ast.unparse(decorator).partition("(")[0].rpartition(".")[2] for decorator in function.decorator_list}
+    return not names.isdisjoint(THINGS)
+
+
 def _span(first: int, last: int | None) -> range:
     return range(first, (last or first) + 1)
 
@@ -181,9 +205,7 @@ def _is_any(module: str, annotation: ast.expr | None, aliases: set[tuple[str, st
 
 def _aliases(sources: Iterable[Source]) -> set[tuple[str, str]]:
     """Modules and names in them that mean `Any`: `X = Any` at the top of a module, and imports of such an X."""
-    equal = {
-        (source.name, name): original for source in sources for name, original in _renamed(source)
-    }
+    equal = {(source.name, name): original for source in sources for name, original in _renamed(source)}
     aliases = {("typing", "Any")}
     while more := {name for name, original in equal.items() if original in aliases} - aliases:
         aliases |= more

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import gc
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
+from types import ModuleType
 from typing import Any
+
+NEVER = 10**9
+"""Collections of young objects before older ones are looked through."""
 
 
 def on_first_use(
@@ -22,7 +29,7 @@ def on_first_use(
         if name not in known:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home, colon, attribute = known[name].partition(":")
-        module = import_module(home)
+        module = load_module(home)
         return module if colon and not attribute else getattr(module, attribute or name)
 
     def names() -> list[str]:
@@ -30,3 +37,28 @@ def on_first_use(
         return sorted(homes)
 
     return load, names
+
+
+def load_module(name: str) -> ModuleType:
+    """Return a module, imported on its first use."""
+    if name in sys.modules:
+        return import_module(name)
+    with collecting_young_alone():
+        return import_module(name)
+
+
+@contextmanager
+def collecting_young_alone() -> Iterator[None]:
+    """Look for garbage among new objects alone while modules are imported, which keep what they make.
+
+    Afterwards all objects count as old ones, so that they are not looked through at once, but in time.
+    """
+    thresholds = gc.get_threshold()
+    gc.set_threshold(thresholds[0], NEVER, NEVER)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        if not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()

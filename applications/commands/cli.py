@@ -7,6 +7,7 @@ called, so that a command that computes nothing starts at once.
 
 from __future__ import annotations
 
+import atexit
 import os
 
 import click
@@ -18,7 +19,7 @@ from applications.commands.declared.stores import DRAWINGS, STORED
 from applications.commands.declared.studies import STUDY
 from applications.commands.declared.sweeps import CLUSTERS, PLANNING, RUNS
 from applications.commands.refusals import CommandGroup
-from pipeline.execution.processes.garbage import collect_rarely
+from pipeline.execution.processes.garbage import collect_rarely, keep_all
 
 BENCH = command(
     "bench",
@@ -52,4 +53,5 @@ def main() -> None:
     # matrices are small here: threads of BLAS wait for each other longer than they compute. Read when NumPy is imported
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     collect_rarely()
+    atexit.register(keep_all)  # nothing is looked through at the end
     cli(prog_name="limbsweep")

@@ -11,13 +11,14 @@ from applications.commands.terminal import forced, setting
 from applications.report.data import sketch
 from pipeline.documents.outputs import check_output
 from pipeline.errors import InputError
-from pipeline.robot_files.reader import Draft, find_family, is_file, read_draft
+from pipeline.robot_files.reader import Draft, find_family, read_draft
+from robots import catalog
 from robots.model import Family, Robot
 
 
 def show(name: str, settings: tuple[str, ...], output: Path | None, labels: bool) -> None:
     """Draw a robot at its reference pose; that of a wrong file as far as it is one, with what is wrong."""
-    draft = read_draft(name) if is_file(name) else Draft(None, ())
+    draft = read_draft(name) if catalog.is_file(name) else Draft(None, ())
     robot = Robot.of(_family(name, draft), dict(setting(text) for text in settings))
     path = output or Path(f"{robot.name}.png")
     if path.suffix.lower() != ".png":

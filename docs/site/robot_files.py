@@ -9,13 +9,14 @@ from collections.abc import Iterator
 
 from docs.site.sweep_files import section
 from pipeline.robot_files import sections
+from pipeline.robot_files.parameters import ParameterSection
 from robots.formats import effects as refusals
 from robots.formats import mjcf
 from robots.joint_kinds import JOINT_KINDS
 
 SECTIONS = (
     (sections.RobotFile, "The file"),
-    (sections.ParameterSection, "A parameter, under its name in `parameters`"),
+    (ParameterSection, "A parameter, under its name in `parameters`"),
     (sections.LimbSection, "A limb, under its name in `limbs`"),
     (sections.DriveSection, "An actuator that is no joint, in `drives`"),
     (sections.SpinSection, "Spinning bodies of a drive, in `spins`"),

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from pipeline.documents.units import UNITS
-from pipeline.robot_files import sections as robot_sections
+from pipeline.robot_files.parameters import ParameterSection
 from pipeline.sweep import friction, measurement, sections, shapes
 from pipeline.sweep.actuators import sections as actuators
 from pipeline.sweep.criteria import sections as criteria
@@ -58,7 +58,7 @@ SECTIONS = (
     (criteria.CapsulesSection, "`capsules` of `criteria`"),
     (criteria.CapsuleSection, "A capsule of `platform` or `base`"),
     (loads.LoadSection, "A load, under its name in `loads`"),
-    (robot_sections.ParameterSection, "A variable, under its name in `variables`"),
+    (ParameterSection, "A variable, under its name in `variables`"),
     (shapes.ShapeSection, "Profile of links, under a name or a pattern in `shapes`"),
     (sections.TimeSection, "`time`"),
     (sections.SimulationSection, "`simulation`"),

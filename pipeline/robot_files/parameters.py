@@ -1,12 +1,29 @@
-"""Read a parameter that a robot file or a sweep file declares."""
+"""Keys of a parameter that a robot file or a sweep file declares, and their reading."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS
+from pipeline.documents.validation import Number, Section, Text
 from pipeline.documents.yaml import KeyPath
-from pipeline.robot_files.sections import ParameterSection
 from robots.parameters import LARGEST, Parameter, nearest
+
+Line = Annotated[str, Field(strict=True, max_length=1000)]
+
+
+class ParameterSection(Section):
+    """A parameter that users may set and sweep."""
+
+    default: Number = Field(description="value where none is given")
+    unit: Text = Field(default="1", description="SI unit, or deg")
+    lower: Number | None = Field(default=None, description="least value that makes sense")
+    upper: Number | None = Field(default=None, description="greatest value that makes sense")
+    text: Line = Field(default="", description="description in words")
+    source: Line = Field(default="", description="where the default comes from")
 
 
 def read_parameter(report: Report, name: str, section: ParameterSection, path: KeyPath) -> Parameter:

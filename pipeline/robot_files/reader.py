@@ -256,14 +256,9 @@ class _RobotReader:
         check_solvable(self.report, description)
 
 
-def is_file(name: str) -> bool:
-    """Return whether the name of a robot is that of a file."""
-    return name.lower().endswith((".yaml", ".yml")) or "/" in name or os.sep in name
-
-
 def find_family(name: str) -> Family:
     """Find the family that a command names: of a robot file, or of the catalogue. Raises InputError, ParameterError."""
-    return read_description(name).family if is_file(name) else catalog.family(name)
+    return read_description(name).family if catalog.is_file(name) else catalog.family(name)
 
 
 @check_arguments
@@ -286,7 +281,7 @@ def read_robot(path: str | os.PathLike[str], **parameters: float) -> Robot:
 
 def name_from(name: str, folder: str | os.PathLike[str]) -> str:
     """Name a robot as a sweep file in `folder` does. Raises InputError for a robot file that is elsewhere."""
-    if not is_file(name):
+    if not catalog.is_file(name):
         return name
     path = os.path.relpath(os.path.realpath(name), os.path.realpath(folder))
     if path.startswith(os.pardir):

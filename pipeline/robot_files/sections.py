@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapV
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from pipeline.documents.validation import Integer, Name, Number, Section, Text
+from pipeline.robot_files.parameters import Line, ParameterSection
 from robots.formats.writing import AXES, FORMAT
 from robots.joint_kinds import JOINT_KINDS, TREE_KINDS
 from robots.types import JointKind
@@ -57,7 +58,6 @@ else:  # the names of a table, which no type checker can read
     TreeKind, CutKind = Literal[tuple(TREE_KINDS)], Literal[tuple(JOINT_KINDS)]
 PITCH = "way per angle [m/rad], which joints that slide as they turn need: the lead of a full turn over 2 pi"
 Coordinate = Literal["x", "y", "z", "yaw", "pitch", "roll"]
-Line = Annotated[str, Field(strict=True, max_length=1000)]
 
 
 def _bare_mapping(value: object) -> object:
@@ -80,17 +80,6 @@ Turns = Annotated[
     BeforeValidator(_bare_mapping, json_schema_input_type=Turn | tuple[Turn, ...]),
     Field(min_length=1, max_length=9),
 ]
-
-
-class ParameterSection(Section):
-    """A parameter that users may set and sweep."""
-
-    default: Number = Field(description="value where none is given")
-    unit: Text = Field(default="1", description="SI unit, or deg")
-    lower: Number | None = Field(default=None, description="least value that makes sense")
-    upper: Number | None = Field(default=None, description="greatest value that makes sense")
-    text: Line = Field(default="", description="description in words")
-    source: Line = Field(default="", description="where the default comes from")
 
 
 class FrameSection(Section):

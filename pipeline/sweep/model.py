@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,6 +34,7 @@ from robots.formats.description import Description
 from robots.formats.families import family_of
 from robots.formulas import replaced
 from robots.limits import ActuatorSharing, Limits
+from robots.loading import load_module
 from robots.loads.wrapped import moved_values
 from robots.measurement import Sensors
 from robots.model import Family
@@ -311,7 +311,7 @@ class Sweep(HasSections):
 
 def _read(door: str, *arguments: object) -> Sweep:
     """Call a function of the module that reads sweeps."""
-    sweep: Sweep = getattr(import_module(DOORS), door)(*arguments)
+    sweep: Sweep = getattr(load_module(DOORS), door)(*arguments)
     return sweep
 
 

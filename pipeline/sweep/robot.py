@@ -12,7 +12,6 @@ from pathlib import Path
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.errors import InputError, Problem
-from pipeline.robot_files.reader import describe, is_file, read_robot_beside
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.gravity import GRAVITY, gravity_parameters
@@ -20,7 +19,7 @@ from pipeline.sweep.sections import AxesSection, BranchSection, CoreFile, RobotS
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.tolerances.reader import read_deviations
 from pipeline.sweep.tolerances.sections import TolerancesSection
-from robots.catalog import FAMILIES, FOREIGN, IMPORT
+from robots.catalog import FAMILIES, FOREIGN, IMPORT, is_file
 from robots.formats import writing
 from robots.formats.description import Description
 from robots.model import Family, Robot
@@ -80,6 +79,8 @@ def _whole(report: Report, file: CoreFile, folder: Path) -> tuple[Description | 
     if file.robots is not None:
         hint = "Make a sweep of its own for a robot file."
         report.problems.append(document.problem(("robots",), "robots beside a robot file", "one robot", hint, key=True))
+    from pipeline.robot_files.reader import describe, read_robot_beside  # with all its models: few sweeps need it
+
     try:
         if isinstance(robot, str):
             description = read_robot_beside(robot, folder, document.name)

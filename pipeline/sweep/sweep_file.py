@@ -5,6 +5,7 @@ A section comes after those that it needs (`after`). Sections that add parameter
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from pydantic import Field, create_model
@@ -55,15 +56,15 @@ _KEYS: dict[str, Any] = {section.key: section.field for section in SECTIONS if s
 
 SweepFile = create_model("SweepFile", __base__=CoreFile, __doc__="A whole sweep file.", **_KEYS)
 
-UndrivenFile = create_model(
-    "UndrivenFile",
-    __base__=SweepFile,
-    __doc__="A sweep file without a controller: nothing follows trajectories, so it may lack them.",
-    trajectories=(dict[str, dict[str, object]], Field(default_factory=dict, description="none")),
-)
-
 
 def model_of(document: Document) -> type[CoreFile]:
     """Return the model of a file: where its simulation has no controller, trajectories are not required."""
     section = document.data.get("simulation")
-    return UndrivenFile if isinstance(section, dict) and not section.get("controller") else SweepFile
+    return _undriven_file() if isinstance(section, dict) and not section.get("controller") else SweepFile
+
+
+@cache
+def _undriven_file() -> type[CoreFile]:
+    """Return the model of a file without a controller: nothing follows trajectories, so it may lack them."""
+    none: Any = Field(default_factory=dict, description="none")
+    return create_model("UndrivenFile", __base__=SweepFile, trajectories=(dict[str, dict[str, object]], none))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from robots.catalog import (
     delta,
     delta_3r2us,
@@ -43,6 +45,11 @@ LITERATURE = tuple(family.name for module in _LITERATURE for family in module.FA
 """Names of the mechanisms that are data: points and axes at the reference pose, see `robots.catalog.layout`."""
 
 
+def is_file(name: str) -> bool:
+    """Return whether the name of a robot is that of a robot file."""
+    return name.lower().endswith((".yaml", ".yml")) or "/" in name or os.sep in name
+
+
 def family(name: str) -> Family:
     """Return the family called `name`. Raises ParameterError with the nearest name.
 
@@ -53,7 +60,7 @@ def family(name: str) -> Family:
         raise ParameterError(f"robot: got an object of type {type(name).__name__}; expected the name of a robot")
     if name not in FAMILIES and name.lower().endswith(FOREIGN):
         raise ParameterError(f"got {name!r}, a file of another program; expected a robot of the catalogue: {IMPORT}")
-    if name not in FAMILIES and ("/" in name or name.lower().endswith((".yaml", ".yml"))):
+    if name not in FAMILIES and is_file(name):
         raise ParameterError(
             f"got {name!r}, the name of a robot file; expected a robot of the catalogue: "
             f"limbsweep.robots.read({name!r}) reads robot files"

@@ -13,7 +13,8 @@ import tempfile
 from pathlib import Path
 
 from pipeline.documents.tables import bag_reader
-from pipeline.documents.tables.columns import MIB, Bounds, Columns, ReadColumns, Variables, columns_of
+from pipeline.documents.tables.columns import MIB, Bounds, Columns, ReadColumns, columns_of
+from pipeline.documents.tables.numpy_files import npz_variables
 from pipeline.errors import InputError, refused
 from robots.extras import require_extra
 
@@ -21,11 +22,8 @@ SECONDS = 120
 """Time to unpack a bag."""
 
 
-def open_bag(path: str, file: str, bounds: Bounds, variables: Variables) -> Columns:
-    """Return the columns of the joint states in a bag, named as in `bag_reader`. Raises InputError.
-
-    `variables` reads the NPZ file that the process writes.
-    """
+def open_bag(path: str, file: str, bounds: Bounds) -> Columns:
+    """Return the columns of the joint states in a bag, named as in `bag_reader`. Raises InputError."""
     require_extra("rosbags")
     with tempfile.TemporaryDirectory(prefix="limbsweep-bag-") as folder:
         output = Path(folder) / "columns.npz"
@@ -39,7 +37,7 @@ def open_bag(path: str, file: str, bounds: Bounds, variables: Variables) -> Colu
         if done.returncode:
             raise _unread(file, done, bounds)
         with output.open("rb") as stream:
-            columns = columns_of(file, variables(stream, file, bounds), bounds)
+            columns = columns_of(file, npz_variables(stream, file, bounds), bounds)
             found = columns.read(columns.names).columns
     return Columns(file, columns.names, lambda names: ReadColumns({name: found[name] for name in names}))
 

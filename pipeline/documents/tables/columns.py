@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,10 +127,6 @@ class Variable:
         """Names of its columns: its own, or `name[1]` and so on; the longer dim is that of the rows."""
         count = min(self.shape) if len(self.shape) == 2 else 1
         return (self.name,) if count == 1 else tuple(f"{self.name}[{k + 1}]" for k in range(count))
-
-
-Variables = Callable[[IO[bytes], str, Bounds], list[Variable]]
-"""Function that lists the arrays of an open file."""
 
 
 def columns_of(file: str, variables: Iterable[Variable], bounds: Bounds) -> Columns:

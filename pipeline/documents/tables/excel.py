@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
-from functools import partial
 from typing import IO, Any
 
 from pipeline.documents.tables.columns import Bounds, Columns, ReadColumns
+from pipeline.documents.tables.text import open_text
 from pipeline.errors import InputError, reason, refused, size
 from robots.extras import require_extra
 
 OLD = b"\xd0\xcf\x11\xe0"
 """First bytes of workbooks of Excel before 2007, and of those with a password."""
 EMPTY = ("", None)
-TextReader = Callable[[IO[bytes], str, Bounds], Columns]
-"""Function that opens the columns of a text."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class _Sheet:
     columns: Columns
 
 
-def open_excel(stream: IO[bytes], file: str, bounds: Bounds, open_text: TextReader) -> Columns:
+def open_excel(stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
     """Return the columns of the sheets of a workbook that are tables, each read as a text. Raises InputError."""
     require_extra("openpyxl")
     _check_archive(stream, file, bounds)
@@ -47,7 +45,7 @@ def open_excel(stream: IO[bytes], file: str, bounds: Bounds, open_text: TextRead
         raise
     except Exception as error:  # whatever a broken file leads to
         raise refused(file, f"a file that is no workbook: {reason(error)}", "a workbook of Excel") from None
-    sheets = list(_tables(texts, partial(open_text, file=file, bounds=bounds), file))
+    sheets = list(_tables(texts, file, bounds))
     if len(sheets) == 1:
         return sheets[0].columns
     return _joined(sheets, file)
@@ -113,7 +111,7 @@ def _cell(value: object) -> str:
     return repr(value) if isinstance(value, int | float) else " ".join(str(value).split())
 
 
-def _tables(texts: dict[str, bytes], open_text: Callable[[IO[bytes]], Columns], file: str) -> Iterator[_Sheet]:
+def _tables(texts: dict[str, bytes], file: str, bounds: Bounds) -> Iterator[_Sheet]:
     """Yield the sheets that are tables of numbers. Raises InputError where none is."""
     refusals: dict[str, InputError] = {}
     count = 0
@@ -121,7 +119,7 @@ def _tables(texts: dict[str, bytes], open_text: Callable[[IO[bytes]], Columns], 
         if not text:
             continue
         try:
-            columns = open_text(io.BytesIO(text))
+            columns = open_text(io.BytesIO(text), file, bounds)
         except InputError as refusal:
             refusals[name] = refusal
         else:

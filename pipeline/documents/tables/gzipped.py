@@ -12,7 +12,6 @@ from typing import IO
 from pipeline.documents.tables.columns import Bounds
 from pipeline.errors import refused, size
 
-ENDING = ".gz"
 PIECE = 4 << 20
 """Bytes that are unpacked at a time."""
 

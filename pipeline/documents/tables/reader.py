@@ -11,64 +11,70 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import IO
+from typing import IO, Any, Literal, cast
 
 import numpy as np
 
 from pipeline.documents.files import decode, open_regular
-from pipeline.documents.tables.arrow import open_parquet
-from pipeline.documents.tables.bags import open_bag
-from pipeline.documents.tables.columns import RECORDED, SIDE, Bounds, Columns, Variable, Variables, columns_of
-from pipeline.documents.tables.excel import open_excel
-from pipeline.documents.tables.gzipped import ENDING, unpacked
-from pipeline.documents.tables.hdf5 import hdf5_variables
-from pipeline.documents.tables.json_lines import open_json_lines
-from pipeline.documents.tables.matlab import mat_variables
-from pipeline.documents.tables.netcdf import netcdf_variables
-from pipeline.documents.tables.numpy_files import npy_variables, npz_variables
+from pipeline.documents.tables.columns import RECORDED, SIDE, Bounds, Columns, Variable, columns_of
 from pipeline.documents.tables.strict_csv import parse_csv
 from pipeline.documents.tables.table import Table, table
-from pipeline.documents.tables.text import open_text
 from pipeline.errors import refused
+from robots.loading import load_module
 
-Opening = Callable[[IO[bytes], str, Bounds], Columns]
+ENDING = ".gz"
 HDF5_MARK = b"\x89HDF\r\n\x1a\n"
 HEAD = 1024
 """First bytes of files by kind; those of MATLAB 7.3 have the mark of HDF5 behind a text."""
 
 
+def function_in(home: str) -> Callable[..., Any]:
+    """Return a function of a module of this package, which is imported at the first use: most sweeps read no tables."""
+    module, _, name = home.partition(":")
+    function: Callable[..., Any] = getattr(load_module(f"{__package__}.{module}"), name)
+    return function
+
+
 @dataclass(frozen=True)
 class Format:
-    """A kind of file: its endings, and one of three functions: arrays, columns, or columns of a path."""
+    """A kind of file: its endings, and the function that opens it, as `module:function` of this package.
+
+    The function gives variables or columns of a stream, or columns of a path.
+    """
 
     name: str
     endings: tuple[str, ...]
-    variables: Variables | None = None
-    columns: Opening | None = None
-    of_path: Callable[[str, str, Bounds], Columns] | None = None
+    gives: Literal["variables", "columns", "columns of a path"]
+    home: str
+
+    @property
+    def open(self) -> Callable[..., Any]:
+        """The function."""
+        return function_in(self.home)
 
 
-TEXT = Format("text", (".csv", ".txt", ".dat", ".tsv"), columns=open_text)
-JSON_LINES = Format("lines of JSON", (".jsonl", ".ndjson"), columns=open_json_lines)
-HDF5 = Format("HDF5", (".h5", ".hdf5", ".nc4"), variables=hdf5_variables)
+TEXT = Format("text", (".csv", ".txt", ".dat", ".tsv"), "columns", "text:open_text")
+JSON_LINES = Format("lines of JSON", (".jsonl", ".ndjson"), "columns", "json_lines:open_json_lines")
+HDF5 = Format("HDF5", (".h5", ".hdf5", ".nc4"), "variables", "hdf5:hdf5_variables")
+BAG = Format("bag of ROS", (".bag", ".db3", ".mcap"), "columns of a path", "bags:open_bag")
 FORMATS = (
     TEXT,
     JSON_LINES,
-    Format("NPY", (".npy",), variables=npy_variables),
-    Format("NPZ", (".npz",), variables=npz_variables),
-    Format("workbook of Excel", (".xlsx", ".xlsm"), columns=partial(open_excel, open_text=open_text)),
-    Format("Parquet", (".parquet",), columns=open_parquet),
-    Format("MAT", (".mat",), variables=mat_variables),
+    Format("NPY", (".npy",), "variables", "numpy_files:npy_variables"),
+    Format("NPZ", (".npz",), "variables", "numpy_files:npz_variables"),
+    Format("workbook of Excel", (".xlsx", ".xlsm"), "columns", "excel:open_excel"),
+    Format("Parquet", (".parquet",), "columns", "arrow:open_parquet"),
+    Format("MAT", (".mat",), "variables", "matlab:mat_variables"),
     HDF5,
-    Format("NetCDF", (".nc", ".cdf"), variables=netcdf_variables),
-    Format("bag of ROS", (".bag", ".db3", ".mcap"), of_path=partial(open_bag, variables=npz_variables)),
+    Format("NetCDF", (".nc", ".cdf"), "variables", "netcdf:netcdf_variables"),
+    BAG,
 )
 RECORDINGS: Mapping[str, Format] = {ending: kind for kind in FORMATS for ending in kind.endings}
 """Kinds of recordings by the ending of a file, before `.gz` where it is behind gzip."""
 SIDE_FILES: Mapping[str, Format] = {
     ending: kind
     for ending, kind in RECORDINGS.items()
-    if kind.of_path is None and kind is not JSON_LINES and (kind is not TEXT or ending == ".csv")
+    if kind is not BAG and kind is not JSON_LINES and (kind is not TEXT or ending == ".csv")
 }
 """Kinds of files beside a sweep by ending; text is CSV with a header, without tolerance."""
 
@@ -89,18 +95,15 @@ def open_columns(path: str | os.PathLike[str], bounds: Bounds = RECORDED) -> Ite
     plain_name = _without_gzip(name)
     is_packed = plain_name != name
     kind = _kind(plain_name, name, RECORDINGS)
-    if is_packed and kind.of_path is not None:
+    if is_packed and kind is BAG:
         raise refused(name, f"a {kind.name} behind gzip", "the file without gzip", "Unpack it first.")
     with (
         open_regular(name, bounds.file) as file,
-        unpacked(file, name, bounds) if is_packed else nullcontext(file) as stream,
+        function_in("gzipped:unpacked")(file, name, bounds) if is_packed else nullcontext(file) as stream,
     ):
         if not os.fstat(stream.fileno()).st_size:
             raise refused(name, "an empty file", "a recording")
-        if kind.of_path is not None:
-            columns = kind.of_path(name, name, bounds)
-        else:
-            columns = _opened(_by_content(kind, stream), stream, name, bounds)
+        columns = _opened(_by_content(kind, stream), stream, name, bounds)
         if not columns.names:
             raise refused(name, "no columns of numbers", "columns of a recording")
         yield columns
@@ -126,12 +129,12 @@ def parse_table(
         return parse_csv(decode(data, shown), shown, labels)
     stream = io.BytesIO(data)
     kind = _by_content(kind, stream)
-    if kind.variables is None:
+    if kind.gives != "variables":
         columns = _opened(kind, stream, shown, bounds)
         if columns.others:
             raise refused(shown, f"the column {columns.others[0]!r} without numbers", "numbers")
         return table(columns.read(columns.names).columns.items(), shown)
-    variables = kind.variables(stream, shown, bounds)
+    variables: list[Variable] = kind.open(stream, shown, bounds)
     bounds.check_columns(shown, len(variables))
     bounds.check_values(shown, ((each.name, each.shape, max(each.dtype.itemsize, 8)) for each in variables))
     if texts := [each.name for each in variables if each.dtype.hasobject]:
@@ -174,10 +177,9 @@ def _by_content(kind: Format, stream: IO[bytes]) -> Format:
 
 
 def _opened(kind: Format, stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
-    if kind.columns is not None:
-        return kind.columns(stream, file, bounds)
-    assert kind.variables is not None, "a kind of file has one of three functions"
-    return columns_of(file, _named(kind.variables(stream, file, bounds)), bounds)
+    """Return the columns of a file; the arrays of one without columns by name."""
+    given = kind.open(file if kind is BAG else stream, file, bounds)
+    return columns_of(file, _named(given), bounds) if kind.gives == "variables" else cast(Columns, given)
 
 
 def _named(variables: Sequence[Variable]) -> list[Variable]:

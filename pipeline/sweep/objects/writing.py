@@ -13,7 +13,6 @@ import numpy as np
 from pipeline.documents.tables.table import Table, packed
 from pipeline.documents.writing import yaml_text
 from pipeline.errors import InputError, Problem
-from pipeline.robot_files.reader import is_file, read_description
 from pipeline.sweep.content import FORMAT
 from pipeline.sweep.objects.columns import columns_of, is_table
 from pipeline.sweep.objects.motions import TIMES, angles_of, points_of, with_rotations
@@ -68,7 +67,9 @@ class Writer:
     files: dict[str, bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if hasattr(self.robot, "__fspath__") or (isinstance(self.robot, str) and is_file(self.robot)):
+        if hasattr(self.robot, "__fspath__") or (isinstance(self.robot, str) and catalog.is_file(self.robot)):
+            from pipeline.robot_files.reader import read_description  # with all its models: few sweeps need it
+
             self.robot = read_description(os.path.join(self.folder, self.robot))
 
     def text(self, sections: Mapping[str, Any]) -> str:

@@ -139,7 +139,7 @@ def near(robot: Robot, count: int) -> Near:
         places, errors = np.append(places, chosen), np.append(errors, _apart(force[chosen], wider))
         left = left[~np.isin(left, chosen)]
         others = float((errors / change[places]).max() * change[left].max(initial=0.0))
-        if len(places) > LONGER and others <= ESTIMATE:
+        if len(left) == 0 or (len(places) > LONGER and others <= ESTIMATE):
             break
         chosen = left[:LONGER]
     exact = _exact_errors(lines, states, force, places[np.argsort(-errors)], random)

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
     from robots.criteria.parts import Capsule, Capsules, Clearances, Errors, JointClearance
     from robots.formats.branch import on_branch
-    from robots.loads.declared import ElasticDrive, JointSpringLoad, ObjectLoad, SpringLoad, WrenchLoad
+    from robots.loads.declared import (
+        BushingLoad,
+        ElasticDrive,
+        JointSpringLoad,
+        ObjectLoad,
+        SpringLoad,
+        WrenchLoad,
+    )
     from robots.loads.family import at_time, with_loads
     from robots.loads.motors import with_motor_conditions
     from robots.loads.warming import with_warm_links
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FAMILIES",
     "Beam",
+    "BushingLoad",
     "Capsule",
     "Capsules",
     "Clearances",
@@ -53,6 +61,7 @@ __all__ = [
 
 _HOMES = {
     "Beam": "robots.criteria.elasticity",
+    "BushingLoad": "robots.loads.declared",
     "Capsule": "robots.criteria.parts",
     "Capsules": "robots.criteria.parts",
     "Clearances": "robots.criteria.parts",

@@ -265,8 +265,8 @@ CLASSES = {
     "Robot": "a robot, such as that of limbsweep.robots.build",
     "Family": "a family, such as that of limbsweep.robots.family",
     **{name: f"limbsweep.robots.{name}" for name in (
-        "Beam", "Capsule", "ElasticDrive", "JointClearance", "JointSpringLoad", "LinkCompliance", "ObjectLoad",
-        "SpringLoad", "WrenchLoad")},
+        "Beam", "BushingLoad", "Capsule", "ElasticDrive", "JointClearance", "JointSpringLoad", "LinkCompliance",
+        "ObjectLoad", "SpringLoad", "WrenchLoad")},
     **{name: f"limbsweep.robots.{name}, such as by its method of" for name in (
         "Capsules", "Clearances", "Elasticity", "Errors")},
     "ExcitationOptions": "limbsweep.ExcitationOptions",
@@ -318,7 +318,7 @@ ALIASES = {
     "Between": "Literal['linear', 'steps']",
     "LoadAxes": "Literal['world', 'platform']",
     "Acts": "Literal['both', 'pull', 'push']",
-    "DeclaredLoad": "WrenchLoad | SpringLoad | ObjectLoad | JointSpringLoad | ElasticDrive",
+    "DeclaredLoad": "WrenchLoad | SpringLoad | BushingLoad | ObjectLoad | JointSpringLoad | ElasticDrive",
     "Packages": "Mapping[str, str | PathLike[str]]",
 }
 """Names of annotations of other modules that stand for longer ones."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeVar
 
-from robots.types import BASE, ZERO, Number, Vector
+from robots.types import BASE, IDENTITY, ZERO, Matrix, Number, Vector
 
 Element = TypeVar("Element", "AppliedWrench", "Spring", "JointSpring", "AppliedWrench | Spring")
 
@@ -73,8 +73,45 @@ class Spring:
     other: int = BASE
     acts: Acts = "both"
 
+    def reaction(self) -> Spring:
+        """Return the element that acts on the other body."""
+        return replace(self, body=self.other, point=self.anchor, other=self.body, anchor=self.point)
 
-ForceElement = AppliedWrench | Spring
+
+@dataclass(frozen=True)
+class Bushing:
+    """Six springs and dampers between a frame of a body and a frame of another one, in the axes of the second.
+
+    The first frame is at `point` of the body and has `axes` (columns, in the body's axes); the second is at `anchor` of
+    `other`, the base or a link of the same limb, and has `anchor_axes`. Along them act `stiffness` [N/m] and `damping`
+    [N s/m], about them `turn_stiffness` [N m/rad] and `turn_damping` [N m s/rad] on the rotation vector between both
+    frames. With `reacts` the element is what this does to the body of the second frame: `body`, `point` and `axes` are
+    those of the second frame then, and `other` has the first.
+    """
+
+    body: int
+    point: Vector = ZERO
+    axes: Matrix = IDENTITY
+    anchor: Vector = ZERO
+    anchor_axes: Matrix = IDENTITY
+    stiffness: Vector = ZERO
+    damping: Vector = ZERO
+    turn_stiffness: Vector = ZERO
+    turn_damping: Vector = ZERO
+    damped: bool = False
+    turning: bool = False
+    other: int = BASE
+    reacts: bool = False
+
+    def reaction(self) -> Bushing:
+        """Return the element that acts on the other body."""
+        return replace(
+            self, body=self.other, point=self.anchor, axes=self.anchor_axes, other=self.body, anchor=self.point,
+            anchor_axes=self.axes, reacts=True,
+        )  # fmt: skip
+
+
+ForceElement = AppliedWrench | Spring | Bushing
 
 
 def laws_of(element: ForceElement | JointSpring) -> dict[str, ForceLaw]:

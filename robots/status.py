@@ -51,7 +51,8 @@ ADVICE: dict[Status, str] = {
     "nothing fits; lower the friction, or smooth its law",
     Status.JOINT_LIMIT: "a joint is beyond its limits; change the trajectory or the limits",
     Status.INTEGRATION_FAILED: "the integrator stopped before the end; use a smaller step or look for a singularity",
-    Status.NONFINITE: "a result is not a finite number; check the inputs for extreme values",
+    Status.NONFINITE: "a result is not a finite number; check the inputs for extreme values, springs whose ends meet, "
+    "and bushings whose frames are turned by more than 150 degrees to each other (`turn`, `to_turn`)",
     Status.COMPUTATION_FAILED: "the program itself failed here; `limbsweep status` has the reason: please report it",
     Status.PLATFORM_SINGULAR: "the actuators cannot hold the platform here (type 2), or, fewer than the freedoms, make "
     "this motion; keep the trajectory away",

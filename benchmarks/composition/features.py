@@ -193,6 +193,14 @@ def _spring(machine: Machine) -> Piece:
     return {"loads": {"balancer": {**row, "stiffness": 5.0 * machine.force, "damping": machine.force}}}
 
 
+def _bushing(machine: Machine) -> Piece:
+    row = {"kind": "bushing", "body": machine.link, "at": [0.05, 0.0, 0.0], "to": [0.0, 0.0, 0.3]}
+    along, about = [5.0 * machine.force] * 3, [0.0, 0.1 * machine.force, 0.2 * machine.force]
+    return {
+        "loads": {"mount": {**row, "stiffness": along, "damping": [0.0, machine.force, 0.0], "turn_damping": about}}
+    }
+
+
 def _object(machine: Machine) -> Piece:
     body = machine.link if machine.is_chain else "platform"
     row = {"kind": "object", "body": body, "mass": 0.2, "at": [0.0, 0.0, 0.05], "from": 0.01, "until": 0.2}
@@ -208,6 +216,7 @@ LOADS: Mapping[str, Feature] = {
     "wrench": _wrench,
     "wrench over time": _wave,
     "spring and damper": _spring,
+    "bushing": _bushing,
     "object": _object,
     "joint spring": lambda m: {
         "loads": {"coil": {"kind": "joint_spring", "joint": m.joint, "stiffness": 4.0 * m.force}}

@@ -103,6 +103,33 @@ class SpringLoad:
 
 @check_arguments
 @dataclass(frozen=True, eq=False)
+class BushingLoad:
+    """Springs and dampers along and about three axes, between a frame of a body and a frame of the base or a link.
+
+    The first frame is at the point `at` of the body [m] and turned by `turn` [degrees] about x, then y, then z of its
+    axes; the second is at `to`, turned by `to_turn`, in `other`: the platform or a link of the same limb, absent: the
+    base. Where both frames are the same the bushing is relaxed. `stiffness` [N/m] and `damping` [N s/m] are along the
+    axes of the second frame, `turn_stiffness` [N m/rad] and `turn_damping` [N m s/rad] about them, on the rotation
+    vector between both frames.
+
+        >>> ls.robots.BushingLoad("platform", (8e4, 8e4, 2e5), turn_stiffness=(50.0, 50.0, 90.0)).turn_stiffness
+        (50.0, 50.0, 90.0)
+    """
+
+    body: str
+    stiffness: Triple | None = None
+    damping: Triple | None = None
+    turn_stiffness: Triple | None = None
+    turn_damping: Triple | None = None
+    at: Triple | None = None
+    turn: Triple | None = None
+    to: Triple | None = None
+    to_turn: Triple | None = None
+    other: str | None = None
+
+
+@check_arguments
+@dataclass(frozen=True, eq=False)
 class ObjectLoad:
     """An object that a body carries: mass [kg], centre `at` in the body's frame [m], inertia about it [kg m^2].
 
@@ -181,7 +208,9 @@ STATE: Mapping[type, StateNames] = {
 }
 """Numbers of loads that may follow from the state, and names of what is their own."""
 
-BodyLoad = WrenchLoad | SpringLoad | ObjectLoad
+BodyLoad = WrenchLoad | SpringLoad | BushingLoad | ObjectLoad
+PairLoad = SpringLoad | BushingLoad
+"""Loads between two bodies."""
 JointLoad = JointSpringLoad | ElasticDrive
 DeclaredLoad = BodyLoad | JointLoad
 
@@ -205,6 +234,10 @@ MEASURES: Mapping[str, Measure] = {
     "rest_length": Measure("m", 0.0, "length without force but the preload"),
     "damping": Measure("N s/m", 0.0, "damping"),
     "preload": Measure("N", -LARGEST, "pull at the rest length"),
+    "turn": Measure("deg", -360.0, "turn of the frame"),
+    "to_turn": Measure("deg", -360.0, "turn of the frame on the other body"),
+    "turn_stiffness": Measure("N m/rad", 0.0, "stiffness about an axis"),
+    "turn_damping": Measure("N m s/rad", 0.0, "damping about an axis"),
     "mass": Measure("kg", 0.0, "mass"),
     "inertia": Measure("kg m^2", 0.0, "principal moment about its centre"),
 }
@@ -261,7 +294,7 @@ def parameters_of(name: str, load: DeclaredLoad) -> Iterator[Parameter]:
     for number in numbers_of(load):
         if not isinstance(number.given, str):
             measure = measures(load)[number.field]
-            upper = 1e2 if measure.unit == "m" else LARGEST
+            upper = {"m": 1e2, "deg": 360.0}.get(measure.unit, LARGEST)
             text = f"{measure.text} of {name}" + (f", {number.key[-1]}" if number.place >= 0 else "")
             yield Parameter(f"{name}_{number.key}", measure.unit, float(number.given), measure.lower, upper, text)
 
@@ -300,6 +333,9 @@ def check(name: str, load: DeclaredLoad) -> None:
         raise LoadError((name,), "a spring without force", "stiffness, damping, force or a table")
     if isinstance(load, SpringLoad) and _has_none(load, "stiffness", "preload", "damping", "table"):
         raise LoadError((name,), "a spring without force", "stiffness, preload, damping or a table")
+    if isinstance(load, BushingLoad) and _has_none(load, "stiffness", "damping", "turn_stiffness", "turn_damping"):
+        rule = "stiffness, damping, turn_stiffness or turn_damping"
+        raise LoadError((name,), "a bushing without force", rule)
     if isinstance(load, SpringLoad | JointSpringLoad):
         _check_table(name, load)
     if isinstance(load, SpringLoad) and load.acts not in (None, *get_args(Acts)):

@@ -26,7 +26,7 @@ from robots.criteria.selection import joint_names, platform_link, real_link_name
 from robots.drives import Drive
 from robots.expressions.expression import ParsedExpression
 from robots.formats.description import CONSTANTS, Description
-from robots.geometry import diagonal, joined, point
+from robots.geometry import about, diagonal, exact_circle, joined, point, product
 from robots.limits import Place, matches, select_actuators
 from robots.loads.declared import (
     AXES,
@@ -35,12 +35,14 @@ from robots.loads.declared import (
     STATE,
     TIME,
     BodyLoad,
+    BushingLoad,
     DeclaredLoad,
     ElasticDrive,
     JointLoad,
     JointSpringLoad,
     LoadError,
     ObjectLoad,
+    PairLoad,
     SpringLoad,
     WrenchLoad,
     check,
@@ -54,9 +56,9 @@ from robots.loads.signals import Breaks, Signal, carried, signals_of
 from robots.loads.wrapped import ExtendedDescription, LimbGroups
 from robots.model import PLATFORM, Family, Frame, Inertia, Limb, Link, Mechanism, Robot
 from robots.parameters import Parameter, ParameterError, nearest
-from robots.springs import AppliedWrench, ForceElement, ForceLaw, JointSpring, Spring
+from robots.springs import AppliedWrench, Bushing, ForceElement, ForceLaw, JointSpring, Spring
 from robots.trajectories.trajectory import WRENCH
-from robots.types import BASE, Number, Vector
+from robots.types import BASE, IDENTITY, Matrix, Number, Vector
 
 AXIS = (0.0, 0.0, 1.0)
 
@@ -237,10 +239,10 @@ def _on_limb(limb: Limb, body: int, name: str, load: DeclaredLoad, numbers: Mapp
         return with_spring(limb, body, name, load, numbers)
     if not isinstance(load, ObjectLoad):
         element = _element(body, name, load, numbers)
-        if isinstance(element, Spring) and isinstance(load, SpringLoad) and load.other is not None:
-            partner = _link_of(limb, load.other)
-            back = replace(element, body=partner, point=element.anchor, anchor=element.point, other=body)
-            return replace(limb, forces=(*limb.forces, replace(element, other=partner), back))
+        if isinstance(load, PairLoad) and load.other is not None:
+            assert isinstance(element, Spring | Bushing)
+            there = replace(element, other=_link_of(limb, load.other))
+            return replace(limb, forces=(*limb.forces, there, there.reaction()))
         return replace(limb, forces=(*limb.forces, element))
     link = limb.links[body]
     link = replace(link, inertia=_carrying(link.inertia, name, load, numbers))
@@ -254,7 +256,9 @@ def _link_of(limb: Limb, name: str) -> int:
     return next(k for k, link in enumerate(limb.links) if matches(link.body, name.rsplit(".", 1)[-1]))
 
 
-def _element(body: int, name: str, load: WrenchLoad | SpringLoad, numbers: Mapping[str, Number]) -> ForceElement:
+def _element(
+    body: int, name: str, load: WrenchLoad | PairLoad, numbers: Mapping[str, Number]
+) -> ForceElement:  # fmt: skip
     def scalar(field: str) -> Number:
         return numbers.get(f"{name}_{field}", 0.0)
 
@@ -268,6 +272,12 @@ def _element(body: int, name: str, load: WrenchLoad | SpringLoad, numbers: Mappi
             preload = _tabulated(name, load, numbers)
         lengths = triple("at"), triple("to"), stiffness, rest_length, damping, preload
         return Spring(body, *lengths, damped=load.damping is not None, acts=load.acts or "both")
+    if isinstance(load, BushingLoad):
+        damped = load.damping is not None or load.turn_damping is not None
+        turning = load.turn_stiffness is not None or load.turn_damping is not None
+        ends = triple("at"), _turned(triple("turn")), triple("to"), _turned(triple("to_turn"))
+        strengths = map(triple, ("stiffness", "damping", "turn_stiffness", "turn_damping"))
+        return Bushing(body, *ends, *strengths, damped=damped, turning=turning)
     if load.points is None:
         moment, force = triple("moment"), triple("force")
     else:
@@ -275,6 +285,15 @@ def _element(body: int, name: str, load: WrenchLoad | SpringLoad, numbers: Mappi
         mx, my, mz, fx, fy, fz = (numbers[f"{name}.{component}"] * scale for component in WRENCH)
         moment, force = (mx, my, mz), (fx, fy, fz)
     return AppliedWrench(body, triple("at"), moment, force, load.axes != "world")
+
+
+def _turned(angles: Vector) -> Matrix:
+    """Return the axes of a frame (columns) that is turned about x, then y, then z [degrees]."""
+    result = IDENTITY
+    for axis, angle in zip(AXES, angles, strict=True):
+        if not (isinstance(angle, float) and angle == 0.0):
+            result = product(about(axis, *exact_circle(angle)), result)
+    return result
 
 
 def _carrying(inertia: Inertia, name: str, load: ObjectLoad, constants: Mapping[str, Number]) -> Inertia:
@@ -358,7 +377,7 @@ def _places(mechanism: Mechanism, name: str, load: DeclaredLoad) -> Iterator[tup
         expected = "'world' or 'platform' for a platform" if is_platform else "'world' or 'link' for a link"
         raise LoadError((name, "axes"), repr(axes), expected)
     names = real_link_names(mechanism)
-    if isinstance(load, SpringLoad) and load.other is not None:
+    if isinstance(load, PairLoad) and load.other is not None:
         yield from _sprung_pairs(mechanism, names, name, load)
         return
     if is_platform:
@@ -374,9 +393,9 @@ def _places(mechanism: Mechanism, name: str, load: DeclaredLoad) -> Iterator[tup
 
 
 def _sprung_pairs(
-    mechanism: Mechanism, names: dict[str, Place], name: str, load: SpringLoad
+    mechanism: Mechanism, names: dict[str, Place], name: str, load: PairLoad
 ) -> Iterator[tuple[int, int]]:
-    """Instances and links with a spring to another link of the same limb. Raises LoadError."""
+    """Instances and links with a spring or bushing to another link of the same limb. Raises LoadError."""
     chain, plate = mechanism.is_chain, platform_link(mechanism)
     if plate is not None:
         names = {**names, ON_PLATFORM: (0, plate)}

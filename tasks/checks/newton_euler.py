@@ -21,10 +21,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
 
 from robots.model import PLATFORM, Closure, Instance, Limb, Link, Robot
-from robots.springs import ForceElement, Spring, at_state, state_with
-from robots.types import BASE
+from robots.springs import Bushing, ForceElement, Spring, at_state, state_with
+from robots.types import BASE, Matrix, Vector
 from tasks.dynamics.body_motions import BodyMotions, inertial_wrench, platform_motion
 from tasks.dynamics.inverse import RobotMotion
 from tasks.kernels.expression import Array
@@ -45,7 +46,9 @@ def applied_wrench(
     for element in elements:
         arm = body.turned(element.point)
         moment = np.zeros(3)
-        if isinstance(element, Spring):
+        if isinstance(element, Bushing):
+            moment, force = _bushing(element, body, None if element.other == BASE else links[element.other])
+        elif isinstance(element, Spring):
             force = _pull(element, body, arm, None if element.other == BASE else links[element.other], joints)
         else:
             acting = at_state(element, joints)
@@ -85,6 +88,53 @@ def _pull(
         pulls = np.asarray(gap / length * tension)
     meeting = (length == 0.0) & (spring.acts == "both") & (direct == 0.0)
     return np.where(meeting, -velocity * _column(spring.damping), pulls)
+
+
+def _bushing(bushing: Bushing, body: BodyMotions, other: BodyMotions | None) -> tuple[np.ndarray, np.ndarray]:
+    """(moment about its frame, force) (n, 3) of a bushing on its body: slopes of its energy, by SciPy's rotations."""
+    own = _frame(body, bushing.point, bushing.axes)
+    far = _frame(other, bushing.anchor, bushing.anchor_axes)
+    first, second = (far, own) if bushing.reacts else (own, far)
+    gap, axes = first.place - second.place, np.swapaxes(second.axes, 1, 2)
+    rate = first.velocity - second.velocity - np.cross(second.omega, gap)
+    stretch, speed, omega = (_applied(axes, x) for x in (gap, rate, first.omega - second.omega))
+    theta = Rotation.from_matrix(axes @ first.axes).as_rotvec()
+    tangent = _inverse_jacobian(theta)
+    force = -_applied(second.axes, stretch * _triple(bushing.stiffness) + speed * _triple(bushing.damping))
+    turning = theta * _triple(bushing.turn_stiffness) + _applied(tangent, omega) * _triple(bushing.turn_damping)
+    moment = -_applied(second.axes @ np.swapaxes(tangent, 1, 2), turning)
+    return (-moment - np.cross(gap, force), -force) if bushing.reacts else (moment, force)
+
+
+class _Frame(NamedTuple):
+    """Axes, place, angular velocity and velocity of the end of a bushing, world axes."""
+
+    axes: np.ndarray
+    place: np.ndarray
+    omega: np.ndarray
+    velocity: np.ndarray
+
+
+def _frame(body: BodyMotions | None, point: Vector, axes: Matrix) -> _Frame:
+    columns = np.stack([_triple(row) for row in axes], axis=1)
+    if body is None:
+        return _Frame(columns, _triple(point), np.zeros((1, 3)), np.zeros((1, 3)))
+    arm = body.turned(point)
+    return _Frame(body.rotation @ columns, body.position + arm, body.omega, body.velocity_of(arm))
+
+
+def _triple(vector: Vector) -> np.ndarray:
+    """Return a vector of numbers, or of numbers (n,), as rows (n or 1, 3)."""
+    return np.concatenate(np.broadcast_arrays(*(_column(x) for x in vector)), axis=1)
+
+
+def _inverse_jacobian(theta: np.ndarray) -> np.ndarray:
+    """Return the maps (n, 3, 3) from angular velocity to the rate of rotation vectors (n, 3)."""
+    angle = np.linalg.norm(theta, axis=1)[:, None, None]
+    skew = np.cross(theta[:, None, :], np.eye(3)[None]).swapaxes(1, 2)
+    half = 0.5 * np.where(angle > 0.0, angle, 1.0)
+    factor = np.where(angle > 1e-4, (1.0 - half / np.tan(half)) / (4.0 * half * half), 1.0 / 12.0)
+    return np.eye(3) - 0.5 * skew + factor * skew @ skew
 
 
 def _column(number: ArrayLike) -> np.ndarray:

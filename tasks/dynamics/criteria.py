@@ -17,7 +17,7 @@ from robots.arguments import check_arguments
 from robots.criteria.elasticity import Elasticity
 from robots.criteria.parts import Capsules, CriteriaParameters, Errors
 from robots.model import Mechanism, Robot
-from robots.springs import Spring
+from robots.springs import Bushing, Spring
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.criteria_inputs import check_parts
@@ -145,7 +145,9 @@ class SolvedPose:
 def has_springs(mechanism: Mechanism) -> bool:
     """Return whether loads of a robot have springs, on bodies or in joints."""
     elements = [*mechanism.platform.forces, *(element for limb_ in mechanism.limbs for element in limb_.forces)]
-    return any(isinstance(element, Spring) for element in elements) or any(limb_.springs for limb_ in mechanism.limbs)
+    return any(isinstance(element, Spring | Bushing) for element in elements) or any(
+        limb_.springs for limb_ in mechanism.limbs
+    )
 
 
 MOVED = 1e-5

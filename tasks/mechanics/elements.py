@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from robots.model import Platform
-from robots.springs import AppliedWrench, ForceElement, JointSpring, Spring, at_state, laws_of, state_with
+from robots.springs import AppliedWrench, Bushing, ForceElement, JointSpring, Spring, at_state, laws_of, state_with
 from robots.types import BASE
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, cross, dot, every, is_zero, reciprocal, sqrt, total, where
+from tasks.mechanics.bushings import BushingEnd, bushing_wrench
 from tasks.mechanics.kinematics import Pose, SpatialMotion
 
 
@@ -48,7 +49,10 @@ def elements_wrench(elements: Iterable[ForceElement], state: BodyState) -> tuple
     moment, force = np.zeros(3), np.zeros(3)
     for element in elements:
         arm = state.rotation @ array(element.point)
-        if isinstance(element, Spring):
+        if isinstance(element, Bushing):
+            turn, push = bushing_wrench(element, *_bushing_ends(element, state))
+            moment = moment + turn
+        elif isinstance(element, Spring):
             push = _pull(element, state, arm)
         else:
             acting = at_state(element, state.of_joint)
@@ -134,6 +138,21 @@ def _anchor(spring: Spring, state: BodyState) -> tuple[Array, Callable[[], Array
         return of_origin + cross(omega, arm)
 
     return anchor_body.position + arm, velocity
+
+
+def _bushing_ends(bushing: Bushing, state: BodyState) -> tuple[BushingEnd, BushingEnd]:
+    """Return the end of a bushing on its body, and the other one."""
+    own = _end(state, array(bushing.point), array(bushing.axes))
+    there, axes = array(bushing.anchor), array(bushing.anchor_axes)
+    if bushing.other == BASE:
+        return own, BushingEnd(axes, there, np.zeros(3), lambda: (np.zeros(3), np.zeros(3)))
+    assert state.others is not None, "only links have bushings to others"
+    return own, _end(state.others(bushing.other), there, axes)
+
+
+def _end(state: BodyState, point: Array, axes: Array) -> BushingEnd:
+    arm = state.rotation @ point
+    return BushingEnd(state.rotation @ axes, state.position + arm, arm, state.velocity)
 
 
 def _one_sided(spring: Spring, pull: Scalar, length: Scalar) -> Scalar:

@@ -8,7 +8,7 @@ from typing import Any
 
 from robots.coupled import COORDINATES
 from robots.model import Instance, Limb, Mechanism
-from robots.springs import AppliedWrench, ForceElement, ForceLaw, JointSpring, Spring
+from robots.springs import AppliedWrench, Bushing, ForceElement, ForceLaw, JointSpring, Spring
 from robots.types import BASE, Number
 
 PLATE = len(COORDINATES) - 1
@@ -30,7 +30,7 @@ def with_forces(tree: Limb, mechanism: Mechanism) -> Limb:
 
 def _of_body(element: ForceElement, instance: Instance, first: int) -> ForceElement:
     numbers = _renamed(element, instance)
-    if isinstance(element, Spring) and element.other != BASE:
+    if isinstance(element, Spring | Bushing) and element.other != BASE:
         numbers["other"] = element.other + first
     return replace(element, body=element.body + first, **numbers)
 

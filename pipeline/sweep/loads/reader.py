@@ -17,13 +17,14 @@ from pydantic import Field
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
-from pipeline.sweep.loads.sections import KINDS, LoadSection
+from pipeline.sweep.loads.sections import KINDS, SCALARS, VECTORS, LoadSection
 from pipeline.sweep.reading import FamilyContent, SweepReading
 from pipeline.sweep.sections import GroupName
 from pipeline.sweep.trajectories.loads import COLUMNS
 from pipeline.sweep.trajectories.reader import PointsReader, check_reach
 from robots.formats.description import Description
 from robots.loads.declared import (
+    BushingLoad,
     DeclaredLoad,
     ElasticDrive,
     JointSpringLoad,
@@ -96,48 +97,52 @@ def _load(report: Report, name: str, section: LoadSection, points: PointsReader)
         for key in map(_spelt, problems):
             report((*path, key), Got(f"{key} of a {section.kind}"), expected, key=True)
         return None
-    where, at = KINDS[section.kind][0], _triple(section.at)
-    on = getattr(section, where)
+    on = getattr(section, KINDS[section.kind][0])
     if on is None:
+        where = KINDS[section.kind][0]
         report(path, Got(f"a load without {where}"), f"{where} that it acts on", "Add it.")
         return None
-    if isinstance(section.force, tuple) == (section.kind == "joint_spring") and section.force is not None:
-        rule = "three components [N]" if section.kind == "wrench" else "a number or an expression [N m or N]"
-        report((*path, "force"), Got("another number of them"), rule)
-        return None
-    if section.kind == "joint_spring":
-        along = None if isinstance(section.force, tuple) else section.force
-        return JointSpringLoad(
-            on, section.stiffness, section.damping, section.rest_position, section.backlash, along,
-            section.table, section.argument, section.scale,
-        )  # fmt: skip
-    if isinstance(section.inertia, tuple) != (section.kind == "object") and section.inertia is not None:
-        rule = "three principal moments" if section.kind == "object" else "a number or an expression [kg m^2 or kg]"
-        report((*path, "inertia"), Got("another number of them"), rule)
-        return None
-    if section.kind == "elastic_drive":
-        inertia = None if isinstance(section.inertia, tuple) else section.inertia
-        return ElasticDrive(on, section.stiffness, section.damping, section.backlash, inertia)
-    if section.kind == "spring":
-        return SpringLoad(
-            on, section.stiffness, at, _triple(section.to), section.rest_length, section.damping,
-            section.preload, section.other, section.acts, section.table, section.argument, section.scale,
-        )  # fmt: skip
-    if section.kind == "object":
-        if section.mass is None:
-            report(path, Got("an object without mass"), "mass [kg]", "Add it.")
+    for key, rule in SCALARS.items():
+        value, vector = getattr(section, key), VECTORS.get((section.kind, key))
+        if value is not None and isinstance(value, tuple) != (vector is not None):
+            report((*path, key), Got("another number of them"), vector or rule)
             return None
-        moments = _triple(section.inertia) if isinstance(section.inertia, tuple) else None
-        return ObjectLoad(on, section.mass, at, moments, section.start, section.until)
+    if section.kind == "wrench":
+        return _wrench(path, on, section, points)
+    if section.kind == "object" and section.mass is None:
+        report(path, Got("an object without mass"), "mass [kg]", "Add it.")
+        return None
+    of, fields = RECORDS[section.kind]
+    return cast(DeclaredLoad, of(on, **{field: getattr(section, key) for key, field in fields.items()}))
+
+
+def _wrench(path: KeyPath, on: str, section: LoadSection, points: PointsReader) -> WrenchLoad | None:
     table: NDArray[np.float64] | None = None
     if section.file is not None:
         table = points.points({"file": section.file}, path, COLUMNS)
         if table is None:
             return None
     scale = 1.0 if table is not None and section.scale is None else section.scale
-    force = _triple(section.force if isinstance(section.force, tuple) else None)
-    moment = _triple(section.moment)
+    force, moment, at = (cast(Triple | None, x) for x in (section.force, section.moment, section.at))
     return WrenchLoad(on, force, moment, at, section.axes or "world", table, scale)
+
+
+def _record(kind: str, of: type[DeclaredLoad]) -> tuple[type[DeclaredLoad], Mapping[str, str]]:
+    """Return a class of loads, and its fields by key of a file."""
+    return of, {key: "stop" if key == "until" else key for key in KINDS[kind][1:]}
+
+
+RECORDS = {
+    kind: _record(kind, of)
+    for kind, of in (
+        ("spring", SpringLoad),
+        ("bushing", BushingLoad),
+        ("object", ObjectLoad),
+        ("joint_spring", JointSpringLoad),
+        ("elastic_drive", ElasticDrive),
+    )
+}
+"""Loads whose fields are keys of a file."""
 
 
 def _strange(section: LoadSection, said: set[str]) -> Iterator[str]:
@@ -148,7 +153,3 @@ def _strange(section: LoadSection, said: set[str]) -> Iterator[str]:
 def _spelt(field: str) -> str:
     """Return a key as it stands in a file."""
     return {"start": "from"}.get(field, field)
-
-
-def _triple(values: tuple[float | str, ...] | None) -> Triple | None:
-    return None if values is None else cast(Triple, tuple(values))

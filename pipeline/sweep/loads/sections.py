@@ -35,8 +35,9 @@ class LoadSection(Section):
     Some may follow from the state of the limb too, see `robots.loads.declared.STATE`.
     """
 
-    kind: Literal["wrench", "spring", "object", "joint_spring", "elastic_drive"] = Field(
-        description="`wrench`, `spring` to base or another link, `object`, spring in a joint, or elastic transmission"
+    kind: Literal["wrench", "spring", "bushing", "object", "joint_spring", "elastic_drive"] = Field(
+        description="`wrench`, `spring` or `bushing` to base or another link, `object`, spring in a joint, or elastic "
+        "transmission"
     )
     body: Text | None = Field(
         default=None,
@@ -70,20 +71,35 @@ class LoadSection(Section):
     scale: Value | None = Field(default=None, description="factor of the table; default: 1")
     to: Values | None = Field(
         default=None,
-        description="point of the base or of the `other` link that a spring leads to [m]; default: origin",
+        description="point of the base or of the `other` link that a spring or bushing leads to [m]; default: origin",
     )
     other: Text | None = Field(
-        default=None, description="of a spring: a second link, of the same limb, that it leads to; default: the base"
+        default=None,
+        description="of a spring or bushing: a second link, of the same limb, that it leads to; default: the base",
     )
+    turn: Values | None = Field(
+        default=None,
+        description="of a bushing: its axes on the body, turned about x, then y, then z of the body [degrees]; "
+        "default: those of the body",
+    )
+    to_turn: Values | None = Field(
+        default=None, description="of a bushing: the same on the base or the `other` link, whose axes it acts along"
+    )
+    turn_stiffness: Values | None = Field(default=None, description="of a bushing about its axes [N m/rad]; default: 0")
+    turn_damping: Values | None = Field(default=None, description="of a bushing about its axes [N m s/rad]; default: 0")
     acts: Literal["both", "pull", "push"] | None = Field(
         default=None,
         description="of a spring: `pull` alone, where it is longer than its rest length, or `push` alone, where it is "
         "shorter; default: both",
     )
-    stiffness: Value | None = Field(default=None, description="of a spring [N/m], in a joint [N m/rad or N/m]")
+    stiffness: OneOrThree | None = Field(
+        default=None, description="of a spring [N/m], in a joint [N m/rad or N/m]; of a bushing along three axes [N/m]"
+    )
     rest_length: Value | None = Field(default=None, description="of a spring [m]; default: 0")
-    damping: Value | None = Field(
-        default=None, description="of a spring, per rate of its length [N s/m], or of its joint; default: 0"
+    damping: OneOrThree | None = Field(
+        default=None,
+        description="of a spring, per rate of its length [N s/m], or of its joint; of a bushing along three axes "
+        "[N s/m]; default: 0",
     )
     rest_position: Value | None = Field(
         default=None, description="position of the joint at which its spring has no force [rad or m]; default: 0"
@@ -110,6 +126,10 @@ KINDS = {
         *("body", "at", "to", "other", "acts", "stiffness", "rest_length", "damping", "preload"),
         *("table", "argument", "scale"),
     ),
+    "bushing": (
+        *("body", "at", "turn", "to", "to_turn", "other"),
+        *("stiffness", "damping", "turn_stiffness", "turn_damping"),
+    ),
     "object": ("body", "at", "mass", "inertia", "start", "until"),
     "joint_spring": (
         *("joint", "stiffness", "damping", "rest_position", "backlash", "force"),
@@ -118,3 +138,19 @@ KINDS = {
     "elastic_drive": ("actuators", "stiffness", "damping", "backlash", "inertia"),
 }
 """Keys that a kind of load has beside `kind`; the first of them names the loaded part."""
+
+VECTORS = {
+    ("wrench", "force"): "three components [N]",
+    ("object", "inertia"): "three principal moments",
+    ("bushing", "stiffness"): "three numbers or expressions [N/m], along its axes",
+    ("bushing", "damping"): "three numbers or expressions [N s/m], along its axes",
+}
+"""Keys of kinds that are three numbers, where other kinds have one."""
+
+SCALARS = {
+    "force": "a number or an expression [N m or N]",
+    "inertia": "a number or an expression [kg m^2 or kg]",
+    "stiffness": "a number or an expression [N/m or N m/rad]",
+    "damping": "a number or an expression [N s/m or N m s/rad]",
+}
+"""The same keys of other kinds."""

@@ -23,6 +23,7 @@ from robots.formats import writing
 from robots.formats.description import Description, describe
 from robots.friction.laws import LAWS
 from robots.loads.declared import (
+    BushingLoad,
     DeclaredLoad,
     ElasticDrive,
     JointSpringLoad,
@@ -48,6 +49,7 @@ LISTED = 10_000
 LOAD_KINDS: Mapping[type, str] = {
     WrenchLoad: "wrench",
     SpringLoad: "spring",
+    BushingLoad: "bushing",
     ObjectLoad: "object",
     JointSpringLoad: "joint_spring",
     ElasticDrive: "elastic_drive",

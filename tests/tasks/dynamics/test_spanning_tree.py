@@ -101,6 +101,9 @@ PUSHED = ls.robots.with_loads(
         "tool": ls.robots.ObjectLoad("platform", 2.0, at=(0.0, 0.0, 0.0), start=0.0213),
         "spring": ls.robots.SpringLoad("proximal", 300.0, at=(0.1, 0.0, 0.2), to=(0.0, 0.0, 0.3), damping=2.0),
         "hinge": ls.robots.JointSpringLoad("right.2", 5.0, damping=0.3, force="2 * q_1"),
+        "mount": ls.robots.BushingLoad(
+            "platform", (90.0, 50.0, 70.0), (3.0, 2.0, 4.0), to=(0.05, 0.0, -0.5), to_turn=(0.0, 30.0, 0.0)
+        ),
     },
 )
 SMOOTH = {"law": "coulomb_viscous", "coulomb": 0.5, "viscous": 0.2, "width": 0.05}

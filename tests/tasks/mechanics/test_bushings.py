@@ -1,4 +1,4 @@
-"""Bushings: the Newton-Euler system, an independent integration of a body that hangs in one, energy, stiffness, files."""
+"""Bushings: the Newton-Euler system, an independent integration of a body in one, its energy, stiffness, files."""
 
 from __future__ import annotations
 

@@ -1,17 +1,19 @@
 """One case of a motion with friction in adaptive steps, between the instants at which modes of joints end.
 
 An integrator of scipy, DOP853, or Radau where friction is stiff, goes from one event to the next: a joint comes to
-rest, breaks away, or its law forgets that it was at rest.
+rest, breaks away, or its law forgets that it was at rest. Steps end at corners of the forces of one-sided springs and
+backlashes too, see `tasks.dynamics.corners`: a step with one inside is taken again up to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.integrate import DenseOutput, OdeSolver
 from scipy.optimize import brentq
 
+from tasks.dynamics.corners import Path, Tolerances, Watch, steps_up_to
 from tasks.dynamics.forces_over_step import Pushes
 from tasks.dynamics.instant.moments import JointModes, Moment, StateRates
 from tasks.dynamics.integration import MotionSystem, forced
@@ -30,13 +32,20 @@ EVENTS = 10_000
 """Events after which a case has come to its end."""
 
 
+NONE, MODE, CORNER = "", "mode", "corner"
+"""Events at the end of a step: none, the mode of a joint ends, a force has a corner."""
+
+
 class AdaptiveCase:
     """One case under way; states are (size,), in kernels repeated over the lanes."""
 
-    def __init__(self, system: MotionSystem, pushes: Pushes, solver: type[OdeSolver], rtol: float, atol: float):
-        self.system, self.pushes = system, pushes
+    def __init__(
+        self, system: MotionSystem, pushes: Pushes, solver: type[OdeSolver], rtol: float, atol: float,
+        watch: Watch | None = None,
+    ):  # fmt: skip
+        self.system, self.pushes, self.watch = system, pushes, watch
         self.solver = solver
-        self.tolerances = {"rtol": rtol, "atol": atol}
+        self.tolerances: Tolerances = {"rtol": rtol, "atol": atol}
         self.inside: float | None = None  # of the stretch of time between jumps that is under way
         self.effort = Effort(np.inf)
 
@@ -45,6 +54,10 @@ class AdaptiveCase:
         self.effort.evaluations += 1
         wide = np.repeat(state[:, None], padded(1), axis=1)
         return self.system.rates(wide, modes, self.force(time, wide))
+
+    def _change(self, modes: JointModes) -> Callable[[float, np.ndarray], np.ndarray]:
+        """Return the rates of states over time in some modes."""
+        return lambda time, state: self.rates(time, state, modes).rate[:, 0]
 
     def force(self, time: float, wide: np.ndarray) -> np.ndarray:
         """Return what acts at a time in a state (size, lanes)."""
@@ -66,16 +79,16 @@ class AdaptiveCase:
                 # an explicit solver would look for its first step for ever
                 if self.effort.crawls(time) or not np.isfinite(now.rates.rate).all():
                     break
-                solver = self.solver(
-                    lambda t, y, modes=now.modes: self.rates(t, y, modes).rate[:, 0],
-                    time, now.state[:, 0], end, **self.tolerances,
-                )  # fmt: skip
-                event = False
+                solver = self.solver(self._change(now.modes), time, now.state[:, 0], end, **self.tolerances)
+                event = NONE
                 for reached, dense, event in self._until_event(solver, now):
                     while waiting and waiting[0] <= reached:
                         yield float(waiting[0]), self._at(float(waiting.pop(0)), dense, now.modes)
                     time = reached
-                    if event:
+                    if event == CORNER:
+                        there = self._at(reached, dense, now.modes)
+                        now = forced(self.system, there, self.force(reached, there.state))
+                    elif event:
                         now = self._after(reached, dense, now)
                     elif reached >= end and waiting:
                         now = self._at(end, dense, now.modes)
@@ -89,29 +102,41 @@ class AdaptiveCase:
         for left in waiting:
             yield float(left), lost
 
-    def _until_event(self, solver: OdeSolver, start: Moment) -> Iterator[tuple[float, DenseOutput, bool]]:
+    def _until_event(self, solver: OdeSolver, start: Moment) -> Iterator[tuple[float, DenseOutput, str]]:
         """Each step of the solver, the last one up to the event where there is one; none where it gets stuck."""
         whole, slow = self.effort.whole, 0
         while solver.status == "running":
             try:
+                if self.watch is not None:
+                    self.watch.shorten(solver)
                 solver.step()
             except ValueError:  # an implicit solver whose Jacobian has no number
                 return
             if solver.status == "failed" or not np.isfinite(solver.y).all():
                 return
             dense = solver.dense_output()
+            corner = None if self.watch is None else self._corner(self.watch, solver, dense)
+            if corner is not None and self._past(corner, dense(corner), start) >= 0.0:
+                change = self._change(start.modes)
+                for reached, between in steps_up_to(self.solver, change, dense, corner, self.tolerances):
+                    yield reached, between, CORNER if reached >= corner else NONE
+                return
             if self._past(solver.t, solver.y, start) < 0.0:
                 low = self._under_way(dense, float(solver.t_old), float(solver.t), start)
                 known = low < solver.t
-                yield self._first(dense, low, float(solver.t), start) if known else float(solver.t_old), dense, True
+                yield self._first(dense, low, float(solver.t), start) if known else float(solver.t_old), dense, MODE
                 return
             changed = self._forgets(solver.t, solver.y, start)
-            yield float(solver.t), dense, changed
+            yield float(solver.t), dense, MODE if changed else NONE
             slow = slow + 1 if solver.step_size < SLOW * whole else 0
             if changed or solver.step_size < SHORT * whole or slow > PATIENCE:
                 return
             if self.effort.crawls(float(solver.t)):
                 return
+
+    def _corner(self, watch: Watch, solver: OdeSolver, dense: DenseOutput) -> float | None:
+        """Return the first instant of the last step at which a force has a corner."""
+        return watch.first(Path.of_step(solver, dense), float(solver.t_old), float(solver.t))
 
     def _under_way(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:
         """The first instant at which no mode has ended, `high` where there is none.

@@ -25,6 +25,7 @@ from robots.status import Status
 from robots.stops import Stops
 from tasks.dynamics import free_motion, inputs, spanning_tree
 from tasks.dynamics.adaptive import AdaptiveCase
+from tasks.dynamics.corners import Watch, gaps_of_system, has_corners
 from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.forces_over_step import Acting, Cases
 from tasks.dynamics.forward import begun, opened, over_time, series
@@ -138,7 +139,8 @@ def simulate_chain_adaptive(
     `simulate_chain`, without batch dims.
     """
     system = chain_system(robot, forces, environment)
-    moments = _moments(system, opened(robot, system, state, forces, environment, float(clock.instants[0])), clock)
+    cases = opened(robot, system, state, forces, environment, float(clock.instants[0]))
+    moments = _moments(robot, system, cases, clock)
     return _accepted(robot, chain_motion(system, moments, ()), environment, clock)
 
 
@@ -147,7 +149,8 @@ def simulate_platform_adaptive(
 ) -> Simulation:
     """The same of a parallel robot; other arguments as in `simulate_platform`."""
     system = platform_system(robot, forces, environment)
-    moments = _moments(system, opened(robot, system, state, forces, environment, float(clock.instants[0])), clock)
+    cases = opened(robot, system, state, forces, environment, float(clock.instants[0]))
+    moments = _moments(robot, system, cases, clock)
     return _accepted(robot, platform_motion(system, moments, ()), environment, clock)
 
 
@@ -165,7 +168,7 @@ def _accepted(robot: Robot, motion: M, environment: Environment, clock: Adaptive
 _FAILED = np.asarray(Status.INTEGRATION_FAILED, dtype=np.int8)
 
 
-def _moments(system: MotionSystem, cases: Cases, clock: AdaptiveSteps) -> list[tuple[float, Moment]]:
+def _moments(robot: Robot, system: MotionSystem, cases: Cases, clock: AdaptiveSteps) -> list[tuple[float, Moment]]:
     if cases.batch:
         what = "position, twist" if system.layout.platform else "q, qd"
         raise ValueError(f"{what}, force, ...: got batch dims {cases.batch}; expected one case, or method 'fixed'")
@@ -174,7 +177,8 @@ def _moments(system: MotionSystem, cases: Cases, clock: AdaptiveSteps) -> list[t
         raise ValueError(f"solver: got {method_used!r}; {nearest(method_used, SOLVERS)}")
     with np.errstate(all="ignore"):  # a failed case holds NaN
         now = begun(system, cases, 1.0)
-        case = AdaptiveCase(system, cases.pushes, SOLVERS[method_used], clock.rtol, clock.atol)
+        watch = Watch(gaps_of_system(robot, system)) if has_corners(robot) else None
+        case = AdaptiveCase(system, cases.pushes, SOLVERS[method_used], clock.rtol, clock.atol, watch)
         return list(case.moments(now, clock.instants))
 
 
@@ -300,7 +304,7 @@ def simulate_adaptive(
         return _on_tree(robot, state, forces, environment, clock, stops).result(clock)
     if robot.mechanism.is_chain:
         motion: Simulation | ChainMotion = simulate_chain_adaptive(robot, state, forces, environment, clock)
-    elif _with_joints(robot, state, forces, environment) or balance is not None or solver is not None:
+    elif _with_joints(robot, state, forces, environment) or {balance, solver} != {None} or has_corners(robot):
         motion = simulate_platform_adaptive(robot, state, forces, environment, clock)
     else:
         motion = free_motion.simulate_adaptive(robot, state, forces, environment.gravity, clock)

@@ -19,6 +19,7 @@ from robots.loads.signals import Breaks
 from robots.model import Robot
 from robots.status import Status
 from robots.stops import Stops
+from tasks.dynamics.corners import Watch, gaps_of_tree, has_corners
 from tasks.dynamics.forces_over_step import Cases, HeldForces, Push
 from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.inverse import inverse_kinematics
@@ -160,7 +161,9 @@ class TreeRun:
         now, status = started(machine, self.cases.state, inverse_kinematics)
         moments = [(float(clock.instants[0]), Walk(machine, now, status, machine.free(), np.zeros(1)))]
         if status[0] == Status.OK:
-            moments += AdaptiveTree(self.pushes, clock).moments(moments[0][1])
+            robot = machine.coordinates.robots[0]
+            watch = Watch(gaps_of_tree(robot)) if has_corners(robot) else None
+            moments += AdaptiveTree(self.pushes, clock, watch).moments(moments[0][1])
         last = moments[-1][1]
         ended = last if last.is_over else replace(last, status=np.array([float(Status.INTEGRATION_FAILED)]))
         moments += [(float(time), ended) for time in clock.instants[len(moments) :]]

@@ -17,6 +17,7 @@ from scipy.integrate import DOP853
 
 from robots.loads.signals import Breaks, Piece
 from robots.status import Status
+from tasks.dynamics.corners import Path, Tolerances, Watch, steps_up_to
 from tasks.dynamics.forces_over_step import Push
 from tasks.dynamics.records import AdaptiveSteps, Effort
 from tasks.dynamics.tree_equations import CLOSED, LOST, RK4, SOFT, Held, TreeMachine, TreeState
@@ -119,14 +120,14 @@ Way = Callable[[float], Numbers]
 
 
 class AdaptiveTree:
-    """One case in steps of scipy's DOP853, between impacts at stops and jumps of loads.
+    """One case in steps of scipy's DOP853, between impacts at stops, corners of forces and jumps of loads.
 
     Where rows nearly depend on each other it takes parts of a usual step by the method of constant steps: rounding
     errors of forces would make an adaptive step shorter and shorter there.
     """
 
-    def __init__(self, pushes: OverTime, clock: AdaptiveSteps):
-        self.pushes, self.clock = pushes, clock
+    def __init__(self, pushes: OverTime, clock: AdaptiveSteps, watch: Watch | None = None):
+        self.pushes, self.clock, self.watch = pushes, clock, watch
         self.waiting = [float(time) for time in clock.instants[1:]]
         self.first, self.last = float(clock.instants[0]), float(clock.instants[-1])
         self.effort = Effort(self.last - self.first)
@@ -173,8 +174,11 @@ class AdaptiveTree:
             return _flat(walk.machine.change(self._push(walk, piece, time, there), 0.0, there, walk.contacts).rates)
 
         end, contacts = piece.start + piece.length, walk.contacts
-        solver = DOP853(change, time, _flat(walk.now), end, rtol=self.clock.rtol, atol=self.clock.atol)
+        tolerances: Tolerances = {"rtol": self.clock.rtol, "atol": self.clock.atol}
+        solver = DOP853(change, time, _flat(walk.now), end, **tolerances)
         while solver.status == "running":
+            if self.watch is not None:
+                self.watch.shorten(solver)
             solver.step()
             if solver.status == "failed" or self.effort.crawls(float(solver.t)) or not np.isfinite(solver.y).all():
                 yield np.nan, walk.failed(), solver.dense_output()
@@ -182,6 +186,15 @@ class AdaptiveTree:
             dense = solver.dense_output()
             self.usual = max(FADING * self.usual, float(solver.t) - float(solver.t_old))
             time = self._event(walk, piece, dense, (float(solver.t_old), float(solver.t)))
+            corner = (
+                None if self.watch is None else self.watch.first(Path.of_step(solver, dense), float(solver.t_old), time)
+            )
+            if corner is not None:
+                for reached, way in steps_up_to(DOP853, change, dense, corner, tolerances):
+                    there = self._unpacked(walk, way(reached))
+                    walk = walk.closed(there, self._push(walk, piece, reached, there))
+                    yield reached, walk, way
+                return
             there = self._unpacked(walk, solver.y if time == solver.t else dense(time))
             undecided = Status.SINGULAR if self.waiting else Status.OK
             walk = walk.closed(there, self._push(walk, piece, time, there), undecided=undecided)

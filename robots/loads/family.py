@@ -275,9 +275,9 @@ def _element(
     if isinstance(load, BushingLoad):
         damped = load.damping is not None or load.turn_damping is not None
         turning = load.turn_stiffness is not None or load.turn_damping is not None
-        ends = triple("at"), _turned(triple("turn")), triple("to"), _turned(triple("to_turn"))
-        strengths = map(triple, ("stiffness", "damping", "turn_stiffness", "turn_damping"))
-        return Bushing(body, *ends, *strengths, damped=damped, turning=turning)
+        axes, anchor_axes = _turned(triple("turn")), _turned(triple("to_turn"))
+        along, about = (triple("stiffness"), triple("damping")), (triple("turn_stiffness"), triple("turn_damping"))
+        return Bushing(body, triple("at"), axes, triple("to"), anchor_axes, *along, *about, damped, turning)
     if load.points is None:
         moment, force = triple("moment"), triple("force")
     else:

@@ -113,7 +113,7 @@ def _load(report: Report, name: str, section: LoadSection, points: PointsReader)
         report(path, Got("an object without mass"), "mass [kg]", "Add it.")
         return None
     of, fields = RECORDS[section.kind]
-    return cast(DeclaredLoad, of(on, **{field: getattr(section, key) for key, field in fields.items()}))
+    return of(on, **{field: getattr(section, key) for key, field in fields.items()})
 
 
 def _wrench(path: KeyPath, on: str, section: LoadSection, points: PointsReader) -> WrenchLoad | None:

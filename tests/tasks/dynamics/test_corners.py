@@ -86,7 +86,7 @@ def test_backlash_keeps_energy() -> None:
 def test_all_joints_of_a_tree_meet_the_same_corners() -> None:
     robot = ls.robots.build("five_bar")
     home = np.array(robot.mechanism.platform.home.position, dtype=float)
-    springs = {
+    springs: dict[str, Any] = {
         "rope": ls.robots.SpringLoad(
             "platform", 2000.0, to=(home[0], 0.0, home[2] + 0.3), rest_length=0.305, acts="pull", damping=5.0
         ),
@@ -95,7 +95,7 @@ def test_all_joints_of_a_tree_meet_the_same_corners() -> None:
     }
     state = ls.State(position=home, twist=[0.0, 0.0, 0.0, 0.4, 0.0, -0.6])
     exact: dict[str, Any] = {"method": "adaptive", "rtol": 1e-10, "atol": 1e-12}
-    run = [ls.robots.with_loads(robot, springs), state, ls.Forces(actuator=[0.0, 0.0]), [0.0, 0.1, 0.2]]
+    run: list[Any] = [ls.robots.with_loads(robot, springs), state, ls.Forces(actuator=[0.0, 0.0]), [0.0, 0.1, 0.2]]
     plain, tree = ls.simulate(*run, **exact), ls.simulate(*run, **exact, integrator="spanning_tree")
     assert plain.status == tree.status == Status.OK
     np.testing.assert_allclose(plain.position, tree.position, rtol=0.0, atol=1e-9)

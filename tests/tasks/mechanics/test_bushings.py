@@ -118,8 +118,8 @@ def _independent(times: np.ndarray, turn: Rotation, omega: np.ndarray) -> np.nda
 
 def test_a_body_in_a_bushing_moves_as_the_slopes_of_its_energy_have_it() -> None:
     times = np.linspace(0.0, 1.0, 11)
-    still = {"gravity": (0.0, 0.0, 0.0), "rtol": 1e-11, "atol": 1e-12}
-    motion = simulate_adaptive(_hung(), force=np.zeros(6), times=times, q=START[:6], qd=START[6:], **still)
+    still: dict[str, Any] = {"gravity": (0.0, 0.0, 0.0), "rtol": 1e-11, "atol": 1e-12}
+    motion: Any = simulate_adaptive(_hung(), force=np.zeros(6), times=times, q=START[:6], qd=START[6:], **still)
     assert motion.status == Status.OK
     turns = _turn_of(motion.q)
     omega = _omega(START)
@@ -142,7 +142,9 @@ def test_energy_stays_without_damping_and_falls_with_it() -> None:
     fine: dict[str, Any] = {"gravity": (0.0, 0.0, 0.0), "rtol": 1e-12, "atol": 1e-13}
     damping = {"damping": (8.0, 8.0, 8.0), "turn_damping": (0.3, 0.3, 0.3)}
     for more, kept in (({}, True), (damping, False)):
-        motion = simulate_adaptive(_hung(**more), force=np.zeros(6), times=times, q=START[:6], qd=START[6:], **fine)
+        motion: Any = simulate_adaptive(
+            _hung(**more), force=np.zeros(6), times=times, q=START[:6], qd=START[6:], **fine
+        )
         rows = [np.concatenate([q, qd]) for q, qd in zip(motion.q, motion.qd, strict=True)]
         energy = [
             0.5 * (MASS * row[6:9] @ row[6:9] + MOMENTS @ _omega(row) ** 2) + _energy(row[:3], _turn_of(row[:6]))
@@ -196,7 +198,9 @@ LINE = "other: link, stiffness: [300, 200, 500], turn_damping: [0, 0.1, 0], turn
 def test_a_sweep_has_them_with_their_numbers_as_parameters() -> None:
     results = run(Sweep.from_text(SWEEP.format(more=LINE))).isel(trajectory=0, friction=0)
     names = {"q": "joint_position", "qd": "joint_velocity", "qdd": "joint_acceleration"}
-    crank = {key: results[name].isel(design=0, limb=0, joint=0).values[:, None] for key, name in names.items()}
+    crank: dict[str, Any] = {
+        key: results[name].isel(design=0, limb=0, joint=0).values[:, None] for key, name in names.items()
+    }
     for k, along in enumerate((300.0, 600.0)):
         load = BushingLoad(
             "rocker", (along, 200.0, 500.0), None, None, (0.0, 0.1, 0.0), turn=(20.0, 0.0, 90.0), other="link"

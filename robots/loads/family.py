@@ -241,8 +241,8 @@ def _on_limb(limb: Limb, body: int, name: str, load: DeclaredLoad, numbers: Mapp
         element = _element(body, name, load, numbers)
         if isinstance(load, PairLoad) and load.other is not None:
             assert isinstance(element, Spring | Bushing)
-            there = replace(element, other=_link_of(limb, load.other))
-            return replace(limb, forces=(*limb.forces, there, there.reaction()))
+            joined_element = replace(element, other=_link_of(limb, load.other))
+            return replace(limb, forces=(*limb.forces, joined_element, joined_element.reaction()))
         return replace(limb, forces=(*limb.forces, element))
     link = limb.links[body]
     link = replace(link, inertia=_carrying(link.inertia, name, load, numbers))

@@ -92,9 +92,9 @@ def _pull(
 
 def _bushing(bushing: Bushing, body: BodyMotions, other: BodyMotions | None) -> tuple[np.ndarray, np.ndarray]:
     """(moment about its frame, force) (n, 3) of a bushing on its body: slopes of its energy, by SciPy's rotations."""
-    own = _frame(body, bushing.point, bushing.axes)
+    near = _frame(body, bushing.point, bushing.axes)
     far = _frame(other, bushing.anchor, bushing.anchor_axes)
-    first, second = (far, own) if bushing.reacts else (own, far)
+    first, second = (far, near) if bushing.reacts else (near, far)
     gap, axes = first.place - second.place, np.swapaxes(second.axes, 1, 2)
     rate = first.velocity - second.velocity - np.cross(second.omega, gap)
     stretch, speed, omega = (_applied(axes, x) for x in (gap, rate, first.omega - second.omega))

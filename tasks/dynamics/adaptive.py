@@ -13,7 +13,7 @@ import numpy as np
 from scipy.integrate import DenseOutput, OdeSolver
 from scipy.optimize import brentq
 
-from tasks.dynamics.corners import Path, Tolerances, Watch, steps_up_to
+from tasks.dynamics.corners import StepPath, Tolerances, Watch, steps_up_to
 from tasks.dynamics.forces_over_step import Pushes
 from tasks.dynamics.instant.moments import JointModes, Moment, StateRates
 from tasks.dynamics.integration import MotionSystem, forced
@@ -136,7 +136,7 @@ class AdaptiveCase:
 
     def _corner(self, watch: Watch, solver: OdeSolver, dense: DenseOutput) -> float | None:
         """Return the first instant of the last step at which a force has a corner."""
-        return watch.first(Path.of_step(solver, dense), float(solver.t_old), float(solver.t))
+        return watch.first(StepPath.of_step(solver, dense), float(solver.t_old), float(solver.t))
 
     def _under_way(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:
         """The first instant at which no mode has ended, `high` where there is none.

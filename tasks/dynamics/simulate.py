@@ -25,11 +25,12 @@ from robots.status import Status
 from robots.stops import Stops
 from tasks.dynamics import free_motion, inputs, spanning_tree
 from tasks.dynamics.adaptive import AdaptiveCase
-from tasks.dynamics.corners import Watch, gaps_of_system, has_corners
+from tasks.dynamics.corners import Watch
 from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.forces_over_step import Acting, Cases
 from tasks.dynamics.forward import begun, opened, over_time, series
 from tasks.dynamics.free_motion import Feedback, Form
+from tasks.dynamics.gaps import gaps_of_system, gaps_of_tree, has_corners
 from tasks.dynamics.instant.moments import Moment
 from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.motions import ChainMotion, Simulation
@@ -344,7 +345,8 @@ def _on_tree(
     system = MotionSystem.of(robot, forces.friction, environment.gravity, base=moves, load_with_platform=turned)
     first = clock.start if isinstance(clock, FixedSteps) else float(clock.instants[0])
     cases = opened(robot, system, state, forces, environment, first)
-    return spanning_tree.TreeRun.of_cases(robot, system, cases, stops)
+    watch = Watch(gaps_of_tree(robot)) if has_corners(robot) else None
+    return spanning_tree.TreeRun.of_cases(robot, system, cases, stops, watch)
 
 
 def _with_joints(robot: Robot, state: State, forces: Forces, environment: Environment) -> bool:

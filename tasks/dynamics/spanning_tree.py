@@ -19,7 +19,7 @@ from robots.loads.signals import Breaks
 from robots.model import Robot
 from robots.status import Status
 from robots.stops import Stops
-from tasks.dynamics.corners import Watch, gaps_of_tree, has_corners
+from tasks.dynamics.corners import Watch
 from tasks.dynamics.forces_over_step import Cases, HeldForces, Push
 from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.inverse import inverse_kinematics
@@ -88,15 +88,21 @@ def refuse(
 
 @dataclass(frozen=True)
 class TreeRun:
-    """A batch of cases of a robot, the first state (size, padded samples), what acts on them, and their batch dims."""
+    """A batch of cases of a robot, the first state (size, padded samples), what acts on them, and their batch dims.
+
+    watch: corners of the forces of one case, at which adaptive steps end.
+    """
 
     machine: TreeMachine
     cases: Cases
     pushes: OverTime
     batch: tuple[int, ...]
+    watch: Watch | None = None
 
     @classmethod
-    def of_cases(cls, robot: Robot, system: MotionSystem, cases: Cases, stops: Stops) -> TreeRun:
+    def of_cases(
+        cls, robot: Robot, system: MotionSystem, cases: Cases, stops: Stops, watch: Watch | None = None
+    ) -> TreeRun:  # fmt: skip
         """From cases of a robot, whose request `refuse` has let through. Raises ParameterError for wrong stops."""
         count = int(np.prod(cases.batch, dtype=int))
         kind = OfChain if robot.mechanism.is_chain else OfPlatform
@@ -104,7 +110,7 @@ class TreeRun:
         instant, first = system.instant, coordinates.before_limbs
         friction = TreeFriction.of(robot.family, instant.groups, instant.constants.friction, first)
         ends = TreeStops.of(robot.mechanism, stops, first)
-        return cls(TreeMachine(system, coordinates, friction, ends, count), cases, cases.pushes, cases.batch)
+        return cls(TreeMachine(system, coordinates, friction, ends, count), cases, cases.pushes, cases.batch, watch)
 
     @property
     def is_joint(self) -> bool:
@@ -161,9 +167,7 @@ class TreeRun:
         now, status = started(machine, self.cases.state, inverse_kinematics)
         moments = [(float(clock.instants[0]), Walk(machine, now, status, machine.free(), np.zeros(1)))]
         if status[0] == Status.OK:
-            robot = machine.coordinates.robots[0]
-            watch = Watch(gaps_of_tree(robot)) if has_corners(robot) else None
-            moments += AdaptiveTree(self.pushes, clock, watch).moments(moments[0][1])
+            moments += AdaptiveTree(self.pushes, clock, self.watch).moments(moments[0][1])
         last = moments[-1][1]
         ended = last if last.is_over else replace(last, status=np.array([float(Status.INTEGRATION_FAILED)]))
         moments += [(float(time), ended) for time in clock.instants[len(moments) :]]

@@ -17,7 +17,7 @@ from scipy.integrate import DOP853
 
 from robots.loads.signals import Breaks, Piece
 from robots.status import Status
-from tasks.dynamics.corners import Path, Tolerances, Watch, steps_up_to
+from tasks.dynamics.corners import StepPath, Tolerances, Watch, steps_up_to
 from tasks.dynamics.forces_over_step import Push
 from tasks.dynamics.records import AdaptiveSteps, Effort
 from tasks.dynamics.tree_equations import CLOSED, LOST, RK4, SOFT, Held, TreeMachine, TreeState
@@ -187,7 +187,9 @@ class AdaptiveTree:
             self.usual = max(FADING * self.usual, float(solver.t) - float(solver.t_old))
             time = self._event(walk, piece, dense, (float(solver.t_old), float(solver.t)))
             corner = (
-                None if self.watch is None else self.watch.first(Path.of_step(solver, dense), float(solver.t_old), time)
+                None
+                if self.watch is None
+                else self.watch.first(StepPath.of_step(solver, dense), float(solver.t_old), time)
             )
             if corner is not None:
                 for reached, way in steps_up_to(DOP853, change, dense, corner, tolerances):

@@ -42,9 +42,9 @@ class BushingEnd:
         return omega, of_origin + cross(omega, self.arm)
 
 
-def bushing_wrench(bushing: Bushing, own: BushingEnd, far: BushingEnd) -> tuple[Array, Array]:
-    """Return (moment about the origin of the frame of the first end, force) on the body of `own`, axes of the base."""
-    first, second = (far, own) if bushing.reacts else (own, far)
+def bushing_wrench(bushing: Bushing, near: BushingEnd, far: BushingEnd) -> tuple[Array, Array]:
+    """Return (moment about the origin of the frame of the first end, force) on the body of `near`, axes of the base."""
+    first, second = (far, near) if bushing.reacts else (near, far)
     force, moment = _pull(bushing, first, second), _turn(bushing, first, second)
     if not bushing.reacts:
         return moment, force

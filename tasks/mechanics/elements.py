@@ -142,12 +142,12 @@ def _anchor(spring: Spring, state: BodyState) -> tuple[Array, Callable[[], Array
 
 def _bushing_ends(bushing: Bushing, state: BodyState) -> tuple[BushingEnd, BushingEnd]:
     """Return the end of a bushing on its body, and the other one."""
-    own = _end(state, array(bushing.point), array(bushing.axes))
-    there, axes = array(bushing.anchor), array(bushing.anchor_axes)
+    near = _end(state, array(bushing.point), array(bushing.axes))
+    place, axes = array(bushing.anchor), array(bushing.anchor_axes)
     if bushing.other == BASE:
-        return own, BushingEnd(axes, there, np.zeros(3), lambda: (np.zeros(3), np.zeros(3)))
+        return near, BushingEnd(axes, place, np.zeros(3), lambda: (np.zeros(3), np.zeros(3)))
     assert state.others is not None, "only links have bushings to others"
-    return own, _end(state.others(bushing.other), there, axes)
+    return near, _end(state.others(bushing.other), place, axes)
 
 
 def _end(state: BodyState, point: Array, axes: Array) -> BushingEnd:

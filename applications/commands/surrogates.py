@@ -9,7 +9,7 @@ import click
 
 from applications.commands.study_tables import TableRows, numbers, opened, question_of, show
 from applications.commands.terminal import forced
-from applications.studies.columns import refuse, unit
+from applications.studies.columns import objective, refuse, unit, value_of
 from applications.studies.surrogate import FILE_ENDING, SurrogateColumn
 from applications.studies.surrogate import surrogate as fit_surrogate
 from pipeline.documents.outputs import check_output
@@ -32,17 +32,17 @@ def surrogate(
     path = output or Path(f"{Path(store.rstrip('/')).stem}.surrogate{FILE_ENDING}")
     if path.suffix != FILE_ENDING:
         raise refuse("output", str(path), f"a file name that ends in {FILE_ENDING}")
-    check_output(path, force=forced())
     ds = opened(store, cases)
     conditions = question_of(ds, (), conditions, cases).where
+    for text in texts:  # names are told before the output, which another --output avoids
+        value_of(ds, objective(text))
+    check_output(path, force=forced())
     model = fit_surrogate(ds, texts, conditions, points=points, held_out=held_out, seed=seed)
     rows: TableRows = [("column", "unit", "fitted to", "derivatives", "left out", "rms error", "share", "largest",
                         "gradient", "within 2")]  # fmt: skip
     rows += [(fitted.text, unit(ds, fitted.text), *_cells(fitted)) for fitted in model.columns]
     show(rows, len(rows), None)
-    if forced():
-        path.unlink(missing_ok=True)
-    model.save(path)
+    model.save(path, force=forced())
     for fitted in (fitted for fitted in model.columns if not fitted.error.share < POOR):
         size = f"{fitted.error.share:.0%} of the deviation"
         click.echo(f"{fitted.text}: the error is {size}; leave out designs near singular poses by --where")

@@ -6,7 +6,6 @@ designs, and to their derivatives where the store has them (entries `derivative`
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ from numpy.typing import ArrayLike
 from applications.studies.columns import Array, Objective, base_of, column, feasible, objective, refuse, value_of
 from applications.studies.gradient_process import GradientProcess, ProcessScales
 from applications.studies.stored_factors import varied_numbers
-from pipeline.documents.files import write_new
+from pipeline.documents.outputs import output
 from pipeline.sweep.axes.columns import CASE
 from pipeline.sweep.question.question import split_trajectory
 from robots.arguments import check_arguments
@@ -158,8 +157,11 @@ class Surrogate:
             raise refuse("designs", got, expected)
         return (table.reshape(-1, len(self.names)) - self.low) / (self.high - self.low), table.shape[:-1]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the surrogate to a file `.npz`, which must not be there yet. Raises InputError."""
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the surrogate to a file `.npz`, whole or not at all. Raises InputError.
+
+        force: replace a file that is there.
+        """
         about: dict[str, Any] = {"format": FORMAT, "names": self.names, "source": self.source, "columns": []}
         arrays: dict[str, Any] = {"low": self.low, "high": self.high}
         for k, metric in enumerate(self.columns):
@@ -169,9 +171,8 @@ class Surrogate:
             about["columns"].append({**numbers, **noise, "error": vars(metric.error)})
             parts = {name: getattr(process, name) for name in ("points", "weights", "slopes", "factor", "seen")}
             arrays |= {f"{name}_{k}": part for name, part in (parts | {"lengths": scales.lengths}).items()}
-        stream = io.BytesIO()
-        np.savez_compressed(stream, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), **arrays)
-        write_new(Path(path), stream.getvalue())
+        with output(Path(path), force=force) as draft, draft.open("xb") as file:
+            np.savez_compressed(file, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), **arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Surrogate:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import limbsweep as ls
+from applications.studies import gradient_process
 from applications.studies.gradient_process import GradientProcess, covariances
 from applications.studies.surrogate import Surrogate, surrogate
 from pipeline.errors import InputError
@@ -88,6 +90,20 @@ def test_a_store_with_derivatives(text: str) -> None:
     assert (model.deviation(here)[text] < 0.05 * exact).all()
 
 
+def test_chunks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    points, inputs = rng.uniform(size=(15, 2)), rng.uniform(size=(500, 2))
+    process = GradientProcess.fit(points, points.sum(axis=1), np.full_like(points, 1.0), 200)
+    whole = process.value(inputs)
+    both = np.concatenate([process.weights, process.slopes.ravel()])
+    expected = covariances(inputs, points, process.scales.lengths)[: len(inputs)] @ both
+    np.testing.assert_allclose(whole, expected, atol=1e-9 * np.abs(both).max())
+    monkeypatch.setattr(gradient_process, "CHUNK", 64 * 15)
+    monkeypatch.setattr(gradient_process, "MANY", 2)
+    np.testing.assert_allclose(process.value(inputs), whole, rtol=1e-13)
+    assert process.value(inputs[:0]).shape == (0,)
+
+
 def test_a_store_without_derivatives_and_a_file(tmp_path: Path) -> None:
     model = surrogate(results(derivatives=False), ["peak_force", "mass"], ["arm < 0.29"])
     assert model.columns[0].slopes == 0
@@ -99,8 +115,15 @@ def test_a_store_without_derivatives_and_a_file(tmp_path: Path) -> None:
     designs = np.array([[0.25, 1.2], [0.22, 1.9]])
     for one, other in ((model(designs), again(designs)), (model.gradient(designs), again.gradient(designs))):
         assert {name: x.tolist() for name, x in one.items()} == {name: x.tolist() for name, x in other.items()}
-    with pytest.raises(InputError, match="a file that is there already"):
+    with pytest.raises(InputError, match=r"which exists already; expected a new file"):
         surrogate(results(), "mass").save(path)
+    before = path.read_bytes()
+    with pytest.raises(TypeError, match="not JSON serializable"):  # nothing is written, and nothing lost
+        replace(model, source=cast(str, object())).save(path, force=True)
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+    surrogate(results(), "mass").save(path, force=True)
+    assert [column.text for column in Surrogate.load(path).columns] == ["mass"]
     path.write_bytes(b"nothing")
     with pytest.raises(InputError, match=r"surrogate: got .*expected a file that `limbsweep study surrogate` wrote"):
         Surrogate.load(path)

@@ -4,8 +4,8 @@
 
 Not among the extras: `pip install mujoco-mjx` brings a MuJoCo of its own version. The number is the sum of squared
 torques of all samples; its gradient is by masses, centres and inertias of all bodies and by the motion in MJX, and by
-all parameters of the robot and the motion here. Times are processor seconds, the better of three, compiled before. Friction
-and drives are left out. Both gradients by the motion are compared.
+all parameters of the robot and the motion here. Times are processor seconds, the better of three, compiled before.
+Friction and drives are left out. Both gradients by the motion are compared.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
 
 For each robot a row: parameters, the largest difference of cotangents times rates on both sides, relative to the sum of
 the sizes of their terms, and times of all of these over that of a value, in one run: the gradient of a number by all
-parameters and the motion (reverse), one direction (forward), and central differences over all parameters. Best of six.
+parameters and the motion (reverse), one direction (forward), and central differences over all parameters. Times are
+processor seconds, the least of calls that are repeated until they become no faster, as code is compiled meanwhile.
 With --by-count a row for 1 to 40 parameters of each robot: times of their gradient in reverse, by directions (forward),
 by central differences, and of the product of second derivatives with a vector, over that of a value.
 """
@@ -12,12 +13,13 @@ by central differences, and of the product of second derivatives with a vector, 
 from __future__ import annotations
 
 import argparse
+import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import limbsweep as ls
-from benchmarks.figures import best
 from robots import catalog
 from robots.model import Robot
 from robots.types import TWIST
@@ -25,6 +27,19 @@ from tests.tasks.regions import REGIONS, states
 
 ROBOTS = ("five_bar", "delta_3rr2rrr", "gough_stewart", "hexapod_6rrrprr", "planar_3rrr", "irsbot2", "ur5e", "panda")
 REPEATS = 6
+"""Calls in a row that are no faster, after which a time is taken."""
+
+
+def least_seconds(function: Callable[[], Any]) -> float:
+    """Return the least processor seconds of a call."""
+    least, idle = np.inf, 0
+    while idle < REPEATS:
+        clock = time.process_time()
+        function()
+        taken = time.process_time() - clock
+        idle = 0 if taken < 0.95 * least else idle + 1
+        least = min(least, taken)
+    return float(least)
 
 
 def motion_of(robot: Robot, samples: int) -> dict[str, Any]:
@@ -51,9 +66,9 @@ def row(name: str, samples: int) -> tuple[int, float, float, float, float]:
     along = {key: rng.normal() * max(abs(value), 1e-3) for key, value in parameters.items()}
     parts = np.nan_to_num(seed * at.jvp(along)["force"])
     missed = abs(parts.sum() - sum(float(backward[key]) * along[key] for key in along)) / np.abs(parts).sum()
-    value = best(lambda: ls.inverse_dynamics(robot, **motion).force, REPEATS)
-    reverse = best(lambda: at.vjp({"force": seed}), REPEATS)
-    forward = best(lambda: at.jvp(along), REPEATS)
+    value = least_seconds(lambda: ls.inverse_dynamics(robot, **motion).force)
+    reverse = least_seconds(lambda: at.vjp({"force": seed}))
+    forward = least_seconds(lambda: at.jvp(along))
     return len(parameters), missed, reverse / value, forward / value, 2.0 * len(parameters)
 
 
@@ -67,10 +82,10 @@ def by_count(name: str, samples: int, count: int) -> tuple[float, float, float, 
     motion, parameters = motion_of(robot, samples), dict(list(robot.values.items())[:count])
     at = ls.differentiate(ls.inverse_dynamics, robot, parameters=parameters, **motion)
     seed = rng.normal(size=at.results["force"].shape) * (at.results["status"] == 0)[:, None]
-    value = best(lambda: ls.inverse_dynamics(robot, **motion).force, REPEATS)
-    reverse = best(lambda: at.vjp({"force": seed}), REPEATS)
-    forward = best(lambda: at.jvp({next(iter(parameters)): 1.0}), REPEATS)
-    second = best(lambda: at.hvp({"force": seed}, dict.fromkeys(parameters, 1.0)), REPEATS)
+    value = least_seconds(lambda: ls.inverse_dynamics(robot, **motion).force)
+    reverse = least_seconds(lambda: at.vjp({"force": seed}))
+    forward = least_seconds(lambda: at.jvp({next(iter(parameters)): 1.0}))
+    second = least_seconds(lambda: at.hvp({"force": seed}, dict.fromkeys(parameters, 1.0)))
     return reverse / value, count * forward / value, 2.0 * count, second / value
 
 

@@ -4,21 +4,20 @@
 
 Not among the extras: `pip install mujoco-mjx` brings a MuJoCo of its own version. The number is the sum of squared
 torques of all samples; its gradient is by masses, centres and inertias of all bodies and by the motion in MJX, and by
-all parameters of the robot and the motion here. Times are processor seconds, the better of three, compiled before.
+all parameters of the robot and the motion here. Times are processor seconds, the least of several, compiled before.
 Friction and drives are left out. Both gradients by the motion are compared.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import limbsweep as ls
 from benchmarks.figures import heading, surroundings
+from benchmarks.gradients.__main__ import least_seconds
 from benchmarks.peers.bodies import as_tree, skeleton
 from benchmarks.peers.mujoco import Tree
 from robots import catalog
@@ -31,16 +30,6 @@ OF_BODIES = ("body_mass", "body_ipos", "body_inertia")
 MOTION = ("q", "qd", "qdd")
 
 
-def seconds(function: Callable[[], Any]) -> float:
-    """Return the processor seconds of a call, the best of three."""
-    taken = []
-    for _ in range(3):
-        clock = time.process_time()
-        function()
-        taken.append(time.process_time() - clock)
-    return min(taken)
-
-
 def ours(robot: Robot, states: dict[str, np.ndarray]) -> tuple[float, float, dict[str, np.ndarray]]:
     """Return processor seconds of values, and of values with their gradient, and the gradient."""
     parameters = dict(robot.values)
@@ -50,7 +39,7 @@ def ours(robot: Robot, states: dict[str, np.ndarray]) -> tuple[float, float, dic
         return at.vjp({"force": 2.0 * at.results["force"]})
 
     found = gradient()
-    return seconds(lambda: ls.inverse_dynamics(robot, **states).force), seconds(gradient), found
+    return least_seconds(lambda: ls.inverse_dynamics(robot, **states).force), least_seconds(gradient), found
 
 
 def of_mjx(robot: Robot, states: dict[str, np.ndarray]) -> tuple[float, float, dict[str, np.ndarray]]:
@@ -75,7 +64,7 @@ def of_mjx(robot: Robot, states: dict[str, np.ndarray]) -> tuple[float, float, d
     value, gradient = jax.jit(total), jax.jit(jax.value_and_grad(total, argnums=(0, 1, 2, 3)))
     jax.block_until_ready(value(bodies, *arrays))
     _, (_, *by_motion) = jax.block_until_ready(gradient(bodies, *arrays))
-    times = [seconds(lambda f=f: jax.block_until_ready(f(bodies, *arrays))) for f in (value, gradient)]  # type: ignore[misc]
+    times = [least_seconds(lambda f=f: jax.block_until_ready(f(bodies, *arrays))) for f in (value, gradient)]  # type: ignore[misc]
     return times[0], times[1], dict(zip(MOTION, map(np.asarray, by_motion), strict=True))
 
 

@@ -35,6 +35,7 @@ from applications.identification.estimation.machines.fitting import (
     unexplained,
     with_coupled_friction,
 )
+from applications.identification.estimation.machines.friction_laws import LawTrial, comparison, law_trials
 from applications.identification.estimation.machines.gains import Gains, with_gains
 from applications.identification.estimation.machines.judgement import answers, judged, warnings, with_delay
 from applications.identification.estimation.machines.machine import RecordedMachine
@@ -63,7 +64,7 @@ class MachineIdentification:
     """A fit of a machine's recordings, parameters that its bodies can have, and notes for the user.
 
     warnings: in words; findings: of the recordings, those that were accepted among them; seconds: by stage; raw: the
-    signals as they were read; trials: fits with other cutoffs.
+    signals as they were read; trials: fits with other cutoffs; laws: held-out errors of friction laws.
     """
 
     description: RecordingDescription
@@ -77,6 +78,7 @@ class MachineIdentification:
     raw: tuple[Signals, ...]
     gains: Gains | None = None
     trials: tuple[CutoffTrial, ...] = ()
+    laws: tuple[LawTrial, ...] = ()
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Summarise the result, as `limbsweep identify` prints it."""
@@ -92,6 +94,8 @@ class MachineIdentification:
             yield "  as recorded", f"{raw:.2%}, without filter, actuators at rest counted"
         if np.isfinite(share := cross_validated(self.machine, fit)):
             yield "cross-validation", f"{share:.2%}, each fifth of the time by parameters from the others"
+        if self.laws:
+            yield "  friction laws", comparison(self.laws)
         yield "filter", ", ".join(_filter(recording) for recording in self.machine.recordings)
         for trial in self.trials:
             yield "  otherwise", str(trial)
@@ -232,11 +236,12 @@ def identify_recordings(
     fit = judged(machine, fit)
     # factors of forces are in the forces that were filtered
     trials = cutoff_trials(machine, fit, method) if description.method == method and gains is None else ()
+    laws = law_trials(machine, fit) if gains is None else ()
     clock("judge")
     notes = [str(finding) for finding in findings]
     messages = (*notes, *warnings(machine, fit, standard), *unsettled(fit, trials))
     return MachineIdentification(
-        description, machine, fit, standard, tuple(findings), messages, delay, clock.seconds, raw, gains, trials
+        description, machine, fit, standard, tuple(findings), messages, delay, clock.seconds, raw, gains, trials, laws
     )
 
 

@@ -22,6 +22,7 @@ from applications.identification.estimation.machines.fitting import (
     fit_machine,
     weighted_rows,
 )
+from applications.identification.estimation.machines.friction_laws import after_reversals
 from applications.identification.estimation.machines.machine import RecordedMachine, Run
 from applications.identification.estimation.machines.machine_model import OFFSET
 from applications.identification.estimation.machines.preparation import advanced
@@ -104,25 +105,19 @@ def _friction_shapes(run: Run, actuator: int) -> np.ndarray:
     fastest = float(np.abs(velocity).max()) or 1.0
     relative = velocity / fastest
     slow = [np.sign(relative) * np.exp(-((relative / share) ** 2)) for share in (0.05, 0.2)]
-    presliding = [np.sign(relative) * fading for fading in _after_reversals(run, actuator)]
+    presliding = [np.sign(relative) * fading for fading in _fadings(run, actuator)]
     return np.stack([np.abs(relative), relative * np.abs(relative), relative**3, *slow, *presliding], axis=1)
 
 
 def _lost_motion(run: Run, fit: MachineFit, actuator: int) -> np.ndarray:
     """Return shapes of a drive that moves alone after each reversal: the force without that of the bodies."""
     force = fit.predicted(run)[:, actuator]
-    return np.stack([force * fading for fading in _after_reversals(run, actuator)], axis=1)
+    return np.stack([force * fading for fading in _fadings(run, actuator)], axis=1)
 
 
-def _after_reversals(run: Run, actuator: int) -> list[np.ndarray]:
-    """Return factors (samples,) that fade over the way from the last reversal: a hundredth and a thirtieth of all."""
-    position, velocity = run.motion[0][:, actuator], run.motion[1][:, actuator]
-    turned = np.flatnonzero(np.diff(np.sign(velocity)) != 0) + 1
-    place = np.searchsorted(turned, np.arange(len(position)), side="right") - 1
-    reversal = position[turned[np.maximum(place, 0)]] if len(turned) else np.full(len(position), np.inf)
-    way = np.where(place >= 0, np.abs(position - reversal), np.inf)
-    size = max(float(np.ptp(position)), 1e-12)
-    return [np.exp(-way / (share * size)) for share in (0.01, 0.03)]
+def _fadings(run: Run, actuator: int) -> list[np.ndarray]:
+    position, velocity, _ = run.motion
+    return after_reversals(position[:, actuator], velocity[:, actuator])
 
 
 def _centred(time: np.ndarray) -> np.ndarray:

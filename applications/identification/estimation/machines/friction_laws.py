@@ -26,7 +26,7 @@ BETTER = 0.9
 
 
 @dataclass(frozen=True)
-class ActuatorSeries:
+class AxisSeries:
     """Position, velocity, force and time, centred and over its length, of one actuator (samples,)."""
 
     position: np.ndarray
@@ -57,16 +57,16 @@ def after_reversals(position: np.ndarray, velocity: np.ndarray) -> list[np.ndarr
     return [np.exp(-way / (share * size)) for share in NEAR]
 
 
-def _stribeck(series: ActuatorSeries) -> list[np.ndarray]:
+def _stribeck(series: AxisSeries) -> list[np.ndarray]:
     relative = series.velocity / (float(np.abs(series.velocity).max()) or 1.0)
     return [np.sign(relative) * np.exp(-((relative / share) ** 2)) for share in SLOW]
 
 
-def _presliding(series: ActuatorSeries) -> list[np.ndarray]:
+def _presliding(series: AxisSeries) -> list[np.ndarray]:
     return [np.sign(series.velocity) * fading for fading in after_reversals(series.position, series.velocity)]
 
 
-MORE: Mapping[str, Callable[[ActuatorSeries], list[np.ndarray]]] = {
+MORE: Mapping[str, Callable[[AxisSeries], list[np.ndarray]]] = {
     "asymmetric": lambda s: [(s.velocity > 0).astype(float), np.abs(s.velocity)],
     "stribeck": _stribeck,
     "load": lambda s: [np.sign(s.velocity) * np.abs(s.force)],
@@ -116,7 +116,7 @@ def comparison(trials: Sequence[LawTrial]) -> str:
     return f"{text}: {least.law} is better" if least.error < BETTER * trials[0].error else text
 
 
-def _columns_of(runs: Sequence[Run], columns: Callable[[ActuatorSeries], list[np.ndarray]]) -> list[np.ndarray]:
+def _columns_of(runs: Sequence[Run], columns: Callable[[AxisSeries], list[np.ndarray]]) -> list[np.ndarray]:
     """Return the columns (samples, actuator, column) of each recording, through its filter; each is of one actuator."""
     result = []
     for run in runs:
@@ -127,7 +127,7 @@ def _columns_of(runs: Sequence[Run], columns: Callable[[ActuatorSeries], list[np
         force = recording.filtered(recording.force)
         parts = []
         for k in range(count):
-            series = ActuatorSeries(recording.position[:, k], recording.velocity[:, k], force[:, k], centred)
+            series = AxisSeries(recording.position[:, k], recording.velocity[:, k], force[:, k], centred)
             shapes = np.stack([recording.filtered(shape)[samples] for shape in columns(series)], axis=1)
             parts.append(np.eye(count)[k][:, None] * shapes[:, None])
         result.append(np.concatenate(parts, axis=2))

@@ -87,23 +87,23 @@ def law_trials(machine: RecordedMachine, fit: MachineFit) -> tuple[LawTrial, ...
     runs = machine.of(TRAIN)
     if machine.model.coupled(machine.robot) is not None or any(part.measured is not None for part in fit.used):
         return ()
-    own = np.arange(len(fit.kept))
+    of_fit = np.arange(len(fit.kept))
     names = [fit.base.names[fit.base.independent[k]] for k in fit.kept]
     blocks = {law: _columns_of(runs, columns) for law, columns in MORE.items()}
     widths = {law: parts[0].shape[2] for law, parts in blocks.items()}
     rows = [np.concatenate(parts, axis=2) for parts in zip(*blocks.values(), strict=True)]
     folds = list(_folds(runs, rows, fit))
-    chosen = {str(machine.model.friction): own}
+    columns_of_law = {str(machine.model.friction): of_fit}
     for law, lacking in FEWER.items():
-        kept = own[[not name.endswith(lacking) for name in names]]
-        if law != machine.model.friction and len(kept) < len(own):
-            chosen[law] = kept
-    first = len(own)
+        kept = of_fit[[not name.endswith(lacking) for name in names]]
+        if law != machine.model.friction and len(kept) < len(of_fit):
+            columns_of_law[law] = kept
+    first = len(of_fit)
     for law, width in widths.items():
         if law != machine.model.friction:
-            chosen[law] = np.concatenate([own, first + np.arange(width)])
+            columns_of_law[law] = np.concatenate([of_fit, first + np.arange(width)])
         first += width
-    errors = {law: _held_out(folds, columns) for law, columns in chosen.items()}
+    errors = {law: _held_out(folds, columns) for law, columns in columns_of_law.items()}
     if not np.isfinite(errors[str(machine.model.friction)]):
         return ()
     return tuple(LawTrial(law, error) for law, error in errors.items() if np.isfinite(error))
@@ -144,8 +144,8 @@ def _folds(runs: Sequence[Run], more: Sequence[np.ndarray], fit: MachineFit) -> 
         for run, columns in zip(runs, more, strict=True):
             part = run.rows(fit.base)
             inside = part.good & (np.arange(len(part.good)) * FOLDS // len(part.good) == fold)[:, None]
-            own = part.matrix[:, :, list(fit.kept)]
-            rows = np.concatenate([own, columns, part.forces[..., None]], axis=2)[inside]
+            of_fit = part.matrix[:, :, list(fit.kept)]
+            rows = np.concatenate([of_fit, columns, part.forces[..., None]], axis=2)[inside]
             weights = np.broadcast_to(1.0 / fit.noise, inside.shape)[inside]
             sums = [(rows * weights[:, None] ** power).T @ (rows * weights[:, None] ** power) for power in (1, 0)]
             products = sums if not products[0].size else [a + b for a, b in zip(products, sums, strict=True)]

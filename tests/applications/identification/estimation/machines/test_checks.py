@@ -248,9 +248,9 @@ def test_a_joint_that_is_held_is_said_and_nothing_else_is_blamed() -> None:
     assert not list(check_machine(machine))
     fit = fit_machine(machine)
     assert not any("joint_3" in name for name in fit.names if "coulomb" in name)
-    told = with_bias(machine, fit)
-    assert told.bias is not None
-    assert (np.abs(told.bias) < 10.0 * fit.deviations).all()
+    biased_fit = with_bias(machine, fit)
+    assert biased_fit.bias is not None
+    assert (np.abs(biased_fit.bias) < 10.0 * fit.deviations).all()
 
 
 def test_no_rate_is_blamed_where_samples_are_few_in_a_second() -> None:

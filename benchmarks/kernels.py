@@ -61,7 +61,7 @@ def _programs(work: Work) -> list[Program]:
     return [
         *limbs,
         platform_program(work.family),
-        assembly_program(work.family, jacobian=constant_jacobian(work.family)),
+        assembly_program(work.family, jacobian=constant_jacobian(limbs[0]) if len(limbs) == 1 else None),
     ]
 
 

@@ -99,7 +99,11 @@ class Graph:
         """Return a number as a node."""
         if isinstance(value, Dual):
             return self.node(CONSTANT, data=value)
-        if not value and math.copysign(1.0, value) < 0.0:  # compares equal to 0.0
+        if value:
+            node = self.numbers.get(value)
+            if node is not None:
+                return node
+        elif math.copysign(1.0, value) < 0.0:  # compares equal to 0.0
             return self.node(CONSTANT, data=-0.0)
         node = self.numbers.get(value)
         if node is None:
@@ -134,18 +138,18 @@ class Expression:
         raise TypeError("a traced value has no truth value; use tasks.mathematics.algebra.where in place of a branch")
 
     def __add__(self, addend: float | Expression) -> Expression:
-        return add(self, addend if isinstance(addend, Expression) else self.graph.constant(addend))
+        return add(self, addend if addend.__class__ is Expression else self.graph.lift(addend))
 
     __radd__ = __add__
 
     def __sub__(self, subtrahend: float | Expression) -> Expression:
-        return sub(self, subtrahend if isinstance(subtrahend, Expression) else self.graph.constant(subtrahend))
+        return sub(self, subtrahend if subtrahend.__class__ is Expression else self.graph.lift(subtrahend))
 
     def __rsub__(self, minuend: float | Expression) -> Expression:
         return sub(minuend if isinstance(minuend, Expression) else self.graph.constant(minuend), self)
 
     def __mul__(self, factor: float | Expression) -> Expression:
-        return mul(self, factor if isinstance(factor, Expression) else self.graph.constant(factor))
+        return mul(self, factor if factor.__class__ is Expression else self.graph.lift(factor))
 
     __rmul__ = __mul__
 
@@ -268,11 +272,15 @@ def binary(op: str, x: Expression, y: Expression) -> Expression:
     """`op(x, y)`, operands of a commutative op in the order of their making."""
     if op in COMMUTATIVE and y.number < x.number:
         x, y = y, x
-    return x.graph.known_or_new((op, x.number, y.number, None), (x, y))
+    key = (op, x.number, y.number, None)
+    node = x.graph.known.get(key)
+    return x.graph.known_or_new(key, (x, y)) if node is None else node
 
 
 def add(x: Expression, y: Expression) -> Expression:
     """x + y."""
+    if x.value is None and y.value is None and x.op != "neg" and y.op != "neg":  # no rule below applies
+        return binary("add", x, y)
     if x.value is not None and y.value is not None:
         return x.graph.constant(x.value + y.value)
     if x.value == 0.0:
@@ -307,6 +315,8 @@ def sub(x: Expression, y: Expression) -> Expression:
 
 def mul(x: Expression, y: Expression) -> Expression:
     """x * y; a factor that is the constant zero gives zero, whatever the other one is."""
+    if x.value is None and y.value is None and x.op != "neg" and y.op != "neg":  # no rule below applies
+        return binary("mul", x, y)
     if x.value is not None and y.value is not None:
         return x.graph.constant(x.value * y.value)
     if x.value is not None:

@@ -22,7 +22,7 @@ from tasks.kernels.expression import Array, Dual, Expression, Mask, Scalar, Scal
 def array(values: Any) -> np.ndarray:
     """Return an array of floats, or of objects where a value is traced."""
     flat = np.asarray(values, dtype=object)
-    traced = any(isinstance(x, Expression) for x in flat.ravel())
+    traced = Expression in map(type, flat.ravel().tolist())
     return flat if traced else flat.astype(float)
 
 

@@ -173,15 +173,11 @@ def limb_program(
     return program
 
 
-@functools.cache
-def constant_jacobian(family: Family) -> tuple[tuple[float, ...], ...] | None:
+def constant_jacobian(program: Program) -> tuple[tuple[float, ...], ...] | None:
     """Return J_IK (actuator, freedom), row by row, of a tree whose joints are its actuators: nothing is to invert.
 
-    None where it is not constant.
+    program: that of the one limb of a chain. None where the matrix is not constant.
     """
-    if not family.reference.is_chain:
-        return None
-    program = limb_program(family, 0)
     shape, places = program.outputs["jacobian"]
     entries = [program.nodes[place] for place in places]
     if any(each.op != CONSTANT for each in entries):

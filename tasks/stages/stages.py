@@ -97,7 +97,9 @@ def assembly(request: Request) -> Stage:
     series, metrics = request.of("assembly", "series"), request.reduced("assembly")
 
     def program() -> Program:
-        return assembly_program(request.family, metrics, series, request.robot_parts, constant_jacobian(request.family))
+        chain = request.family.reference.is_chain
+        jacobian = constant_jacobian(limb(request, 0).program) if chain else None
+        return assembly_program(request.family, metrics, series, request.robot_parts, jacobian)
 
     return Stage("assembly", assembly_shapes(request.structure, series), program, {**request.motion})
 

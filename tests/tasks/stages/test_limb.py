@@ -224,8 +224,10 @@ def test_parameters_become_rows_of_cases() -> None:
 def test_programs_stay_small(name: str) -> None:
     """An operation count is a figure to watch: the paper's hand-written model of this limb has about as many."""
     family = catalog.family(name)
-    assert sum(limb_program(family, 0).operations().values()) < 1100
-    assert sum(assembly_program(family, jacobian=constant_jacobian(family)).operations().values()) < 100
+    limb = limb_program(family, 0)
+    assert sum(limb.operations().values()) < 1100
+    assert constant_jacobian(limb) is None
+    assert sum(assembly_program(family).operations().values()) < 100
     assert sum(prescribed.program("circle").operations().values()) < 150
 
 
@@ -233,7 +235,7 @@ def test_programs_stay_small(name: str) -> None:
 def test_the_assembly_of_a_tree_inverts_nothing(name: str) -> None:
     family = catalog.family(name)
     freedoms = structure_of(family).freedoms
-    count = assembly_program(family, jacobian=constant_jacobian(family)).operations().total()
+    count = assembly_program(family, jacobian=constant_jacobian(limb_program(family, 0))).operations().total()
     driven = bool(family.reference.limbs[0].drives)
     assert (count < 4 * freedoms + 10) != driven
 

@@ -2,22 +2,27 @@
 
     python -m benchmarks.estimates [NAME ...] [--workers 2]
 
-Each sweep is estimated first, as `check` does, then run into a store by one thread, or by worker processes, whose start
-counts as well; both in processor time, without compilation. A ratio above 1 is an estimate that is too long. Variants
+Each sweep is estimated first, as `check` does, then run into a store by one thread, or by worker processes that have
+begun; both in processor time. Programs are compiled in this process before; each worker reads them, which is part of
+its estimate. A ratio above 1 is an estimate that is too long. Variants
 are longer or larger, so that they take seconds, and simulations with and without dry friction.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
 import statistics
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.cluster.connection import ClusterConfig
+from distributed import Client
+
+from pipeline.cluster.arguments import ClusterLike
+from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.execution.measured_time import measured_time
 from pipeline.execution.run import run
 from pipeline.sweep.model import Sweep
@@ -120,20 +125,35 @@ def variants() -> Mapping[str, str]:
     }
 
 
-def used_seconds(sweep: Sweep, workers: int) -> float:
-    """Run a sweep into a store, and return the seconds of the processor; of several workers those of all together."""
-    alone = workers == 1
-    cluster = ClusterConfig.of("synchronous") if alone else ClusterConfig.of("local", n_workers=workers)
-    with tempfile.TemporaryDirectory() as folder:
-        start = spent()
-        run(sweep, Path(folder) / "out.zarr", cluster, progress=False)
-        return spent() - start
+@dataclass(frozen=True)
+class Workers:
+    """Where sweeps run: in this process alone, or in worker processes that have begun, of a client."""
 
+    cluster: ClusterLike
+    client: Client | None = None
 
-def spent() -> float:
-    """Return the seconds of the processor of this process and of those that it has ended."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+    @classmethod
+    @contextmanager
+    def begun(cls, count: int) -> Iterator[Workers]:
+        """Begin so many worker processes, and import in them what runs import."""
+        with ExitStack() as stack:
+            if count == 1:
+                workers = cls(ClusterConfig.of("synchronous"))
+            else:
+                client = stack.enter_context(connect(ClusterConfig.of("local", n_workers=count)))
+                workers = cls(client, client)
+            workers.run(Sweep.from_yaml(EXAMPLES / "delta.yaml"))
+            yield workers
+
+    def run(self, sweep: Sweep) -> float:
+        """Run a sweep into a store, and return the seconds of the processor of all processes together."""
+        with tempfile.TemporaryDirectory() as folder:
+            start = self._spent()
+            run(sweep, Path(folder) / "out.zarr", self.cluster, progress=False)
+            return self._spent() - start
+
+    def _spent(self) -> float:
+        return time.process_time() + sum(self.client.run(time.process_time).values() if self.client else ())
 
 
 def main() -> None:
@@ -145,15 +165,16 @@ def main() -> None:
     sweeps = {name: lambda path=EXAMPLES / f"{name}.yaml": Sweep.from_yaml(path) for name in FILES}
     sweeps |= {name: lambda text=text: Sweep.from_text(text) for name, text in variants().items()}
     ratios: list[float] = []
-    run(Sweep.from_yaml(EXAMPLES / "delta.yaml"), cluster=ClusterConfig.of("synchronous"), progress=False)  # imports
     print(f"{'sweep':26s}{'estimate s':>12s}{'used s':>10s}{'ratio':>8s}{'check s':>10s}")
-    for name in arguments.names or sweeps:
-        sweep, start = sweeps[name](), spent()
-        estimate = measured_time(sweep)
-        checked = spent() - start
-        used = used_seconds(sweep, arguments.workers)
-        ratios.append(estimate.seconds / used)
-        print(f"{name:26s}{estimate.seconds:12.2f}{used:10.2f}{ratios[-1]:8.2f}{checked:10.2f}", flush=True)
+    with Workers.begun(arguments.workers) as workers:
+        for name in arguments.names or sweeps:
+            sweep, start = sweeps[name](), time.process_time()
+            estimate = measured_time(sweep)
+            checked = time.process_time() - start
+            expected = estimate.seconds + (arguments.workers * estimate.first if arguments.workers > 1 else 0.0)
+            used = workers.run(sweep)
+            ratios.append(expected / used)
+            print(f"{name:26s}{expected:12.2f}{used:10.2f}{ratios[-1]:8.2f}{checked:10.2f}", flush=True)
     within = sum(1 / 1.5 <= ratio <= 1.5 for ratio in ratios)
     print(f"{within} of {len(ratios)} within a factor of 1.5, median {statistics.median(ratios):.2f}")
 

@@ -1,11 +1,13 @@
 """Compares a report with HiPlot in Chromium on the same designs: size of the page, first paint, a brush by the mouse.
 
-    python -m benchmarks.hiplot_page [--designs 10000]
+    python -m benchmarks.hiplot_page [--designs 10000] [--dashboard]
 
-Both pages are files without network. The brush is a real drag of the mouse along the first axis: for each move the
-time until the browser has painted the next frame, and from the release until the lines stand still (their canvases are
-the same for 300 ms, which are taken off). Needs the extras report, browser and peers, and Chromium with its driver;
-times depend on the machine, and on what else it does.
+Both pages are files without network. The brush is a real drag of the mouse along the first axis: for each move the time
+until the browser has painted the next frame, and from the release until the lines stand still (their canvases are the
+same for 300 ms, which are taken off). With `--dashboard` the designs are also trials of a study of Optuna, in its
+dashboard, a server on this machine (package optuna-dashboard): megabytes that it sends, first paint, and the time until
+there is a chart. Needs the extras report, browser and peers, and Chromium with its driver; times depend on the machine,
+and on what else it does.
 """
 
 from __future__ import annotations
@@ -14,10 +16,14 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, make_server
 
+import numpy as np
 from xarray import Dataset
 
 MOVES = 6
@@ -36,6 +42,7 @@ DRAWN = (
 """A sum over the pixels of all canvases."""
 
 PAINT = "return performance.getEntriesByType('paint').find((it) => it.name === 'first-contentful-paint')?.startTime"
+CHART = "return Boolean(document.querySelector('.main-svg, canvas.gl-canvas, .js-plotly-plot .plot-container'))"
 AXES = {
     "report": "document.getElementById('parallel').querySelector('canvas') ?? document.getElementById('parallel')",
     "HiPlot": "document.querySelector('.pplot-brush')",
@@ -105,10 +112,65 @@ def measure(name: str, page: Path) -> str:
     return f"{name:<8}{size:8.1f}{paint:14.0f}{moved}"
 
 
+@contextmanager
+def dashboard(dataset: Dataset, objectives: Sequence[str]) -> Iterator[tuple[str, dict[str, int]]]:
+    """Serve the designs as a study of Optuna; gives the address of the page of the study, and the bytes sent so far."""
+    import optuna
+    from optuna_dashboard import wsgi
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    rows = columns(dataset)
+    parameters = [name for name in rows[0] if name in dataset.coords]
+    ranges = {name: optuna.distributions.FloatDistribution(0.0, 1.0) for name in parameters}
+    study = optuna.create_study(directions=["minimize" for _ in objectives], storage=optuna.storages.InMemoryStorage())
+    study.add_trials(
+        optuna.create_trial(
+            params={name: row[name] for name in parameters}, distributions=ranges, values=[row[o] for o in objectives]
+        )
+        for row in rows
+        if np.isfinite([row[name] for name in objectives]).all()
+    )
+    sent, app = {"bytes": 0}, wsgi(study._storage)
+
+    def counted(environ: dict[str, Any], start: Callable[..., Any]) -> Iterator[bytes]:
+        for part in app(environ, start):
+            sent["bytes"] += len(part)
+            yield part
+
+    with make_server("127.0.0.1", 0, counted, handler_class=_Quiet) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/dashboard/studies/{study._study_id}", sent
+        server.shutdown()
+        thread.join()
+
+
+class _Quiet(WSGIRequestHandler):
+    """Handler that prints nothing."""
+
+    def log_message(self, format: str, *args: Any) -> None:  # its name in the base class
+        """Print nothing."""
+
+
+def measure_dashboard(dataset: Dataset, objectives: Sequence[str]) -> str:
+    """Return the row of Optuna's dashboard: megabytes sent, first paint, and milliseconds until it stands still."""
+    from tests.applications.report.browser import chrome
+
+    with dashboard(dataset, objectives) as (address, sent), chrome() as window:
+        start = time.perf_counter()
+        window.get(address)
+        while not window.execute_script(CHART) and time.perf_counter() - start < 240.0:
+            time.sleep(0.1)
+        drawn = 1e3 * (time.perf_counter() - start)
+        paint = window.execute_script(PAINT)
+    return f"{'Optuna':<8}{sent['bytes'] / 1e6:8.1f}{paint:14.0f}   a chart after {drawn:.0f} ms"
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Make both pages of a made-up study and measure them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--designs", type=int, default=10_000)
+    parser.add_argument("--dashboard", action="store_true", help="Also Optuna's, by the package optuna-dashboard.")
     options = parser.parse_args(arguments)
     import hiplot
 
@@ -123,6 +185,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("page          MB  first paint ms  move ms  rest ms")
         for name, page in (("report", ours), ("HiPlot", theirs)):
             print(measure(name, page))
+        if options.dashboard:
+            print(measure_dashboard(dataset, ["peak_force", "energy"]))
 
 
 if __name__ == "__main__":

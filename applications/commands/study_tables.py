@@ -87,7 +87,8 @@ def design_rows(
         columns.append(("friction set", [str(friction) for _, friction in numbered]))
     columns += [more] if more else []
     for target in objectives:
-        columns.append((heading(target.text, unit(ds, target.text)), numbers(value_of(ds, target)[designs])))
+        rule = f" ({target.tolerances} over tolerances)" if target.tolerances else ""
+        columns.append((heading(target.text + rule, unit(ds, target.text)), numbers(value_of(ds, target)[designs])))
     columns += [(name, [str(text) for text in ds[name].values[designs]]) for name in labels_of(ds)]
     for name in varied_numbers(ds):
         columns.append((heading(name, unit(ds, name)), numbers(ds[name].values[designs])))

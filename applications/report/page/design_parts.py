@@ -6,6 +6,7 @@ All of them share one table of columns, which the scripts of the page filter and
 from __future__ import annotations
 
 from html import escape
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,11 @@ MOST_AXES = 8
 MOST_SHOWN = 200_000
 MOST_NUMBERS = 1_500_000
 """Designs of a page, and numbers of its table."""
+
+MOST_BINNED, BINS = 6, (128, 96)
+"""Objectives whose pairs are binned where designs are thinned, and bins across and up."""
+SHADES, FAR = 15.0, 2e-3
+"""Shades for a factor of e in a bin, and share of designs at each end of a range that are in no bin."""
 
 EXACT_NUMBERS = 150_000
 """Numbers of the table up to which they keep all their bits; of more they have nearly five digits."""
@@ -127,9 +133,10 @@ def _thinning(results: Results) -> str:
 def _basis(table: Designs) -> str:
     """Say which designs counts and shares are of."""
     if table.is_whole:
-        return "Shares of variance and counts are of all designs."
+        return "Shares of variance and counts are of all designs, and without a range the shades of the trade-off."
     drawn = f"{int(table.fair.sum()):,} designs drawn at random"
-    return f"Counts, fronts and the best are of all designs; shares of variance, maps and medians of {drawn}."
+    parts = "shares of variance, shades of the trade-off, maps and medians"
+    return f"Counts, fronts and the best are of all designs; {parts} of {drawn}."
 
 
 def shown_designs(results: Results) -> np.ndarray:
@@ -150,6 +157,7 @@ def table_data(results: Results, bundle: ArrayBundle) -> dict[str, Any]:
         "worst": bundle.packed(results.worst_cases[shown], "i4"),
         "count": all_designs.totals.designs,
         "columns": [_column(column, shown, exact, bundle) for column in columns],
+        "bins": _bins(results, bundle) if len(shown) < all_designs.totals.good else [],
         "labels": [
             {"name": c.name, "words": c.words, "texts": c.texts, "values": bundle.packed(c.values[shown], "i4")}
             for c in all_designs.labels
@@ -161,6 +169,31 @@ def table_data(results: Results, bundle: ArrayBundle) -> dict[str, Any]:
         "chosen": place.get(results.place),
         "front": [c.name for c in results.conflict] if results.conflict else [],
     }
+
+
+def _bins(results: Results, bundle: ArrayBundle) -> list[dict[str, Any]]:
+    """Return how many designs lie in each bin of two objectives, by logarithms: of those that meet conditions, others.
+
+    The bins are within the ranges of the designs that meet all conditions.
+    """
+    table = results.designs
+    masks = table.meets & table.fair, table.good & ~table.meets & table.fair
+    binned = [column for column in results.objectives if column.varies][:MOST_BINNED]
+    result = []
+    for a, b in combinations(binned, 2):
+        ranges = [_range_of(column, masks[0] if masks[0].any() else table.good) for column in (a, b)]
+        counts = [np.histogram2d(a.values[mask], b.values[mask], BINS, ranges)[0].T for mask in masks]
+        result.append({
+            "names": [a.name, b.name], "ranges": ranges,
+            "counts": [bundle.packed(np.ceil(SHADES * np.log1p(count)).clip(0, 255), "u1") for count in counts],
+        })  # fmt: skip
+    return result
+
+
+def _range_of(column: DesignColumn, mask: np.ndarray) -> list[float]:
+    """Return the range of all designs but a few far away."""
+    low, high = np.nanquantile(column.values[mask], [FAR, 1.0 - FAR])
+    return [float(low), float(high)]
 
 
 def _column(column: DesignColumn, shown: np.ndarray, exact: bool, bundle: ArrayBundle) -> dict[str, Any]:

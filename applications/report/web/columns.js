@@ -21,8 +21,9 @@ function readTable(bytes) {
     const label = labels.find((it) => it.name === name), column = columns.find((it) => it.name === name);
     return label ? `${label.words} ${label.of(place)}` : `${column.words} ${textOf(column, column.values[place])}`;
   };
+  const bins = source.bins.map((bin) => ({ ...bin, counts: bin.counts.map((one) => decode(one, bytes)), shape: bin.counts[0].shape }));
   return {
-    ...source, columns, labels, size, telling: (place) => source.told.map((name) => told(name, place)).join(", "), cases, numbers, meets: decode(source.meets, bytes), worst: decode(source.worst, bytes),
+    ...source, columns, bins, labels, size, telling: (place) => source.told.map((name) => told(name, place)).join(", "), cases, numbers, meets: decode(source.meets, bytes), worst: decode(source.worst, bytes),
     byName: new Map(columns.map((column) => [column.name, column])),
     number: (place, which = 0) => numbers[place * cases + which],
     place: (number) => { const at = numbers.indexOf(number); return at < 0 ? undefined : Math.floor(at / cases); },

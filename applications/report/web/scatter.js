@@ -39,6 +39,33 @@ function points(context, table, filter, a, b, box, size, shown = colours) {
   context.putImageData(image, Math.round(box.left * ratio), Math.round(box.top * ratio));
 }
 
+/** Bins of all designs by two columns, the darker or lighter the more are in one; false if there are none. */
+function shades(context, table, a, b, box) {
+  const found = table.bins.find(({ names }) => names.includes(a.name) && names.includes(b.name));
+  if (!found || a === b) return false;
+  const flipped = found.names[0] !== a.name, [rows, across] = found.shape;
+  const px = (value) => box.left + ((value - box.x[0]) / (box.x[1] - box.x[0])) * box.width;
+  const py = (value) => box.top + ((box.y[1] - value) / (box.y[1] - box.y[0])) * box.height;
+  const [others, met] = [found.counts[1], found.counts[0]], scale = scaleColours(), most = met.reduce((x, y) => Math.max(x, y), 1);
+  const edge = (axis, k, count) => found.ranges[axis][0] + (k / count) * (found.ranges[axis][1] - found.ranges[axis][0]);
+  context.save();
+  context.beginPath();
+  context.rect(box.left, box.top, box.width, box.height);
+  context.clip();
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < across; column++) {
+      const count = met[row * across + column];
+      if (!count && !others[row * across + column]) continue;
+      context.fillStyle = count ? scale[Math.min(LEVELS - 1, Math.floor((LEVELS * count) / (most + 1)))] : colours.faint;
+      const u = [edge(0, column, across), edge(0, column + 1, across)], v = [edge(1, row, rows), edge(1, row + 1, rows)];
+      const [x, y] = flipped ? [v, u] : [u, v];
+      context.fillRect(px(x[0]) - 0.25, py(y[1]) - 0.25, px(x[1]) - px(x[0]) + 0.5, py(y[0]) - py(y[1]) + 0.5);
+    }
+  }
+  context.restore();
+  return true;
+}
+
 /** Axes of a box with ticks and titles. */
 function frame(context, a, b, box, titles = true) {
   const bottom = box.top + box.height, right = box.left + box.width;
@@ -98,6 +125,7 @@ function frontView(table, filter, state, choose) {
     const outside = Math.max(beyond(a, xs), beyond(b, ys));
     note.textContent = a === b ? "Choose two different objectives."
       : `On the front: ${count(line.length)} of ${count(table.count)} designs; no other that meets the conditions is better in both.` +
+        (table.bins.length ? " Shades, without a range, tell how many designs there are, by logarithms." : "") +
         (outside ? ` ${count(outside)} or more lie beyond the axes: bars at the edges.` : "");
     surface.whenSeen();
   }
@@ -108,8 +136,10 @@ function frontView(table, filter, state, choose) {
     context.save();
     const sheet = document.createElement("canvas"), ratio = devicePixelRatio || 1;
     [sheet.width, sheet.height] = [canvas.width, canvas.height];
-    points(sheet.getContext("2d"), table, filter, a, b, box, table.size > 20000 ? 2 : table.size > 2000 ? 3 : 5);
-    context.drawImage(sheet, 0, 0, sheet.width / ratio, sheet.height / ratio);
+    if (filter.kept < table.size || !shades(context, table, a, b, box)) {
+      points(sheet.getContext("2d"), table, filter, a, b, box, table.size > 20000 ? 2 : table.size > 2000 ? 3 : 5);
+      context.drawImage(sheet, 0, 0, sheet.width / ratio, sheet.height / ratio);
+    }
     context.beginPath();
     context.rect(box.left - 8, box.top - 8, box.width + 16, box.height + 16);
     context.clip();

@@ -38,6 +38,16 @@ def programs() -> tuple[str, str]:
 @contextmanager
 def opened(page: Path, *, settled: bool = True) -> Iterator[Any]:
     """A browser that shows a page, whose figures are drawn unless it is not to be `settled`."""
+    with chrome() as window:
+        window.get(page.resolve().as_uri())
+        if settled:
+            settle(window)
+        yield window
+
+
+@contextmanager
+def chrome() -> Iterator[Any]:
+    """A browser that shows nothing yet."""
     browser, driver = programs()
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
@@ -52,9 +62,6 @@ def opened(page: Path, *, settled: bool = True) -> Iterator[Any]:
     try:
         window.set_script_timeout(PATIENCE)
         window.set_page_load_timeout(PATIENCE)
-        window.get(page.resolve().as_uri())
-        if settled:
-            settle(window)
         yield window
     finally:
         window.quit()

@@ -10,7 +10,8 @@ import pytest
 from applications.report import write_report
 from applications.report.data.recomputed import ComputedResults
 from applications.report.data.results import Results
-from applications.report.page import markup
+from applications.report.page import design_parts, markup
+from applications.report.page.bundle import ArrayBundle
 from pipeline.errors import InputError
 from tests.applications.report.large import large
 
@@ -96,6 +97,42 @@ def test_a_page_of_a_hundred_thousand_designs_has_all_of_them(tmp_path: Path) ->
     library = re.search(r'<script type="text/plain" id="plotting">.*?</script>', text, flags=re.DOTALL)
     assert page.stat().st_size - (len(library[0]) if library else 0) < 6_000_000
     assert "85,714 of 100,000 designs are in this page. 14,286 have a failed" in text
+
+
+def test_bins_of_two_objectives_count_all_designs_where_the_page_has_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = ComputedResults(large(2000))
+    assert design_parts.table_data(results, ArrayBundle())["bins"] == []
+    monkeypatch.setattr(design_parts, "MOST_SHOWN", 500)
+    bundle = _KeptArrays()
+    bins = design_parts.table_data(results, bundle)["bins"]
+    assert [each["names"] for each in bins] == [
+        ["peak_force", "energy"],
+        ["peak_force", "condition"],
+        ["energy", "condition"],
+    ]
+    met, others = (bundle.arrays[record["at"]] for record in bins[0]["counts"])
+    counts = np.round(np.expm1(met / design_parts.SHADES))  # shades are rounded up: few designs are told exactly
+    good = results.designs.good.sum()
+    assert met.shape == (96, 128)
+    assert 0.97 * good < counts.sum() < 1.1 * good
+    assert not others.any()
+    force, energy = (results.designs.column(name).values for name in bins[0]["names"])
+    row, across = np.unravel_index(met.argmax(), met.shape)
+    (low, high), (least, most) = bins[0]["ranges"]
+    inside = (force - low) // ((high - low) / 128) == across
+    inside &= (energy - least) // ((most - least) / 96) == row
+    assert abs(inside.sum() - counts.max()) <= 1
+
+
+class _KeptArrays(ArrayBundle):
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrays: dict[int, np.ndarray] = {}
+
+    def packed(self, values, kind="f8", *, rounded=False):
+        record = super().packed(values, kind, rounded=rounded)
+        self.arrays[record["at"]] = np.asarray(values)
+        return record
 
 
 def test_the_answer_comes_first(page: Path, results: Results) -> None:

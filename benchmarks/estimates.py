@@ -127,7 +127,7 @@ def variants() -> Mapping[str, str]:
 
 @dataclass(frozen=True)
 class Workers:
-    """Where sweeps run: in this process alone, or in worker processes that have begun, of a client."""
+    """Processes in which sweeps run: this one alone, or those of a client, which have begun."""
 
     cluster: ClusterLike
     client: Client | None = None

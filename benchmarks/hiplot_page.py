@@ -121,7 +121,8 @@ def dashboard(dataset: Dataset, objectives: Sequence[str]) -> Iterator[tuple[str
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     rows = columns(dataset)
     parameters = [name for name in rows[0] if name in dataset.coords]
-    ranges = {name: optuna.distributions.FloatDistribution(0.0, 1.0) for name in parameters}
+    unit: optuna.distributions.BaseDistribution = optuna.distributions.FloatDistribution(0.0, 1.0)
+    ranges = dict.fromkeys(parameters, unit)
     study = optuna.create_study(directions=["minimize" for _ in objectives], storage=optuna.storages.InMemoryStorage())
     study.add_trials(
         optuna.create_trial(

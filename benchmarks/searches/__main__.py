@@ -2,6 +2,7 @@
 
     python -m benchmarks.searches [--seeds 11] [--study NAME ...] [--method NAME ...] [--folder FOLDER] [--minutes M]
     python -m benchmarks.searches catalogue [--seeds 11]
+    python -m benchmarks.searches generations
 
 The first prints for each study and method the median over the seeds of the hypervolume after 64 to 1280 designs, as a
 share of what NSGA-II has after 1280: populations of 64 for NSGA-II, TPE and random designs, of 16 for Gaussian
@@ -10,17 +11,20 @@ four candidates for each design, which are not counted. Costs are scaled to the 
 study; the reference is 0.1 beyond it. Populations are computed in this process, without stores; times are those of the
 methods alone. Searches that lie in the folder are not made again, none is begun after so many minutes, and the table
 has those that are there. The second searches 240 rows of a table whose numbers are known for the best of them, with 48
-designs. Needs the extra search.
+designs. The third prints the processor time in which 1, 16 and 64 designs are computed together, of simulations too.
+Needs the extra search.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import re
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,6 +40,7 @@ from applications.studies.populations.generations import DesignModel, Generation
 from applications.studies.populations.methods import METHODS, ask_and_tell, hypervolume
 from applications.studies.populations.space import FamilySpace
 from applications.studies.space import DesignSpace
+from benchmarks.estimates import variants
 from benchmarks.searches.studies import COARSE, TEXTS, sweeps_of
 from limbsweep.runs import compute
 from pipeline.sweep.model import Sweep
@@ -63,6 +68,9 @@ METHODS_COMPARED = {
 }
 
 ROWS, CATALOGUE_COUNTS = 240, (8, 6)
+
+TOGETHER = (1, 16, 64)
+"""Designs that are computed together."""
 
 
 class Study(NamedTuple):
@@ -207,10 +215,51 @@ def best_rows(seeds: int) -> None:
         print(f"{method:7} {hits:3} of {seeds}")
 
 
+def generations() -> None:
+    """Print the processor seconds in which so many designs are computed together, for each study."""
+    print(f"{'study':26}" + "".join(f"{count:8}" for count in TOGETHER))
+    with tempfile.TemporaryDirectory() as folder:
+        for name in TEXTS:
+            model = study_of(name, Path(folder)).model
+            points = model.space.random(np.random.default_rng(1), 4 * TOGETHER[-1])
+            points = points[model.space.computable(points)][: TOGETHER[-1]]
+            print_times(name, partial(_of_first, model, points))
+    texts = variants()
+    for name in ("simulated", "simulated arm", "simulated, adaptive"):
+        print_times(name, partial(_of_simulations, texts[name]))
+
+
+def _of_first(model: DesignModel, points: Array, count: int) -> None:
+    """Compute the first of some points."""
+    model.at(points[:count], computed)
+
+
+def _of_simulations(text: str, count: int) -> None:
+    """Compute so many designs of simulations."""
+    computed(simulated(text, count))
+
+
+def simulated(text: str, count: int) -> Sweep:
+    """Return a sweep of simulations with so many payloads."""
+    masses = ", ".join(f"{mass:.6f}" for mass in np.linspace(0.1, 2.0, count))
+    return Sweep.from_text(re.sub(r"\{start: 0, stop: 2, num: \d+\}", f"[{masses}]", text))
+
+
+def print_times(name: str, compute_designs: Callable[[int], object]) -> None:
+    """Print the processor seconds of calls for so many designs, after one that compiles."""
+    compute_designs(1)
+    seconds = []
+    for count in TOGETHER:
+        clock = time.process_time()
+        compute_designs(count)
+        seconds.append(time.process_time() - clock)
+    print(f"{name:26}" + "".join(f"{each:8.3f}" for each in seconds), flush=True)
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", choices=("hypervolumes", "catalogue"), default="hypervolumes")
+    parser.add_argument("what", nargs="?", choices=("hypervolumes", "catalogue", "generations"), default="hypervolumes")
     parser.add_argument("--seeds", type=int, default=11)
     parser.add_argument("--study", action="append", choices=tuple(TEXTS))
     parser.add_argument("--method", action="append", choices=tuple(METHODS_COMPARED))
@@ -219,6 +268,9 @@ def main() -> None:
     options = parser.parse_args()
     if options.what == "catalogue":
         best_rows(options.seeds)
+        return
+    if options.what == "generations":
+        generations()
         return
     print(f"{'study':15} {'method':13} seeds" + "".join(f"{count:8}" for count in COUNTS) + "  seconds")
     until = time.monotonic() + 60.0 * options.minutes

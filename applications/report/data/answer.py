@@ -131,8 +131,14 @@ def question_words(results: Results) -> str:
 
 def _unless(results: Results) -> str:
     """Return the exception of objectives with a rule of their own over the cases."""
-    rules = [objective(text).over for text in results.question.objectives]
-    return ", unless an objective says otherwise" if any(rule not in WORST for rule in rules) else ""
+    every = all(_is_worst(text) for text in results.question.objectives)
+    return "" if every else ", unless an objective says otherwise"
+
+
+def _is_worst(text: str) -> bool:
+    """Return whether an objective is the worst over its cases, so that one of them decides."""
+    target = objective(text)
+    return target.over in WORST and (not target.tolerances or target.tolerances in WORST)
 
 
 def _over_sets(results: Results, sets: int) -> str:
@@ -174,8 +180,7 @@ def answer_words(results: Results) -> str:
 
 def _decides(results: Results) -> bool:
     """Return whether one case decides the first objective, as for the worst of them; a mean is reached in none."""
-    rules = [objective(text).over for text in results.question.objectives[:1]]
-    return all(rule in WORST for rule in rules)
+    return all(_is_worst(text) for text in results.question.objectives[:1])
 
 
 def verdict(results: Results) -> tuple[bool, str]:

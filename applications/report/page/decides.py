@@ -55,6 +55,8 @@ def _cell(share: float, error: float) -> str:
         return bar(0.0, "too few designs")
     if share <= error:
         bound = max(0.0, share) + error
+        if bound >= 1.0:
+            return bar(0.0, "unknown")
         return bar(0.0, f"at most {bound:.2f}" if bound >= 0.005 else "below 0.01")
     return bar(share, with_error(share, error))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from applications.report.data.advice import Advice
-from applications.report.data.answer import answer_words, key_numbers, question_words, verdict
+from applications.report.data.answer import _is_worst, answer_words, key_numbers, question_words, verdict
 from applications.report.data.display import percent
 from applications.report.data.recomputed import results_of
 from applications.report.data.results import Results
@@ -140,3 +140,8 @@ def test_a_design_whose_samples_fail_is_not_praised() -> None:
     assert advice.next_step() == ["Samples of every design fail: Failures has the reasons, and what to do about each."]
     assert verdict(results)[1] == "Every design has a failed sample: this one is no better than others."
     assert all("no number" in number.note(results, results.place) for number in key_numbers(results))
+
+
+def test_a_quantile_over_tolerances_is_reached_in_no_case() -> None:
+    assert _is_worst("peak_force, worst over cases, max over tolerances")
+    assert not _is_worst("peak_force, worst over cases, quantile 0.9 over tolerances")

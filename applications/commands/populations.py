@@ -75,9 +75,9 @@ def search(options: SearchCommand) -> None:
     except RunStoppedError as error:
         raise stopped(error, again) from None
     show(rows, options.top, options.file)
-    for share in outcome.shares if isinstance(outcome, FamilyOutcome) else ():
-        click.echo(str(share))
     feasible = int(outcome.feasible.sum())
+    for share in outcome.shares if isinstance(outcome, FamilyOutcome) else () if feasible else (outcome.share,):
+        click.echo(str(share))
     click.echo(f"{len(outcome.front)} on the front, of {feasible} feasible designs; results in {options.store}")
     if isinstance(outcome, SearchOutcome):
         _say_polished(sweeps[0], outcome, keywords)

@@ -295,7 +295,7 @@ class SearchOutcome:
     """Result of a search: all designs with their metrics by case, the front, the generations.
 
     costs (design, objective) are to be small; `front` (n,) are numbers of designs, the best by the first objective
-    first.
+    first. `share` counts designs, and the conditions that they break.
     """
 
     designs: xr.Dataset
@@ -303,6 +303,7 @@ class SearchOutcome:
     feasible: NDArray[bool_]
     front: NDArray[intp]
     generations: tuple[Generation, ...]
+    share: FamilyShare
 
 
 @check_arguments
@@ -347,7 +348,11 @@ def search(
     state = SearchState.of(space, (place,), search_options(options), on_generation)
     state.run(cluster, listeners)
     costs, feasible, best = state.front()
-    return SearchOutcome(place.results().isel(design=slice(0, len(costs))), costs, feasible, best, state.progress)
+    designs, share = (
+        place.results().isel(design=slice(0, len(costs))),
+        _share(place, np.concatenate(state.violations), len(best)),
+    )
+    return SearchOutcome(designs, costs, feasible, best, state.progress, share)
 
 
 @dataclass(frozen=True)

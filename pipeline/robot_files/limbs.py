@@ -510,7 +510,8 @@ class PlatformReader:
             if any(limb.tips for limb in limbs.values()):
                 report((), Got("tips and no platform"), "a platform, or no tips", "Add the key platform.")
             if any(not limb.actuated for limb in limbs.values()):
-                report((), Got("a chain that nothing drives"), "at least one joint under actuated", "Name one: without a force it moves freely.")
+                hint = "Name one: without a force it moves freely."
+                report((), Got("a chain that nothing drives"), "at least one joint under actuated", hint)
         elif sections is None and "instances" not in report.document.data:
             report((), Got("no key 'instances'"), "'instances', which a robot with a platform needs", "Add it.")
         for name, limb in limbs.items():

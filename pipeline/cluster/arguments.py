@@ -331,6 +331,23 @@ def walltime(config: ClusterConfig) -> float | None:
     return None if text is None else seconds(str(text), config.kind.walltime[1])
 
 
+def worker_memory(config: ClusterConfig) -> int | None:
+    """Bytes that a cluster file gives each worker of its own as a number; None where it does not say, or says a share.
+
+    Jobs have their memory divided between their processes.
+    """
+    import dask.config
+    from dask.utils import parse_bytes
+
+    text, parts = config.cluster.memory_limit, 1
+    if config.kind.family == "jobqueue":
+        options = dask.config.get(".".join(config.kind.section), {}, config=effective(config.settings))
+        text, parts = str(options.get("memory") or "auto"), int(options.get("processes") or 1)
+    elif config.kind.family != "local":
+        return None
+    return None if text == "auto" or "%" in text else parse_bytes(text) // parts
+
+
 def seconds(text: str, form: str) -> float:
     """Return a time of a checked form, HH:MM:SS with days before a dash, or HH:MM."""
     days, _, rest = text.rpartition("-")

@@ -44,6 +44,12 @@ MOST = 10**12
 LEAST_WEIGHT, MOST_WEIGHT = 0.01, 100.0
 """Smallest and largest weight of a run among those that share a cluster."""
 
+OTHER_LIBRARIES = frozenset({
+    "adaptive", "aws", "azure", "cloudprovider", "coiled", "cuda", "ec2", "fargate", "gateway", "gcp", "localcluster",
+    "localcudacluster", "mpi", "ray", "saturn", "yarn",
+})  # fmt: skip
+"""Names of clusters of Dask that other libraries make."""
+
 MEMORY: KeyPath = ("distributed", "worker", "memory")
 THRESHOLDS = ("target", "spill", "pause", "terminate")
 """Shares of the memory limit at which a worker does more and more about it, so in this order."""
@@ -250,7 +256,7 @@ def check_kind(report: Report, limbsweep: object) -> bool:
     section = limbsweep.get("cluster") if isinstance(limbsweep, dict) else None
     kind = section.get("kind", "local") if isinstance(section, dict) else "local"
     if isinstance(kind, str) and kind not in KINDS:
-        report((*SECTION, "kind"), kind, f"one of {', '.join(KINDS)}", sentence(nearest(kind, KINDS)))
+        report((*SECTION, "kind"), kind, f"one of {', '.join(KINDS)}", _kind_hint(kind))
         return False
     return True
 
@@ -346,6 +352,14 @@ def _pod_faults(pods: Pods) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
         references = [source[key] for key in ("secretRef", "configMapRef") if key in source]
         if len(references) != 1 or not isinstance(references[0], dict) or "name" not in references[0]:
             yield ("env-from", number), "another entry", "secretRef: {name: NAME} or configMapRef: {name: NAME}"
+
+
+def _kind_hint(kind: str) -> str:
+    """Return advice for an unknown kind: a name that is near, or the way to clusters of other libraries."""
+    if kind.lower().replace("dask-", "") in OTHER_LIBRARIES:
+        return "Make it in Python by its own library and give it to ls.run(..., client=cluster), or take kind: address."
+    near = nearest(kind, KINDS)
+    return sentence(near) if near.startswith("did") else ""
 
 
 def _bytes(text: str) -> float:

@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any
 import dask.config
 from dask.base import get_annotations
 
+from pipeline.cluster.arguments import worker_memory
 from pipeline.cluster.checks import seconds
 from pipeline.errors import ClusterLostError, InputError, Problem, RunStoppedError, size
 from pipeline.execution.device import resources
 from pipeline.execution.executor import translated_losses
-from pipeline.execution.graph import Writer, examination_graph, examined, examined_case
+from pipeline.execution.graph import Writer, call_graph, examination_graph, examined, examined_case
 from pipeline.execution.policy import FULL, WorkerTable, worker_table
 from pipeline.execution.versions import VersionError, differences, identity, version_problem
 from pipeline.monitor.log import Event, Listener, ResultsSent, Waiting, WorkerRefused, WorkersJoined, WorkersLeft
@@ -38,6 +39,8 @@ from storage.writer import StoreWriter
 
 if TYPE_CHECKING:
     from distributed import Client, Future
+
+    from pipeline.cluster.file import ClusterConfig
 
 SPARE = 1.02
 """Share of memory that a refusal adds to the need: the memory of a worker before its first block varies."""
@@ -71,6 +74,17 @@ Answer = Mapping[str, Any] | BaseException
 """Answer of a worker to its check: `identity`, `memory` and `bits`; or the error of the check."""
 
 
+def require_memory(config: ClusterConfig, plan: Plan) -> None:
+    """See that workers whose memory a cluster file states can begin. Raises InputError before anything is started."""
+    limit = worker_memory(config)
+    if limit is None or limit >= BASE_MEMORY:
+        return
+    need = plan.base_memory + least_memory(plan)
+    got = f"workers of {size(limit)}, less than Python and its libraries take ({size(BASE_MEMORY)})"
+    rule = f"at least {size(math.ceil(SPARE * need / FULL))} each"
+    raise config.problem("memory-limit" if config.kind.family == "local" else "kind", got, rule, MEMORY_ADVICE)
+
+
 class Membership:
     """Workers of a cluster that may compute a plan, followed while the run lasts. `cluster`: its name in messages."""
 
@@ -99,6 +113,8 @@ class Membership:
         """The bits that count: those of the first worker, those of this machine where two workers disagree."""
         self._here: object | None = None
         self._has_begun = False
+        self._call: Future | None = None
+        """Task that waits for a worker: an adaptive cluster without workers starts one for it."""
         self._news: list[Event] = []
         self._looked = -math.inf
         self._alone = self._reported = clock()
@@ -155,14 +171,28 @@ class Membership:
         if self._bases:
             self._alone = self._reported = now
             return
+        self._call_for_workers(now - self._alone)
         limit = seconds(dask.config.get("distributed.scheduler.no-workers-timeout", None)) or LONGEST_ALONE
         if now - self._alone > limit and not self._checks:
             raise ClusterLostError("there are no workers")
         if now - self._reported > TOLD_SECONDS:
             self._reported = now
-            refused = f"{len(self._refused)} refused, {len(self._checks)} being checked"
-            unsuited = f"{self._present - len(self._table)} without what dask.annotate asks for"
-            self._news.append(Waiting(now - self._alone, f"no worker may compute: {refused}, {unsuited}"))
+            self._news.append(Waiting(now - self._alone, f"no worker may compute: {self._lacking()}"))
+
+    def _call_for_workers(self, alone: float) -> None:
+        """Give a cluster without workers a task: adaptive ones count tasks, and blocks are sent to workers alone."""
+        if self._table:
+            self._call = None
+        elif self._call is None and alone > LOOK_SECONDS:
+            graph, key = call_graph(self._run)
+            self._call = self.client.get(graph, key, resources=self._resources or None, sync=False)
+
+    def _lacking(self) -> str:
+        """Return the workers that may not compute, in words."""
+        if not self._present:
+            return "there is none; a task waits for one"
+        refused = f"{len(self._refused)} refused, {len(self._checks)} being checked"
+        return f"{refused}, {self._present - len(self._table)} without what dask.annotate asks for"
 
     def begin(self, notify: Listener) -> Plan:
         """Wait for the first workers; the plan as it fits into them. Raises InputError where none can compute it.

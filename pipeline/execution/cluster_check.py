@@ -12,7 +12,7 @@ from pipeline.cluster.connection import connect
 from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.kinds import ClusterFamily
 from pipeline.errors import size
-from pipeline.execution.admission import Membership, admit, named
+from pipeline.execution.admission import Membership, admit, named, require_memory
 from pipeline.monitor.log import Event, ResultsSent, WorkerRefused
 from pipeline.monitor.progress import counted, note
 from pipeline.plan.model import Plan
@@ -35,6 +35,7 @@ NEAR: Mapping[ClusterFamily, str] = {
 def cluster_rows(plan: Plan, config: ClusterConfig, store: LocationLike) -> list[Row]:
     """Return the rows of a plan on a cluster. Raises InputError where none of the workers may compute it."""
     place = locate(store)
+    require_memory(config, plan)
     if config.runs_already:
         return _asked(plan, config, store)
     if (text := NEAR.get(config.kind.family)) is not None:

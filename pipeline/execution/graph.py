@@ -152,6 +152,12 @@ def examination_graph(payload: bytes, number: int, run: str, mark: bytes = b"") 
     return {key: Task(key, eval, call, {"payload": payload, "mark": mark})}, key
 
 
+def call_graph(run: str) -> KeyedGraph:
+    """The graph of a task that does nothing, for a cluster that starts workers when there are tasks."""
+    key = (f"call-{run}", 0)
+    return {key: Task(key, eval, "None")}, key
+
+
 def guarded_task(body: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
     """A body that raises nothing but StoreError and TaskError.
 

@@ -177,10 +177,11 @@ class MemoryRestarts:
         if self._last is None or self.count < self.most:
             return ""
         names = ", ".join(map(str, sorted(blocks)[:LISTED])) + (", ..." if len(blocks) > LISTED else "")
+        flight = f" while blocks {names} were in flight, for each of which {size(planned)} are planned"
+        held = f"held {size(self._last.memory)}{flight if blocks else ' before it was given a block'}"
         return (
             f"workers were ended {self.count} times because their memory was full, and no block was computed between; "
-            f"the last, {self._last.worker}, held {size(self._last.memory)} while blocks {names} were in flight, for "
-            f"each of which {size(planned)} are planned; give workers more memory (memory-limit) or fewer threads, or "
+            f"the last, {self._last.worker}, {held}; give workers more memory (memory-limit) or fewer threads, or "
             "ask for fewer outputs; what has been stored stays"
         )
 

@@ -31,7 +31,7 @@ from pipeline.cluster.arguments import (
 from pipeline.cluster.connection import connect, scalers
 from pipeline.cluster.file import ClusterConfig, device_of
 from pipeline.errors import ClusterLostError, InputError, Problem, RunCancelledError, RunStoppedError
-from pipeline.execution.admission import Membership, admit
+from pipeline.execution.admission import Membership, admit, require_memory
 from pipeline.execution.contents import create_store, is_finished, plan_at, stored_size
 from pipeline.execution.conventions import with_conventions
 from pipeline.execution.device import on_device
@@ -306,6 +306,7 @@ class _Run:
 
         if isinstance(self.cluster, ClusterConfig):
             require_walltime(self.cluster, self.plan)
+            require_memory(self.cluster, self.plan)
         default = dask.config.get("scheduler", None)
         restarts = 0 if self.cluster.runs_already else 1
         lost: str | None = None

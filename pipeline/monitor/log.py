@@ -17,7 +17,7 @@ import os
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import Field, asdict, dataclass, fields
 from types import TracebackType
 from typing import Any, Self
@@ -406,8 +406,13 @@ def records(store: LocationLike) -> Iterator[LogRecord]:
 
 def last_run(store: LocationLike) -> list[LogRecord]:
     """Records of the run that began last."""
+    return of_last_run(records(store))
+
+
+def of_last_run(every: Iterable[LogRecord]) -> list[LogRecord]:
+    """Return the records of the run that began last, of all records of a log."""
     run: list[LogRecord] = []
-    for record in records(store):
+    for record in every:
         if isinstance(record.event, Started):
             run.clear()
         run.append(record)

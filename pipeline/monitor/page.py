@@ -6,7 +6,6 @@ the ordinary. The page of a run that goes on asks the browser to load it again.
 
 from __future__ import annotations
 
-import bisect
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,11 +13,13 @@ from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 
+import numpy as np
+
 from pipeline.errors import size
-from pipeline.monitor.log import BlocksDone, ClusterState, LogRecord, last_run
+from pipeline.monitor.log import BlocksDone, ClusterState, LogRecord
 from pipeline.monitor.progress import clock, count, counted, note
 from pipeline.monitor.samples import FailedSamples, failed_samples
-from pipeline.monitor.status import RunStatus, status
+from pipeline.monitor.status import RunStatus, status_with_run
 from storage.places.location import LocationLike
 from storage.store import open_results
 
@@ -27,6 +28,12 @@ RELOAD_SECONDS = 5
 
 POINTS = 40
 """Parts of the time of a run of which each has one throughput."""
+
+RECORDS = 3
+"""Records of finished blocks in such a part, at least."""
+
+MOST_STEPS = 800
+"""Values of a curve that are drawn; of more the first, last, least and largest of each of a quarter as many parts."""
 
 EVENTS = 200
 """Events that are listed, the last ones."""
@@ -75,7 +82,7 @@ def is_page(path: Path) -> bool:
 
 def run_page(store: LocationLike) -> tuple[str, bool]:
     """Return the page of the last run of a store as HTML, and whether the run goes on. Raises StoreError."""
-    run_status, records = status(store), last_run(store)
+    run_status, records = status_with_run(store)
     failed = failed_samples(open_results(store, unfinished=True))
     goes_on = run_status.owner is not None
     reload = f'<meta http-equiv="refresh" content="{RELOAD_SECONDS}">' if goes_on else ""
@@ -114,6 +121,10 @@ def _curves(records: Sequence[LogRecord], instants: Sequence[float]) -> Iterator
         blocks.append(total)
     yield TimeCurve("Blocks done in this run", times, blocks, steps=True)
     yield _throughput([(at, samples) for at, _, samples in done], instants[-1])
+    yield from _of_workers(rows)
+
+
+def _of_workers(rows: Sequence[tuple[float, LogRecord]]) -> Iterator[TimeCurve]:
     states = [(at, record.event) for at, record in rows if isinstance(record.event, ClusterState)]
     if states:
         looks = [at for at, _ in states]
@@ -129,14 +140,28 @@ def _counts(record: LogRecord) -> tuple[int, int]:
 
 
 def _throughput(done: Sequence[tuple[float, int]], seconds: float) -> TimeCurve:
-    """Samples per second in parts of the time of a run."""
-    parts = max(1, min(POINTS, int(seconds)))
-    edges = [seconds * k / parts for k in range(parts + 1)]
-    sums = [0.0] * parts
+    """Samples per second in parts of the time of a run; those of a record were computed since the one before."""
+    parts = max(1, min(POINTS, int(seconds), len(done) // RECORDS))
+    edges = np.linspace(0.0, seconds, parts + 1)
+    times, sums = [0.0], [0]
     for at, samples in done:
-        sums[min(parts - 1, max(0, bisect.bisect_left(edges, at) - 1))] += samples
-    width = seconds / parts or 1.0
-    return TimeCurve("Samples per second", edges[:-1], [number / width for number in sums], steps=True)
+        times.append(at)
+        sums.append(sums[-1] + samples)
+    rates = np.diff(np.interp(edges, times, sums)) / (seconds / parts or 1.0)
+    return TimeCurve("Samples per second", edges[:-1].tolist(), rates.tolist(), steps=True)
+
+
+def _thinned(curve: TimeCurve) -> Iterator[tuple[float, float]]:
+    """Yield the points of a curve that a picture of some hundred pixels can show."""
+    points = list(zip(curve.times, curve.values, strict=True))
+    if len(points) <= MOST_STEPS:
+        yield from points
+        return
+    length = -(-4 * len(points) // MOST_STEPS)
+    for start in range(0, len(points), length):
+        part = points[start : start + length]
+        values = np.array([value for _, value in part])
+        yield from (part[k] for k in sorted({0, len(part) - 1, int(values.argmin()), int(values.argmax())}))
 
 
 def _svg(curve: TimeCurve, seconds: float) -> str:
@@ -145,7 +170,7 @@ def _svg(curve: TimeCurve, seconds: float) -> str:
     top = max([*curve.values, curve.limit or 0.0, 1e-9])
     across, up = (WIDTH - LEFT - 8) / last, (HEIGHT - BOTTOM - TOP) / top
     points: list[tuple[float, float]] = []
-    for x, y in zip(curve.times, curve.values, strict=True):
+    for x, y in _thinned(curve):
         if curve.steps and points:
             points.append((x, points[-1][1]))
         points.append((x, y))

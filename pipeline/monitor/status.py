@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from statistics import mean, stdev
@@ -30,7 +30,7 @@ from pipeline.monitor.log import (
     WorkerRefused,
     WorkersLeft,
     cancel_requested,
-    last_run,
+    of_last_run,
     records,
 )
 from pipeline.monitor.progress import clock, counted, note
@@ -148,13 +148,22 @@ def status(store: LocationLike, now: float | None = None) -> RunStatus:
     >>> status.done == status.blocks
     True
     """
+    return status_with_run(store, now)[0]
+
+
+def status_with_run(store: LocationLike, now: float | None = None) -> tuple[RunStatus, list[LogRecord]]:
+    """Return the status of a store, and the records of the run that began last; the log is read once.
+
+    Raises StoreError where there is no store.
+    """
     manifest = Manifest.load(store)
     ledger = Ledger.read(store, manifest.layout.blocks)
-    owner, run = holder(store), last_run(store)
+    owner, every = holder(store), list(records(store))
+    run = of_last_run(every)
     speed = _rate(run, time.time() if now is None else now)
     failed = {event.block: event.reason for event in _events(run, BlockFailed) if not ledger.is_done(event.block)}
     left = ledger.blocks - ledger.count - len(failed)
-    return RunStatus(
+    run_status = RunStatus(
         state=_state(manifest, store, owner),
         blocks=ledger.blocks,
         done=ledger.count,
@@ -162,14 +171,15 @@ def status(store: LocationLike, now: float | None = None) -> RunStatus:
         left=left / speed if owner and speed else None,
         owner=owner,
         failed=failed,
-        cases=failed_cases(store),
-        metrics=tuple(record.event for record in records(store) if isinstance(record.event, MetricFailed)),
+        cases=_cases(every),
+        metrics=tuple(record.event for record in every if isinstance(record.event, MetricFailed)),
         news=_news(run),
         last=run[-1].time if run else None,
         spread=_spread(run, left) if owner and speed else None,
         stuck=_stuck(run, ledger, failed),
         workers=next((each.event for each in reversed(run) if owner and isinstance(each.event, ClusterState)), None),
     )
+    return run_status, run
 
 
 def described(state: ClusterState) -> str:
@@ -214,12 +224,13 @@ def _spread(run: list[LogRecord], left: int) -> tuple[float, float] | None:
 
 def failed_cases(store: LocationLike) -> tuple[CaseFailed, ...]:
     """Cases of a store that hold NaN because computing them failed, whichever run found that out."""
-    cases = {(case.block, case.design, case.friction, case.trajectory): case for case in _logged_cases(store)}
+    return _cases(records(store))
+
+
+def _cases(every: Iterable[LogRecord]) -> tuple[CaseFailed, ...]:
+    events = (record.event for record in every if isinstance(record.event, CaseFailed))
+    cases = {(case.block, case.design, case.friction, case.trajectory): case for case in events}
     return tuple(cases[key] for key in sorted(cases))
-
-
-def _logged_cases(store: LocationLike) -> Iterator[CaseFailed]:
-    return (record.event for record in records(store) if isinstance(record.event, CaseFailed))
 
 
 def _state(manifest: Manifest, store: LocationLike, owner: str | None) -> RunState:

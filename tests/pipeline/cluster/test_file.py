@@ -58,6 +58,8 @@ def ssh(text: str) -> str:
 BAD = [
     ("F01", section("kind: locale"), ["c.yaml:1:29 limbsweep.cluster.kind: got 'locale'", "Did you mean 'local'?"]),
     ("F01 queue", section("kind: slrum"), ["Did you mean 'slurm'?"]),
+    ("F01 cards", section("kind: dask-cuda"), ["Make it in Python by its own library", "ls.run(..., client=cluster)"]),
+    ("F01 gateway", section("kind: gateway"), ["Make it in Python by its own library", "kind: address"]),
     ("kind type", section("kind: 3"), ["limbsweep.cluster.kind: got 3"]),
     ("key", section("n-worker: 3"), ["limbsweep.cluster.n-worker: got an unknown key", "Did you mean 'n-workers'?"]),
     ("F02 zero", section("n-workers: 0"), ["n-workers: got 0", "at least 1"]),

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from pipeline.cluster import worker_folders
-from pipeline.cluster.arguments import require_walltime, seconds, walltime
+from pipeline.cluster.arguments import require_walltime, seconds, walltime, worker_memory
 from pipeline.cluster.file import ClusterConfig, parse_cluster
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
+from pipeline.execution.admission import require_memory
 from pipeline.plan.plan import plan
 from tests.pipeline.runs import FEW, sweep
 
@@ -47,6 +48,30 @@ def test_a_job_has_time_for_two_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
         InputError, match=r"c\.yaml limbsweep\.cluster\.kind: got a walltime of 10 minutes; expected at"
     ):
         require_walltime(jobs, made)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "expected"),
+    [
+        (ClusterConfig.of("local", memory_limit="100MB"), 100_000_000),
+        (ClusterConfig.of("local", memory_limit="50 %"), None),
+        (ClusterConfig.of("local"), None),
+        (ClusterConfig.of("threads"), None),
+        (config("pbs", "walltime: '00:10:00', processes: 40"), 100_000_000),
+    ],
+    ids=["size", "share", "auto", "threads", "jobs"],
+)
+def test_workers_whose_memory_holds_no_python_are_refused_before_anything_starts(
+    cluster: ClusterConfig, expected: int | None
+) -> None:
+    assert worker_memory(cluster) == expected
+    if expected is None:
+        require_memory(cluster, plan(sweep(FEW)))
+        return
+    with pytest.raises(
+        InputError, match=r"got workers of 95\.4 MiB, less than Python and its libraries take \(121 MiB\)"
+    ):
+        require_memory(cluster, plan(sweep(FEW)))
 
 
 def test_the_type_of_a_file_system_is_that_of_the_nearest_mount(

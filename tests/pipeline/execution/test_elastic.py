@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from distributed import Client, LocalCluster
 
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.execution.policy import Worker, window_size
@@ -148,3 +149,11 @@ def test_a_store_that_is_slower_than_the_computation_does_not_fill_the_cluster(
 def _stores(dask_scheduler: Any) -> list[str]:
     """Blocks that the scheduler knows of, by the task that stores them."""
     return [str(key) for key in dask_scheduler.tasks if str(key[0]).startswith("store")]
+
+
+def test_an_adaptive_cluster_of_a_user_that_has_no_worker_starts_one(expected: str, tmp_path: Path) -> None:
+    listening: Any = {"processes": False, "dashboard_address": "127.0.0.1:0", "threads_per_worker": 1}
+    with LocalCluster(n_workers=0, **listening) as made, Client(made, set_as_default=False) as owner:
+        made.adapt(minimum=0, maximum=1, interval="100ms")
+        run(sweep(FEW), tmp_path / "s.zarr", client=owner)
+    assert content_hash(tmp_path / "s.zarr") == expected

@@ -21,6 +21,7 @@ from pipeline.monitor.log import (
     BlocksRecalled,
     ClusterState,
     Event,
+    LogRecord,
     Started,
     WorkerPaused,
     WorkerRefused,
@@ -28,7 +29,7 @@ from pipeline.monitor.log import (
     WorkersLeft,
     last_run,
 )
-from pipeline.monitor.page import WIDTH, run_page
+from pipeline.monitor.page import WIDTH, _curves, run_page
 from tests.pipeline.runs import FEW, SYNCHRONOUS, sweep
 
 GIB = 1 << 30
@@ -118,3 +119,32 @@ def test_status_tells_what_is_stuck_and_a_spread(logged: Path, monkeypatch: pyte
     assert monitor.described(state) == words
     assert monitor.described(replace(state, share=0.25)) == f"{words}; shared with other runs, 25% for this one"
     assert monitor.status(logged).news == "3 blocks sent again: client.restart()"
+
+
+def test_a_page_of_very_many_records_is_small(store: Path) -> None:
+    lines = (
+        {"time": 1e9 + k, "pid": 1, "host": "h", "event": "BlocksDone", "what": {"blocks": 1, "samples": 100 + k % 7}}
+        for k in range(20_000)
+    )
+    first = {"time": 1e9, "pid": 1, "host": "h", "event": "Started", "what": asdict(EVENTS[0])}
+    log, before = store / "log.jsonl", (store / "log.jsonl").read_bytes()
+    try:
+        log.write_text("\n".join(json.dumps(line) for line in (first, *lines)) + "\n", "utf-8")
+        text, _ = run_page(store)
+    finally:
+        log.write_bytes(before)
+    assert len(text) < 50_000
+    rates = re.search(r"Samples per second, at most (\d+)", text)
+    assert rates is not None
+    assert int(rates[1]) in (102, 103, 104)  # even, though records have 100 to 106 samples
+
+
+def test_throughput_is_that_of_the_time_since_the_record_before() -> None:
+    (_, throughput) = _curves(
+        [
+            LogRecord(t, 1, "h", event)
+            for t, event in [(0.0, EVENTS[0]), *((10.0 * k, BlocksDone(1, 50)) for k in range(1, 9))]
+        ],
+        [10.0 * k for k in range(9)],
+    )
+    assert throughput.values == pytest.approx([5.0] * len(throughput.values))

@@ -22,6 +22,12 @@ def test_a_run_stops_after_so_many_restarts_without_a_block() -> None:
     assert "\n" not in said
 
 
+def test_workers_that_end_before_a_block_are_told_so() -> None:
+    restarts = MemoryRestarts(most=1)
+    restarts.add([RESTART])
+    assert "tcp://10.0.0.7:4000, held 612 MiB before it was given a block; give workers more" in restarts.stop([], 1)
+
+
 def test_a_block_that_was_computed_begins_the_count_again() -> None:
     restarts = MemoryRestarts(most=2)
     for _ in range(10):

@@ -29,6 +29,7 @@ from applications.studies.space import DesignSpace
 from pipeline.cluster.arguments import ClusterLike, Connectable, UserCluster, as_cluster
 from pipeline.cluster.connection import connect
 from pipeline.cluster.file import ClusterConfig
+from pipeline.documents.report import sentence
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
 from pipeline.execution.run import near, run
@@ -213,7 +214,7 @@ def coarse_model(
             Mapping[str, Mapping[str, Any]], parse_yaml(store.sweep.text, store.sweep.name).data.get("subsets") or {}
         )
         if subset not in subsets:
-            hint = nearest(subset, subsets) if subsets else "The sweep file has no section subsets."
+            hint = sentence(nearest(subset, subsets)) if subsets else "The sweep file has no section subsets."
             raise refuse("coarse", repr(subset), "the name of a subset of the sweep file", hint)
         if not {*subsets[subset]} - {"design"}:
             got = f"subset {subset}, whose designs cost as much as those of the whole sweep"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from applications.studies.cases import stored_number
 from applications.studies.columns import objective
 from applications.studies.factors import Continuous
 from applications.studies.optimisation import LocalOptimum, optimise
@@ -21,11 +22,13 @@ from pipeline.sweep.question.question import StudyQuestion
 class PolishedDesign:
     """An optimum by derivatives from the best design of a search by one objective; choices stay as in that design.
 
-    optimum: None where the objective or a condition has no derivatives, with the `refusal`.
+    start: place of that design in the outcome, `number` that in the store. optimum: None where the objective or a
+    condition has no derivatives, with the `refusal`.
     """
 
     objective: str
     start: int
+    number: int
     optimum: LocalOptimum | None
     refusal: str = ""
 
@@ -44,7 +47,7 @@ class PolishedDesign:
             return f"{self.objective}: not improved, {self.refusal}"
         names = ", ".join(f"{name} {value:.6g}" for name, value in self.optimum.design.items())
         return (
-            f"{self.objective}: {self.optimum.value:.6g} (design {self.start} has {self.optimum.start:.6g}) at {names}"
+            f"{self.objective}: {self.optimum.value:.6g} (design {self.number} has {self.optimum.start:.6g}) at {names}"
         )
 
 
@@ -61,13 +64,14 @@ def polished(sweep: Sweep, question: StudyQuestion, outcome: SearchOutcome) -> l
     designs = []
     for k, text in enumerate(question.objectives):
         start = int(outcome.front[np.argmin(outcome.costs[outcome.front, k])])
+        number = stored_number(outcome.designs, start)
         row = {str(name): x.values[start] for name, x in outcome.designs.coords.items() if x.dims == ("design",)}
         point = [float(row[name]) for name in problem.names]
         about = problem.about(problem.names, row)
         try:
             optimum = optimise(about, objective(text), np.array(point), question.where)[0]
-            designs.append(PolishedDesign(text, start, optimum))
+            designs.append(PolishedDesign(text, start, number, optimum))
         except InputError as error:
             first = error.problems[0]
-            designs.append(PolishedDesign(text, start, None, f"got {first.got}; expected {first.expected}"))
+            designs.append(PolishedDesign(text, start, number, None, f"got {first.got}; expected {first.expected}"))
     return designs

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from applications.studies.cases import stored_number
 from applications.studies.columns import objective
 from applications.studies.populations.polish import polished
 from applications.studies.populations.search import search
@@ -39,6 +40,7 @@ def test_the_best_design_ends_at_the_optimum_of_its_motor(tmp_path: Path) -> Non
     assert design.optimum is not None
     assert set(design.optimum.design) == {"upper_arm", "gear_ratio"}
     row = outcome.designs.isel(design=design.start)
+    assert f"(design {stored_number(outcome.designs, design.start)} has" in str(design)
     bounds = {"upper_arm": (0.34, 0.46), "gear_ratio": (20.0, 60.0)}
     motor = {name: float(row[name]) for name in ("gearbox_inertia", "torque_constant")}
     alone = Sweep.from_text(TEXT.replace(TEXT[TEXT.index("  list:") : TEXT.index("  sample:")], ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -286,9 +287,15 @@ def test_candidates_are_those_that_the_coarse_model_finds_best(tmp_path: Path) -
     assert not np.array_equal(costs, whole_costs, equal_nan=True)
 
 
-@pytest.mark.parametrize(("name", "message"), [("raw", "name of a subset"), ("same", "subset whose designs cost less")])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ruogh", "name of a subset of the sweep file. Did you mean 'rough'?"),
+        ("same", "subset whose designs cost less"),
+    ],
+)
 def test_a_subset_that_is_no_coarse_model_is_refused(name: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=re.escape(message)):
         search(Sweep.from_text(COARSE), tmp_path / "a.zarr", coarse=name)
     assert not (tmp_path / "a.zarr").exists()
 
@@ -394,6 +401,15 @@ def test_the_command_prints_generations_and_the_front(tmp_path: Path) -> None:
     assert refused.exit_code == 2
     assert "Did you mean" in refused.output
     assert open_results(path).sizes["design"] == 8
+
+
+def test_a_search_without_a_feasible_design_names_the_conditions_that_are_broken(tmp_path: Path) -> None:
+    sweep = tmp_path / "sweep.yaml"
+    sweep.write_text(TEXT.replace("condition < 4", "condition < 1"), encoding="utf-8")
+    options = ["--store", str(tmp_path / "a.zarr"), "--generations", "1", "--population", "4"]
+    told = CliRunner().invoke(cli, ["study", "search", str(sweep), *options])
+    assert "none of 4 designs can do the task: " in told.output
+    assert "'condition < 1' is broken by " in told.output
 
 
 def test_labels_of_a_catalogue_are_columns_of_conditions(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from applications.identification.estimation.machines.checks.findings import RecordingFinding
 from applications.identification.estimation.machines.checks.hypotheses import check_machine
-from applications.identification.estimation.machines.checks.series import check_signals
+from applications.identification.estimation.machines.checks.series import check_repeats, check_signals
 from applications.identification.estimation.machines.choices import (
     CLOSED_LOOP,
     CONSISTENT,
@@ -203,6 +203,7 @@ def identify_recordings(
     clock = _Clock(tell)
     raw = tuple(description.signals())
     findings = [f for s in raw for f in check_signals(description.robot, s, description.limits, description.rated)]
+    findings += check_repeats(raw, [(options.start, options.stop) for options in description.preparations])
     _refuse(findings, description)
     signals = [_filled(recording) for recording in raw]
     clock("read")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 KINDS = {
+    "repeated": "the samples of a recording count twice",
     "missing": "a number is missing",
     "rows": "rows of the file were left out",
     "constant": "a signal does not change",

@@ -84,6 +84,23 @@ def check_signals(
             yield RecordingFinding("clipped", signals.name, names[k], text, is_error=False)
 
 
+def check_repeats(recordings: Sequence[Signals], windows: Sequence[tuple[float, float]]) -> Iterator[RecordingFinding]:
+    """Check that no samples count twice: deviations would be too small, and a validation would tell nothing.
+
+    windows: first and last time of each recording that are used, from its first sample on [s].
+    """
+    for k, (later, (start, stop)) in enumerate(zip(recordings, windows, strict=True)):
+        for earlier, (begin, end) in zip(recordings[:k], windows[:k], strict=True):
+            if min(stop, end) <= max(start, begin) or not all(
+                np.array_equal(one, other, equal_nan=True)
+                for one, other in ((later.force, earlier.force), (later.position, earlier.position))
+            ):
+                continue
+            roles = f"for {earlier.role}" + (f" and for {later.role}" if later.role != earlier.role else " twice")
+            text = f"the same samples are {roles}; expected samples that count once; leave one out, or give windows"
+            yield RecordingFinding("repeated", later.name, "", text)
+
+
 def _signal(recording: str, name: str, signal: str, column: np.ndarray) -> Iterator[RecordingFinding]:
     wrong = ~np.isfinite(column)
     if wrong.any():

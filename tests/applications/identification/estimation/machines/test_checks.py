@@ -8,7 +8,7 @@ import pytest
 
 from applications.identification.estimation.machines.checks import hypotheses
 from applications.identification.estimation.machines.checks.hypotheses import check_machine
-from applications.identification.estimation.machines.checks.series import check_signals
+from applications.identification.estimation.machines.checks.series import check_repeats, check_signals
 from applications.identification.estimation.machines.choices import BodyPrior, Preparation
 from applications.identification.estimation.machines.fitting import (
     Standard,
@@ -251,6 +251,22 @@ def test_a_joint_that_is_held_is_said_and_nothing_else_is_blamed() -> None:
     biased_fit = with_bias(machine, fit)
     assert biased_fit.bias is not None
     assert (np.abs(biased_fit.bias) < 10.0 * fit.deviations).all()
+
+
+@pytest.mark.parametrize(
+    ("roles", "windows", "said"),
+    [
+        (("train", "train"), ((0.0, np.inf), (0.0, np.inf)), "for train twice"),
+        (("train", "test"), ((0.0, 3.0), (2.0, np.inf)), "for train and for test"),
+        (("train", "test"), ((0.0, 3.0), (3.0, np.inf)), ""),
+    ],
+)
+def test_samples_that_count_twice_are_said(
+    roles: tuple[str, str], windows: list[tuple[float, float]], said: str
+) -> None:
+    found = list(check_repeats([replace(RECORDING, role=role) for role in roles], windows))
+    assert [said in str(finding) and finding.is_error for finding in found] == [True] * bool(said)
+    assert not list(check_repeats([RECORDING, chain(ROBOT, seed=2)], windows))
 
 
 def test_no_rate_is_blamed_where_samples_are_few_in_a_second() -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import IO, Any
 
-from pipeline.documents.tables.columns import Bounds, Columns, ReadColumns
+from pipeline.documents.tables.columns import Array, Bounds, Columns, ReadColumns
 from pipeline.documents.tables.text import open_text
 from pipeline.errors import InputError, reason, refused, size
 from robots.extras import require_extra
@@ -113,7 +113,7 @@ def _cell(value: object) -> str:
 
 def _tables(texts: dict[str, bytes], file: str, bounds: Bounds) -> Iterator[_Sheet]:
     """Yield the sheets that are tables of numbers. Raises InputError where none is."""
-    refusals: dict[str, InputError] = {}
+    first: InputError | None = None
     count = 0
     for name, text in texts.items():
         if not text:
@@ -121,14 +121,12 @@ def _tables(texts: dict[str, bytes], file: str, bounds: Bounds) -> Iterator[_She
         try:
             columns = open_text(io.BytesIO(text), file, bounds)
         except InputError as refusal:
-            refusals[name] = refusal
+            first = first or refusal
         else:
             count += 1
             yield _Sheet(name, columns)
     if not count:
-        for refusal in refusals.values():
-            raise refusal
-        raise refused(file, "a workbook without cells", "a sheet with rows of numbers")
+        raise first or refused(file, "a workbook without cells", "a sheet with rows of numbers")
 
 
 def _joined(sheets: Sequence[_Sheet], file: str) -> Columns:
@@ -137,7 +135,8 @@ def _joined(sheets: Sequence[_Sheet], file: str) -> Columns:
     units = {f"{sheet.name}/{name}": unit for sheet in sheets for name, unit in sheet.columns.units.items()}
 
     def read(names: Sequence[str]) -> ReadColumns:
-        values, notes = {}, []
+        values: dict[str, Array] = {}
+        notes: list[str] = []
         for sheet in sheets:
             if inside := [name for name in names if places[name][0] is sheet]:
                 found = sheet.columns.read(places[name][1] for name in inside)

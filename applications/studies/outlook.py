@@ -7,6 +7,7 @@ programme, whose dual values are the gains. Curvature within the step is not see
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -134,9 +135,16 @@ def _conditions(search: LocalSearch, texts: Sequence[str], solution: OptimizeRes
     for k, text in enumerate(names):
         cases = slice(k * search.cases, (k + 1) * search.cases)
         margin = float(margins[cases].min())
-        spare = 2.0 * margin / (1.0 + margin if "<" in text else 1.0 - margin)
-        limits.append(Limit(text, spare, _gain(search, float(duals[cases].sum()) * RELAXED / 2.0)))
+        limits.append(
+            Limit(text, _share_of_bound(margin, text), _gain(search, float(duals[cases].sum()) * RELAXED / 2.0))
+        )
     return limits
+
+
+def _share_of_bound(margin: float, text: str) -> float:
+    """Return a margin as a share of the bound; infinite where the bound is zero, or of the other sign."""
+    bound = 1.0 + margin if "<" in text else 1.0 - margin
+    return 2.0 * margin / bound if bound > NOTHING else math.copysign(math.inf, margin)
 
 
 def _ends(search: LocalSearch, x: Array, solution: OptimizeResult) -> list[Limit]:

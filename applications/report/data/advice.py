@@ -187,7 +187,7 @@ class Advice:
             gain = column.shown_in.text(limit.gain) if limit.gain else "nothing"
             gain += " (of the range)" if limit.gain and limit.factor else ""
             text = self._end(limit.text, limit.factor) if limit.factor else limit.text.replace("_", " ")
-            rows.append((text, percent(limit.spare), gain))
+            rows.append((text, percent(limit.spare) if np.isfinite(limit.spare) else "no share of it", gain))
         return rows
 
     def unlimited(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 
@@ -17,7 +18,7 @@ from applications.report.page.failed import failed
 from applications.studies.columns import objective
 from applications.studies.link_masses import weightless
 from applications.studies.optimisation import optimise
-from applications.studies.outlook import RELAXED, outlook, parts_of
+from applications.studies.outlook import RELAXED, _share_of_bound, outlook, parts_of
 from applications.studies.problem import DesignProblem
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.execution.run import run
@@ -145,3 +146,9 @@ def test_a_design_whose_samples_fail_is_not_praised() -> None:
 def test_a_quantile_over_tolerances_is_reached_in_no_case() -> None:
     assert _is_worst("peak_force, worst over cases, max over tolerances")
     assert not _is_worst("peak_force, worst over cases, quantile 0.9 over tolerances")
+
+
+def test_a_bound_of_zero_has_no_share_to_spare() -> None:
+    assert _share_of_bound(0.5, "a < 1") == pytest.approx(2.0 / 3.0)
+    assert [_share_of_bound(margin, "a > 0") for margin in (1.0, -1.0)] == [math.inf, pytest.approx(-1.0)]
+    assert _share_of_bound(-1.0, "a < 0") == -math.inf

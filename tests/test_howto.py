@@ -43,6 +43,7 @@ from pipeline import Sweep
 from pipeline.execution.contents import create_store
 from pipeline.execution.graph import block_graph
 from pipeline.plan import plan as module
+from robots.requested import QuantityNames
 from storage.store import StoreWriter
 from tasks.blocks import assembly, limb_results, reactions, series
 from tasks.blocks.pool import Pool
@@ -50,9 +51,9 @@ from tasks.blocks.pool import Pool
 module.WANTED_BLOCKS = 1
 file = Path("power.yaml")
 file.write_text(file.read_text().replace("step: 0.001", "step: 0.00002"))
-sweep = replace(Sweep.from_yaml("power.yaml"), outputs=())
+sweep = Sweep.from_yaml("power.yaml")
 for metrics in (("mean_effective_mass",), ("condition",)):
-    plan = module.plan(replace(sweep, metrics=metrics))
+    plan = module.plan(replace(sweep, quantities=QuantityNames((), metrics)))
     store = Path(f"{metrics[0]}.zarr")
     create_store(plan, store)
     writer = StoreWriter(store)

@@ -26,6 +26,7 @@ from robots.expressions.rates import NumberWithRates
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES, Need, large_is_good, needs
 from robots.quantities import names as names_of_stage
+from robots.requested import NO_QUANTITIES, QuantityNames
 from tasks.blocks.block import Block
 from tasks.blocks.derived_series import MetricRates
 from tasks.blocks.designs import BlockDesigns
@@ -98,8 +99,7 @@ class DesignProblem(ParameterRows):
             designs=BlockDesigns(np.stack(list(sweep.designs(0, 1).values()), axis=1), np.array([sweep.gravity])),
             friction=sweep.friction.table(0, sets),
             trajectories=sweep.trajectories,
-            series=(),
-            metrics=(),
+            quantities=NO_QUANTITIES,
             own=(),
             extra=(),
             derivatives=None,
@@ -148,13 +148,14 @@ class DesignProblem(ParameterRows):
 
     def _computed(self, rows: Array, metrics: tuple[str, ...], friction: Array) -> Mapping[str, Array]:
         block, axes = replace(self._block, friction=friction), self.sweep.simulation
+        quantities = QuantityNames((), metrics)
         if axes is None or block.simulation is None:
-            return work.whole(replace(self._with_rows(rows), metrics=metrics, friction=friction))
+            return work.whole(replace(self._with_rows(rows), quantities=quantities, friction=friction))
         robot = block.designs.parameters.shape[1]
         parameters, gains, state = np.split(rows, [robot, robot + len(axes.gain_parameters)], axis=1)
         simulation = replace(block.simulation, gains=gains, state=state, dims=(), paired=True)
         designs = block.designs.moved(parameters)
-        return work.whole(replace(block, designs=designs, metrics=metrics, simulation=simulation))
+        return work.whole(replace(block, designs=designs, quantities=quantities, simulation=simulation))
 
     def _with_rows(self, rows: Array) -> Block:
         """The block with all parameters of some rows, and their gravity where they have their own."""
@@ -203,7 +204,7 @@ class DesignProblem(ParameterRows):
             return known | self._differences(np.asarray(design, dtype=float), of_paths)
         self._require_smooth()
         table = self.table(design, rates=True)
-        block = replace(self._with_rows(self.rows(design)), metrics=tuple(metrics))
+        block = replace(self._with_rows(self.rows(design)), quantities=QuantityNames((), tuple(metrics)))
         along, count = self._rates_of(table, self._order), block.designs.parameters.shape[1]
         gravity = np.zeros((*along.shape[:2], len(GRAVITY)))
         gravity[:, :, [GRAVITY.index(name) for name in self._field]] = along[:, :, count:]

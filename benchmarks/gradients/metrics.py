@@ -26,6 +26,7 @@ from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.derivatives import derivative, derivative_status
 from robots.quantities import DIFFERENTIABLE, FRICTION, QUANTITIES, SMOOTH_SERIES, reduction
+from robots.requested import QuantityNames
 from robots.status import Status
 from robots.types import TWIST
 from tasks.blocks.block import Block, BlockDerivatives, motions
@@ -131,7 +132,7 @@ def _compared(block: Block, quantities: tuple[str, ...]) -> Row:
         np.zeros((1, count, 3)),
     )  # fmt: skip
     found = derivative_arrays(replace(block, derivatives=requested), computed)
-    ends = stepped(replace(block, metrics=requested.metrics, series=requested.series, own=(), extra=()))
+    ends = stepped(replace(block, quantities=QuantityNames(requested.series, requested.metrics), own=(), extra=()))
     units = np.maximum(np.abs(block.designs.parameters[0]), 1e-3)
     worst, name_of_worst, counted, kinks = 0.0, "", 0, 0
     for name in requested.quantities:
@@ -152,7 +153,7 @@ def stepped(block: Block) -> dict[str, np.ndarray]:
     """Return metrics and series of a case (component, parameter) a complex step away along each parameter."""
     count, samples = block.designs.parameters.shape[1], len(block.times)
     names = ("joint_reaction" if name == "peak_reaction" else name for name in (*block.metrics, *block.series))
-    request: Request = replace(block.request, wanted=tuple(dict.fromkeys(names)))
+    request: Request = replace(block.request, quantities=QuantityNames(tuple(dict.fromkeys(names))))
     weights = actuators.trapezoid_weights(block.times)
     values: dict[Key, Any] = {key: _complex(array, samples) for key, array in block.case_values().items()}
     values |= {key: _complex(array, samples) for key, array in motions(block).values(0).items()}

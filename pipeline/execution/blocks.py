@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metric import PreparedMetric
 from robots.derivatives import derivative
 from robots.quantities import GAINS, STATE
+from robots.requested import QuantityNames
 from storage.schema import SPLIT
 from tasks.blocks.block import Block, BlockDerivatives, BlockMetric, BlockSimulation
 from tasks.blocks.designs import BlockDesigns
@@ -44,11 +45,12 @@ def block_of(plan: Plan, index: int) -> Block:
         origin=plan.origin,
         single=sweep.precision == "single",
         device=plan.device,
-        series=(*(name for name in stored if name not in own), *extra),
-        metrics=tuple(name for name in metrics if name not in own),
+        quantities=QuantityNames(
+            (*(name for name in stored if name not in own), *extra), tuple(name for name in metrics if name not in own)
+        ),
         own=tuple(_user_metric(plan, metric) for metric in sweep.user_metrics),
         extra=extra,
-        derivatives=_derivatives(sweep, (*stored, *metrics), bounds),
+        derivatives=_derivatives(plan, index),
         measurement=_measurement(sweep, bounds),
         description=sweep.description,
         simulation=_simulation(sweep, bounds),
@@ -71,10 +73,11 @@ def _simulation(sweep: Sweep, bounds: Mapping[str, slice]) -> BlockSimulation | 
     return BlockSimulation(axes.simulation, *tables, tuple(axes.state_parameters), tuple(axes.sizes))
 
 
-def _derivatives(sweep: Sweep, stored: Sequence[str], bounds: Mapping[str, slice]) -> BlockDerivatives | None:
+def _derivatives(plan: Plan, index: int) -> BlockDerivatives | None:
     """Return the derivatives among the variables that a block stores, and how its numbers move with parameters."""
-    requested = sweep.derivatives
-    quantities = tuple(name for name in requested.quantities if derivative(name) in stored)
+    sweep, bounds, requested = plan.sweep, plan.layout.bounds(index), plan.sweep.derivatives
+    owned = {name for names in plan.owned(index) for name in names}
+    quantities = tuple(name for name in requested.quantities if derivative(name) in owned)
     if not quantities:
         return None
     design, sets, count = bounds["design"], bounds["friction"], len(sweep.family.parameters)

@@ -25,6 +25,7 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.simulated.axes import SimulationAxes
 from robots.criteria.selection import EVERYTHING
 from robots.derivatives import NO_DERIVATIVES
+from robots.requested import QuantityNames
 from robots.status import Status
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.time_grid import TimeGrid
@@ -76,8 +77,7 @@ def trial(sweep: Sweep) -> Trial:
         plain.with_sections(derivatives=NO_DERIVATIVES),
         design=part_of(sweep.design, designs),
         trajectories=tuple(sweep.trajectories[k] for k in trajectories),
-        outputs=("actuator_force",),
-        metrics=_looked_for(sweep),
+        quantities=QuantityNames(("actuator_force",), _looked_for(sweep)),
         user_metrics=(),
     ).with_grids(_shortened(sweep, len(designs) * len(trajectories)))
     sizes = (len(designs), 1, len(trajectories))
@@ -114,8 +114,7 @@ def _simulated(sweep: Sweep, axes: SimulationAxes) -> Trial:
         ),
         design=part_of(sweep.design, designs),
         trajectories=tuple(sweep.trajectories[k] for k in trajectories),
-        outputs=(),
-        metrics=("peak_force",),
+        quantities=QuantityNames((), ("peak_force",)),
         user_metrics=(),
     ).with_grids(lambda grid: replace(grid, samples=min(grid.samples, 2 + INSTANTS // axes.simulation.every)))
     small_plan = plan(small)

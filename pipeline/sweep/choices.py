@@ -15,7 +15,8 @@ from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.conditions import RuleReader
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.friction_sets import FrictionAxis
-from pipeline.sweep.sections import CoreFile, RobotSection, SelectionSection, SubsetSection
+from pipeline.sweep.reading import SweepReading
+from pipeline.sweep.sections import RobotSection, SelectionSection, SubsetSection
 from robots.parameters import nearest
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.time_grid import TimeGrid
@@ -72,8 +73,9 @@ def only_chosen(data: MutableMapping[str, Any]) -> None:
             data[key] = section[key]
 
 
-def take_subset(report: Report, file: CoreFile, whole: Swept) -> Swept:
+def take_subset(reading: SweepReading, whole: Swept) -> Swept:
     """Restrict a sweep to the subset that the key `subset` names, if any; checks all subsets of the file."""
+    report, file = reading.report, reading.file
     sound, part = not report.problems, whole
     for name, subset in file.subsets.items():
         chosen = name == file.subset

@@ -6,7 +6,7 @@ A key selects joints or actuators, in the words of friction groups; each joint a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Self, TypeVar
 
@@ -16,12 +16,12 @@ from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.formulas import FormulaReader
 from pipeline.sweep.reading import SectionContent, SweepReading, optional
-from pipeline.sweep.sections import ActuatorSection, CoreFile, JointSection, LimitSection
+from pipeline.sweep.sections import ActuatorSection, JointSection, LimitSection, RobotSection
 from robots.formulas import checked, described
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import NO_LIMITS, Capacity, JointLimit, Limits, select_actuators, select_joints
 from robots.parameters import ParameterError
-from robots.quantities import Need, needs
+from robots.quantities import Need
 from robots.types import JointKind
 
 KEY = "limits"
@@ -47,9 +47,10 @@ class LimitsContent(SectionContent[Limits, LimitSection | None]):
     def read(cls, reading: SweepReading) -> Self:
         """Read the limits of the robot; refuse metrics of limits that are not set."""
         family = reading.family
-        section, path = section_of(reading.file, reading.said(cls), family.name if family else None)
+        section, path = section_of(reading.file.robots or {}, reading.said(cls), family.name if family else None)
         limits = read_limits(reading.report, section, reading.design, path)
-        check_metrics(reading.report, reading.file.metrics, section)
+        if section is not None or KEY not in reading.report.document.data:  # else what is wrong with it has been told
+            reading.refuse_metrics(lambda need: _lacks(need, section))
         return cls(limits)
 
     def describe(self) -> dict[str, Any]:
@@ -61,9 +62,10 @@ class LimitsContent(SectionContent[Limits, LimitSection | None]):
         return {self.key: self.value}
 
 
-def section_of(file: CoreFile, section: LimitSection | None, robot: str | None) -> tuple[LimitSection | None, KeyPath]:
+def section_of(
+    robots: Mapping[str, RobotSection], section: LimitSection | None, robot: str | None
+) -> tuple[LimitSection | None, KeyPath]:
     """Find the section with the limits of a robot, which one of several may have for itself, and its path."""
-    robots = file.robots or {}
     if robot is not None and robot in robots and robots[robot].limits is not None:
         return robots[robot].limits, ("robots", robot, KEY)
     return section, (KEY,)
@@ -99,16 +101,11 @@ def read_limits(
     return Limits(joints, actuators)
 
 
-def check_metrics(report: Report, metrics: Sequence[str], section: LimitSection | None) -> None:
-    """Refuse metrics of limits that the section does not set."""
-    if section is None and KEY in report.document.data:
-        return  # what is wrong with it has been told
-    for index, name in enumerate(metrics):
-        for kind, key in (SET_BY[need] for need in needs(name) if need in SET_BY):
-            if section and _sets(section, kind, key):
-                continue
-            hint = f"Add a section limits with {key} of {kind}."
-            report(("metrics", index), name, f"a metric of limits that the file sets ({kind}: {key})", hint)
+def _lacks(need: Need, section: LimitSection | None) -> Iterator[tuple[str, str]]:
+    """Yield what the section does not set for a need of a metric, with advice."""
+    kind, key = SET_BY.get(need, ("", ""))
+    if kind and not (section and _sets(section, kind, key)):
+        yield f"a metric of limits that the file sets ({kind}: {key})", f"Add a section limits with {key} of {kind}."
 
 
 def _sets(section: LimitSection, kind: str, key: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
@@ -11,10 +11,8 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import Number, Section, Text
 from pipeline.sweep.dataset_split import DatasetSplit
 from pipeline.sweep.reading import SectionContent, SweepReading, optional
-from pipeline.sweep.sections import CoreFile
 from robots.measurement import CLEAN, COMMON, LATER, MEASUREMENT, SHORTEST, Channels, Sensors
 from robots.parameters import nearest
-from robots.trajectories.time_grid import TimeGrid
 
 Measured = Mapping[str, float | tuple[float, ...]]
 Fraction = Annotated[Number, Field(ge=0, lt=1)]
@@ -42,11 +40,7 @@ class MeasurementContent(SectionContent[Sensors | None, Measured | None]):
     @classmethod
     def read(cls, reading: SweepReading) -> Self | None:
         """Read the sensors; None without a time grid."""
-        mechanism, grids = reading.mechanism, reading.grids
-        if not grids:
-            return None
-        actuators = len(mechanism.actuators) if mechanism else None
-        return cls(read_measurement(reading.report, reading.said(cls), reading.file, grids, actuators))
+        return cls(read_measurement(reading, reading.said(cls))) if reading.grids else None
 
     def describe(self) -> dict[str, Any]:
         """Describe sensors that there are."""
@@ -76,13 +70,10 @@ def describe_sensors(sensors: Sensors) -> dict[str, Any]:
     return {"values": values, "seed": sensors.seed}
 
 
-def read_measurement(
-    report: Report, section: Measured | None, file: CoreFile, grids: Sequence[TimeGrid], actuators: int | None
-) -> Sensors | None:
-    """Read the section `measurement`, one number for all actuators or one for each; problems go to `report`.
-
-    actuators: how many there are, where that is known.
-    """
+def read_measurement(reading: SweepReading, section: Measured | None) -> Sensors | None:
+    """Read the section `measurement`, one number for all actuators or one for each."""
+    report, file, grids = reading.report, reading.file, reading.grids
+    actuators = len(reading.mechanism.actuators) if reading.mechanism else None
     wanted = [name for name in file.outputs if name in CLEAN]
     if section is None:
         if wanted:

@@ -39,6 +39,7 @@ from robots.loads.wrapped import moved_values
 from robots.measurement import Sensors
 from robots.model import Family
 from robots.quantities import STATE
+from robots.requested import QuantityNames
 from robots.trajectories.time_grid import TimeGrid, longest
 from robots.trajectories.trajectory import Trajectory
 
@@ -72,8 +73,8 @@ class Sweep(HasSections):
     grid: TimeGrid
     """Times of all trajectories; where these have grids of their own, that with the most samples."""
     gravity: tuple[float, float, float]
-    outputs: tuple[str, ...]
-    metrics: tuple[str, ...]
+    quantities: QuantityNames
+    """Outputs and metrics by name."""
     sections: Mapping[str, Content[Any]]
     """Content of all other sections by key; the attributes below have the values of some."""
     file: SweepText
@@ -106,6 +107,16 @@ class Sweep(HasSections):
     """Licence, authors and version of the dataset; they are not part of the fingerprint."""
     question = SectionValue[StudyQuestion]("study")
     """Question that reports and studies answer; it changes no result, so it is not part of the fingerprint."""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the outputs."""
+        return self.quantities.series
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics."""
+        return self.quantities.metrics
 
     @property
     def text(self) -> str:
@@ -270,7 +281,7 @@ class Sweep(HasSections):
         limits: Limits = replaced(self.limits, moved_values(self.family, values))
         return limits
 
-    @cached_property
+    @property
     def canonical(self) -> dict[str, Any]:
         """Content of the sweep in types of JSON: resolved, in SI, without comments or spelling."""
         swept = set(self.design.names)
@@ -295,7 +306,7 @@ class Sweep(HasSections):
             core |= content.describe()
         return core
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the canonical content, in hexadecimal; floats count with all their bits."""
         text = json.dumps(self.canonical, sort_keys=True, allow_nan=False, separators=(",", ":"))

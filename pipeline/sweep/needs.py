@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pipeline.documents.report import Report
-from pipeline.sweep.sections import CoreFile
+from pipeline.sweep.reading import SweepReading
 from pipeline.sweep.simulated.axes import SimulationAxes
 from robots.model import Mechanism
 from robots.quantities import QUANTITIES, Need, needs
@@ -90,14 +89,15 @@ def lacking_of(mechanism: Mechanism, axes: SimulationAxes | None) -> dict[Need, 
     return lacking(mechanism, source)
 
 
-def check_quantities(report: Report, file: CoreFile, mechanism: Mechanism | None) -> None:
+def check_quantities(reading: SweepReading) -> None:
     """Refuse outputs and metrics that this robot, or a motion from this source, does not have."""
+    report, file = reading.report, reading.file
     section, source = file.simulation, MotionSource()
     if section is not None:
         controlled, tolerance = section.controller is not None, section.tolerance is not None
         source = MotionSource(True, controlled, tolerance, bool(section.saturation))
         source = replace(source, branch=section.method != TREE and not section.stops)
-    lacks = lacking(mechanism, source)
+    lacks = lacking(reading.mechanism, source)
     for key, names in (("outputs", file.outputs), ("metrics", file.metrics)):
         for index, name in enumerate(names):
             for need in [need for need in needs(name) if need in lacks][:1]:

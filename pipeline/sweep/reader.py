@@ -44,6 +44,7 @@ from robots.limits import EVEN_SHARING
 from robots.model import Mechanism
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES
+from robots.requested import QuantityNames
 from robots.trajectories.time_grid import TimeGrid
 from robots.trajectories.trajectory import Trajectory
 
@@ -61,7 +62,7 @@ def read_sections(document: Document, source: FileSource) -> Sweep:
     _check_together(reading)
     report, friction = reading.report, reading.value(FrictionContent)
     whole = Swept(reading.design, friction, reading.trajectories, reading.grid, reading.file.precision)
-    part = take_subset(report, reading.file, whole)
+    part = take_subset(reading, whole)
     sweep = _sweep(reading, part)
     _check_size(report, sweep.sizes, simulated=sweep.simulation is not None)
     return replace(sweep, warnings=(*sweep.warnings, *plausibility.empty_parts(report, sweep)))
@@ -71,7 +72,7 @@ def _begin(document: Document, source: FileSource) -> SweepReading:
     """Validate the keys of a file, and read its robot with the parameters that sections add to it."""
     report = Report(document)
     _require_format(report)
-    file, problems = validate_keys(model_of(document), document)
+    file, problems = validate_keys(model_of(document.data.get("simulation")), document)
     report.take(problems)
     file, files = _with_differentiated(file), SideFiles(source)
     tolerances = fitted_tolerances(report, getattr(file, TolerancesContent.key), files)
@@ -103,21 +104,21 @@ def _read_core(reading: SweepReading) -> None:
     mechanism = reading.mechanism
     _check_names(report, file, reading.said(FrictionContent))
     _check_outputs(report, file)
-    check_quantities(report, file, mechanism)
+    check_quantities(reading)
     grid = reading.grid = read_grid(report, file.time) if "time" in sound else None
     if "trajectories" in sound:
         trajectories = _read_trajectories(report, file.trajectories, reading.files, mechanism, grid)
         reading.trajectories = trajectories
         check_points(report, trajectories, grid)
         check_workspaces(report, trajectories, grid)
-        check_volumes(report, () if file.simulation else file.metrics, trajectories, mechanism)
+        check_volumes(reading)
 
 
 def _check_together(reading: SweepReading) -> None:
     """Refuse combinations of sections that are impossible together."""
     report, sharing = reading.report, reading.value(SharingContent) or EVEN_SHARING
     based = reading.value(BaseContent) is not None
-    check_cycles(report, reading.file.metrics, reading.family, reading.trajectories, sharing, based=based)
+    check_cycles(reading, sharing, based=based)
     simulation = reading.value(SimulationContent)
     names = (*swept_beside_designs(reading), *(simulation.names if simulation else ()))
     check_labels(report, reading.design, names)
@@ -143,8 +144,9 @@ def _sweep(reading: SweepReading, part: Swept) -> Sweep:
         grid=longest,
         gravity=(x, y, z),
         precision=part.precision,
-        outputs=tuple(str(name) for name in file.outputs if not isinstance(name, DerivativeOutput)),
-        metrics=file.metrics,
+        quantities=QuantityNames(
+            tuple(str(name) for name in file.outputs if not isinstance(name, DerivativeOutput)), file.metrics
+        ),
         sections=reading.contents | {FrictionContent.key: FrictionContent(part.friction)},
         file=text,
         warnings=tuple(plausibility.warnings(reading)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -16,6 +16,7 @@ from pipeline.sweep.side_files import SideFiles
 from robots.catalog import FAMILIES
 from robots.formats.description import Description
 from robots.model import Family, Mechanism
+from robots.quantities import Need, needs
 from robots.trajectories.time_grid import TimeGrid
 from robots.trajectories.trajectory import Trajectory
 
@@ -74,6 +75,12 @@ class SweepReading:
         """Return the content of a section, as its schema has it."""
         said: Said = getattr(self.file, section.key)
         return said
+
+    def refuse_metrics(self, lacks: Callable[[Need], Iterable[tuple[str, str]]]) -> None:
+        """Report each metric with a need for which the file lacks something: what `lacks` expects of it, and advice."""
+        for index, name in enumerate(self.file.metrics):
+            for expected, hint in dict.fromkeys(lack for need in needs(name) for lack in lacks(need)):
+                self.report(("metrics", index), name, expected, hint)
 
     def extended_family(self, key: str) -> Family | None:
         """Return the family that the section `key` adds to; None without one, or beside several robots (reported)."""

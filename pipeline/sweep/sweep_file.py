@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field, create_model
 
-from pipeline.documents.yaml import Document
+from pipeline.documents.yaml import YamlValue
 from pipeline.sweep.actuators.motors import MotorsContent
 from pipeline.sweep.actuators.sharing import SharingContent
 from pipeline.sweep.criteria.reader import CriteriaContent
@@ -57,10 +57,9 @@ _KEYS: dict[str, Any] = {section.key: section.field for section in SECTIONS if s
 SweepFile = create_model("SweepFile", __base__=CoreFile, __doc__="A whole sweep file.", **_KEYS)
 
 
-def model_of(document: Document) -> type[CoreFile]:
-    """Return the model of a file: where its simulation has no controller, trajectories are not required."""
-    section = document.data.get("simulation")
-    return _undriven_file() if isinstance(section, dict) and not section.get("controller") else SweepFile
+def model_of(simulation: YamlValue) -> type[CoreFile]:
+    """Return the model of a file with this simulation: where it has no controller, trajectories are not required."""
+    return _undriven_file() if isinstance(simulation, dict) and not simulation.get("controller") else SweepFile
 
 
 @cache

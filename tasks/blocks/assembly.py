@@ -81,7 +81,7 @@ class Assembly:
         for share in self.computed:
             share.allocate = self.memory.allocate
         self.assembly = stages.assembly(self.request)
-        self.actuation = stages.actuation(self.request) if any(self.request.actuation) else None
+        self.actuation = stages.actuation(self.request) if self.request.actuation else None
         self.balance = stages.balance(self.request) if self.request.reactions and not at_once else None
         self.linear: Linear | None = None
         if self.request.of("linear"):
@@ -186,7 +186,7 @@ class Assembly:
         most = max(min(self.step, len(block.designs)), min(self.sets, len(block.friction)))
         buffers = self.memory.allocate(self.assembly.program, min(self.step, len(block.designs)), self.samples)
         series = self.memory.allocate(self.actuation.program, most, self.samples) if self.actuation else {}
-        metrics = [self.out[name] for name in (*self.case_metrics, *self.request.actuation[1])]
+        metrics = [self.out[name] for name in (*self.case_metrics, *self.request.actuation.metrics)]
         self.memory.send([*self.values.values(), block.friction])
         self.memory.place(metrics)
         full = len(block.designs) // self.step
@@ -294,7 +294,7 @@ class Assembly:
             # the cases of the kernel are either designs or sets, the other has one element
             place: Any = (designs.start, sets, j) if together else (designs, first, j)
             out = {key: array[: len(friction) if together else count] for key, array in series.items()}
-            out |= {name: self._metric_rows(name, place) for name in self.request.actuation[1]}
+            out |= {name: self._metric_rows(name, place) for name in self.request.actuation.metrics}
             results = self.actuation.run(kernel, inputs, self.samples, out)
             self._store_friction_series(place, results)
             if self.loads_by_set:
@@ -360,7 +360,7 @@ class Assembly:
     def _finished(self) -> Arrays:
         """Return the variables with their metrics finished, in their dims and types."""
         duration = float(self.values["weight"].sum())
-        for name in self.request.actuation[1]:
+        for name in self.request.actuation.metrics:
             if name in actuators.METRICS:
                 self.out[name] = actuators.METRICS[name].finished(self.out[name], duration)
         for name in self.request.of("actuation"):

@@ -27,6 +27,7 @@ from robots.loads.wrapped import moved_values
 from robots.measurement import clean_series
 from robots.model import Family
 from robots.quantities import FRICTION, QUANTITIES, SPACE, MetricFunction, mechanism_sizes
+from robots.requested import QuantityNames
 from robots.simulation import SimulationSettings
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks.designs import BlockDesigns
@@ -131,7 +132,7 @@ class Block:
     """Everything that the tasks of one block need; small to send.
 
     friction (set, parameters of all groups); times (samples,) [s]; `origin` (3,) [m]
-    is what positions of trajectories count from, in the base frame. `series` and `metrics` are the variables to
+    is what positions of trajectories count from, in the base frame. `quantities` are the variables to
     compute, named as in the dataset.
     """
 
@@ -143,8 +144,7 @@ class Block:
     trajectories: tuple[Trajectory, ...]
     times: np.ndarray
     origin: tuple[float, float, float]
-    series: tuple[str, ...]
-    metrics: tuple[str, ...]
+    quantities: QuantityNames
     measurement: Measurement | None = None
     """Sensors for positions and forces of actuators, where `series` has measured ones."""
     description: Description | None = None
@@ -185,9 +185,19 @@ class Block:
         return len(self.designs) * len(self.trajectories) * len(self.times)
 
     @property
+    def series(self) -> tuple[str, ...]:
+        """Names of the series to compute."""
+        return self.quantities.series
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics to compute."""
+        return self.quantities.metrics
+
+    @property
     def variables(self) -> frozenset[str]:
         """Everything that the block computes."""
-        return frozenset((*self.series, *self.metrics))
+        return frozenset(self.quantities.both)
 
     @functools.cached_property
     def request(self) -> Request:
@@ -195,7 +205,7 @@ class Block:
 
         It includes the series from which measured series are made; another block may own these.
         """
-        wanted = (*self.series, *clean_series(self.series), *self.metrics)
+        wanted = QuantityNames((*self.series, *clean_series(self.series)), self.metrics)
         limits = tuple(limits for limits, _ in self._limb_limits)
         loaded = any(trajectory.load is not None for trajectory in self.trajectories)
         features = (

@@ -36,7 +36,7 @@ class CaseStages:
             self.motion.append(stages.platform(self.request))
         self.assembly = stages.assembly(self.request)
         self.motion.append(self.assembly)
-        self.actuation = stages.actuation(self.request) if any(self.request.actuation) else None
+        self.actuation = stages.actuation(self.request) if self.request.actuation else None
         self.reactions: list[Stage] = []
         if self.request.reactions:
             self.reactions = [stages.balance(self.request)]

@@ -16,6 +16,7 @@ import numpy as np
 from robots.derivatives import SIDES, derivative, derivative_status
 from robots.devices import CPU
 from robots.quantities import FRICTION, QUANTITIES
+from robots.requested import QuantityNames
 from robots.status import Status
 from tasks.blocks.block import Block, BlockDerivatives
 from tasks.blocks.derived_series import MetricRates, largest
@@ -58,10 +59,10 @@ def derivative_arrays(block: Block, compute: Compute) -> Arrays:
     if differenced.quantities:
         series = (*differenced.series, *(("status",) if differenced.series else ()))
         result |= difference_arrays(
-            replace(plain, metrics=(*differenced.metrics, WORST), series=series), differenced, compute
+            replace(plain, quantities=QuantityNames(series, (*differenced.metrics, WORST))), differenced, compute
         )
     if exact.quantities:
-        plain = replace(plain, metrics=(*exact.metrics, WORST), series=exact.series)
+        plain = replace(plain, quantities=QuantityNames(exact.series, (*exact.metrics, WORST)))
         strips = []
         for designs in _designs(block, exact):
             with span(designs.start / len(block.designs), designs.stop / len(block.designs)):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.quantities import DIFFERENTIABLE, FRICTION, QUANTITIES, SMOOTH_SERIES, reduction
+from robots.requested import QuantityNames
 from robots.status import Status
 from robots.types import TWIST
 from tasks.blocks.block import Block, motions
@@ -136,7 +137,9 @@ class _Chain:
     def request(self) -> Request:
         """Request to the stages: metrics, with wrenches in place of peak reactions, and series."""
         metrics = (WRENCH if name == REACTION else name for name in self.block.metrics)
-        return replace(self.block.request, wanted=tuple(dict.fromkeys((*self.series.wanted, *metrics))))
+        return replace(
+            self.block.request, quantities=QuantityNames(tuple(dict.fromkeys((*self.series.wanted, *metrics))))
+        )
 
     def run(self) -> dict[str, MetricRates]:
         """Compute the metrics of the block with their derivatives."""

@@ -17,6 +17,7 @@ from robots.limits import NO_LIMITS, Capacity
 from robots.measurement import CLEAN, clean_series
 from robots.model import Robot
 from robots.quantities import GAINS, QUANTITIES, STATE, Quantity
+from robots.requested import QuantityNames
 from robots.simulation import TREE, ForceProfile
 from robots.status import Status
 from robots.trajectories.trajectory import WRENCH, PlatformLoad
@@ -407,7 +408,7 @@ def case_stages(block: Block, wanted: Iterable[str], parameters: np.ndarray, fri
     parameters (case, parameter), friction (case, parameters of all groups).
     """
     chosen = tuple(name for name in dict.fromkeys(wanted) if QUANTITIES[name].stage not in PASSED_ON)
-    request = replace(block.request.with_features(Redundancy()), wanted=chosen, given=True)
+    request = replace(block.request.with_features(Redundancy()), quantities=QuantityNames(chosen), given=True)
     values = replace(block, designs=block.designs.moved(parameters)).case_values() | {"friction": friction}
     return CaseStages(request, values, len(parameters), block.kernel)
 

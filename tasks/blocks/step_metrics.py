@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from robots.quantities import reduction
+from robots.requested import QuantityNames
 from tasks.blocks.case_stages import CaseStages
 from tasks.blocks.pool import Arrays
 from tasks.blocks.series import wide
@@ -62,13 +63,17 @@ class StepMetrics:
         self._of_limbs = (*request.of("assembly", "metric"), *request.reactions)
         self._of_forces = request.of("actuation", "metric")
         # one program for forces in joints at the instants, another for what is reduced over the steps
-        self._net = stages.actuation(replace(request, wanted=request.reactions)) if request.reactions else None
-        self._actuation = stages.actuation(replace(request, wanted=self._of_forces)) if self._of_forces else None
+        self._net = self._actuating(QuantityNames(request.reactions))
+        self._actuation = self._actuating(QuantityNames((), self._of_forces))
         self._used = frozenset[Key]() if self._actuation is None else used_samples(self._actuation.program)
         self.takes_motion = bool(self._of_limbs) or not self._used <= {"force", "status", "weight"}
         """True if a metric depends on motions; False if forces alone are needed."""
         self.takes_rates = bool(request.reactions) or not self._used <= {"force", "status", "weight", "velocity"}
         """True if accelerations and friction matter; False if states alone are needed, as for metrics of poses."""
+
+    def _actuating(self, quantities: QuantityNames) -> Stage | None:
+        """Return the actuation stage of some quantities; None without any."""
+        return stages.actuation(replace(self.cases.request, quantities=quantities)) if quantities.both else None
 
     def take(self, values: Values) -> None:
         """Take one instant: values (component, case) by key, those of GIVEN and BEFORE among them."""

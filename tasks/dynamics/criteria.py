@@ -17,6 +17,7 @@ from robots.arguments import check_arguments
 from robots.criteria.elasticity import Elasticity
 from robots.criteria.parts import Capsules, CriteriaParameters, Errors
 from robots.model import Mechanism, Robot
+from robots.requested import QuantityNames
 from robots.springs import Bushing, Spring
 from robots.status import Status
 from robots.types import TWIST
@@ -107,7 +108,7 @@ class SolvedPose:
         self.dynamics = Dynamics(robot, pose, (metric,), criteria=parameters)
         request = self.dynamics.request
         looked = ("least_constraint_regularity",) if request.feature(Constraints).looked_for(request) else ()
-        bare, self.limbs = replace(request, wanted=looked), range(len(robot.mechanism.instances))
+        bare, self.limbs = replace(request, quantities=QuantityNames(looked)), range(len(robot.mechanism.instances))
         self.dynamics.run((*(limb(request, k) for k in self.limbs), platform(bare), assembly(bare)))
         self.places = [TWIST.index(name) for name in request.feature(Criteria).directions(request)]
         self.total, count = self.sum("stiffness"), len(self.places)

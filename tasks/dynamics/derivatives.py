@@ -106,7 +106,7 @@ def _joint_motion(dynamics: Dynamics) -> dict[str, ResultLayout]:
 def _forces(dynamics: Dynamics) -> dict[str, ResultLayout]:
     mechanism = dynamics.robot.mechanism
     count, free = len(mechanism.actuators), len(mechanism.freedoms)
-    force = "actuator_force" if "actuator_force" in dynamics.request.wanted else "force"
+    force = "actuator_force" if "actuator_force" in dynamics.request.quantities.both else "force"
     return {
         "force": ResultLayout.rows_of((count,), {force: count}),
         "velocity": ResultLayout.rows_of((count,), {VELOCITY: count}),

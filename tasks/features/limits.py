@@ -97,7 +97,7 @@ class MotorSupply(Feature):
 
     def of_actuators(self, request: Request) -> Supplied | None:
         """Return the numbers that metrics of actuators need."""
-        series, metrics = request.actuation
+        series, metrics = request.actuation.series, request.actuation.metrics
         return supplied([*map(str, series), *metrics])
 
 

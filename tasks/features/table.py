@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from robots.criteria.parts import CriteriaParameters
 from robots.model import Family, Mechanism
+from robots.requested import QuantityNames
 from tasks.features.capsules import RobotCapsules, capsule_values, capsules_told
 from tasks.features.criteria import Criteria, criteria_told, criteria_values
 from tasks.features.friction.feature import FrictionGroups
@@ -47,7 +48,7 @@ def criteria_inputs(family: Family, parameters: CriteriaParameters) -> Values:
 
 def request(
     family: Family,
-    wanted: tuple[str, ...] = (),
+    quantities: tuple[str, ...] | QuantityNames = (),
     *features: Feature,
     moving_base: bool = False,
     formulation: str = RECURSION,
@@ -63,4 +64,5 @@ def request(
         kinds = ", ".join(type(feature).__name__ for feature in features)
         raise ValueError(f"features: got {kinds}; expected at most one of each kind of tasks.features.table.FEATURES")
     every = tuple(features_by_type.get(kind) or kind() for kind in FEATURES)
+    wanted = quantities if isinstance(quantities, QuantityNames) else QuantityNames(quantities)
     return Request(family, wanted, every, moving_base, formulation, at_states, given)

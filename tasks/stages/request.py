@@ -10,6 +10,7 @@ from typing import TypeVar
 from robots.model import Family
 from robots.quantities import QUANTITIES, Need, any_needs, names
 from robots.quantities import Stage as StageName
+from robots.requested import NO_QUANTITIES, QuantityNames
 from tasks.kernels.keys import Indexed, Key, Shape
 from tasks.mechanics.families import structure_of
 from tasks.mechanics.structure import Structure
@@ -78,6 +79,17 @@ class Feature:
 
 
 @dataclass(frozen=True)
+class ActuationOutputs:
+    """Series and metrics of the actuation stage; neither where it is not needed."""
+
+    series: tuple[Key, ...]
+    metrics: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.series or self.metrics)
+
+
+@dataclass(frozen=True)
 class Request:
     """A request to a robot family: quantities by name, and features with their settings.
 
@@ -85,7 +97,7 @@ class Request:
     """
 
     family: Family
-    wanted: tuple[str, ...] = ()
+    quantities: QuantityNames = NO_QUANTITIES
     features: tuple[Feature, ...] = ()
     moving_base: bool = False
     formulation: str = RECURSION
@@ -120,7 +132,7 @@ class Request:
 
     def needs(self, name: Need) -> bool:
         """Return whether a quantity needs something, see `robots.quantities.Need`."""
-        return any_needs(self.wanted, name)
+        return any_needs(self.quantities.both, name)
 
     def stage_of(self, name: str) -> StageName:
         """Return the stage that gives a quantity: statuses come with friction where that may not settle."""
@@ -130,7 +142,7 @@ class Request:
 
     def of(self, stage: StageName, *kinds: str) -> tuple[str, ...]:
         """Return the quantities of a stage, of some kinds or all, in the order asked for."""
-        found = (name for name in self.wanted if self.stage_of(name) == stage)
+        found = (name for name in self.quantities.both if self.stage_of(name) == stage)
         return tuple(name for name in found if not kinds or QUANTITIES[name].kind in kinds)
 
     def reduced(self, stage: StageName) -> tuple[str, ...]:
@@ -140,7 +152,7 @@ class Request:
     @functools.cached_property
     def reactions(self) -> tuple[str, ...]:
         """Quantities of the joints' reactions."""
-        return tuple(name for name in names("reactions") if name in self.wanted)
+        return tuple(name for name in names("reactions") if name in self.quantities.both)
 
     @property
     def peaks_alone(self) -> bool:
@@ -192,16 +204,16 @@ class Request:
         return _present([feature.of_actuators(self) for feature in self.features])
 
     @functools.cached_property
-    def actuation(self) -> tuple[tuple[Key, ...], tuple[str, ...]]:
-        """Series and metrics of the actuation stage; neither where it is not needed.
+    def actuation(self) -> ActuationOutputs:
+        """Series and metrics of the actuation stage.
 
         Where passive joints have forces, reactions need these, the net forces, and the status that comes of them.
         """
         series: tuple[Key, ...] = tuple(name for name in self.of("actuation", "series"))
         passive = tuple(Indexed("passive_friction", k) for k, joints in enumerate(self.passive) if joints)
-        loads = ("net_force", *passive) if (passive or self.given) and self.reactions else ()
+        loads: tuple[Key, ...] = ("net_force", *passive) if (passive or self.given) and self.reactions else ()
         outcome = (OUTCOME,) if (loads and not self.given) or "status" in self.of("actuation") else ()
-        return (*series, *outcome, *loads), self.reduced("actuation")
+        return ActuationOutputs((*series, *outcome, *loads), self.reduced("actuation"))
 
     @property
     def motion(self) -> dict[Key, Key]:

@@ -55,7 +55,7 @@ def _stages(request: Request) -> Iterator[Stage]:
     if not request.structure.mechanism.is_chain:
         yield platform(request)
     yield assembly(request)
-    if any(request.actuation):
+    if request.actuation:
         yield actuation(request)
     if request.reactions:
         yield balance(request)
@@ -67,10 +67,10 @@ def limb(request: Request, k: int) -> Stage:
     """Inverse kinematics and dynamics of limb k, with the terms for reactions, features and metrics."""
     instance, structure = request.structure.mechanism.instances[k], request.structure
     limb_request = LimbRequest(
-        series=tuple(name for name in names("limb") if name in request.wanted),
+        series=tuple(name for name in names("limb") if name in request.quantities.both),
         reactions=bool(request.reactions),
         statics=request.statics,
-        terms=terms.needed(request.wanted, request.robot_parts),
+        terms=terms.needed(request.quantities.both, request.robot_parts),
         parts=request.limb_parts(k),
         formulation=request.formulation,
         solver=request.solver or ALL_FREEDOMS,
@@ -86,7 +86,7 @@ def limb(request: Request, k: int) -> Stage:
 
 def platform(request: Request) -> Stage:
     """Return the wrench that the platform's own motion takes, less the load on it."""
-    term_names = terms.needed(request.wanted, request.robot_parts)
+    term_names = terms.needed(request.quantities.both, request.robot_parts)
     shapes = terms.platform_outputs(request.structure, term_names, request.statics)
     arguments = (request.family, request.statics, request.moving_base, term_names, request.platform_parts)
     return Stage("platform", shapes, functools.partial(platform_program, *arguments), {})
@@ -106,7 +106,7 @@ def assembly(request: Request) -> Stage:
 
 def actuation(request: Request) -> Stage:
     """Series and metrics of actuators for one friction set."""
-    series, metrics = request.actuation
+    series, metrics = request.actuation.series, request.actuation.metrics
     passive = [len(joints) for joints in request.passive]
     sizes: dict[Key, Shape] = {Indexed("passive_friction", k): (count,) for k, count in enumerate(passive) if count}
     sizes |= {"net_force": (len(request.structure.mechanism.actuators),), OUTCOME: (1,)}

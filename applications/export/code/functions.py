@@ -209,7 +209,7 @@ def inverse_dynamics(at: CodeSetting) -> CodeFunction:
         constants,
         {"motion": motion},
         tuple(_call(stage) for stage in stages.stages(request)),
-        (OUTCOME if OUTCOME in request.actuation[0] else "status",),
+        (OUTCOME if OUTCOME in request.actuation.series else "status",),
     )
 
 

@@ -38,6 +38,7 @@ from robots.derivatives import NO_DERIVATIVES
 from robots.friction.laws import LAWS
 from robots.model import Robot
 from robots.quantities import GAINS, STATE
+from robots.requested import QuantityNames
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.time_grid import TimeGrid
 
@@ -123,8 +124,7 @@ def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator
         _with_set(sweep, friction).with_sections(derivatives=NO_DERIVATIVES),
         design=_taken(sweep.design, designs),
         trajectories=sweep.trajectories[:MOST_TRAJECTORIES],
-        outputs=(*ACTUATORS, *JOINTS, *(() if chains else PLATFORM)),
-        metrics=(),
+        quantities=QuantityNames((*ACTUATORS, *JOINTS, *(() if chains else PLATFORM))),
     )
     thinned = _thinned(stride(sweep))
     part = replace(part.with_grids(thinned), grid=thinned(sweep.grid))
@@ -132,7 +132,8 @@ def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator
     results = results.assign_coords(time=times(sweep)) if sweep.has_one_step else results
     force = None
     if any(LAWS[group.law].parameters for group in sweep.friction.groups):
-        force = _run(replace(part.with_sections(friction=NO_FRICTION), outputs=("actuator_force",)))["actuator_force"]
+        bare = part.with_sections(friction=NO_FRICTION)
+        force = _run(replace(bare, quantities=QuantityNames(("actuator_force",))))["actuator_force"]
     for place, design in enumerate(designs):
         case_results, without = results.isel(design=place), None if force is None else force.isel(design=place)
         yield DesignCase(design, case_results, stride(sweep), _robot(sweep, design), without, part.trajectories)
@@ -146,8 +147,7 @@ def _simulated(sweep: Sweep, axes: SimulationAxes, designs: Sequence[int], frict
     one = replace(
         _with_set(sweep, friction),
         trajectories=sweep.trajectories[:MOST_TRAJECTORIES],
-        outputs=(*SIMULATED, *(() if sweep.family.reference.is_chain else PLATFORM)),
-        metrics=(),
+        quantities=QuantityNames((*SIMULATED, *(() if sweep.family.reference.is_chain else PLATFORM))),
         user_metrics=(),
     )
     for numbers in min((_alike_but_for(axis, places) for axis in range(len(swept))), key=len):

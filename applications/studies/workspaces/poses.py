@@ -16,6 +16,7 @@ from pipeline.sweep.model import Sweep
 from robots.expressions.expression import ParsedExpression
 from robots.model import Mechanism
 from robots.parameters import nearest
+from robots.requested import QuantityNames
 from robots.status import Status
 from robots.types import TWIST
 from tasks.blocks.block import Block
@@ -61,7 +62,6 @@ class RestPoses:
         """
         block = replace(
             block_of(plan(sweep), 0),
-            series=(),
             own=(),
             extra=(),
             derivatives=None,
@@ -82,7 +82,7 @@ class RestPoses:
         column_names = tuple(dict.fromkeys(name for expression in where for name in expression.names if name != FORCE))
         home = np.array(block.family.reference.platform.home.rotation, dtype=float)[None]
         designs = block.designs.take(slice(1)).moved(row)
-        return cls(replace(block, designs=designs, metrics=column_names), tuple(where), home)
+        return cls(replace(block, designs=designs, quantities=QuantityNames((), column_names)), tuple(where), home)
 
     @cached_property
     def axes(self) -> list[int]:

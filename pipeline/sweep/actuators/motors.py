@@ -6,15 +6,13 @@ motors: {temperature: 80, torque_constant_rate: -1.1e-3, voltage: 48, current: 2
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
 from typing import Self
 
-from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.report import Got, sentence
 from pipeline.sweep.actuators.sections import MotorsSection
 from pipeline.sweep.limits import LimitsContent
 from pipeline.sweep.reading import FamilyContent, SweepReading, optional
 from robots.formats.description import Description
-from robots.limits import Capacity
 from robots.loads.motors import (
     CURRENT,
     PARAMETERS,
@@ -27,7 +25,6 @@ from robots.loads.motors import (
 )
 from robots.model import Family
 from robots.parameters import ParameterError
-from robots.quantities import needs
 
 KEY = "motors"
 KEYS = {
@@ -68,20 +65,11 @@ class MotorsContent(FamilyContent[None, MotorsSection | None]):
     @classmethod
     def read(cls, reading: SweepReading) -> Self:
         """Refuse metrics of a supply that nothing limits."""
-        limits = reading.value(LimitsContent)
+        limits, section = reading.value(LimitsContent), reading.said(cls)
         capacities = limits.actuators.values() if limits else ()
-        check_supply(reading.report, reading.file.metrics, reading.said(cls), capacities)
+        is_limited = any(math.isfinite(x) for entry in capacities for x in (entry.current, entry.voltage))
+        is_limited |= section is not None and any((section.voltage, section.current))
+        hint = "Add motors.voltage or motors.current, or those of limits.actuators."
+        lack = ("a metric of a supply that the file limits", hint)
+        reading.refuse_metrics(lambda need: [lack] if need == "supply" and not is_limited else [])
         return cls(None)
-
-
-def check_supply(
-    report: Report, metrics: Sequence[str], section: MotorsSection | None, capacities: Collection[Capacity] = ()
-) -> None:
-    """Refuse metrics of the supply where neither the section nor capacities of actuators limit it."""
-    limits = () if section is None else (section.voltage, section.current)
-    of_actuators = [math.isfinite(x) for entry in capacities for x in (entry.current, entry.voltage)]
-    for index, name in enumerate(metrics):
-        place = ("metrics", index)
-        if "supply" in needs(name) and not any((*limits, *of_actuators)):
-            hint = "Add motors.voltage or motors.current, or those of limits.actuators."
-            report(place, name, "a metric of a supply that the file limits", hint)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Self, TypeVar
 
@@ -29,7 +29,7 @@ from robots.criteria.shapes import LinkShape
 from robots.formulas import checked, described, formulas_of, ordered
 from robots.model import Family, Mechanism
 from robots.parameters import ParameterError
-from robots.quantities import CRITERIA, Need, needs
+from robots.quantities import CRITERIA, Need
 from robots.types import TWIST
 
 KEY = "criteria"
@@ -62,7 +62,9 @@ class CriteriaContent(SectionContent[CriteriaParameters, CriteriaSection | None]
         """Read the criteria of the robot; refuse metrics that the section lacks something for."""
         report, section = reading.report, reading.said(cls)
         parameters = read_criteria(report, section, reading.design, reading.value(ShapesContent) or {})
-        check_metrics(report, reading.file.metrics, section, reading.mechanism)
+        mechanism = reading.mechanism
+        if mechanism is not None and (section is not None or KEY not in report.document.data):  # else it has been told
+            reading.refuse_metrics(lambda need: lacks_of(need, section, mechanism))
         if reading.file.simulation is not None and parameters.reactions and any(formulas_of(parameters.elasticity)):
             rule = "numbers that are the same for all designs beside a simulation"
             report((KEY, "stiffness"), Got("expressions of parameters"), rule, "Make a sweep for each of them.")
@@ -275,23 +277,15 @@ def _check(report: Report, family: Family, parameters: CriteriaParameters) -> No
 _HINT = "Name all actuators, or where joints or links give way links enough that each limb has one in its way."
 
 
-def check_metrics(
-    report: Report, metrics: Sequence[str], section: CriteriaSection | None, mechanism: Mechanism | None
-) -> None:
-    """Refuse metrics of criteria that the section says nothing for."""
-    if mechanism is None or (section is None and KEY in report.document.data):
-        return  # what is wrong has been told
+def lacks_of(need: Need, section: CriteriaSection | None, mechanism: Mechanism) -> Iterator[tuple[str, str]]:
+    """Yield what the section lacks for a need of a metric, with advice."""
     turning = bool({*TWIST[:3]} & {*mechanism.platform.mobility})
-    for index, name in enumerate(metrics):
-        for need in needs(name):
-            if need == "elastic turns" and turning:
-                continue
-            if need in CRITERIA and section is not None and mechanism.is_chain:
-                hint = "A chain has no platform that could give way; take reactions."
-                report(("metrics", index), name, "a metric of a robot with a platform", hint)
-                break
-            if need in _LACKS and (hint := _LACKS[need](section)):
-                report(("metrics", index), name, "a metric whose needs the section criteria has", hint)
+    if section is not None and mechanism.is_chain:
+        if need in CRITERIA:
+            hint = "A chain has no platform that could give way; take reactions."
+            yield "a metric of a robot with a platform", hint
+    elif need in _LACKS and not (need == "elastic turns" and turning) and (hint := _LACKS[need](section)):
+        yield "a metric whose needs the section criteria has", hint
 
 
 def _stiff(section: CriteriaSection | None) -> StiffnessSection | None:

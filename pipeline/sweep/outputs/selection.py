@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
-from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.report import Got, sentence
 from pipeline.sweep.reading import SectionContent, SweepReading
-from pipeline.sweep.sections import CoreFile, SelectedOutput
+from pipeline.sweep.sections import SelectedOutput
 from robots.criteria.selection import (
     SeriesSelection,
     deviation_names,
@@ -17,7 +17,6 @@ from robots.criteria.selection import (
     select,
 )
 from robots.limits import Place
-from robots.model import Mechanism
 from robots.parameters import ParameterError
 from robots.quantities import PLACED, QUANTITIES
 
@@ -34,7 +33,7 @@ class SelectionContent(SectionContent[SeriesSelection, None]):
     @classmethod
     def read(cls, reading: SweepReading) -> Self:
         """Read the entries of outputs that select."""
-        return cls(read_selection(reading.report, reading.file, reading.mechanism))
+        return cls(read_selection(reading))
 
     def describe(self) -> dict[str, Any]:
         """Describe a selection that there is by names."""
@@ -53,8 +52,9 @@ class SelectionContent(SectionContent[SeriesSelection, None]):
         return {self.key: self.value}
 
 
-def read_selection(report: Report, file: CoreFile, mechanism: Mechanism | None) -> SeriesSelection:
-    """Read the selected joints, links and freedoms of outputs; mistakes go to `report`."""
+def read_selection(reading: SweepReading) -> SeriesSelection:
+    """Read the selected joints, links and freedoms of outputs."""
+    report, file, mechanism = reading.report, reading.file, reading.mechanism
     chosen: dict[str, tuple[tuple[str, Place], ...]] = {}
     series: list[str] = []
     for index, entry in enumerate(file.outputs):

@@ -45,11 +45,11 @@ class QuestionContent(SectionContent[StudyQuestion, StudySection | None]):
     @classmethod
     def read(cls, reading: SweepReading) -> Self:
         """Read the question, about metrics and parameters that the sweep has."""
-        file, names = reading.file, reading.design.axis.names if reading.design else None
+        names = reading.design.axis.names if reading.design else None
         drawn = tolerances_of(reading.said(TolerancesContent))
         further = swept_beside_designs(reading)
         motions = tuple(trajectory.name for trajectory in reading.trajectories)
-        return cls(read_question(reading.report, reading.said(cls), names, file.metrics, further, drawn, motions))
+        return cls(read_question(reading, names, further, drawn, motions))
 
 
 def swept_beside_designs(reading: SweepReading) -> tuple[str, ...]:
@@ -60,10 +60,8 @@ def swept_beside_designs(reading: SweepReading) -> tuple[str, ...]:
 
 
 def read_question(
-    report: Report,
-    section: StudySection | None,
+    reading: SweepReading,
     swept: Sequence[str] | None,
-    metrics: Sequence[str],
     further: Sequence[str] = (),
     tolerances: tuple[str, ...] = (),
     motions: tuple[str, ...] = (),
@@ -71,8 +69,9 @@ def read_question(
     """Read the section; `swept` are the parameters of the designs that are swept, None where they are not known.
 
     `further` are those of friction and trajectories, which may be cases, `tolerances` deviations that are cases
-    anyway, `motions` names of trajectories. Problems go to `report`.
+    anyway, `motions` names of trajectories.
     """
+    report, section, metrics = reading.report, reading.said(QuestionContent), reading.file.metrics
     if section is None or swept is None:
         return StudyQuestion(cases=tolerances, tolerances=tolerances)
     for index, name in enumerate(section.cases):

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from pipeline.documents.report import Report
+from pipeline.sweep.reading import SweepReading
 from robots.limits import EVEN_SHARING, ActuatorSharing
-from robots.model import Family
-from robots.quantities import needs
 from robots.trajectories.kinds import is_grid
-from robots.trajectories.trajectory import Trajectory
 
 
-def check_cycles(
-    report: Report,
-    metrics: Sequence[str],
-    family: Family | None,
-    trajectories: Sequence[Trajectory],
-    sharing: ActuatorSharing,
-    *,
-    based: bool,
-) -> None:
+def check_cycles(reading: SweepReading, sharing: ActuatorSharing, *, based: bool) -> None:
     """Refuse such metrics for points at rest, loads over time, a moving base, and forces that are shared by a rule."""
-    if family is None:
+    if reading.family is None:
         return
-    lacks = [
+    trajectories = reading.trajectories
+    wrong = [
         (any(is_grid(trajectory.kind) for trajectory in trajectories), "trajectories that are motions"),
         (any(trajectory.load is not None for trajectory in trajectories), "trajectories without a load over time"),
         (based, "a robot whose base stands"),
-        (bool(family.signals), "a robot whose loads do not change with time"),
+        (bool(reading.family.signals), "a robot whose loads do not change with time"),
         (sharing != EVEN_SHARING, "actuators that share forces evenly"),
     ]
-    for index, name in enumerate(metrics):
-        for wrong, expected in lacks:
-            if wrong and "path limits" in needs(name):
-                report(("metrics", index), name, f"a metric for {expected}", "Take it out, or into a sweep of its own.")
+    hint = "Take it out, or into a sweep of its own."
+    lacks = [(f"a metric for {expected}", hint) for is_so, expected in wrong if is_so]
+    reading.refuse_metrics(lambda need: lacks if need == "path limits" else [])

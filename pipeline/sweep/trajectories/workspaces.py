@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from pipeline.documents.report import Got, Report
+from pipeline.sweep.reading import SweepReading
 from pipeline.sweep.trajectories.values import AXES
-from robots.model import Mechanism
 from robots.quantities import needing
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.time_grid import TimeGrid
@@ -39,12 +39,11 @@ def check_workspaces(report: Report, trajectories: Sequence[Trajectory], grid: T
             report(path, Got(got), "as many of both", f"Write time: {{stop: 1, samples: {points}}}.")
 
 
-def check_volumes(
-    report: Report, metrics: Sequence[str], trajectories: Sequence[Trajectory], mechanism: Mechanism | None
-) -> None:
+def check_volumes(reading: SweepReading) -> None:
     """A volume needs a workspace with several points along every axis that the platform moves along, and no other."""
-    wanted = [(index, name) for index, name in enumerate(metrics) if name in needing("workspace")]
-    if not wanted or mechanism is None:
+    report, trajectories, mechanism = reading.report, reading.trajectories, reading.mechanism
+    wanted = [(index, name) for index, name in enumerate(reading.file.metrics) if name in needing("workspace")]
+    if not wanted or mechanism is None or reading.file.simulation:
         return
     for index, name in wanted:
         if other := next((t for t in trajectories if not is_grid(t.kind)), None):

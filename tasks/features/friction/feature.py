@@ -71,7 +71,7 @@ class FrictionGroups(Feature):
 
     def of_actuators(self, request: Request) -> FrictionForces:
         """Return friction of one set of parameters."""
-        series = {str(name) for name in request.actuation[0]}
+        series = {str(name) for name in request.actuation.series}
         return FrictionForces(self.groups, request.switched, not PARTS.isdisjoint(series), request.given)
 
 

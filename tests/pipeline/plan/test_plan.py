@@ -26,6 +26,7 @@ from pipeline.plan.memory import pair_bytes
 from pipeline.plan.model import BLOCK_BYTES, BLOCK_MEMORY
 from pipeline.plan.plan import BLOCK_SAMPLES, FRICTION_SAMPLES, SMALL_BLOCK, fitted, least_memory, plan
 from pipeline.sweep.model import Sweep
+from robots.requested import QuantityNames
 from storage.layout import Layout, lengths
 from storage.places.access import locate
 from storage.schema import lookup
@@ -139,8 +140,10 @@ def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypat
     monkeypatch.setattr(module, "WANTED_BLOCKS", 1)
     asked = sweep(EVERYTHING.replace("step: 0.02", "step: 0.0005"))
     lonely = sweep(EVERYTHING.replace("step: 0.02", "step: 0.00002").replace("[0.22, 0.25, 0.28, 0.31]", "[0.22]"))
-    positions = replace(asked, outputs=("actuator_position",), metrics=())
-    for number, each in enumerate((asked, lonely, replace(asked, outputs=()), positions)):
+    positions = replace(asked, quantities=QuantityNames(("actuator_position",)))
+    for number, each in enumerate(
+        (asked, lonely, replace(asked, quantities=QuantityNames((), asked.metrics)), positions)
+    ):
         made = plan(each)
         create_store(made, tmp_path / str(number))
         writer = StoreWriter(tmp_path / str(number))

@@ -112,7 +112,7 @@ def test_derivatives_are_those_of_differences() -> None:
 
     def block(length: float) -> Any:
         made = sweep(CRITERIA + f"design: {{grid: {{proximal_length: [{length!r}]}}}}\n", "five_bar")
-        return replace(block_of(plan(made), 0), metrics=made.metrics)
+        return replace(block_of(plan(made), 0), quantities=made.quantities)
 
     step, here = 1e-5, block(0.5)
     names = [p.name for p in here.family.parameters]

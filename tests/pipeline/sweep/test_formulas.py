@@ -17,6 +17,7 @@ from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from robots.expressions.expression import parse
 from robots.formulas import Formula, as_row, checked, evaluated, ordered
+from robots.requested import QuantityNames
 from tasks.blocks.gradients import metric_rates
 
 EVERY = """
@@ -101,7 +102,7 @@ def test_every_number_of_limits_and_criteria_may_be_an_expression() -> None:
 def test_derivatives_follow_the_expression() -> None:
     block = block_of(plan(ls.Sweep.from_text(FIVE_BAR)), 0)
     assert work.whole(block)["actuator_margin"].shape == (2, 1, 1, 2)
-    block = replace(block, metrics=("peak_force", "actuator_margin"))
+    block = replace(block, quantities=QuantityNames((), ("peak_force", "actuator_margin")))
     row = np.zeros((1, block.designs.parameters.shape[1]))
     row[0, [parameter.name for parameter in block.family.parameters].index("f")] = 1.0
     rates = metric_rates(block, row)
@@ -114,7 +115,11 @@ def test_designs_without_a_number_fail_with_a_status() -> None:
     block = block_of(plan(ls.Sweep.from_text(FIVE_BAR)), 0)
     moved = block.designs.parameters.copy()
     moved[1, [parameter.name for parameter in block.family.parameters].index("f")] = 4.0  # 2 f - 10 is below zero
-    found = work.whole(replace(block, designs=block.designs.moved(moved), metrics=("actuator_margin", "worst_status")))
+    found = work.whole(
+        replace(
+            block, designs=block.designs.moved(moved), quantities=QuantityNames((), ("actuator_margin", "worst_status"))
+        )
+    )
     assert (found["worst_status"].ravel() == 0).tolist() == [True, False]
     assert np.isnan(found["actuator_margin"][1]).all()
 

@@ -13,6 +13,7 @@ from pipeline.errors import InputError
 from pipeline.execution import work
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
+from robots.requested import QuantityNames
 from tasks.blocks.gradients import metric_rates
 
 TEXT = """
@@ -59,7 +60,10 @@ def test_shapes_are_the_beams_and_capsules_that_criteria_would_say() -> None:
 
 
 def test_one_diameter_moves_mass_stiffness_and_clearance() -> None:
-    block = replace(block_of(plan(ls.Sweep.from_text(TEXT)), 0), metrics=("peak_force", "least_stiffness", "clearance"))
+    block = replace(
+        block_of(plan(ls.Sweep.from_text(TEXT)), 0),
+        quantities=QuantityNames((), ("peak_force", "least_stiffness", "clearance")),
+    )
     column = [parameter.name for parameter in block.family.parameters].index("d")
     row = np.zeros((1, block.designs.parameters.shape[1]))
     row[0, column] = 1.0

@@ -10,6 +10,7 @@ import pytest
 
 from pipeline.execution import work
 from robots import catalog
+from robots.requested import QuantityNames
 from robots.trajectories.trajectory import Trajectory
 from tasks import equations_of_motion, inertia_matrix, inverse_dynamics
 from tasks.blocks.block import Block, motions
@@ -51,7 +52,7 @@ def motion_of(of: Block) -> Moving:
 
 @pytest.mark.parametrize("name", catalog.FAMILIES)
 def test_series_are_the_equations_of_motion(name: str) -> None:
-    asked = replace(block(name), series=SERIES)
+    asked = replace(block(name), quantities=QuantityNames(SERIES))
     series = {key: values[0, 0] for key, values in work.whole(asked).items() if key in SERIES}
     moving, robot = motion_of(asked), catalog.build(name)
     form = equations_of_motion(robot, **moving)
@@ -65,7 +66,7 @@ def test_series_are_the_equations_of_motion(name: str) -> None:
 @pytest.mark.parametrize("name", catalog.FAMILIES)
 def test_forces_follow_from_the_terms(name: str) -> None:
     """M a + C v + g = J_IK^T u with the forces of inverse dynamics, which knows nothing of M and C."""
-    asked = replace(block(name), series=SERIES)
+    asked = replace(block(name), quantities=QuantityNames(SERIES))
     series = {key: values[0, 0] for key, values in work.whole(asked).items() if key in SERIES}
     moving, robot = motion_of(asked), catalog.build(name)
     mechanism = robot.mechanism
@@ -82,7 +83,7 @@ def test_forces_follow_from_the_terms(name: str) -> None:
 def test_a_sample_that_failed_has_no_terms() -> None:
     asked = block("five_bar")
     far = Trajectory("line_sine", {"centre": [0.0] * 3, "amplitude": [1.5, 0.0, 0.0], "period": 1.0, "phase": 0.0})
-    found = work.whole(replace(asked, series=(*SERIES, "status"), trajectories=(far,)))
+    found = work.whole(replace(asked, quantities=QuantityNames((*SERIES, "status")), trajectories=(far,)))
     failed = found["status"][0, 0] != 0 if found["status"].ndim == 3 else found["status"][0, 0, 0] != 0
     assert failed.any()
     assert not failed.all()
@@ -97,7 +98,7 @@ def test_links_move_as_their_poses_say(name: str) -> None:
     """Twists and accelerations against differences of poses and twists; rotations are rotations."""
     series = ("link_position", "link_rotation", "link_twist", "link_acceleration")
     step = 1e-3
-    asked = replace(block(name), series=series, times=0.2 + step * np.arange(-3, 4))
+    asked = replace(block(name), quantities=QuantityNames(series), times=0.2 + step * np.arange(-3, 4))
     position, turn, twist, change = (work.whole(asked)[key][0, 0] for key in series)
     there = np.isfinite(position[3, ..., 0])
     assert there.any()
@@ -119,7 +120,9 @@ def test_links_move_as_their_poses_say(name: str) -> None:
 def test_potential_energy_is_that_of_the_links() -> None:
     """Of a tree, whose bodies are its links: their centres are where poses put them."""
     robot = catalog.build("five_axis_tree")
-    asked = replace(block("five_axis_tree"), series=("link_position", "link_rotation", "potential_energy"))
+    asked = replace(
+        block("five_axis_tree"), quantities=QuantityNames(("link_position", "link_rotation", "potential_energy"))
+    )
     found = {key: values[0, 0] for key, values in work.whole(asked).items()}
     energy = np.zeros(len(asked.times))
     for k, link in enumerate(robot.mechanism.limbs[0].links):
@@ -130,7 +133,7 @@ def test_potential_energy_is_that_of_the_links() -> None:
 
 @pytest.mark.parametrize("name", catalog.FAMILIES)
 def test_coriolis_forces_of_actuators(name: str) -> None:
-    asked = replace(block(name), series=("actuator_coriolis_force", "actuator_velocity"))
+    asked = replace(block(name), quantities=QuantityNames(("actuator_coriolis_force", "actuator_velocity")))
     series = {key: values[0, 0] for key, values in work.whole(asked).items()}
     form = equations_of_motion(catalog.build(name), **motion_of(asked))
     expected = np.einsum("tij,tj->ti", form.actuator_coriolis, series["actuator_velocity"])
@@ -143,7 +146,7 @@ def test_momentum_is_that_of_the_moving_centre_and_turns_with_its_loads(name: st
     """P is mass times the rate of the centre; gravity's power is the rate of the potential energy, -m g rate."""
     asked_for = ("centre_of_mass", "momentum", "potential_energy")
     step = 1e-3
-    asked = replace(block(name), series=asked_for, times=0.2 + step * np.arange(-3, 4))
+    asked = replace(block(name), quantities=QuantityNames(asked_for), times=0.2 + step * np.arange(-3, 4))
     found = {key: values[0, 0] for key, values in work.whole(asked).items()}
     mechanism = catalog.build(name).mechanism
     bodies = [mechanism.limbs[each.limb].links for each in mechanism.instances]
@@ -164,7 +167,7 @@ def test_momentum_and_centre_of_a_tree_are_those_of_pinocchio() -> None:
     peer = trees.engine()
     import pinocchio as pin
 
-    asked = replace(block("five_axis_tree"), series=("centre_of_mass", "momentum"))
+    asked = replace(block("five_axis_tree"), quantities=QuantityNames(("centre_of_mass", "momentum")))
     found, moving = {key: values[0, 0] for key, values in work.whole(asked).items()}, motion_of(asked)
     (instance,) = catalog.build("five_axis_tree").mechanism.instances
     assert instance.base.position == (0.0, 0.0, 0.0)

@@ -13,6 +13,7 @@ from pipeline.execution import work
 from robots import catalog
 from robots.friction.groups import FrictionGroup, group_parameters, select
 from robots.quantities import needing, of_criteria
+from robots.requested import QuantityNames
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks import gradients
 from tasks.blocks.block import Block
@@ -47,7 +48,7 @@ def block(robot: str, metrics: tuple[str, ...] = ("peak_force",), joints: str = 
     return Block(
         index=0, robot=robot, designs=designs, groups=(group,), friction=np.array([size]),
         trajectories=(motion_of(robot),), times=np.linspace(0.0, 0.9, times),
-        origin=family.reference.platform.home.position, series=(), metrics=metrics,
+        origin=family.reference.platform.home.position, quantities=QuantityNames((), metrics),
     )  # fmt: skip
 
 
@@ -231,7 +232,9 @@ def test_what_cannot_be_differentiated_is_refused() -> None:
     with pytest.raises(ValueError, match=r"directions: got an array of shape \(2, 3\); expected \(directions, \d+\)"):
         metric_rates(given, np.zeros((2, 3)))
     with pytest.raises(ValueError, match=r"metric 'failed_samples' is not differentiated; expected some of peak_force"):
-        metric_rates(replace(given, metrics=("failed_samples",)), np.eye(given.designs.parameters.shape[1]))
+        metric_rates(
+            replace(given, quantities=QuantityNames((), ("failed_samples",))), np.eye(given.designs.parameters.shape[1])
+        )
     bristles = replace(given.groups[0], law="lugre")
     with pytest.raises(ValueError, match=r"friction law 'lugre' is not differentiated; expected a law without state"):
         metric_rates(replace(given, groups=(bristles,)), np.eye(given.designs.parameters.shape[1]))

@@ -8,6 +8,7 @@ import pytest
 from pipeline.execution import work
 from robots import catalog
 from robots.model import Robot
+from robots.requested import QuantityNames
 from robots.status import Status
 from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics
@@ -56,8 +57,9 @@ def test_blocks_agree_with_single_calls(name: str) -> None:
         ),
         times=np.linspace(0.0, 1.0, 11),
         origin=origin,
-        series=("actuator_force", "status", "platform_position", "platform_twist", "platform_acceleration"),
-        metrics=(),
+        quantities=QuantityNames(
+            ("actuator_force", "status", "platform_position", "platform_twist", "platform_acceleration")
+        ),
     )
     found = work.whole(block)
     assert (found["status"] == Status.OK).all()

@@ -18,6 +18,7 @@ from pipeline.sweep.needs import FULL, MotionSource, availability, lacking_of
 from robots.limits import Capacity
 from robots.model import Mechanism
 from robots.quantities import QUANTITIES, Quantity
+from robots.requested import QuantityNames
 from tasks.blocks import assembly, limb_results
 from tasks.blocks.block import Block, motions
 from tasks.blocks.pool import Arrays
@@ -178,7 +179,7 @@ def along_simulated(block: Block, arrays: Arrays) -> Arrays:
         tuple(name for name in names if QUANTITIES[name].stage != "simulation")
         for names in (block.series, block.metrics)
     )
-    given = replace(block, simulation=None, series=series, metrics=metrics)
+    given = replace(block, simulation=None, quantities=QuantityNames(series, metrics))
     assembled = assembly.assembled(
         given, root, [limb_results.limb_arrays(given, root, k) for k in range(len(_limbs(block)))]
     )

@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.execution import work
 from robots import catalog
+from robots.requested import QuantityNames
 from robots.trajectories.kinds import TURNS, Turn
 from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics
@@ -132,8 +133,9 @@ def test_forces_of_a_hexapod_that_turns_are_those_of_single_calls() -> None:
         trajectories=(Trajectory("line_sine", motion, turn=turn),),
         times=np.linspace(0.0, 1.0, 21),
         origin=robot.mechanism.platform.home.position,
-        series=("actuator_force", "platform_position", "platform_rotation", "platform_twist", "platform_acceleration"),
-        metrics=(),
+        quantities=QuantityNames(
+            ("actuator_force", "platform_position", "platform_rotation", "platform_twist", "platform_acceleration")
+        ),
     )  # fmt: skip
     made = work.whole(block)
     moving = {name: made[f"platform_{name}"][0] for name in ("position", "rotation", "twist", "acceleration")}

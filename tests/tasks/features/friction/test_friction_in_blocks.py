@@ -10,6 +10,7 @@ import pytest
 from pipeline.execution import work
 from robots import catalog
 from robots.friction.groups import FrictionGroup, group_parameters, select
+from robots.requested import QuantityNames
 from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.blocks.block import Block
@@ -43,8 +44,10 @@ def computed(
         trajectories=(Trajectory("circle", CIRCLE),),
         times=TIMES,
         origin=ROBOT.mechanism.platform.home.position,
-        series=tuple(name for name in series if name != "peak_reaction"),
-        metrics=("peak_force", "unsettled_samples", "friction_residual", "peak_reaction"),
+        quantities=QuantityNames(
+            tuple(name for name in series if name != "peak_reaction"),
+            ("peak_force", "unsettled_samples", "friction_residual", "peak_reaction"),
+        ),
     )
     return work.whole(block)
 

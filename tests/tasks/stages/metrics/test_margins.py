@@ -11,6 +11,7 @@ from pipeline.execution import work
 from robots import catalog
 from robots.limits import Capacity, JointLimit, Limits, joints, select_actuators, select_joints
 from robots.parameters import ParameterError
+from robots.requested import QuantityNames
 from robots.status import Status
 from tasks.blocks.block import Block
 from tasks.blocks.pool import Arrays
@@ -22,7 +23,7 @@ MARGINS = ("limit_margin", "velocity_margin", "actuator_margin", "usable_share",
 
 
 def computed(given: Block, limited: Limits) -> Arrays:
-    return work.whole(replace(given, series=SERIES, metrics=MARGINS, limits=limited))
+    return work.whole(replace(given, quantities=QuantityNames(SERIES, MARGINS), limits=limited))
 
 
 def spread(made: Arrays, share: float) -> dict[tuple[int, int], JointLimit]:

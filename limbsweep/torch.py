@@ -17,6 +17,7 @@ import numpy as np
 
 from limbsweep.tensors.calls import ALSO, FUNCTIONS, OUTPUTS, TensorCall
 from limbsweep.tensors.objectives import DesignProblem, Objective, objective_of, values_and_rates
+from robots.arguments import shown
 from robots.extras import require_extra
 from robots.model import Robot
 from tasks.dynamics.directions import Derivatives
@@ -41,6 +42,8 @@ def _tensor(array: np.ndarray) -> Any:
 
 def _checked(name: str, tensor: Any) -> Any:
     """Return a tensor. Raises ValueError for one in single precision or on another device."""
+    if not _is_tensor(tensor):
+        raise ValueError(f"{name}: got {shown(tensor)}; expected a tensor, such as that of torch.from_numpy")
     if tensor.dtype != torch.float64:
         raise ValueError(f"{name}: got a tensor of {tensor.dtype}; expected torch.float64: convert it with .double()")
     if tensor.device.type != "cpu":

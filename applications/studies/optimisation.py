@@ -27,6 +27,7 @@ from scipy.optimize import minimize
 from applications.studies.columns import Array, Objective, base_of, cases_of_deviations, condition, objective, refuse
 from applications.studies.problem import DesignProblem
 from robots.arguments import check_arguments
+from robots.derivatives import OF_SIMULATIONS, WITHOUT
 from robots.expressions.expression import ParsedExpression
 from robots.expressions.rates import NumberWithRates, with_rates
 from robots.parameters import LARGEST
@@ -101,11 +102,14 @@ def optimise(
 
 def check_derivatives(problem: DesignProblem, wanted: Objective, conditions: Sequence[ParsedExpression]) -> None:
     """Refuse metrics without derivatives, and rules over cases that cannot be followed. Raises InputError."""
-    smooth = (*DIFFERENTIABLE, *names("path")) if problem.sweep.simulation is None else None
+    smooth = (*DIFFERENTIABLE, *names("path")) if problem.sweep.simulation is None else OF_SIMULATIONS
     column_names = dict.fromkeys(name for each in (wanted.expression, *conditions) for name in each.names)
     for name in problem.require_columns([*column_names]):
-        if smooth is not None and base_of(name)[0] in QUANTITIES and base_of(name)[0] not in smooth:
-            raise refuse("objective", f"{name}, which has no derivatives", f"one of {', '.join(smooth)}")
+        metric = base_of(name)[0]
+        if metric in QUANTITIES and metric not in smooth:
+            metrics = [each for each in smooth if QUANTITIES[each].kind == "metric"]
+            reason = f"It has none because {WITHOUT[metric]}." if metric in WITHOUT else ""
+            raise refuse("objective", f"{name}, which has no derivatives", f"one of {', '.join(metrics)}", reason)
     followed = {"worst", "mean", "max" if wanted.direction == "min" else "min"}
     if not {wanted.over, wanted.tolerances or "worst"} <= followed:
         got = f"{wanted.over} over cases" + (f", {wanted.tolerances} over tolerances" if wanted.tolerances else "")

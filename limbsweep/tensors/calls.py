@@ -16,7 +16,7 @@ import numpy as np
 from limbsweep.labelled.calls import leaves_of, on_leaves
 from limbsweep.labelled.motions import differentiate_simulation
 from limbsweep.labelled.table import ARGUMENTS
-from limbsweep.tensors.simulations import SIMULATE, simulated, simulation_outputs, simulation_shapes
+from limbsweep.tensors.simulations import SIMULATE, simulate, simulation_outputs, simulation_shapes
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.types import TWIST
@@ -191,7 +191,7 @@ class TensorCall:
 
         def run(robot: Robot, **filled: Any) -> Derivatives:
             if self.is_simulation:
-                return simulated(robot, **filled, **named)
+                return simulate(robot, **filled, **named)
             for key in ("gains", "reference"):
                 if named[key]:
                     raise ValueError(f"{key}: got them for {self.name}; expected simulate, whose servo has them")

@@ -22,7 +22,7 @@ from tasks.dynamics.servo_derivatives import GAINS, FreedomNames
 SIMULATE = "simulate"
 
 
-def simulated(
+def simulate(
     robot: Robot,
     *,
     times: ArrayLike,

@@ -161,6 +161,12 @@ def test_an_objective_of_a_sweep() -> None:
             assert float(designs.grad[k, j]) == pytest.approx((ahead - behind) / (2 * step[j]), rel=1e-5)
 
 
+def test_an_objective_takes_tensors_alone() -> None:
+    problem = ls.study.DesignProblem.of(ls.Sweep.from_text(SWEEP))
+    with pytest.raises(ValueError, match=r"designs: got an array of shape \(1, 2\).*; expected a tensor"):
+        ls.torch.objective(problem, "rms_force", np.zeros((1, 2)))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

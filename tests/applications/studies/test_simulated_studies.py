@@ -15,6 +15,7 @@ from applications.studies.columns import objective, value_of
 from applications.studies.optimisation import optimise
 from applications.studies.problem import DesignProblem
 from pipeline import run
+from pipeline.errors import InputError
 from pipeline.sweep.model import Sweep
 from storage import open_results
 from tests.pipeline.runs import SYNCHRONOUS
@@ -109,3 +110,24 @@ def test_a_metric_of_other_sweeps_is_refused(store: Path) -> None:
     result = CliRunner().invoke(cli, ["study", "one-at-a-time", str(store), "--of", "peak_power"])
     assert result.exit_code == 2
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_slopes_are_extrapolated_also_at_bounds(store: Path) -> None:
+    problem = DesignProblem.of(Sweep.from_text(TEXT), {"length_1": (0.4, 0.5), "kp": (100.0, 400.0)})
+    for design, ends in (([0.45, 200.0], ((0.4501, 0.4499), (200.1, 199.9))), ([0.4, 400.0], ((0.4001, 0.4), None))):
+        values, slopes = problem.rates(np.array(design), [RMS])[RMS]
+        for k, pair in enumerate(ends):
+            if pair is None:
+                continue
+            moved = [np.array(design), np.array(design)]
+            for row, number in zip(moved, pair, strict=True):
+                row[k] = number
+            ahead, behind = (problem.rates(row, [RMS])[RMS][0] for row in moved)
+            expected = (ahead - behind) / (pair[0] - pair[1])
+            np.testing.assert_allclose(slopes[:, k], expected, rtol=2e-3, atol=1e-9 * np.abs(values).max())
+
+
+def test_counts_are_no_objective() -> None:
+    problem = DesignProblem.of(Sweep.from_text(TEXT), {"kp": (100.0, 400.0)})
+    with pytest.raises(InputError, match=r"settling_time, which has no derivatives; .* it counts steps of the simulat"):
+        optimise(problem, "settling_time", np.array([[200.0]]))

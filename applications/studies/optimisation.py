@@ -107,7 +107,7 @@ def check_derivatives(problem: DesignProblem, wanted: Objective, conditions: Seq
     for name in problem.require_columns([*column_names]):
         metric = base_of(name)[0]
         if metric in QUANTITIES and metric not in smooth:
-            metrics = [each for each in smooth if QUANTITIES[each].kind == "metric"]
+            metrics = [candidate for candidate in smooth if QUANTITIES[candidate].kind == "metric"]
             reason = f"It has none because {WITHOUT[metric]}." if metric in WITHOUT else ""
             raise refuse("objective", f"{name}, which has no derivatives", f"one of {', '.join(metrics)}", reason)
     followed = {"worst", "mean", "max" if wanted.direction == "min" else "min"}

@@ -58,11 +58,11 @@ def simulation_outputs(robot: Robot, arguments: Mapping[str, Any]) -> tuple[str,
 
 def simulation_shapes(robot: Robot, arguments: Mapping[str, Any]) -> list[tuple[int, ...]]:
     """Return the shapes of the results of one case: (time, freedom), and of forces (step, actuator)."""
-    sizes, kept = FreedomNames.of(robot).sizes, len(np.asarray(arguments["times"]))
-    shapes: list[tuple[int, ...]] = [(kept, size) for size in sizes]
+    sizes, instants = FreedomNames.of(robot).sizes, len(np.asarray(arguments["times"]))
+    shapes: list[tuple[int, ...]] = [(instants, size) for size in sizes]
     if _servo(arguments.get("drive")) is not None:
-        instants, step = np.asarray(arguments["times"], dtype=float), arguments.get("step")
-        steps = kept - 1 if step is None else round((instants[-1] - instants[0]) / step)
+        times, step = np.asarray(arguments["times"], dtype=float), arguments.get("step")
+        steps = instants - 1 if step is None else round((times[-1] - times[0]) / step)
         shapes.append((steps, len(robot.mechanism.actuators)))
     return shapes
 
@@ -82,10 +82,10 @@ def _moved(robot: Robot, servo: Servo, gains: Mapping[str, float], reference: Ma
     values = dict(zip(controller.parameters, servo.values.tolist(), strict=True))
     values |= {name: _number(f"gains: {name}", value) for name, value in gains.items()}
     step, numbers = servo.reference.step, {name: float(value) for name, value in values.items()}
-    other = controllers.servo(
-        robot, controller.kind, reference=reference or {}, step=step, space=controller.space, **numbers
-    ) if reference else Servo(robot, controller, np.array([*numbers.values()]), servo.reference)  # fmt: skip
-    return other
+    if not reference:
+        return Servo(robot, controller, np.array([*numbers.values()]), servo.reference)
+    space = controller.space
+    return controllers.servo(robot, controller.kind, reference=reference, step=step, space=space, **numbers)
 
 
 def _number(name: str, value: object) -> float:

@@ -147,8 +147,8 @@ class ExtrapolatedDerivatives(Derivatives):
         robot, options = self.robot, {**self.options}
         parts = {key: replace(record, **{name: x for name, x in moved.items() if hasattr(record, name)})
                  for key, record in self.records.items()}  # fmt: skip
-        own = {name: float(x) for name, x in moved.items() if name in robot.values}
-        robot = Robot.of(robot.family, {**robot.values, **own}) if own else robot
+        values = {name: float(x) for name, x in moved.items() if name in robot.values}
+        robot = Robot.of(robot.family, {**robot.values, **values}) if values else robot
         options |= {name: x for name, x in moved.items() if name in options}
         records = {key: record for key, record in parts.items() if key in self._taken}
         if "state" in self._taken:

@@ -114,8 +114,10 @@ class RecordingDescription:
         section: SignalSection = getattr(self.file, key)
         values = selected.signals[key]
         if values.shape[1] != (count := len(self.robot.mechanism.actuators)):
+            names = ", ".join(self.robot.mechanism.actuators)
+            hint = f"They are {names}; fix joints in the robot's file that were not recorded, such as a gripper's."
             expected = f"{count}, one for each actuator of {self.robot.name}"
-            raise refused(files.name, f"{values.shape[1]} columns of {key}", expected)
+            raise refused(files.name, f"{values.shape[1]} columns of {key}", expected, hint)
         unit = self._unit(files, selected, key)
         if unit in READINGS and section.gain is None:
             raise refused(files.name, f"{key} in {unit} by the file", "a gain with this unit", GAINS[unit])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -164,16 +165,20 @@ class _DescriptionReader:
 
     def _recordings(self, files: list[tuple[str, str]]) -> tuple[RecordingFiles, ...]:
         if files:
-            return tuple(RecordingFiles((Path(path),), role, Path(path).name) for path, role in files)
+            names = _numbered(Path(path).name for path, _ in files)
+            pairs = zip(files, names, strict=True)
+            return tuple(RecordingFiles((Path(path),), role, name) for (path, role), name in pairs)
         if not self.file.recordings:
             self.report((), Got("no recordings"), "files of recordings", "Add the key recordings, or name files.")
-        return tuple(self._recording(k, section) for k, section in enumerate(self.file.recordings))
+        names = _numbered(map(_recording_name, self.file.recordings))
+        sections = enumerate(zip(self.file.recordings, names, strict=True))
+        return tuple(self._recording(k, section, name) for k, (section, name) in sections)
 
     def _sections(self, files: list[tuple[str, str]]) -> tuple[RecordingSection | None, ...]:
         """Return the sections of the recordings; of files that are named elsewhere those with their names."""
         if not files:
             return self.file.recordings
-        names = (section.name or " + ".join(map(_file_name, section.files)) for section in self.file.recordings)
+        names = _numbered(map(_recording_name, self.file.recordings))
         sections = dict(zip(map(_file_name, names), self.file.recordings, strict=True))
         return tuple(sections.get(_file_name(path)) for path, _ in files)
 
@@ -190,9 +195,8 @@ class _DescriptionReader:
         values["stop"] = np.inf if values["stop"] is None else values["stop"]
         return Preparation(**values)
 
-    def _recording(self, number: int, section: RecordingSection) -> RecordingFiles:
-        paths = tuple(self._place(name, ("recordings", number, "files", k)) for k, name in enumerate(section.files))
-        name = section.name or " + ".join(path.name for path in paths)
+    def _recording(self, number: int, section: RecordingSection, name: str) -> RecordingFiles:
+        paths = tuple(self._place(file, ("recordings", number, "files", k)) for k, file in enumerate(section.files))
         return RecordingFiles(paths, section.role, name, section.consecutive)
 
     def _gear(self, count: int) -> np.ndarray:
@@ -397,6 +401,23 @@ class _DescriptionReader:
         for k, kind in enumerate(self.file.accept):
             if kind not in KINDS:
                 self.report(("accept", k), kind, f"one of {', '.join(KINDS)}", sentence(nearest(kind, KINDS)))
+
+
+def _recording_name(section: RecordingSection) -> str:
+    """Return the name of a recording: that of its section, or those of its files."""
+    return section.name or " + ".join(map(_file_name, section.files))
+
+
+def _numbered(names: Iterable[str]) -> list[str]:
+    """Return names of which none is there twice, as results are kept by name: windows of one file are numbered."""
+    result: list[str] = []
+    for name in names:
+        numbers = itertools.count(2)
+        unique = name
+        while unique in result:
+            unique = f"{name} ({next(numbers)})"
+        result.append(unique)
+    return result
 
 
 def _file_name(path: str) -> str:

@@ -288,7 +288,10 @@ def test_a_robot_with_loops_has_no_urdf() -> None:
     [
         (("robot: planar_3r", "robot: planar_4r"), "planar_3r"),
         (("robot: planar_3r\n", ""), "got no key 'robot'; expected a robot of the catalogue"),
-        (("[q1, q2, q3]", "[q1, q2]"), "got 2 columns of position; expected 3, one for each actuator"),
+        (
+            ("[q1, q2, q3]", "[q1, q2]"),
+            "one for each actuator of planar_3r. They are joint_1, joint_2, joint_3; fix joints in",
+        ),
         (
             ("[q1, q2, q3]", "[q1, q2, q4]"),
             "got no column 'q4' for position; expected a column of the file. It has t, q1",

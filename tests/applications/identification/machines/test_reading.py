@@ -192,3 +192,16 @@ def test_keys_are_told_before_anything_that_computes_is_imported(tmp_path: Path)
     )
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[4])}
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, check=True)
+
+
+def test_windows_of_one_file_have_names_and_results_of_their_own(tmp_path: Path) -> None:
+    windows = "[{files: [run.csv], preparation: {stop: 3}}, {files: [run.csv], role: test, preparation: {start: 3}}]"
+    found = described(tmp_path, DESCRIPTION.replace("[{files: [run.csv]}]", windows), run=lines())
+    assert [signals.name for signals in found.signals()] == ["run.csv", "run.csv (2)"]
+    assert [options.start for options in found.preparations] == [0.0, 3.0]
+    stored = parse_description(
+        DESCRIPTION.replace("[{files: [run.csv]}]", windows),
+        "description",
+        files=[("run.csv", "train"), ("run.csv (2)", "test")],
+    )
+    assert [options.start for options in stored.preparations] == [0.0, 3.0]

@@ -194,7 +194,8 @@ def _spring(machine: Machine) -> Piece:
 
 
 def _bushing(machine: Machine) -> Piece:
-    row = {"kind": "bushing", "body": machine.link, "at": [0.05, 0.0, 0.0], "to": [0.0, 0.0, 0.3]}
+    body = machine.link if machine.is_chain else "platform"
+    row = {"kind": "bushing", "body": body, "at": [0.05, 0.0, 0.0], "to": [0.0, 0.0, 0.3]}
     along, about = [5.0 * machine.force] * 3, [0.0, 0.1 * machine.force, 0.2 * machine.force]
     return {
         "loads": {"mount": {**row, "stiffness": along, "damping": [0.0, machine.force, 0.0], "turn_damping": about}}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.published.rows import Array, Compared, Row, published_robot
-from limbsweep import State, inverse_dynamics
+from limbsweep import Environment, Motion, State, inverse_dynamics
 from tasks.dynamics.body_motions import BodyMotions
 from tasks.dynamics.inverse import RobotMotion, body_motion
 
@@ -56,8 +56,9 @@ def whitworth() -> Iterator[Compared]:
     yield Compared("direction of the lever", lever[:, :2], gap / np.sqrt(square)[:, None])
     slope = (crank**2 + distance * crank * sin) / square
     bend = distance * crank * cos * (square - 2.0 * (crank**2 + distance * crank * sin)) / square**2
-    state = {"q": ROUND[:, None], "qd": np.full((len(ROUND), 1), SPEED), "qdd": np.zeros((len(ROUND), 1))}
-    torque = inverse_dynamics(published_robot("whitworth"), **state, gravity=(0.0, 0.0, 0.0)).force[:, 0]
+    turning = Motion(q=ROUND[:, None], qd=np.full((len(ROUND), 1), SPEED), qdd=np.zeros((len(ROUND), 1)))
+    weightless = Environment(gravity=(0.0, 0.0, 0.0))
+    torque = inverse_dynamics(published_robot("whitworth"), turning, environment=weightless).force[:, 0]
     yield Compared("torque", torque, inertia * SPEED**2 * slope * bend)
 
 

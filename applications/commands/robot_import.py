@@ -14,7 +14,6 @@ from applications.commands.schemas import write_with_schema
 from applications.commands.terminal import print_warnings, with_record
 from pipeline.robot_files.importing import import_robot
 from robots.formats.effects import KINDS
-from robots.parameters import nearest
 
 
 @dataclass(frozen=True)
@@ -66,5 +65,5 @@ def _kinds(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return kinds of effects that are left out. Raises Refused for names of none."""
     for name in names:
         if name not in KINDS:
-            raise Refused(f"--leave-out: got {name!r}; expected one of {', '.join(KINDS)}. {nearest(name, KINDS)}.")
+            raise Refused(f"--leave-out: got {name!r}; expected one of {', '.join(KINDS)}.")
     return names

@@ -142,7 +142,7 @@ def _check(annotation: Any, document: Document, key: str) -> tuple[dict[str, obj
         try:
             return {key: adapter.validate_python(rest[key])}, problems
         except ValidationError as error:
-            failures = error.errors(include_url=False)
+            failures = _failures(error)
         # Only the first look counts: what is lacking later was taken away here.
         problems = problems or [_problem(document, annotation, (key,), details) for details in failures]
         for details in failures:
@@ -165,7 +165,7 @@ def validate_section(report: Report, model: type[Model], value: object, path: Ke
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        failures = error.errors(include_url=False)
+        failures = _failures(error)
     report.take(_problem(report.document, model, path, details) for details in failures)
     return None
 
@@ -211,8 +211,8 @@ _RULES: Mapping[str, str | Callable[[Any], str]] = {
     "model_attributes_type": "a mapping of keys to values",
     "tuple_type": "a list",
     "list_type": "a list",
-    "too_short": lambda context: f"at least {context['min_length']} entries",
-    "too_long": lambda context: f"at most {context['max_length']} entries",
+    "too_short": lambda context: f"at least {_entries(context['min_length'])}",
+    "too_long": lambda context: f"at most {_entries(context['max_length'])}",
     "greater_than": lambda context: f"a number above {context['gt']:g}",
     "greater_than_equal": lambda context: f"a number of at least {context['ge']:g}",
     "less_than": lambda context: f"a number below {context['lt']:g}",
@@ -227,13 +227,33 @@ _RULES: Mapping[str, str | Callable[[Any], str]] = {
 }
 
 
+def _entries(count: int) -> str:
+    return "1 entry" if count == 1 else f"{count} entries"
+
+
+def _failures(error: ValidationError) -> list[ErrorDetails]:
+    """Return what is wrong, without lists that are too short because their entries are."""
+    failures = error.errors(include_url=False)
+    return [entry for entry in failures if not _is_long_enough(entry)] or failures
+
+
+def _is_long_enough(details: ErrorDetails) -> bool:
+    value = details["input"]
+    return (
+        details["type"] == "too_short"
+        and isinstance(value, list | tuple)
+        and len(value) >= details["ctx"]["min_length"]
+    )
+
+
 def _hint(details: ErrorDetails) -> str:
     """Advice for mistakes that are easy to recognise."""
     kind, value = details["type"], details["input"]
     if not isinstance(value, str):
         return ""
     if kind == "literal_error":
-        return sentence(nearest(value, re.findall(r"'([^']*)'", details["ctx"]["expected"])))
+        hint = nearest(value, re.findall(r"'([^']*)'", details["ctx"]["expected"]))
+        return sentence(hint) if hint.startswith("did") else ""  # the rule has them all
     if kind == "bool_type":
         return "Write true or false."
     if kind in ("float_type", "int_type"):

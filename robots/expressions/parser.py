@@ -217,7 +217,8 @@ def _check_call(function: Token, count: int, functions: Functions) -> None:
     least, most = {"min": (2, 8), "max": (2, 8), "atan2": (2, 2), "where": (3, 3)}.get(function.text, (1, 1))
     if not least <= count <= most:
         rule = f"{least}" if least == most else f"{least} to {most}"
-        raise ExpressionError(function.place, f"{count} arguments of {function.text}", rule)
+        got = "1 argument" if count == 1 else f"{count} arguments"
+        raise ExpressionError(function.place, f"{got} of {function.text}", rule)
 
 
 def _apply(function: str, evaluate: Callable[..., Number], token: Token, *parts: Subexpression) -> Subexpression:

@@ -138,7 +138,8 @@ class SdfModel:
             parts = plain
         if len(parts) != count or not all(_NUMBER.fullmatch(part) for part in parts):
             hint = "Use a decimal point, not a comma." if "," in at.text else ""
-            self.refuse(at, place, f"{at.tag} {at.text[:60]!a}", f"{count} finite numbers", hint)
+            rule = "a finite number" if count == 1 else f"{count} finite numbers"
+            self.refuse(at, place, f"{at.tag} {at.text[:60]!a}", rule, hint)
             return default
         return tuple(map(float, parts))
 

@@ -111,12 +111,12 @@ ROWS: tuple[Row, ...] = (
     loops("E51 an open loop", "[0, 0.3, 0]", "[0, 0.35, 0]", "got a gap of 0.05 m at the reference pose; expected frames that meet", "rough positions under reference"),
     loops("E52 a loop out of reach", "[0, 0.3, 0]}}]", "[0, 3, 0]}}]\nreference: {}", "got a gap of", "expected frames that meet"),
     loops("E53 a name twice", "joint: c", "joint: a", "loops[0].joint: got joint a again; expected a name for each joint"),
-    loops("E54 too many drives", "actuated: [a]", "actuated: [a, b]", "got an actuated joint of the loop is not independent"),
+    loops("E54 too many drives", "actuated: [a]", "actuated: [a, b]", "got the driven joints a, b of a loop with 1 freedom"),
     loops("E55 a drive that is not", "actuated: [a]", "actuated: [motor]", "actuated[0]: got 'motor'; expected a joint of the URDF file that moves"),
     loops("E56 a reference in words", "actuated: [a]", "actuated: [a]\nreference: {b: up}", "reference.b: got 'up'; expected a number"),
     loops("E57 a reference of nothing", "actuated: [a]", "actuated: [a]\nreference: {e: 1}", "reference.e: got 'e'; expected a joint of the file that moves"),
     loops("E58 an unknown kind", "kind: revolute", "kind: hinge", "expected one of 'revolute', 'universal', 'spherical', 'prismatic', 'cylindrical', 'screw' or 'fixed'"),
-    loops("E59 a weld that cannot move", "kind: revolute", "kind: fixed", "got an actuated joint of the loop is not independent"),
+    loops("E59 a weld that cannot move", "kind: revolute", "kind: fixed", "got the driven joints a of a loop with 0 freedoms"),
     # Couplings
     following("E69 a coupling of nothing", "joint: elbow", "joint: wrist", "couplings[0].joint: got 'wrist'; expected a joint of a link of this limb"),
     following("E70 a coupling to nothing", "of: shoulder", "of: hip", "couplings[0].of: got 'hip'; expected a joint of a link of this limb"),
@@ -145,7 +145,7 @@ ROWS: tuple[Row, ...] = (
     of(DRIVEN, "E90 a long axis", "axis: [0, 0, 1]", "axis: [0, 1, 1]", "drives[0].spins[0].axis: got an axis of length 1.41421; expected length 1"),
     of(DRIVEN, "E91 a motor without torque", "torque_constant: 0.1, r", "torque_constant: 0, r", "torque_constant: got 0; expected a torque per current other than 0"),
     robot("E92 an angle of nothing", "[half, 0, 0]", "[asin(3), 0, 0]", "got asin ( 3 ), which is nan; expected a finite number"),
-    robot("E93 one leg of an angle", "[half, 0, 0]", '["atan2(1)", 0, 0]', "got 1 arguments of atan2; expected 2"),
+    robot("E93 one leg of an angle", "[half, 0, 0]", '["atan2(1)", 0, 0]', "got 1 argument of atan2; expected 2"),
     robot("E94 an unknown function", "[half, 0, 0]", '["arctan(1)", 0, 0]', "got the function 'arctan'", "atan2. Did you mean 'atan'?"),
     robot("E95 a parameter called acos", "length: {default", "acos: {default: 1}, length: {default", "got 'acos'; expected a name that is free"),
 )  # fmt: skip

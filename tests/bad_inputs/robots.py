@@ -88,7 +88,7 @@ ROWS = (
         "3 freedoms and 2 actuators",
         text=FIVE_BAR,
     ),
-    robot("D17 no limbs", "instances:\n", "instances: {}\nplatfrom:\n", "at least 1 entries", text=FIVE_BAR),
+    robot("D17 no limbs", "instances:\n", "instances: {}\nplatfrom:\n", "at least 1 entry", text=FIVE_BAR),
     robot(
         "D18 a joint twice",
         "joint: elbow",

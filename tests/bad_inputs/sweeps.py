@@ -62,7 +62,7 @@ ROWS: tuple[Row, ...] = (
     changed("C07 zero", "num: 3", "num: 0", "num: got 0; expected a number of at least 1"),
     changed("C07 fraction", "num: 3", "num: 1.5", "num: got 1.5; expected an integer"),
     changed("C07 bool", "num: 3", "num: true", "num: got true; expected an integer"),
-    changed("C08", "[150, 200]", "[]", "base_radius.values: got []; expected at least 1 entries"),
+    changed("C08", "[150, 200]", "[]", "base_radius.values: got []; expected at least 1 entry"),
     changed("C09", "num: 3", "num: 1000000000000", "1.32e+14 samples", "at most 1e+13"),
     changed("C10 one", "num: 3", f"num: {10**30}", "num: got 1000000000000000000000000000000; expected a number of at most 9.0072e+15"),
     changed("C10", GRID, "  grid: {" + ", ".join(

@@ -71,7 +71,7 @@ BAD = [
     ("torque_constant: 0.1, resistance", "torque_constant: 0, resistance", "motor.torque_constant: got 0; expected a torque per current other than 0"),
     ("resistance: 0.5", "resistance: -1", "resistance: got -1; expected a resistance of at least 0"),
     ("sin(elbow)", "sin(wrist)", "drives[1].position: got the unknown name 'wrist'"),
-    ("atan2(sin(elbow), 2 + cos(elbow))", "atan2(elbow)", "got 1 arguments of atan2; expected 2"),
+    ("atan2(sin(elbow), 2 + cos(elbow))", "atan2(elbow)", "got 1 argument of atan2; expected 2"),
     ("name: m1,", "nam: m1,", "Did you mean 'name'?"),
 ]  # fmt: skip
 

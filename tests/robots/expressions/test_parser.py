@@ -113,7 +113,7 @@ BAD = [
     ("a ** 9 > 1", "condition", 5, "a whole power"),
     ("a ** 2 ** 3 > 1", "condition", 7, "an operator, or the end"),
     ("1e999 > a", "condition", 0, "a finite number"),
-    ("min(a) > 1", "condition", 0, "got 1 arguments of min; expected 2 to 8"),
+    ("min(a) > 1", "condition", 0, "got 1 argument of min; expected 2 to 8"),
     ("sqrt(a, b) > 1", "condition", 0, "got 2 arguments of sqrt; expected 1"),
     ("sqrt > 1", "condition", 5, "got '>'; expected '('"),
     ("a + b", "condition", 0, "got a number; expected a condition, such as"),

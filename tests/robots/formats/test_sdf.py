@@ -259,7 +259,7 @@ BAD = [
         file(link("a", "0 0 0 0 0 0").replace("</link>", "<gravity>off</gravity></link>")),
         "gravity 'off'; expected",
     ),
-    (file(link("a", "0 0 0 0 0 0").replace("0.001", "inf")), "ixy 'inf'; expected 1 finite numbers"),
+    (file(link("a", "0 0 0 0 0 0").replace("0.001", "inf")), "ixy 'inf'; expected a finite number"),
     (screw("<screw_thread_pitch>0</screw_thread_pitch>"), "screw_thread_pitch 0; expected metres per turn"),
     (screw("<thread_pitch>0</thread_pitch>"), "thread_pitch 0; expected radians per metre"),
     (b'<sdf version="1.6"><world name="w"/></sdf>', "no model"),

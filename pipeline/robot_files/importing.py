@@ -38,7 +38,7 @@ from pipeline.robot_files.reader import read_robot as read
 from pipeline.robot_files.sections import ClosureSection, LoopsFile
 from pipeline.robot_files.values import ValueReader
 from robots.arguments import check_arguments
-from robots.formats import checks, description, exporting, joint_table, mjcf, sdf, urdf, writing
+from robots.formats import checks, description, exporting, joint_table, mjcf, sdf, urdf, usd, writing
 from robots.formats.closing import ClosingJoint
 from robots.formats.description import CONSTANTS, Description, fill
 from robots.formats.nearly_closed import GAP, TURN, Apart, NearlyClosed, nearly_closed
@@ -164,6 +164,8 @@ def _read(
     """
     if name.lower().endswith(TABLE):
         return _table(name)
+    if name.lower().endswith(usd.ENDINGS):
+        return _stage(name)
     if name.lower().endswith((".yaml", ".yml")):
         raise InputError([Problem(name, 0, 0, "", "a name of YAML", "a file of URDF, SDF or MJCF, or a table", OWN)])
     data, warnings = _xml(read_bytes(name, MAX_XML), name)
@@ -186,6 +188,18 @@ def _table(name: str) -> tuple[Element, tuple[Problem, ...]]:
     title = plain_name(os.path.splitext(os.path.basename(name))[0])
     try:
         root, warnings = joint_table.model(read_text(name, MAX_BYTES), title)
+    except ImportedError as error:
+        raise InputError(_problems(name, error.problems)) from None
+    return root, tuple(_problems(name, tuple(warnings)))
+
+
+def _stage(name: str) -> tuple[Element, tuple[Problem, ...]]:
+    """Return the model of a USD stage, and warnings. Raises InputError."""
+    if not os.path.isfile(name):
+        read_bytes(name, MAX_XML)  # which says what it is instead
+    title = plain_name(os.path.splitext(os.path.basename(name))[0])
+    try:
+        root, warnings = usd.model(name, title)
     except ImportedError as error:
         raise InputError(_problems(name, error.problems)) from None
     return root, tuple(_problems(name, tuple(warnings)))

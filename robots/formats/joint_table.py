@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robots.formats.xml_tree import Element, FormatError, ImportedError
+from robots.formats.xml_tree import Element, FormatError, ImportedError, group, numbers_of
 from robots.parameters import nearest
 
 COLUMNS: Mapping[str, bool] = {
@@ -195,28 +195,20 @@ def _link(name: str, places: list[np.ndarray], mass: float) -> Element:
         tensor = 0.4 * mass * (0.1 * length) ** 2 * np.eye(3)
     centre = np.mean(places, axis=0)
     pairs = ("ixx", (0, 0)), ("iyy", (1, 1)), ("izz", (2, 2)), ("ixy", (0, 1)), ("ixz", (0, 2)), ("iyz", (1, 2))
-    inertia = _group("inertia", [_text(tag, tensor[at]) for tag, at in pairs])
-    pose = _text("pose", *centre, 0.0, 0.0, 0.0)
-    return _group("link", [_group("inertial", [pose, _text("mass", mass), inertia])], name=name)
+    inertia = group("inertia", [numbers_of(tag, tensor[at]) for tag, at in pairs])
+    pose = numbers_of("pose", *centre, 0.0, 0.0, 0.0)
+    return group("link", [group("inertial", [pose, numbers_of("mass", mass), inertia])], name=name)
 
 
 def _joint(row: JointRow, says_driven: bool) -> Element:
     """Return a joint; where the table says which ones are driven, the effort of others is zero."""
     parent, child = ("world" if body == BASE else body for body in row.bodies)
-    pose = _text("pose", *row.point, 0.0, 0.0, 0.0)
+    pose = numbers_of("pose", *row.point, 0.0, 0.0, 0.0)
     pose.attributes["relative_to"] = "__model__"
     children = [Element("parent", row.line, 1, {}, [], parent), Element("child", row.line, 1, {}, [], child), pose]
     for tag, axis in zip(("axis", "axis2"), row.axes, strict=False):
         xyz = Element("xyz", row.line, 1, {"expressed_in": "__model__"}, [], axis)
-        idle = [_group("limit", [_text("effort", 0.0)])] if says_driven and not row.is_driven else []
-        children.append(_group(tag, [xyz, *idle]))
+        idle = [group("limit", [numbers_of("effort", 0.0)])] if says_driven and not row.is_driven else []
+        children.append(group(tag, [xyz, *idle]))
     kind = "ball" if row.kind == "spherical" else row.kind
     return Element("joint", row.line, 1, {"name": row.name, "type": kind}, children)
-
-
-def _group(tag: str, children: list[Element], **attributes: str) -> Element:
-    return Element(tag, 0, 1, attributes, children)
-
-
-def _text(tag: str, *numbers: float) -> Element:
-    return Element(tag, 0, 1, {}, [], " ".join(repr(float(number)) for number in numbers))

@@ -150,3 +150,13 @@ class _Builder:
 
     def end(self, tag: str) -> None:
         self.open.pop().text = "".join(self.texts.pop())
+
+
+def group(tag: str, children: list[Element], **attributes: str) -> Element:
+    """Return an element with children."""
+    return Element(tag, 0, 1, attributes, children)
+
+
+def numbers_of(tag: str, *numbers: float) -> Element:
+    """Return an element whose text is numbers."""
+    return Element(tag, 0, 1, {}, [], " ".join(repr(float(number)) for number in numbers))

@@ -3,8 +3,9 @@
 Frames of links are those of the model, so that no number changes but for rotations, which become angles or
 quaternions. A platform is a body on three slides and three hinges that nothing drives, which its limbs meet as closures
 of loops. What a format cannot say is refused: drives of several joints, springs and forces; in URDF and MuJoCo also
-screws, and closures of other kinds than theirs; MuJoCo has hinges that close loops as two balls on their axis, and
-bodies without mass as further joints of the next one. Read back, the robot moves alike.
+screws, and closures of other kinds than theirs; MuJoCo has hinges that close loops as two balls on their axis, bodies
+without mass as further joints of the next one, and mass and moments that are zero as 1e-12 of the largest ones. Read
+back, the robot moves alike.
 """
 
 from __future__ import annotations
@@ -27,8 +28,11 @@ from robots.model import Closure, Frame, Inertia, Limb, Link, Mechanism
 from robots.types import BASE, Number
 
 ROOT = "base_link"
-SMALLEST = 1e-15
-"""Moment of inertia [kg m^2] above which MuJoCo takes a body."""
+SMALLEST = 2e-14
+"""Mass [kg] and moment of inertia [kg m^2] with which MuJoCo takes a body; it asks for more than 1e-14."""
+
+DUST = 1e-12
+"""Mass and moments of bodies that have none, relative to the largest ones of the robot, in models of MuJoCo."""
 
 SPAN = 0.1
 """Distance [m] of the two balls that stand for a hinge in a model of MuJoCo."""
@@ -273,15 +277,23 @@ def _body(limb: Limb, index: int, base: Pose, ratings: Mapping[str, Rating]) -> 
     yield _tag("body", **at).removesuffix("/>") + ">"
     for each, below in zip(links, poses, strict=True):
         yield _mjcf_joint(each, inverse(below), ratings)
-    tensor = np.array(link.inertia.tensor, dtype=float)
-    if not float(link.inertia.mass) > 0.0 or not np.linalg.eigvalsh(tensor)[0] > SMALLEST:
-        raise ValueError(f"body {link.body} has no mass or a moment of zero; expected more, which MuJoCo asks for")
-    moments = [tensor[place] for place in _ENTRIES]
-    yield _tag("inertial", pos=link.inertia.centre, mass=link.inertia.mass, fullinertia=moments)
+    mass, moments = _heavy_enough(limb, link.inertia)
+    yield _tag("inertial", pos=link.inertia.centre, mass=mass, fullinertia=moments)
     for k, child in enumerate(limb.links):
         if child.parent == run[-1]:
             yield from _body(limb, k, HERE, ratings)
     yield "</body>"
+
+
+def _heavy_enough(limb: Limb, inertia: Inertia) -> tuple[float, list[float]]:
+    """Return mass and moments of a body, with so little more where it has none that MuJoCo takes it."""
+    tensors = [np.array(link.inertia.tensor, dtype=float) for link in limb.links]
+    tensor = np.array(inertia.tensor, dtype=float)
+    mass = max(float(inertia.mass), SMALLEST, DUST * max(float(link.inertia.mass) for link in limb.links))
+    least = max(SMALLEST, DUST * max(float(np.abs(entry).max()) for entry in tensors))
+    if np.linalg.eigvalsh(tensor)[0] < least:
+        tensor = tensor + least * np.eye(3)
+    return mass, [float(tensor[place]) for place in _ENTRIES]
 
 
 def _only_child(limb: Limb, index: int) -> int | None:

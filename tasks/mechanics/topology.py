@@ -181,8 +181,8 @@ def _dependent_joints(
         named = ", ".join(limb.links[i].joint for i in joints if i in driving) or "none"
         free = len(joints) - rank
         raise TopologyError(
-            f"limb {limb.name}, joint {', '.join(limb.loops[k].joint for k in group)}: got the driven joints {named} of "
-            f"a loop with {free} {'freedom' if free == 1 else 'freedoms'}; expected joints that move on their own; "
+            f"limb {limb.name}, joint {', '.join(limb.loops[k].joint for k in group)}: got the driven joints {named} "
+            f"of a loop with {free} {'freedom' if free == 1 else 'freedoms'}; expected joints that move on their own; "
             "actuate another joint, or fewer"
         )
     return [candidates[i] for i in columns]

@@ -143,7 +143,6 @@ def test_limits_friction_and_couplings_are_read_back(ending: str, text: str, tmp
         ("irb6", ".sdf", "drives that move several joints"),
         ("schoenflies_4ruu", ".xml", "a universal joint closes a loop; expected a ball, a hinge or a weld"),
         ("linear_delta", ".urdf", "a universal joint closes a loop; expected one of revolute"),
-        ("planar_3r", ".xml", "body link_1 has no mass or a moment of zero"),
     ],
 )
 def test_what_a_format_cannot_say_is_refused(name: str, ending: str, message: str, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from robots.formats.tree import Base
 
 STRICTER = {
     "that takes more than": "bounds of time and memory, which no other engine has",
+    "again; expected a name for each": "names that are there twice, of which other engines take one, or number them",
     "expected a body of at most": "a moment of inertia for which the body would be larger than 100 m",
 }
 """Parts of the reasons of refusals of files that other engines read, and what these engines pass over."""

@@ -111,7 +111,8 @@ class Tree:
                 if not closed and not reference:
                     values, _ = close_from_rough(setting, rough, [self.joints.index(name) for name in followers])
             if actuated is None and not independent:
-                result = assembly.independent(setting, values, (*(self.driven or ()), *followers))
+                tied = {name for entry in self.couplings for name in (entry.joint, entry.of)}
+                result = assembly.independent(setting, values, (*(self.driven or ()), *sorted(tied)))
                 independent = tuple(name for name in result if name not in followers)
                 driven = driven if self.driven and set(independent) <= set(driven) else independent
                 independent = () if set(independent) == set(driven) else independent

@@ -82,3 +82,17 @@ def test_bounds_are_relative_to_the_size() -> None:
     assert near.widest.gap > GAP * near.size
     assert not near.is_small
     assert TURN < 0.02
+
+
+def test_joints_of_loops_that_are_tied_move_on_their_own(tmp_path: Path) -> None:
+    """As those of a gripper, whose fingers are linkages: the loops determine the joints that nothing ties."""
+    text = four_bar().decode()
+    body, joint = text.partition('<link name="a">')[2], "</robot>"
+    second = '<link name="a">' + body.removesuffix(joint)
+    for name in ("a", "b", "c", "j1", "j2", "j3", "pin"):
+        second = second.replace(f'"{name}"', f'"{name}_left"')
+    tie = '<mimic joint="j3" multiplier="-1"/></joint>'
+    at = second.index('name="j3_left"')
+    second = second[:at] + second[at:].replace("</joint>", tie, 1)
+    made = imported(tmp_path, text.replace(joint, second + joint).encode())
+    assert made.description.family.reference.freedoms == ("j3",)

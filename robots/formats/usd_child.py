@@ -9,7 +9,10 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Sequence
 from typing import Any
+
+Prim = Matrix = Quaternion = Any  # of OpenUSD, which has no type information
 
 BODY_NUMBERS = ("mjc:body:gravcomp", "physxRigidBody:linearDamping", "physxRigidBody:angularDamping")
 FLAGS = ("physxRigidBody:disableGravity",)
@@ -33,7 +36,7 @@ def limit(seconds: int, size: int) -> None:
         resource.setrlimit(kind, (bound, bound))
 
 
-class Stage:
+class StageReader:
     """A stage: its prims, and their poses in the world in metres, z up."""
 
     def __init__(self, path: str) -> None:
@@ -60,7 +63,7 @@ class Stage:
         ]
         return {"bodies": bodies, "joints": joints, "layers": layers, "ties": ties, "gravity": self.gravity()}
 
-    def is_body(self, prim: Any) -> bool:
+    def is_body(self, prim: Prim) -> bool:
         """Return whether a prim is a rigid body that is not disabled."""
         api = self.physics.RigidBodyAPI(prim) if prim.HasAPI(self.physics.RigidBodyAPI) else None
         return api is not None and api.GetRigidBodyEnabledAttr().Get() is not False
@@ -78,19 +81,21 @@ class Stage:
                 return self.turned([x / length * value for x in direction])
         return None
 
-    def turned(self, vector: Any) -> list[float]:
+    def turned(self, vector: Sequence[float]) -> list[float]:
         """Return a vector of the world with z up."""
         x, y, z = (float(entry) for entry in vector)
         return [x, -z, y] if self.up == "Y" else [x, y, z]
 
-    def world(self, prim: Any) -> tuple[Any, list[float]]:
+    def world(self, prim: Prim) -> tuple[Any, list[float]]:
         """Return the pose of a prim in the world (a matrix without scale), and its scale."""
         matrix = self.cache.GetLocalToWorldTransform(prim)
         rows = [[matrix[k][j] for j in range(3)] for k in range(3)]
         scale = [math.sqrt(sum(x * x for x in row)) for row in rows]
         return matrix.RemoveScaleShear(), scale
 
-    def frame(self, matrix: Any, position: Any = (0, 0, 0), quaternion: Any = None) -> dict[str, Any]:
+    def frame(
+        self, matrix: Matrix, position: Sequence[float] = (0, 0, 0), quaternion: Quaternion = None
+    ) -> dict[str, Any]:
         """Return a frame in a prim as one of the world: rotation, columns are axes, and position [m]."""
         local = self.gf.Matrix4d(1.0)
         if quaternion is not None:
@@ -101,7 +106,7 @@ class Stage:
         place = [x * self.metres for x in self.turned(whole.ExtractTranslation())]
         return {"axes": axes, "position": place}
 
-    def body(self, prim: Any) -> dict[str, Any]:
+    def body(self, prim: Prim) -> dict[str, Any]:
         """Return a rigid body: frame, mass, centre in the world, principal moments and their axes in the world."""
         matrix, scale = self.world(prim)
         api = self.physics.MassAPI(prim) if prim.HasAPI(self.physics.MassAPI) else None
@@ -126,7 +131,7 @@ class Stage:
             "flags": [name for name in FLAGS if prim.HasAttribute(name) and prim.GetAttribute(name).Get()],
         }
 
-    def numbers(self, prim: Any, names: Any) -> dict[str, float]:
+    def numbers(self, prim: Prim, names: Sequence[str]) -> dict[str, float]:
         """Return attributes of other schemas that are numbers other than zero."""
         result = {}
         for name in names:
@@ -137,7 +142,7 @@ class Stage:
                     result[name] = float(next(x for x in values if x))
         return result
 
-    def joint(self, prim: Any) -> dict[str, Any]:
+    def joint(self, prim: Prim) -> dict[str, Any]:
         """Return a joint: type, bodies, a frame of the world on each, axis, limits, drives."""
         joint = self.physics.Joint(prim)
         sides = []
@@ -181,20 +186,20 @@ class Stage:
         }
 
 
-def _schemas(prim: Any) -> list[str]:
+def _schemas(prim: Prim) -> list[str]:
     """Return the schemas that are applied to a prim, those that OpenUSD does not know too."""
     stated = prim.GetMetadata("apiSchemas")
     return [] if stated is None else [str(name) for name in stated.GetAppliedItems()]
 
 
-def _finite(value: Any) -> float | None:
+def _finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) or abs(value) > 1e30 else float(value)
 
 
 if __name__ == "__main__":
     limit(int(sys.argv[2]), int(sys.argv[3]))
     try:
-        answer = Stage(sys.argv[1]).found()
+        answer = StageReader(sys.argv[1]).found()
     except Exception as error:  # whatever the library raises of a file that is wrong
         answer = {"error": " ".join(str(error).split())[:400]}
     sys.stdout.write(json.dumps(answer))

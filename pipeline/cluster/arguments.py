@@ -262,7 +262,7 @@ def as_cluster(cluster: ClusterLike = None) -> Connectable:
         return _here()
     if isinstance(cluster, ClusterConfig | UserCluster):
         return cluster
-    if isinstance(cluster, str) and _ADDRESS.fullmatch(cluster):
+    if isinstance(cluster, str) and (_ADDRESS.fullmatch(cluster) or "://" in cluster):
         return ClusterConfig.of("address", address=cluster if "://" in cluster else f"tcp://{cluster}")
     if isinstance(cluster, str | os.PathLike):
         return ClusterConfig.from_yaml(cluster)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -120,7 +121,7 @@ class RunStatus:
             yield "time left", clock(self.left) + between
         if self.workers is not None:
             yield "workers", described(self.workers)
-        yield "run by", self.owner or "no process now"
+        yield "run by", _words(self.owner) if self.owner else "no process now"
         if self.last is not None:
             yield "last sign", datetime.fromtimestamp(self.last, UTC).isoformat(timespec="seconds")
         if self.news:
@@ -180,6 +181,15 @@ def status_with_run(store: LocationLike, now: float | None = None) -> tuple[RunS
         workers=next((each.event for each in reversed(run) if owner and isinstance(each.event, ClusterState)), None),
     )
     return run_status, run
+
+
+def _words(owner: str) -> str:
+    """Return the process that holds a lock in words; as the lock says where that is something else."""
+    try:
+        told = json.loads(owner)
+        return f"process {told['pid']} on {told['host']}, since {told['since']}"
+    except (ValueError, KeyError, TypeError):
+        return owner
 
 
 def described(state: ClusterState) -> str:

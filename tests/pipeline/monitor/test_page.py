@@ -139,6 +139,13 @@ def test_a_page_of_very_many_records_is_small(store: Path) -> None:
     assert int(rates[1]) in (102, 103, 104)  # even, though records have 100 to 106 samples
 
 
+def test_the_process_that_runs_is_told_in_words(store: Path) -> None:
+    owner = '{"pid": 7, "host": "node", "since": "2026-11-27T21:39:37+00:00"}'
+    rows = dict(replace(monitor.status(store), owner=owner).rows())
+    assert rows["run by"] == "process 7 on node, since 2026-11-27T21:39:37+00:00"
+    assert dict(replace(monitor.status(store), owner="a mark").rows())["run by"] == "a mark"
+
+
 def test_throughput_is_that_of_the_time_since_the_record_before() -> None:
     (_, throughput) = _curves(
         [

@@ -13,11 +13,14 @@ from pipeline.execution.processes.garbage import collect_rarely, keep_all
 
 
 def is_told(record: logging.LogRecord) -> bool:
-    """Return whether a record of a worker's log is told: not a heartbeat that failed because the cluster closes.
+    """Return whether a record of a worker's log is told: no failed block, no heartbeat that the end of a cluster cuts.
 
-    The coordinator tells of a scheduler that is lost, in one sentence; Dask writes tracebacks of it from each worker.
+    The coordinator tells of both in one sentence; Dask writes tracebacks of them from each worker.
     """
-    return not (record.exc_info and isinstance(record.exc_info[1], OSError) and "heartbeat" in record.getMessage())
+    message = record.getMessage()
+    return not message.startswith("Compute Failed") and not (
+        record.exc_info and isinstance(record.exc_info[1], OSError) and "heartbeat" in message
+    )
 
 
 class WorkerSetup(WorkerPlugin):

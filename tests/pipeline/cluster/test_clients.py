@@ -294,6 +294,7 @@ def test_a_heartbeat_that_fails_is_not_told_by_workers(caplog: pytest.LogCapture
                 raise error
             except type(error):
                 logger.exception("Failed to communicate with scheduler during heartbeat.")
+        logger.warning("Compute Failed\nKey: a")
         logger.error("another line")
     finally:
         logger.removeFilter(is_told)

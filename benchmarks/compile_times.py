@@ -228,8 +228,8 @@ def main() -> int:
         print(json.dumps(found))
         return 0
     if options.first:
-        words = ["--friction"] if options.friction else []
-        first_calls([name for name in names if name != TREE], options.root, *words)
+        friction = ["--friction"] if options.friction else []
+        first_calls([name for name in names if name != TREE], options.root, *friction)
         return 0
     if options.passes:
         for name in names:

@@ -163,8 +163,9 @@ class SideBySide:
     def _solved(self, place: np.ndarray, pace: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return forces at rest of the rates, their slopes by accelerations, and velocities of actuators."""
         units = np.vstack([np.zeros(3), np.eye(3)])
-        wide = [np.broadcast_to(part[:, None], (len(part), 4, 3)) for part in (place, pace)]
-        at = self._inverse(*wide, np.broadcast_to(units, wide[0].shape)).results
+        shape = (len(place), 4, 3)
+        places, paces = (np.broadcast_to(array[:, None], shape) for array in (place, pace))
+        at = self._inverse(places, paces, np.broadcast_to(units, shape)).results
         force = at["force"]
         return force[:, 0], np.swapaxes(force[:, 1:] - force[:, :1], 1, 2), at["velocity"][:, 0]
 

@@ -30,7 +30,7 @@ OF_BODIES = ("body_mass", "body_ipos", "body_inertia")
 MOTION = ("q", "qd", "qdd")
 
 
-def ours(robot: Robot, states: dict[str, np.ndarray]) -> tuple[float, float, dict[str, np.ndarray]]:
+def ours(robot: Robot, states: dict[str, Any]) -> tuple[float, float, dict[str, np.ndarray]]:
     """Return processor seconds of values, and of values with their gradient, and the gradient."""
     parameters = dict(robot.values)
 
@@ -42,7 +42,7 @@ def ours(robot: Robot, states: dict[str, np.ndarray]) -> tuple[float, float, dic
     return least_seconds(lambda: ls.inverse_dynamics(robot, **states).force), least_seconds(gradient), found
 
 
-def of_mjx(robot: Robot, states: dict[str, np.ndarray]) -> tuple[float, float, dict[str, np.ndarray]]:
+def of_mjx(robot: Robot, states: dict[str, Any]) -> tuple[float, float, dict[str, np.ndarray]]:
     """Return the same of MJX, compiled."""
     import jax
     from mujoco import mjx

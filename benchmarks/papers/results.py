@@ -51,7 +51,7 @@ class Result:
         outcome = self.compute()
         yield f"## {self.title}\n"
         yield f"{self.source}. `python -m benchmarks.papers {self.name}`\n"
-        yield "| what | printed | computed | |"
+        yield "| what | printed, or closed form | computed | |"
         yield "|---|---|---|---|"
         yield from (line.markdown() for line in outcome.lines)
         for stem, figure in outcome.figures:

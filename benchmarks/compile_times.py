@@ -239,7 +239,7 @@ def main() -> int:
     other = f"{'other':>8s}{'ratio':>7s}" if options.root else ""
     print(f"{'robot, CPU seconds':22s}{head}{'sum':>8s}{'lines':>8s}{'kern':>5s}{other}", flush=True)
     for name in names:
-        words = ("--forces",) if options.forces else ()
+        words = ["--forces"] if options.forces else []
         ours = apart(name, ROOT, *words)
         theirs = apart(name, options.root.resolve(), *words) if options.root else None
         print(row(name, ours, theirs), flush=True)

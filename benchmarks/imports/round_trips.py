@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -40,7 +41,7 @@ def difference(robot: Robot, imported: ImportedRobot, states: int = STATES) -> f
     chain = Robot.of(imported.description.family, {})
     if sorted(chain.mechanism.actuators) != sorted(robot.mechanism.actuators):
         return float("inf")
-    motion = regions.states(robot, states)
+    motion: Any = regions.states(robot, states)
     ours, joints = inverse_dynamics(robot, **motion), inverse_kinematics(robot, **motion)
     places = _places(robot)
     rows = np.array([places[freedom] for freedom in chain.mechanism.freedoms]).T
@@ -73,10 +74,10 @@ def outcome(name: str, ending: str, folder: Path) -> tuple[str, str]:
     except InputError as error:
         return "refused", str(error).splitlines()[0].partition(": got ")[2].partition("; expected")[0]
     try:
-        error = difference(robot, import_robot(path, parameters=False))
+        apart = difference(robot, import_robot(path, parameters=False))
     except InputError as problem:
         return "lost", str(problem).splitlines()[0][:200]
-    return ("equal" if error <= LARGEST else "differs"), f"{error:.1e}"
+    return ("equal" if apart <= LARGEST else "differs"), f"{apart:.1e}"
 
 
 def table(names: list[str]) -> Iterator[str]:

@@ -73,7 +73,7 @@ def compiled_once() -> Iterator[None]:
 
     Children that compile are forks of this process where the system has them, which saves the start of Python.
     """
-    load, answer = mjcf.load, mjcf_model.answer
+    load, answer = mjcf_model.load, mjcf_model.answer
 
     def load_once(path: str, files: ModelFiles, data: bytes) -> Any:
         key = (path, data)
@@ -87,13 +87,14 @@ def compiled_once() -> Iterator[None]:
             raise _last[key]
         return _last[key]
 
-    mjcf.load = load_once
+    setattr(mjcf, "load", load_once)  # noqa: B010
     if hasattr(os, "fork"):
         mjcf_model.answer = _forked
     try:
         yield
     finally:
-        mjcf.load, mjcf_model.answer = load, answer
+        setattr(mjcf, "load", load)  # noqa: B010
+        mjcf_model.answer = answer
         _last.clear()
 
 

@@ -10,9 +10,12 @@ import json
 import math
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
-Prim = Matrix = Quaternion = Any  # of OpenUSD, which has no type information
+# Objects of OpenUSD, which has no type information.
+Prim: TypeAlias = Any
+Matrix: TypeAlias = Any
+Quaternion: TypeAlias = Any
 
 BODY_NUMBERS = ("mjc:body:gravcomp", "physxRigidBody:linearDamping", "physxRigidBody:angularDamping")
 FLAGS = ("physxRigidBody:disableGravity",)

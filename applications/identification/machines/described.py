@@ -119,7 +119,7 @@ class RecordingDescription:
             expected = f"{count}, one for each actuator of {self.robot.name}"
             raise refused(files.name, f"{values.shape[1]} columns of {key}", expected, hint)
         unit = self._unit(files, selected, key)
-        if unit in READINGS and section.gain is None:
+        if unit is not None and unit in READINGS and section.gain is None:
             raise refused(files.name, f"{key} in {unit} by the file", "a gain with this unit", GAINS[unit])
         factor = np.asarray(_factor(unit))
         for numbers in (section.sign, section.gain):
@@ -149,9 +149,11 @@ FAR = 20.0
 
 
 def _factor(unit: str | None) -> float:
+    if unit is None:
+        return 1.0
     if unit in READINGS:
         return READINGS[unit]
-    return float(UNITS[unit].to_si(1.0)) if unit is not None and unit in UNITS else 1.0
+    return float(UNITS[unit].to_si(1.0)) if unit in UNITS else 1.0
 
 
 def _trim(recording: str, series: dict[str, np.ndarray]) -> list[str]:

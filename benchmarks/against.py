@@ -55,7 +55,7 @@ class Pair:
 
 
 def pairs(revision: str, names: Sequence[str], *, turns: int = TURNS, quick: bool = False) -> list[Pair]:
-    """Figures of cases that both commits have. Raises ParameterError for a commit or case that there is not."""
+    """Return the figures of cases that both commits have. Raises ParameterError for an unknown commit or case."""
     with tempfile.TemporaryDirectory() as folder:
         other = Path(folder)
         write(revision, other)
@@ -97,7 +97,7 @@ def write(revision: str, folder: Path) -> None:
 
 
 def run(root: Path, names: Sequence[str], *, quick: bool) -> Iterator[tuple[Names, float, str]]:
-    """Names, value and unit of each figure of the cases in a checkout. Raises ParameterError where they do not end."""
+    """Yield names, value and unit of each figure of a checkout's cases. Raises ParameterError if they do not end."""
     command = [*COMMAND, "bench", "--json", *(["--quick"] if quick else []), *names]
     done = subprocess.run(command, cwd=root, env=environment(PYTHONPATH=str(root)), capture_output=True, text=True)
     if done.returncode:

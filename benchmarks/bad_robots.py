@@ -26,7 +26,7 @@ LONGEST = 1.0
 
 
 def refused(row: Any) -> tuple[float, int, str]:
-    """Seconds, lines and text of the message of a row, whose files are put into the working folder."""
+    """Return seconds, lines and text of a row's message; put the row's files into the working folder."""
     from applications.commands.cli import cli
 
     for name, content in {"sweep.yaml": row.sweep, **row.files}.items():

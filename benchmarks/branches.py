@@ -63,7 +63,7 @@ HEADING = (
 
 
 def scores(names: Sequence[str], poses: int, paths: int) -> Iterator[Score]:
-    """Scores of some robots, all of the catalogue where none is named, by closed forms and by continuation."""
+    """Yield the scores of some robots, by default the whole catalogue, by closed forms and by continuation."""
     from robots import catalog
 
     first = importlib.import_module("tests.reference.branches")
@@ -158,7 +158,7 @@ def score(name: str, scale: float, poses: int, closed_form: Any) -> Score:
 
 
 def box(robot: Any, poses: int) -> tuple[np.ndarray, np.ndarray | None]:
-    """Positions, and of a platform that turns rotations, around the reference pose."""
+    """Return positions, and for a platform that turns also rotations, around the reference pose."""
     from scipy.spatial.transform import Rotation
 
     rng, platform = np.random.default_rng(1), robot.mechanism.platform
@@ -175,7 +175,7 @@ def box(robot: Any, poses: int) -> tuple[np.ndarray, np.ndarray | None]:
 
 
 def joints(robot: Any, poses: int, reference: Any) -> np.ndarray:
-    """Positions of the independent joints of a chain: all turns, and slides by half the extent of the robot."""
+    """Return positions of a chain's independent joints: all turns, and slides by half the robot's extent."""
     (limb,) = robot.mechanism.limbs
     at, _ = reference.LimbPaths(limb, 1.0).bodies(np.zeros((1, len(limb.links))))
     extent = max(float(np.linalg.norm(position)) for _, position in at.values())

@@ -26,7 +26,7 @@ class Case:
     function: str
 
     def figures(self, size: Size) -> Iterable[Figure]:
-        """Set up, check, time. Raises CheckError where a result is wrong."""
+        """Set up, check, time. Raises CheckError if a result is wrong."""
         module, _, function = self.function.partition(":")
         run: Callable[[Size], Iterator[Figure]] = getattr(importlib.import_module(f"benchmarks.{module}"), function)
         return run(size)
@@ -112,14 +112,14 @@ def main(
 
 
 def check(names: Sequence[str]) -> None:
-    """Raises ParameterError for the name of a case that does not exist."""
+    """Raise ParameterError for the name of a case that does not exist."""
     for name in names:
         if name not in CASES:
             raise ParameterError(f"there is no benchmark {name!r}; {nearest(name, CASES)}")
 
 
 def _recorded(case: Case, figures: Sequence[Figure], around: dict[str, Any]) -> Iterator[str]:
-    """Lines on the figures that stand out from earlier runs; all are added to the record."""
+    """Yield the lines on the figures that differ much from earlier runs; add all figures to the record."""
     file = history.path(around)
     before = history.earlier(file)
     for figure in figures:

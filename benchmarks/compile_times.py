@@ -105,7 +105,7 @@ def family_of(name: str) -> Any:
 
 
 def measured(name: str, *, forces: bool) -> dict[str, float]:
-    """Seconds of processor time by phase, lines of text and number of programs."""
+    """Return the seconds of processor time by phase, lines of text and number of programs."""
     module: Any = importlib.import_module("tasks.kernels.llvm")
     binding: Any = importlib.import_module("llvmlite.binding")
     clock, lines = Clock(), 0

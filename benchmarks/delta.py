@@ -70,7 +70,7 @@ class Work:
         return self.designs * self.samples
 
     def part(self, designs: slice) -> Work:
-        """The work for some of the designs."""
+        """Return the work for some of the designs."""
         return replace(self, parameters=self.parameters[designs], mounts=tuple(m[designs] for m in self.mounts))
 
     def strips(self, length: int) -> Iterator[slice]:
@@ -80,7 +80,7 @@ class Work:
 
 
 def work(designs: int, samples: int) -> Work:
-    """Designs around the default, which comes first, on one period of the paper's line sine.
+    """Return the designs around the default, which comes first, on one period of the paper's line sine.
 
     Raises ValueError where the samples are not whole eighths and whole groups of lanes.
     """
@@ -108,7 +108,7 @@ def states(samples: int) -> dict[str, np.ndarray]:
 
 
 def design_values(family: Family, designs: int) -> dict[str, np.ndarray]:
-    """Parameters by name, (design,) each: four lengths within 3 % of their defaults, which are the first design."""
+    """Return the parameters by name, (design,) each: four lengths within 3 % of the defaults, which come first."""
     values = {p.name: np.full(designs, float(p.default)) for p in family.parameters}  # type: ignore[arg-type]
     steps = np.arange(designs)
     # frequencies without a common period, so that the lengths mix, and no seed
@@ -121,7 +121,7 @@ class Runner(Protocol):
     """Something that runs a program on arrays, as a Kernel does."""
 
     def allocate(self, cases: int, samples: int) -> Values:
-        """Arrays for the outputs."""
+        """Allocate the arrays for the outputs."""
 
     def __call__(self, inputs: Arrays, samples: int, out: Arrays | None = None, *, filled: bool = False) -> Arrays:
         """Run on all cases and samples."""
@@ -135,7 +135,7 @@ class Twin:
     exact: bool
 
     def allocate(self, cases: int, samples: int) -> Values:
-        """Nothing: NumPy makes its arrays itself."""
+        """Allocate nothing: NumPy makes its arrays itself."""
         return {}
 
     def __call__(self, inputs: Arrays, samples: int, out: Arrays | None = None, *, filled: bool = False) -> Arrays:
@@ -156,7 +156,7 @@ class Solver:
         return self._runners[id(program)]
 
     def __call__(self, part: slice) -> Values:
-        """Force, velocity (designs, actuator, sample) and status (designs, 1, sample) of a strip, in a buffer."""
+        """Return force, velocity (designs, actuator, sample), status (designs, 1, sample) of a strip, in a buffer."""
         work, count = self.work, part.stop - part.start
         values: Values = {"parameters": work.parameters[part], "gravity": GRAVITY, "motion": work.motion}
         values |= {Indexed("mount", k): mount[part] for k, mount in enumerate(work.mounts)}
@@ -180,7 +180,7 @@ class Solver:
 
 
 def check(forces: np.ndarray, what: str) -> None:
-    """Raises CheckError unless all forces (design, actuator, sample) are there and the first design's are as known."""
+    """Raise CheckError unless all forces (design, actuator, sample) are present and the first design's are as known."""
     require(bool(np.isfinite(forces).all()), f"{what}: {np.isnan(forces).sum()} forces of {forces.size} are missing")
     instants = forces[0][:, :: forces.shape[-1] // len(GOLDEN)]
     error = np.abs(instants.T - GOLDEN).max() / np.abs(GOLDEN).max()

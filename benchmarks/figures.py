@@ -49,7 +49,7 @@ QUICK = Size(designs=24, samples=64, repeats=1, blocks=4, full=False)
 
 
 def best(work: Callable[[], Any], repeats: int) -> float:
-    """Shortest wall time of some repeats [s]: what the work takes while nobody else needs the core."""
+    """Return the shortest wall time of some repeats [s]: that of the work while nobody else needs the core."""
     shortest = float("inf")
     for _ in range(repeats):
         start = time.perf_counter()
@@ -59,7 +59,7 @@ def best(work: Callable[[], Any], repeats: int) -> float:
 
 
 def require(good: bool, message: str) -> None:
-    """Raises CheckError where a result is not `good`; `message` says which, and by how much."""
+    """Raise CheckError if a result is not `good`; `message` names it, and the error."""
     if not good:
         raise CheckError(message)
 

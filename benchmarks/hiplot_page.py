@@ -59,7 +59,7 @@ def columns(dataset: Dataset) -> list[dict[str, float]]:
 
 
 def settled(window: Any) -> float:
-    """Seconds until the canvases of a page stand still."""
+    """Return the seconds until the canvases of a page stand still."""
     start = last = time.perf_counter()
     drawn = window.execute_script(DRAWN)
     while time.perf_counter() - last < QUIET:
@@ -70,7 +70,7 @@ def settled(window: Any) -> float:
 
 
 def mouse(window: Any, kind: str, x: float, y: float) -> None:
-    """An event of the mouse, as the browser gets it from a hand."""
+    """Send an event of the mouse, as the browser gets it from a hand."""
     event = {"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1}
     window.execute_cdp_cmd("Input.dispatchMouseEvent", event)
 

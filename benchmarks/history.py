@@ -43,7 +43,7 @@ def append(file: Path, lines: Sequence[Line]) -> None:
 
 
 def earlier(file: Path) -> dict[Names, list[float]]:
-    """Values of each figure, oldest first; a last line that a lost machine left unfinished is passed over."""
+    """Return the values of each figure, oldest first; skip a last line that a lost machine left unfinished."""
     values: dict[Names, list[float]] = {}
     try:
         texts = file.read_text(encoding="utf-8").splitlines()
@@ -60,7 +60,7 @@ def earlier(file: Path) -> dict[Names, list[float]]:
 
 
 def direction(unit: str) -> int:
-    """1 where more is worse, such as times and memory; -1 where less is, such as rates; 0 where neither is known."""
+    """Return 1 if larger is worse (times, memory), -1 if smaller is worse (rates), 0 if it is not known."""
     word = unit.split()[0] if unit.split() else ""
     if word.endswith("/s"):
         return -1

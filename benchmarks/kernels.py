@@ -55,7 +55,7 @@ def speed(size: Size) -> Iterator[Figure]:
 
 
 def _programs(work: Work) -> list[Program]:
-    """Programs of all limbs, of the platform and of the assembly."""
+    """Return the programs of all limbs, of the platform and of the assembly."""
     instances = structure_of(work.family).mechanism.instances
     limbs = [limb_program(work.family, each.limb) for each in instances]
     return [
@@ -66,7 +66,7 @@ def _programs(work: Work) -> list[Program]:
 
 
 def _numpy(work: Work, exact: bool, forces: np.ndarray, size: Size) -> tuple[float, int]:
-    """Best time of the interpreter [s per sample] and the strip that gave it. Raises CheckError for other forces."""
+    """Return the interpreter's best time [s per sample], and its strip. Raises CheckError for other forces."""
     times = {}
     for strip in NUMPY_STRIPS:
         part = work.part(slice(0, strip))
@@ -83,7 +83,7 @@ def _agree(result: np.ndarray, forces: np.ndarray, exact: bool) -> None:
 
 
 def _passes(work: Work) -> np.ndarray:
-    """Passes of the Newton loop (limb, design, sample)."""
+    """Count the passes of the Newton loop (limb, design, sample)."""
     inputs = {"parameters": work.parameters, "gravity": delta.GRAVITY, "motion": work.motion}
     limbs = _programs(work)[: len(work.mounts)]
     kernels = {each.name: Kernel(counted(each)) for each in limbs}
@@ -95,7 +95,7 @@ def _passes(work: Work) -> np.ndarray:
 
 
 def _newton(work: Work, passes: np.ndarray) -> Iterator[Figure]:
-    """Steps until the loops were closed, and how well they then were."""
+    """Measure the steps until the loops are closed, and the remaining gap."""
     steps, unit = passes + FIRST_STEP, "Newton steps"
     yield Figure("steps of a sample, mean", float(steps.mean()), unit, "from the reference pose until closed")
     yield Figure("steps of a vector, mean", float(_lanes(steps).mean()), unit, "goes on until its slowest lane is done")
@@ -106,12 +106,12 @@ def _newton(work: Work, passes: np.ndarray) -> Iterator[Figure]:
 
 
 def _lanes(values: np.ndarray) -> np.ndarray:
-    """Largest of each group of samples that go through a kernel together."""
+    """Return the largest value in each group of samples that pass a kernel together."""
     return values.reshape(-1, LANES).max(axis=1)
 
 
 def _gap(work: Work) -> float:
-    """Widest gap of the default design at eight samples [m]."""
+    """Return the widest gap of the default design at eight samples [m]."""
     robot = Robot.of(work.family, {})
     positions = work.motion[0, :3, :: work.samples // LANES].T
     angles = inverse_kinematics(robot, position=positions).position
@@ -136,7 +136,7 @@ def _operations(work: Work, passes: np.ndarray, seconds: float, size: Size) -> I
 
 
 def designs(size: Size) -> Iterator[Figure]:
-    """Many designs through kernels that are compiled once."""
+    """Time many designs in kernels that are compiled once."""
     work = delta.work(size.designs, size.samples)
     solver = Solver(work, kernel, STRIP)
     before = len(compiled())

@@ -74,7 +74,7 @@ CHOSEN = ("gear_ratio", "gearbox_inertia", "torque_constant", "resistance")
 
 
 def polished(sweep: Sweep, found: SearchOutcome, starts: int) -> list[LocalOptimum]:
-    """Local searches for the least energy from the designs of the front that need least; motor and gear stay."""
+    """Search locally for the least energy from the front's designs that need least; motor and gear stay."""
     space = DesignSpace.to_search(sweep)
     bounds = {v.name: (v.low, v.high) for v in space.variables if isinstance(v, Continuous)}
     problem = DesignProblem.of(sweep, bounds, sweep.question.cases)
@@ -154,7 +154,7 @@ def resumed(
 def searched(
     options: argparse.Namespace, sweep: Sweep, store: Path, method: str, cluster: ClusterConfig | None
 ) -> SearchOutcome:
-    """One search, which tells its generations."""
+    """Run one search, which prints its generations."""
     return search(
         sweep, store, method=method, generations=options.generations, population=options.population,
         seed=options.seed, cluster=cluster, on_generation=lambda generation: print(generation, flush=True),
@@ -174,7 +174,7 @@ def least_energy(found: SearchOutcome) -> str:
 
 
 def comparison(found: dict[str, SearchOutcome], seconds: dict[str, float]) -> str:
-    """A line for each method: designs, those that are feasible, front, hypervolume in the box of all feasible ones."""
+    """Format each method: designs, feasible ones, front, hypervolume in the box of all feasible ones."""
     good = np.concatenate([outcome.costs[outcome.feasible] for outcome in found.values()])
     if not len(good):
         return "no feasible design: take more generations"

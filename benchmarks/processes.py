@@ -12,7 +12,7 @@ COMMAND = (sys.executable, "-c", "from applications.commands.cli import main; ma
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """Variables of a process: those of this one and `variables`; it keeps the bytecode of modules.
+    """Return the variables of a process: those of this one and `variables`; it keeps the bytecode of modules.
 
     Installed packages have theirs. A machine for tests may forbid Python to write any; there each process would compile
     every module of a checkout again, and the benchmark would time that.

@@ -67,7 +67,7 @@ REGIONS: Mapping[str, Region | JointRegion] = {
 
 
 def states(robot: Robot, count: int, seed: int = 3) -> dict[str, np.ndarray]:
-    """Random states in the robot's region, one a row, as keywords for the functions of `tasks`."""
+    """Return random states in the robot's region, one a row, as keywords for the functions of `tasks`."""
     random, region, platform = np.random.default_rng(seed), REGIONS[robot.name], robot.mechanism.platform
     if isinstance(region, JointRegion):
         shape = (count, len(robot.mechanism.freedoms))

@@ -33,7 +33,7 @@ BRUSHES = 7
 
 
 def measured(window: Any, act: str) -> float:
-    """Milliseconds of an act in the page until it is seen, the median of several."""
+    """Return the milliseconds from an act in the page until it is visible, the median of several."""
     times = [float(window.execute_async_script(SHOWN.format(act=act.format(k=k)))) for k in range(BRUSHES)]
     return statistics.median(times)
 

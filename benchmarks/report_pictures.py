@@ -88,7 +88,7 @@ class PageTimes:
     busy: float
 
     def __str__(self) -> str:
-        """One line for people."""
+        """Format the times in one line for people."""
         drag = "no axes that a drag changes"
         if self.release is not None:
             drag = f"release of a drag {self.release:.0f} ms, long tasks after it {self.busy:.0f} ms"
@@ -189,7 +189,7 @@ def picture(window: Chrome, width: int, height: int, theme: str) -> Image.Image:
 
 
 def beside(before: Image.Image, now: Image.Image, names: Sequence[str]) -> Image.Image:
-    """Two pages side by side, from the top of both, each under its name."""
+    """Return two pages side by side, from the top of both, each under its name."""
     head, gap = 24, 16
     both = Image.new("RGB", (before.width + gap + now.width, head + max(before.height, now.height)), "white")
     draw = ImageDraw.Draw(both)

@@ -105,7 +105,7 @@ class Job:
         return lanes.prepared(strip, kernels, STRIPS)
 
     def _add(self, stage: Stage) -> None:
-        """One more kernel to run, and where its results will be."""
+        """Add one more kernel to run, and the place of its results."""
         run, inputs = kernel(stage.program, single=self.single), stage.inputs(self.values)
         out = run.allocate(1, self.states)
         self._steps.append(lambda: run(inputs, self.states, out, filled=True))
@@ -146,7 +146,7 @@ def _robot(robot: Robot, size: Size) -> Iterator[Figure]:
 
 
 def _figures(job: Job, passes: np.ndarray, repeats: int) -> Iterator[Figure]:
-    """Time, operations and compilation of a job."""
+    """Measure time, operations and compilation of a job."""
     name = f"{job.robot.name}, with all reactions" if job.statics else job.robot.name
     seconds, counts = best(job, repeats) / job.states, _operations(job, passes)
     share, count = share_of_peak(counts, seconds, 4 * repeats), sum(counts.values())
@@ -171,7 +171,7 @@ def _figures(job: Job, passes: np.ndarray, repeats: int) -> Iterator[Figure]:
 
 
 def check(job: Job, states: Arrays) -> None:
-    """Raises CheckError unless every state is solved and the first ones are as the Newton-Euler system says."""
+    """Raise CheckError unless every state is solved and the first ones are as the Newton-Euler system says."""
     name, few = job.robot.name, {key: value[:CHECKED] for key, value in states.items()}
     failed = int((job.values["status"] != Status.OK).sum())
     require(failed == 0, f"{name}: {failed} states of {job.states} are not solved")
@@ -186,7 +186,7 @@ def check(job: Job, states: Arrays) -> None:
 
 
 def _check_motors(job: Job, few: Any) -> None:
-    """The same where motors drive a robot, whom that system does not know: by its equations of motion."""
+    """Check a robot with motors, which that system does not know, by its equations of motion."""
     chain = job.robot.mechanism.is_chain
     given = {name: values for name, values in few.items() if name not in ("acceleration", "qdd")}
     form, made = equations_of_motion(job.robot, **given), inverse_dynamics(job.robot, **few)
@@ -206,7 +206,7 @@ def _agree(what: str, found: np.ndarray, expected: np.ndarray) -> None:
 
 
 def _preparation(job: Job) -> tuple[float, float]:
-    """Seconds to trace and to compile all programs of the first type of limb; tracing is done once more for this."""
+    """Return the seconds to trace and to compile all programs of the first limb type; it is traced anew for this."""
     family, limb = job.robot.family, job.limbs[0]
     makers: list[Any] = [partial(limb_program, family, limb, LimbRequest(reactions=job.statics))]
     if job.statics:
@@ -216,7 +216,7 @@ def _preparation(job: Job) -> tuple[float, float]:
 
 
 def _passes(job: Job) -> np.ndarray:
-    """Passes of the Newton loop (limb, state); none in a tree."""
+    """Count the passes of the Newton loop (limb, state); none in a tree."""
     inputs = {"parameters": parameters(job.robot), "gravity": gravity_input(GRAVITY), "motion": job.motion}
     family = job.robot.family
     if not limb_program(family, job.limbs[0]).loops:
@@ -230,6 +230,6 @@ def _passes(job: Job) -> np.ndarray:
 
 
 def _operations(job: Job, passes: np.ndarray) -> dict[str, float]:
-    """Operations of one state by kind; a vector of states passes a loop as often as its slowest needs."""
+    """Return one state's operations by kind; a vector of states passes a loop as often as its slowest needs."""
     turns = itertools.cycle(passes.reshape(len(passes), -1, LANES).max(axis=2).mean(axis=1))
     return together(kinds(each, float(next(turns)) if "mount" in each.case else 1.0) for each in job.programs)

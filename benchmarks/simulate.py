@@ -90,7 +90,7 @@ def simulate(size: Size) -> Iterator[Figure]:
 
 
 def side_by_side(size: Size) -> Iterator[Figure]:
-    """Many cases at once: microseconds of steps, and other engines at a tree and at a closed loop."""
+    """Time many cases side by side: microseconds of steps, and other engines at a tree and at a closed loop."""
     yield from steps(size)
     yield from tree(size)
     for name in PUSHES:
@@ -120,7 +120,7 @@ def whole_block(sweep: Mapping[str, Any]) -> Block:
 
 
 def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds of one core, after a first run; and the result."""
+    """Return the seconds of one core, after a first run; and the result."""
     run()
     start = time.process_time()
     result = run()
@@ -128,7 +128,7 @@ def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def steps(size: Size) -> Iterator[Figure]:
-    """Microseconds of a step of one case on one core, under a controller, without friction: among others, and alone."""
+    """Time a step of one case on one core [us], under a controller, without friction: among others, and alone."""
     for cases, count in ((2048, 50), (1, 4000)) if size.full else ((16, 4), (1, 20)):
         alone, remark = (", alone", f"{count} steps") if cases == 1 else ("", f"{cases} cases side by side")
         for name in ROBOTS:
@@ -140,7 +140,7 @@ def steps(size: Size) -> Iterator[Figure]:
 
 
 def tree(size: Size) -> Iterator[Figure]:
-    """A tree that falls from several states: other engines with the same method and step, and the ratio of times."""
+    """Time a tree that falls from several states: other engines with equal method and step, and the time ratio."""
     cases, count = (2048, 100) if size.full else (8, 20)
     robot = catalog.build(TREE)
     random, names = np.random.default_rng(3), robot.mechanism.freedoms
@@ -163,7 +163,7 @@ def tree(size: Size) -> Iterator[Figure]:
 
 
 def at_the_same_error(name: str, size: Size) -> Iterator[Figure]:
-    """A closed loop under constant forces: other engines, and ours with the longest step that is as near to truth."""
+    """Time a closed loop under constant forces: other engines, and limbsweep's longest step of equal accuracy."""
     seconds, cases = 0.1, 1024 if size.full else 8
     bones = skeleton(catalog.build(name).mechanism)
     force = np.random.default_rng(4).uniform(-1.0, 1.0, (cases, len(bones.motors))) * PUSHES[name]
@@ -256,7 +256,7 @@ class Peer:
 
     @classmethod
     def of(cls, name: str, engine: Callable[..., Any]) -> Peer:
-        """At the reference pose of a robot of the catalogue."""
+        """Return the peer at the reference pose of a robot of the catalogue."""
         robot = catalog.build(name)
         bones = skeleton(robot.mechanism)
         tree = engine(bones, (0.0, 0.0, -9.81))
@@ -317,7 +317,7 @@ class Peer:
         return np.concatenate([twist[3:], (spin @ rotation).ravel(), change])
 
     def _step(self, state: Array, force: Array) -> Array:
-        """Runge and Kutta's of order four under held forces; the rotation is made orthogonal again."""
+        """Integrate by the fourth-order Runge-Kutta method under held forces; make the rotation orthogonal again."""
         rates = [self._rate(state, force)]
         for share in (0.5, 0.5, 1.0):
             rates.append(self._rate(state + share * STEP * rates[-1], force))
@@ -329,7 +329,7 @@ class Peer:
 
 
 def _target(state: Array) -> Target:
-    """One state (18,) of a platform, without acceleration."""
+    """Return one state (18,) of a platform, without acceleration."""
     position, rotation, twist = (np.ascontiguousarray(part[..., None]) for part in _parts(state))
     return Target(position, rotation, twist, np.zeros((6, 1)))
 

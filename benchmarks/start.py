@@ -30,7 +30,7 @@ STATES = 16
 
 
 def start(size: Size) -> Iterator[Figure]:
-    """Seconds to the first forces of some robots. Raises CheckError where a new process gives other numbers."""
+    """Time the first forces of some robots from process start. Raises CheckError if new processes differ."""
     for name in ROBOTS if size.full else ROBOTS[:1]:
         runs = [_both(name) for _ in range(3 if size.full else 1)]
         for which, title in enumerate(("process start to first forces", "the same in a second process")):
@@ -58,7 +58,7 @@ def _states(name: str) -> dict[str, np.ndarray]:
 
 
 def forces(name: str, states: Any) -> list[list[float]]:
-    """Forces (state, actuator) of a robot."""
+    """Return the forces (state, actuator) of a robot."""
     from robots import catalog
     from tasks import inverse_dynamics
 

@@ -36,10 +36,10 @@ class Keeper(Protocol):
     name: str
 
     def __init__(self, path: Path, layout: Layout):
-        """Makes what is empty, under `path`."""
+        """Make an empty store under `path`."""
 
     def write(self, index: int, part: np.ndarray) -> None:
-        """Stores a block."""
+        """Store a block."""
 
     def read(self, index: int) -> np.ndarray:
         """Return the block again."""
@@ -55,7 +55,7 @@ class Ours:
         self.writer = StoreWriter(path)
 
     def write(self, index: int, part: np.ndarray) -> None:
-        """Stores a block, and looks at the file once more, as every run does."""
+        """Store a block, and look at the file once more, as every run does."""
         self.writer.write(index, {VARIABLE: part})
 
     def read(self, index: int) -> np.ndarray:
@@ -72,7 +72,7 @@ class PlainZarr:
         self.array, self.layout = plain_array(path, layout, VARIABLE), layout
 
     def write(self, index: int, part: np.ndarray) -> None:
-        """Stores a block."""
+        """Store a block."""
         self.array[self.layout.region(index, VARIABLE)] = part
 
     def read(self, index: int) -> np.ndarray:
@@ -90,7 +90,7 @@ class PlainFiles:
         self.path, self.layout = path, layout
 
     def write(self, index: int, part: np.ndarray) -> None:
-        """Stores a block."""
+        """Store a block."""
         part.tofile(self.path / str(index))
 
     def read(self, index: int) -> np.ndarray:
@@ -117,7 +117,7 @@ def plain_array(path: Path, layout: Layout, variable: str) -> Any:
 
 
 def store(size: Size) -> Iterator[Figure]:
-    """Bytes a second, before compression, of one process that writes all blocks of a new store, and then reads them."""
+    """Measure bytes per second, uncompressed, of a process that writes all blocks of a new store and reads them."""
     parts = _parts(size)
     designs, *_, samples, actuators = parts[0].shape
     sizes = {"design": designs * BLOCKS, "friction": 1, "trajectory": 1, "time": samples, "actuator": actuators}
@@ -133,7 +133,7 @@ def store(size: Size) -> Iterator[Figure]:
 
 
 def _parts(size: Size) -> list[np.ndarray]:
-    """Forces (design, friction, trajectory, time, actuator) of the blocks."""
+    """Return the forces (design, friction, trajectory, time, actuator) of the blocks."""
     work = delta.work(size.designs, size.samples)
     forces = Solver(work, kernel, 16).all()
     delta.check(forces, "storage")
@@ -143,7 +143,7 @@ def _parts(size: Size) -> list[np.ndarray]:
 def _times(
     kind: type[Keeper], folder: Path, layout: Layout, parts: list[np.ndarray], size: Size
 ) -> tuple[float, float]:
-    """Best times to write and to read everything [s]. Raises CheckError where other numbers come back.
+    """Return the best times to write and to read everything [s]. Raises CheckError if other numbers come back.
 
     Every repeat writes new files, because Zarr would read an old shard first.
     """

@@ -75,7 +75,7 @@ class Side:
         )
 
     def seconds(self, name: str, file: Path) -> float:
-        """Processor time of one run. Raises RuntimeError where the process has ended."""
+        """Return the processor time of one run. Raises RuntimeError if the process has ended."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(f"{name} {file} {file.with_name('solved.npy')}\n")
@@ -95,7 +95,7 @@ class Side:
 def ratios(
     name: str, sides: tuple[Side, Side], samples: int, turns: int, only_solved: bool = False
 ) -> tuple[float, float, float]:
-    """This checkout's time over the other's, of the least times and the median over turns; the share of the states.
+    """Return the time ratio of this checkout to the other, by least times and by median over turns; states' share.
 
     only_solved: without the states that the other side does not solve.
     """

@@ -30,14 +30,14 @@ class PublishedHook(MetadataHookInterface):
 
 
 def urls(home: str, version: str, files: str) -> dict[str, str]:
-    """Addresses that a package index shows beside the project."""
+    """Return the addresses that a package index shows beside the project."""
     pages = {"Documentation": "docs/index.md", "Changelog": "CHANGELOG.md"}
     addresses = {name: files.format(home=home, version=version, path=path) for name, path in pages.items()}
     return {"Homepage": home, "Issues": f"{home}/issues"} | addresses
 
 
 def with_addresses(text: str, home: str, version: str, files: str, pictures: str) -> str:
-    """Markdown with every path of the repository as an address."""
+    """Return Markdown with every path of the repository replaced by its address."""
 
     def replaced(target: re.Match[str]) -> str:
         path = target[1]

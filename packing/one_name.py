@@ -40,7 +40,7 @@ class OneNameError(Exception):
 
 
 def modules(root: Path) -> frozenset[str]:
-    """Dotted names of all modules of the packages below a folder."""
+    """Return the dotted names of all modules of the packages below a folder."""
     files = (file.relative_to(root).with_suffix("") for name in PACKAGES for file in (root / name).rglob("*.py"))
     return frozenset(".".join(file.parts[:-1] if file.name == "__init__" else file.parts) for file in files)
 
@@ -90,7 +90,7 @@ def _import(node: ast.Import, lines: list[bytes]) -> Edit:
 def _in_text(
     node: ast.Constant | ast.JoinedStr, lines: list[bytes], known: frozenset[str], *, formatted: bool
 ) -> Iterator[Edit]:
-    """Edits of dotted names of modules in a text; what stands in braces of a formatted one is code and stays."""
+    """Yield the edits of dotted module names in a text; code in braces of a formatted text stays."""
     depth = 0
     for number in range(node.lineno - 1, node.end_lineno or node.lineno):
         line = lines[number]

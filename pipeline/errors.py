@@ -31,7 +31,7 @@ class Problem:
     hint: str = ""
 
     def __str__(self) -> str:
-        """One line: `<file>:<line>:<col> <key.path>: got <value>; expected <rule>. <hint>`."""
+        """Format one line: `<file>:<line>:<col> <key.path>: got <value>; expected <rule>. <hint>`."""
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
         start = f"{place} {self.key}" if self.key else place
         return f"{start}: got {self.got}; expected {self.expected}." + (f" {self.hint}" if self.hint else "")
@@ -52,7 +52,7 @@ class InputError(Exception):
         super().__init__(self.problems)
 
     def __str__(self) -> str:
-        """One line for each problem, 50 at most."""
+        """Format one line for each problem, 50 at most."""
         lines = [str(problem) for problem in self.problems[:LIMIT]]
         if more := len(self.problems) - LIMIT:
             lines += [f"... and {more} more"] if more > 0 else []
@@ -60,7 +60,7 @@ class InputError(Exception):
 
 
 def visible(text: str) -> str:
-    """Text without anything that a terminal would take for a command, or that would show it in another order."""
+    """Return the text without characters that a terminal would obey, or that would change its visible order."""
     return "".join(
         f"\\x{ord(letter):02x}" if unicodedata.category(letter) in ("Cc", "Cs") and letter not in "\n\t"
         else f"\\u{ord(letter):04x}" if letter in _DIRECTIONS

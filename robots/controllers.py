@@ -127,7 +127,7 @@ def coordinate_turns(mechanism: Mechanism, space: Space) -> dict[str, bool]:
 
 
 def coordinates(mechanism: Mechanism, space: Space) -> tuple[str, ...]:
-    """Names of the coordinates of a space: actuators, joints, or of a platform some of x, y, z, rx, ry, rz."""
+    """Return the names of the coordinates of a space: actuators, joints, or (platform) some of x, y, z, rx, ry, rz."""
     if space == "actuator":
         return mechanism.actuators
     return mechanism.freedoms if mechanism.is_chain else tuple(ALONG[name] for name in mechanism.freedoms)

@@ -200,7 +200,7 @@ def _posture(platform: CoupledPlatform) -> RestPosture | None:
 
 
 def homes_of(platform: CoupledPlatform) -> dict[int, Frame]:
-    """The reference poses of the bodies of a platform on the ground: of the one that carries it, BASE, and the others.
+    """Return the reference poses of the platform's bodies on the ground: BASE, which carries it, and the others.
 
     Those of carriers are `grounds_of`.
     """
@@ -224,7 +224,7 @@ def grounded(instance: Instance, ground: Frame) -> Instance:
 
 
 def _pose(platform: CoupledPlatform) -> list[Link]:
-    """Slides and turns that stand for the pose of a platform, which the last one carries."""
+    """Return prismatic and revolute links that represent the pose of a platform; the last one carries it."""
     result, before = list[Link](), len(platform.carriers)
     for entry, (kind, axis) in COORDINATES.items():
         last = len(result) == len(COORDINATES) - 1

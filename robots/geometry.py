@@ -11,7 +11,7 @@ from robots.types import ZERO, Matrix, Number, Vector
 
 
 def sqrt(x: Number) -> Number:
-    """Square root of a number or an expression; NaN for a negative number, which later becomes a status."""
+    """Return the square root of a number or expression; NaN for a negative number, which later becomes a status."""
     if hasattr(x, "sqrt"):
         return x.sqrt()
     if isinstance(x, np.ndarray):
@@ -20,20 +20,20 @@ def sqrt(x: Number) -> Number:
 
 
 def circle(degrees: Number) -> tuple[Number, Number]:
-    """Cosine and sine of an angle in degrees, a number, an array or an expression."""
+    """Return cosine and sine of an angle in degrees: a number, an array or an expression."""
     angle = degrees * (math.pi / 180.0)
     return np.cos(angle), np.sin(angle)
 
 
 def exact_circle(degrees: Number) -> tuple[Number, Number]:
-    """As `circle`; for a float that is a multiple of 30 from exact sines and cosines, so that zeros are zeros."""
+    """Return cosine and sine like `circle`; exact for a float that is a multiple of 30, so that zeros are zeros."""
     if isinstance(degrees, float) and (degrees / 30.0).is_integer():
         return _circle(int(degrees / 30.0), 12)
     return circle(degrees)
 
 
 def about(axis: str, cos: Number, sin: Number) -> Matrix:
-    """Rotation about a coordinate axis, given its cosine and sine."""
+    """Return the rotation about a coordinate axis from its cosine and sine."""
     return {
         "x": ((1.0, 0.0, 0.0), (0.0, cos, -sin), (0.0, sin, cos)),
         "y": ((cos, 0.0, sin), (0.0, 1.0, 0.0), (-sin, 0.0, cos)),
@@ -47,7 +47,7 @@ def transpose(a: Matrix) -> Matrix:
 
 
 def product(a: Matrix, b: Matrix) -> Matrix:
-    """Product of two matrices."""
+    """Return the product of two matrices."""
     columns = tuple(zip(*b, strict=True))
     rows = (tuple(sum(x * y for x, y in zip(row, column, strict=True)) for column in columns) for row in a)
     return tuple(rows)  # type: ignore[return-value]
@@ -59,7 +59,7 @@ def times(a: Matrix, b: Vector) -> Vector:
 
 
 def minus(a: Vector, b: Vector) -> Vector:
-    """Difference of two vectors."""
+    """Return the difference of two vectors."""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
@@ -69,12 +69,12 @@ def scaled(a: Vector, factor: Number) -> Vector:
 
 
 def dot(a: Vector, b: Vector) -> Number:
-    """Scalar product."""
+    """Return the scalar product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 def cross(a: Vector, b: Vector) -> Vector:
-    """Vector product."""
+    """Return the vector product."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
@@ -102,7 +102,7 @@ def polar(radius: Number, degrees: Number) -> Vector:
 
 
 def around_z(count: int) -> tuple[Frame, ...]:
-    """`count` frames at the origin, evenly turned about z: 0, +1, -1, +2, ... steps."""
+    """Return `count` frames at the origin, evenly turned about z: 0, +1, -1, +2, ... steps."""
     steps = [(i + 1) // 2 * (1 if i % 2 else -1) for i in range(count)]
     return tuple(Frame(about("z", *_circle(step, count))) for step in steps)
 
@@ -135,12 +135,12 @@ AXES = ("x", "y", "z")
 
 
 def diagonal(x: Number, y: Number, z: Number) -> Matrix:
-    """Inertia tensor with these principal moments."""
+    """Return the inertia tensor with these principal moments."""
     return ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))
 
 
 def cylinder(density: Number, length: Number, diameter: Number, axis: str, centre: Vector = ZERO) -> Inertia:
-    """Solid cylinder along a coordinate axis, centre of mass at `centre`."""
+    """Return a solid cylinder along a coordinate axis, centre of mass at `centre`."""
     radius2 = diameter * diameter * 0.25
     mass = density * math.pi * radius2 * length
     across = mass * (radius2 * 3.0 + length * length) * (1.0 / 12.0)
@@ -150,7 +150,7 @@ def cylinder(density: Number, length: Number, diameter: Number, axis: str, centr
 
 
 def bar(mass: Number, length: Number, axis: str, centre: Vector = ZERO, diameter: Number = 0.0) -> Inertia:
-    """Solid cylinder of a given mass along a coordinate axis, centre at `centre`; slender without a diameter."""
+    """Return a solid cylinder of given mass along a coordinate axis, centre at `centre`; slender without a diameter."""
     radius2 = diameter * diameter * 0.25
     moments = [mass * (radius2 * 3.0 + length * length) * (1.0 / 12.0)] * 3
     moments[AXES.index(axis)] = mass * radius2 * 0.5
@@ -158,7 +158,7 @@ def bar(mass: Number, length: Number, axis: str, centre: Vector = ZERO, diameter
 
 
 def joined(a: Inertia, b: Inertia) -> Inertia:
-    """Two bodies made one, both given in the same axes."""
+    """Return the inertia of two bodies joined into one, both given in the same axes."""
     mass = a.mass + b.mass
     share = b.mass / mass
     x, y, z = gap = minus(b.centre, a.centre)

@@ -158,6 +158,6 @@ def check(joint: str, kind: JointKind, pitch: Number | None, kinds: Sequence[Joi
 
 
 def shown(record: Any) -> str:
-    """The text of a record without its default values: descriptions are hashed by it, so a new key changes no hash."""
+    """Return the text of a record without default values. Descriptions are hashed by it: a new key changes no hash."""
     values = ((each.name, getattr(record, each.name)) for each in fields(record))
     return f"{type(record).__name__}({', '.join(f'{name}={value!r}' for name, value in values if value is not None)})"

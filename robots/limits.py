@@ -32,7 +32,7 @@ class JointPlace:
 
 
 def places(mechanism: Mechanism) -> dict[str, tuple[JointPlace, bool]]:
-    """Every joint and drive of a robot by name, `limb.joint` or of a chain `joint`, and whether it has one variable.
+    """Return every joint and drive by name, `limb.joint`, of a chain `joint`, and whether it has one variable.
 
     Coordinates of a platform are joints that have none: nothing is there.
     """
@@ -119,7 +119,7 @@ class Limits:
     actuators: Mapping[int, Capacity] = field(default_factory=dict)
 
     def of_limb(self, limb: int) -> dict[int, JointLimit]:
-        """Limits of a limb's joints by their number, in that order."""
+        """Return the limits of a limb's joints by joint number, in that order."""
         return {joint: self.joints[k, joint] for k, joint in sorted(self.joints) if k == limb}
 
 
@@ -136,7 +136,7 @@ class LimitedJoint:
 
 
 def joints(mechanism: Mechanism) -> dict[str, LimitedJoint]:
-    """Joints whose position is a single number, by name: `limb.joint`, of a chain `joint`."""
+    """Return the joints whose position is a single number, by name: `limb.joint`, of a chain `joint`."""
     found: dict[str, LimitedJoint] = {}
     for k, instance in enumerate(mechanism.instances):
         limb = mechanism.limbs[instance.limb]
@@ -148,7 +148,7 @@ def joints(mechanism: Mechanism) -> dict[str, LimitedJoint]:
 
 
 def select_joints(mechanism: Mechanism, pattern: str) -> tuple[LimitedJoint, ...]:
-    """The joints that are meant: `actuated`, `passive`, `all`, or a name or pattern as friction groups have them.
+    """Return the selected joints: `actuated`, `passive`, `all`, or a name or pattern as in friction groups.
 
     Raises ParameterError for what no joint with limits is called.
     """
@@ -172,7 +172,7 @@ MOST_CORNERS = 1000
 
 
 def corner_count(actuators: int, spare: int) -> int:
-    """Number of corners that a least maximum is looked for in: choices of one more than spare ones, with signs."""
+    """Return the number of corners searched for a least maximum: choices of one more than spare ones, with signs."""
     return math.comb(actuators, spare + 1) * 2**spare
 
 
@@ -232,7 +232,7 @@ EVEN_SHARING = ActuatorSharing()
 
 
 def select_actuators(mechanism: Mechanism, pattern: str) -> tuple[int, ...]:
-    """Numbers of the actuators that are meant: `all`, or a name or pattern. Raises ParameterError for no hit."""
+    """Return the numbers of the selected actuators: `all`, a name or a pattern. Raises ParameterError for no match."""
     names = mechanism.actuators
     hits = tuple(k for k, name in enumerate(names) if pattern == EVERY or matches(name, pattern))
     if not hits:

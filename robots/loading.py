@@ -17,7 +17,7 @@ NEVER = 10**9
 def on_first_use(
     package: str, homes: Mapping[str, str], optional: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of a package that offers names of other modules.
+    """Return `__getattr__` and `__dir__` of a package that offers names of other modules.
 
     homes: for each name the module that has it; `module:name` where it has another name there, `module:` for the module
     itself. optional: names of the same kind that need packages which may not be there; they are not listed.

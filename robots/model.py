@@ -277,12 +277,12 @@ class Mechanism:
         drives: tuple[Drive, ...] = (),
         independent: tuple[str, ...] = (),
     ) -> Self:
-        """A tree chain, or with `loops` a closed chain, that stands on the base."""
+        """Return a tree chain, or with `loops` a closed chain, that stands on the base."""
         return cls.standing(Limb(name, links, loops, (), actuated, independent=independent, drives=drives))
 
     @classmethod
     def standing(cls, limb: Limb) -> Self:
-        """A chain of one limb, without tips, that stands on the base."""
+        """Return a chain of one limb, without tips, that stands on the base."""
         return cls((limb,), (Instance(limb.name, 0, Frame(), Frame()),), NO_PLATFORM)
 
     @property
@@ -363,7 +363,7 @@ class Family:
         return hash(self.name)
 
     def __repr__(self) -> str:
-        """Its name, and how many parameters it has."""
+        """Return the name of the family, and the number of its parameters."""
         return f"Family({self.name}, {len(self.parameters)} parameters)"
 
     @cached_property
@@ -386,7 +386,7 @@ class Robot:
     values: Mapping[str, float]
 
     def __repr__(self) -> str:
-        """Its name, and the parameters that are not the defaults."""
+        """Return the name of the robot, and the parameters that differ from their defaults."""
         changes = {p.name: self.values[p.name] for p in self.family.parameters if self.values[p.name] != p.default}
         return f"Robot({', '.join([self.name, *(f'{name}={value:g}' for name, value in changes.items())])})"
 

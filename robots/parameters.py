@@ -21,7 +21,7 @@ EITHER = " or "
 
 
 def unit_of(unit: str, turns: Iterable[bool]) -> str:
-    """The unit for joints that turn or slide: one of the two in `unit`, or both where joints are of both kinds."""
+    """Return the unit for joints that turn or slide: one of the two in `unit`, or both for joints of both kinds."""
     both, kinds = unit.split(EITHER), {*turns}
     return both[0 if kinds.pop() else 1] if len(both) == 2 and len(kinds) == 1 else unit
 
@@ -55,13 +55,13 @@ class Parameter:
 
     @classmethod
     def length(cls, name: str, default: float, text: str, source: str, *, lower: float | None = None) -> Self:
-        """A length of up to 100 m; the least one is a millimetre, of thin parts a thousandth of the default."""
+        """Return a length of up to 100 m; at least a millimetre, for thin parts a thousandth of the default."""
         least = min(1e-3, 1e-3 * default) if lower is None else lower
         return cls(name, "m", default, least, 1e2, text, source)
 
     @classmethod
     def mass(cls, name: str, default: float, text: str, source: str) -> Self:
-        """A mass from a milligram to 1000 t."""
+        """Return a mass from a milligram to 1000 t."""
         return cls(name, "kg", default, 1e-6, 1e6, text, source)
 
     @property
@@ -83,7 +83,7 @@ class Parameter:
         return f"a number in [{self.lower:g}, {self.upper:g}] {self.unit}".rstrip()
 
     def problem(self, value: float) -> str | None:
-        """Why `value` is not allowed, or None where it is."""
+        """Return the reason why `value` is not allowed; None if it is allowed."""
         if not math.isfinite(value):
             return "is not finite"
         if not self.lower <= value <= self.upper:

@@ -487,17 +487,17 @@ and freedoms are those of the robot, and only what stands for them differs."""
 
 
 def selected_dims(dims: Sequence[str]) -> tuple[str, ...]:
-    """Dims of a quantity of which some joints, links or freedoms are stored."""
+    """Return the dims of a quantity of which only some joints, links or freedoms are stored."""
     return tuple(PLACED.get(dim, dim) for dim in dims if dim != "limb")
 
 
 def names(stage: Stage, kind: Kind | None = None) -> tuple[str, ...]:
-    """Quantities that a stage gives, in the order of the table."""
+    """Return the names of the quantities that a stage gives, in the order of the table."""
     return tuple(row.name for row in _ROWS if row.stage == stage and kind in (None, row.kind))
 
 
 def needing(need: Need) -> tuple[str, ...]:
-    """Quantities that need something, in the order of the table."""
+    """Return the names of the quantities with a certain need, in the order of the table."""
     return tuple(row.name for row in _ROWS if need in row.needs)
 
 

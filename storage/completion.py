@@ -13,7 +13,7 @@ from storage.places.location import Location, LocationLike, refusals
 
 
 def finish(store: LocationLike) -> None:
-    """Marks the store as finished, once the receipts of all blocks are in its ledger.
+    """Mark the store as finished, after the receipts of all blocks are in its ledger.
 
     Raises StoreError where one is not, and where the files of a block are not here, though its receipt is: of a worker
     that wrote to a folder of its own machine, say.

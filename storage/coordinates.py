@@ -69,7 +69,7 @@ class LazyCoordinate:
 
 
 def chunk_keys(name: str, described: Mapping[str, Any]) -> list[str]:
-    """The keys of all chunks of a coordinate. Raises ValueError where its metadata are not those of a coordinate."""
+    """Return the keys of all chunks of a coordinate. Raises ValueError if its metadata are not a coordinate's."""
     (size,), (length,) = described["shape"], described["chunk_grid"]["configuration"]["chunk_shape"]
     if not NAME.fullmatch(name) or described["chunk_key_encoding"] != _CHUNK_KEYS:
         raise ValueError(f"{name[:80]!r} is not stored as a coordinate")
@@ -113,7 +113,7 @@ def read_chunks(
 
 
 def _problem(data: bytes, codecs: tuple[str, ...], length: int, size: int) -> str:
-    """Why a chunk must not be unpacked, "" for one that may be."""
+    """Return the reason why a chunk must not be unpacked, "" for one that may be."""
     packed = data[:-_SEAL]
     if len(data) < _SEAL or google_crc32c.value(packed) != int.from_bytes(data[-_SEAL:], "little"):
         return "its own checksum does not match"
@@ -134,7 +134,7 @@ def _codecs(described: Mapping[str, Any]) -> tuple[str, ...]:
 def read_checked(
     location: Location, checksums: Mapping[str, Checksum], keys: Iterable[str], limit: int = MAX_BYTES
 ) -> Iterator[tuple[str, bytes]]:
-    """The bytes of files by key. Raises StoreError that names the first that is missing, damaged or not listed."""
+    """Yield the bytes of files by key. Raises StoreError that names the first missing, damaged or unlisted file."""
     for key in keys:
         file = location.at(key)
         with refusals(file):

@@ -48,7 +48,7 @@ class ReceiptTable:
         return table
 
     def holders(self, checksum: Checksum) -> Iterator[tuple[int, str]]:
-        """Blocks and variables whose region has a checksum."""
+        """Yield the blocks and variables whose region has a checksum."""
         for name, column in self.checksums.items():
             for index in np.flatnonzero(column == str(checksum).encode()).tolist():
                 yield index, name
@@ -122,7 +122,7 @@ def whose(data: bytes, layout: Layout, table: ReceiptTable, hashing: Hashing) ->
 
 
 def _region_shapes(layout: Layout, shard: tuple[int, ...]) -> set[tuple[int, ...]]:
-    """Shapes of the regions in shards of a shape: those at the far edges are shorter."""
+    """Return the shapes of the regions in shards of a shape; regions at the far edges are shorter."""
     names = [name for name in layout.variables if layout.shard(name) == shard]
     return {lengths(layout.region(layout.index(place), name)) for place in _corners(layout) for name in names}
 

@@ -13,7 +13,7 @@ class Files(Mapping[str, bytes]):
 
     @classmethod
     def of(cls, files: Mapping[str, bytes]) -> Files:
-        """Files that are in memory."""
+        """Return files from bytes in memory."""
         return cls({key: _constant(data) for key, data in files.items()})
 
     def __getitem__(self, key: str) -> bytes:
@@ -26,7 +26,7 @@ class Files(Mapping[str, bytes]):
         return len(self._makers)
 
     def __or__(self, other: Files) -> Files:
-        """These files and others."""
+        """Return these files together with others."""
         return Files({**self._makers, **other._makers})
 
 

@@ -61,15 +61,15 @@ class Growing(Location):
         return self.base.size(_shadow(key))
 
     def write(self, key: str, parts: Iterable[bytes]) -> None:
-        """Puts bytes under a key."""
+        """Put bytes under a key."""
         self.base.write(_shadow(key), parts)
 
     def holds(self, key: str, parts: list[bytes]) -> bool:
-        """Reads a key again."""
+        """Return whether a key holds these bytes, by reading it again."""
         return self.base.holds(_shadow(key), parts)
 
     def delete(self, key: str) -> None:
-        """Removes a key."""
+        """Remove a key."""
         self.base.delete(_shadow(key))
 
     def keys(self, folder: str = "") -> Iterator[str]:
@@ -89,7 +89,7 @@ class Growing(Location):
         return self.base.lock()
 
     def holder(self) -> str | None:
-        """Who holds the location."""
+        """Return the holder of the location."""
         return self.base.holder()
 
     def used(self) -> int:
@@ -97,7 +97,7 @@ class Growing(Location):
         return self.base.used()
 
     def tidy(self) -> int:
-        """Tidies the location."""
+        """Remove drafts of killed writers from the location and return their number."""
         return self.base.tidy()
 
     def room(self) -> Room | None:
@@ -152,7 +152,7 @@ def grown(layout: Layout, sizes: Mapping[str, int]) -> Layout:
 
 
 def begin(store: LocationLike, manifest: Manifest, files: Mapping[str, bytes]) -> None:
-    """Prepares a finished store for growth: blocks that stay as they are keep their receipts.
+    """Prepare a finished store for growth: blocks that do not change keep their receipts.
 
     The caller holds the coordinator's lock. `manifest` is that of the larger store, of the next generation.
     """
@@ -174,7 +174,7 @@ def begin(store: LocationLike, manifest: Manifest, files: Mapping[str, bytes]) -
 
 
 def _unchanged_receipts(location: Location, old: Manifest, layout: Layout) -> Iterator[Receipt]:
-    """Receipts of blocks with the same regions before and after, under their new numbers."""
+    """Yield the receipts of blocks with the same regions before and after, under their new numbers."""
     for receipt in receipts(location.journal(generation_name(old.generation))):
         if isinstance(receipt, str):
             raise StoreError(f"{location}: its ledger is damaged ({receipt}); first: limbsweep verify --repair")
@@ -184,7 +184,7 @@ def _unchanged_receipts(location: Location, old: Manifest, layout: Layout) -> It
 
 
 def commit(store: LocationLike) -> None:
-    """Puts the new metadata in place, once all blocks are there. Repeating it after an interruption completes it."""
+    """Put the new metadata in place, after all blocks are there. Repeating it after an interruption completes it."""
     location = locate(store)
     new = Manifest.load(Growing(location))
     if new.state != "finished":
@@ -212,7 +212,7 @@ def abandon(store: LocationLike) -> None:
 
 
 def clear(location: Location, keep: int = 0) -> None:
-    """Removes the folder of a growth, its manifest first, and journals of generations that are not in force."""
+    """Remove the folder of a growth, its manifest first, and journals of generations that are not in force."""
     location.delete(f"{FOLDER}/{MANIFEST}")
     for key in list(location.keys(FOLDER)):
         location.delete(key)

@@ -110,14 +110,14 @@ def foreign_files(store: LocationLike) -> Iterator[str]:
 
 
 def require_sound_metadata(store: LocationLike) -> None:
-    """Refuses a store whose metadata, coordinates or ledger are damaged. Raises StoreError that names each file."""
+    """Refuse a store whose metadata, coordinates or ledger are damaged. Raises StoreError that names each file."""
     damage = [finding for finding in (*check_files(store), *check_ledger(store)) if finding.kind != "extra"]
     if damage:
         raise StoreError("\n".join((*map(str, damage), f"{locate(store)}: damaged; {MEND}")))
 
 
 def _extra(location: Location, manifest: Manifest) -> Iterator[StoreDamage]:
-    """Files in the folders of arrays that nobody has asked for; those of a growth that is under way belong there."""
+    """Yield unexpected files in the folders of arrays; files of a growth under way are expected."""
     growing = is_growing(location)
     for name in dict.fromkeys((*manifest.layout.variables, *_folders(manifest))):
         with refusals(location):
@@ -131,7 +131,7 @@ def _extra(location: Location, manifest: Manifest) -> Iterator[StoreDamage]:
 
 
 def _folders(manifest: Manifest) -> Iterator[str]:
-    """Folders of the files that a manifest lists."""
+    """Yield the folders of the files that a manifest lists."""
     return (key.partition("/")[0] for key in manifest.files if "/" in key)
 
 
@@ -192,7 +192,7 @@ def check_blocks(store: LocationLike) -> Iterator[CheckedBlock]:
 
 
 def sound_receipts(location: Location, manifest: Manifest) -> Iterator[Receipt]:
-    """Receipts whose lines are not damaged; none of a ledger that is no file."""
+    """Yield the receipts in undamaged lines; none if the ledger is not a file."""
     try:
         for receipt in receipts(location.journal(generation_name(manifest.generation))):
             if not isinstance(receipt, str) and 0 <= receipt.block < manifest.layout.blocks:

@@ -95,7 +95,7 @@ class Layout:
         return replace(row, dims=tuple(dim for dim in row.dims if dim != FRICTION)) if name in self.steady else row
 
     def _dims(self) -> tuple[str, ...]:
-        """Dims that the variables and their blocks need."""
+        """Return the dims that the variables and their blocks need."""
         names = self.variables
         if not names or len(set(names)) < len(names):
             raise StoreError(f"a layout got the variables {names}; expected one or more, each once")
@@ -112,7 +112,7 @@ class Layout:
         return math.prod(self.grid)
 
     def unravel(self, index: int) -> tuple[int, ...]:
-        """Place of a block in the grid: design slowest, the last fastest. Raises StoreError beyond the last block."""
+        """Return a block's place in the grid: design slowest, last dim fastest. Raises StoreError beyond the last."""
         if not 0 <= index < self.blocks:
             raise StoreError(f"there is no block {index}; expected 0 to {self.blocks - 1}")
         places: list[int] = []
@@ -122,7 +122,7 @@ class Layout:
         return tuple(reversed(places))
 
     def bounds(self, index: int) -> dict[str, slice]:
-        """Range of a block along each split dim."""
+        """Return the range of a block along each split dim."""
         starts = ((dim, place * self.block[dim]) for dim, place in zip(self.split, self.unravel(index), strict=True))
         return {dim: slice(start, min(start + self.block[dim], self.sizes[dim])) for dim, start in starts}
 
@@ -136,7 +136,7 @@ class Layout:
         return design, friction, trajectory
 
     def region(self, index: int, variable: str) -> tuple[slice, ...]:
-        """Range of a block in a variable, along each of its dims."""
+        """Return the range of a block in a variable, along each of its dims."""
         bounds = self.bounds(index)
         return tuple(bounds.get(dim, slice(0, self.sizes[dim])) for dim in self.variable(variable).dims)
 
@@ -167,12 +167,12 @@ class Layout:
         return all(place == 0 for dim, place in zip(self.split, self.unravel(index), strict=True) if dim not in dims)
 
     def owned(self, index: int) -> tuple[str, ...]:
-        """Variables that a block writes, a status last: it says that the others are there."""
+        """Return the variables that a block writes, a status last: it says that the others are there."""
         names = (name for name in self.variables if self.owns(index, name))
         return tuple(sorted(names, key=lambda name: self.variable(name).kind == "status"))
 
     def shape(self, variable: str) -> tuple[int, ...]:
-        """Shape of a variable."""
+        """Return the shape of a variable."""
         return tuple(self.sizes[dim] for dim in self.variable(variable).dims)
 
     def regions(self, variable: str) -> tuple[tuple[int, ...], ...]:
@@ -181,11 +181,11 @@ class Layout:
         return tuple(tuple(min(part, size - at) for at in range(0, size, part)) for size, part in lengths)
 
     def shard(self, variable: str) -> tuple[int, ...]:
-        """Shape of a shard: the region of a whole block, time rounded up to whole chunks."""
+        """Return the shape of a shard: the region of a whole block, time rounded up to whole chunks."""
         return self._cut(self.variable(variable))[0]
 
     def chunk(self, variable: str) -> tuple[int, ...]:
-        """Shape of the chunks inside a shard, of 1 to 4 MiB where the sizes allow it.
+        """Return the shape of the chunks inside a shard, of 1 to 4 MiB if the sizes allow it.
 
         Whole time series stay together as far as possible: designs are parted first, then friction sets and
         trajectories, each evenly, and time last: into whole samples, of which the last may be beyond 4 MiB.
@@ -201,7 +201,7 @@ class Layout:
         return sum(_nbytes(self.variable(name), lengths(self.region(index, name))) for name in self.owned(index))
 
     def writing_bytes(self, index: int) -> int:
-        """Bytes that writing a block takes beside its arrays, at most: one variable compressed, the next on its way."""
+        """Return the most bytes for writing a block besides its arrays: one variable compressed, the next under way."""
         regions = (_nbytes(self.variable(name), lengths(self.region(index, name))) for name in self.owned(index))
         return sum(sorted(regions)[-2:])
 
@@ -225,7 +225,7 @@ class Layout:
         return f"{variable}/{'.'.join(['c', *map(str, places)])}"
 
     def _cut(self, variable: Quantity) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Shapes of shard and chunk."""
+        """Return the shapes of shard and chunk."""
         shard = {dim: self.block.get(dim, self.sizes[dim]) for dim in variable.dims}
         chunk = dict(shard)
         for dim in (dim for dim in self.split if dim in chunk):
@@ -264,7 +264,7 @@ def _user_metric(row: Mapping[str, Any]) -> Quantity:
 
 
 def lengths(region: tuple[slice, ...]) -> tuple[int, ...]:
-    """Shape of a region."""
+    """Return the shape of a region."""
     return tuple(part.stop - part.start for part in region)
 
 

@@ -19,7 +19,7 @@ class Readable(Protocol):
     dtype: np.dtype[Any]
 
     def read(self, key: Indices) -> NDArray[Any]:
-        """The numbers at the product of places along each dim; a dim with one place that is no range is dropped."""
+        """Read the numbers at the product of places along each dim; a dim with one place, not a range, is dropped."""
 
 
 class _OnDemand(BackendArray):
@@ -29,7 +29,7 @@ class _OnDemand(BackendArray):
         self.array, self.shape, self.dtype = array, array.shape, array.dtype
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> NDArray[Any]:
-        """Part of the array. Raises StoreError that names a damaged, missing or other file."""
+        """Read a part of the array. Raises StoreError that names a damaged, missing or other file."""
         return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self.array.read)
 
 

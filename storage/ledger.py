@@ -57,7 +57,7 @@ class Ledger:
 
     @classmethod
     def read(cls, store: LocationLike, blocks: int) -> Self:
-        """The ledger of a store as it is now, without touching the file, which a run may be writing.
+        """Read the ledger of a store as it is now, without touching the file, which a run may be writing.
 
         Raises StoreError that names the first damaged line.
         """
@@ -76,14 +76,14 @@ class Ledger:
 
     @classmethod
     def open(cls, store: LocationLike, blocks: int) -> Self:
-        """The ledger of a store, ready for receipts. The caller holds the coordinator's lock."""
+        """Open the ledger of a store for receipts. The caller holds the coordinator's lock."""
         ledger = cls.read(store, blocks)
         with refusals(ledger.journal.name):
             ledger.journal.open()
         return ledger
 
     def append(self, receipt: Receipt) -> None:
-        """Records a finished block; a second receipt that agrees changes nothing.
+        """Record a finished block; a second receipt that agrees changes nothing.
 
         Raises StoreError where the receipt contradicts an earlier one, or cannot be written.
         """
@@ -103,7 +103,7 @@ class Ledger:
         return bool(self._done[block])
 
     def remaining(self) -> Iterator[int]:
-        """Blocks without a receipt, in order; receipts that arrive meanwhile count."""
+        """Yield the blocks without a receipt, in order; receipts that arrive meanwhile count."""
         block = self._done.find(0)
         while block >= 0:
             yield block
@@ -120,13 +120,13 @@ class Ledger:
         return seal(self._digests)
 
     def sync(self) -> None:
-        """Makes the receipts so far durable."""
+        """Make the receipts so far durable."""
         with refusals(self.journal.name):
             self.journal.sync()
         self._synced = time.monotonic()
 
     def close(self) -> None:
-        """Makes all receipts durable and closes the file; a second call does nothing."""
+        """Make all receipts durable and close the file; a second call does nothing."""
         with refusals(self.journal.name):
             try:
                 self.journal.sync()
@@ -157,7 +157,7 @@ class Ledger:
         return not any(stored)
 
     def _enter(self, block: int, body: bytes) -> None:
-        """Marks a block as done."""
+        """Mark a block as done."""
         self._done[block] = 1
         self._digests[DIGEST * block : DIGEST * (block + 1)] = digest(body)
         self.count += 1
@@ -187,18 +187,18 @@ def generation_name(generation: int) -> str:
 
 
 def receipts(journal: Journal) -> Iterator[Receipt | str]:
-    """Every line of a journal: its receipt, or its fault."""
+    """Yield each line of a journal: its receipt, or its fault."""
     return (receipt for _, receipt in parsed(journal))
 
 
 def line(receipt: Receipt) -> bytes:
-    """The line of a receipt, without its end."""
+    """Return the line of a receipt, without its end."""
     body = _body(receipt)
     return body + _seal(body)
 
 
 def parsed(journal: Journal) -> Iterator[tuple[bytes, Receipt | str]]:
-    """Every line without its checksum, with its receipt or fault."""
+    """Yield each line without its checksum, with its receipt or fault."""
     with refusals(journal.name):
         for sealed in journal.lines():
             body, _, check = sealed.rpartition(_CHECK)
@@ -227,5 +227,5 @@ def digest_of(receipt: Receipt) -> bytes:
 
 
 def _seal(body: bytes) -> bytes:
-    """The end of a line, with the checksum of the text before it."""
+    """Return the end of a line, with the checksum of the text before it."""
     return _CHECK + b'%08x"}' % zlib.crc32(body)

@@ -58,7 +58,7 @@ class Attributes:
         return {key: value for key, value in self.values.items() if key not in IDENTITY}
 
     def check(self) -> None:
-        """Refuses attributes without the identity of the sweep, or that JSON cannot hold. Raises StoreError."""
+        """Refuse attributes that lack the identity of the sweep, or that JSON cannot hold. Raises StoreError."""
         for key in IDENTITY:
             if not isinstance(got := self.values.get(key), str):
                 raise StoreError(f"attributes.{key}: got {got!r}; expected a text, which identifies the sweep")
@@ -113,7 +113,7 @@ class Manifest:
         return (json.dumps({**data, "check": _seal(data)}, indent=1, allow_nan=False) + "\n").encode()
 
     def save(self, store: LocationLike) -> None:
-        """Writes the manifest of a store, whole or not at all. Raises StoreError where that fails."""
+        """Write the manifest of a store, whole or not at all. Raises StoreError if that fails."""
         location = locate(store)
         with refusals(location):
             location.write(MANIFEST, (self.dump(),))
@@ -138,7 +138,7 @@ class Manifest:
 
     @classmethod
     def _parse(cls, file: str, data: dict[str, Any], location: Location) -> Manifest:
-        """The manifest in parsed JSON; variables that this version does not know are described at the location."""
+        """Return the manifest in parsed JSON; variables unknown to this version are described at the location."""
         if data["format"] not in READABLE:
             raise StoreError(
                 f"{file}: format {data['format']!r}; expected {FORMAT}; "

@@ -77,7 +77,7 @@ class CheckedArray:
         return array[np.ix_(*(at - start for at, start in zip(inside, origin, strict=True)))]
 
     def _box(self, index: int, box: tuple[slice, ...]) -> tuple[NDArray[Any], tuple[int, ...]]:
-        """An array that holds a box of a region, and where it begins: all of the region, or some chunks of it."""
+        """Return an array that holds a box of a region, and where it begins: the whole region, or some chunks."""
         layout, location = self._reader.layout, self._reader.location
         key, shape = layout.key(index, self._name), lengths(layout.region(index, self._name))
         if all(part == slice(0, length) for part, length in zip(box, shape, strict=True)):

@@ -97,7 +97,7 @@ def volume_units(axes: int) -> dict[str, str]:
 
 
 def check_coordinates(coordinates: Iterable[Coordinate], sizes: dict[str, int]) -> tuple[Coordinate, ...]:
-    """The coordinates, each with a usable name, a dim of the store and a value per element. Raises StoreError."""
+    """Return the coordinates, each with a usable name, a store dim and a value per element. Raises StoreError."""
     seen: set[str] = set()
     for each in (checked := tuple(coordinates)):
         folded = each.name.casefold()
@@ -121,6 +121,6 @@ def check_coordinates(coordinates: Iterable[Coordinate], sizes: dict[str, int]) 
 
 
 def check_units(units: Mapping[str, str]) -> None:
-    """Refuses units of variables that the schema does not know."""
+    """Refuse units of variables that the schema does not know."""
     for name in units:
         lookup(name)

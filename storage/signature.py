@@ -28,7 +28,7 @@ _LARGEST_KEY = 1 << 16
 
 
 def sign(store: LocationLike, key: str | Path) -> str:
-    """Sign a finished store with the private key in a file; the name of the signature.
+    """Sign a finished store with the private key in a file; return the name of the signature.
 
     Raises StoreError for a store that is not finished, or whose receipts have no checksum, and for what is no key.
     """
@@ -43,7 +43,7 @@ def sign(store: LocationLike, key: str | Path) -> str:
 
 
 def signature_problem(store: LocationLike, key: str | Path) -> str:
-    """Why the signature of a store is not the one of this public key; "" where it is. Raises StoreError for no key."""
+    """Return why a store's signature is not this public key's; "" if it is. Raises StoreError without a key."""
     location, public = locate(store), _public(Path(key))
     try:
         signature = location.read_within(SIGNATURE, _SIZE)

@@ -23,7 +23,7 @@ MAX_BYTES = 64 << 20
 
 
 def digest(data: bytes) -> str:
-    """SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a file, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 

@@ -76,7 +76,7 @@ def create(
     flags: Mapping[str, int] | None = None,
     sources: Mapping[str, bytes] | None = None,
 ) -> None:
-    """Makes an empty store: complete under its name, or not there at all.
+    """Make an empty store: complete under its name, or not at all.
 
     `attributes` describe the whole result and hold at least the text of the sweep and its fingerprint; `units` replace
     those of the schema; `flags` are names and codes of the status. Raises StoreError where the path exists or cannot be
@@ -199,7 +199,7 @@ def _told(location: Location) -> Iterator[None]:
 
 
 def _described(location: Location, manifest: Manifest) -> tuple[dict[str, Any], set[str], dict[str, bytes]]:
-    """Metadata of the coordinates, names of those that stay on the disk, and the files of all else but results.
+    """Return the metadata of the coordinates, the names of those left on disk, and all other files but results.
 
     Raises StoreError where one is damaged, or not what the manifest says.
     """
@@ -217,7 +217,7 @@ def _described(location: Location, manifest: Manifest) -> tuple[dict[str, Any], 
 
 
 def _check_attributes(attributes: Mapping[str, Any]) -> None:
-    """Refuses attributes of other types than a run gives. Raises ValueError."""
+    """Refuse attributes of types that no run gives. Raises ValueError."""
     for key in ("versions", "sources"):
         table = attributes.get(key, {})
         if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
@@ -228,7 +228,7 @@ def _check_attributes(attributes: Mapping[str, Any]) -> None:
 
 
 def _coordinates(location: Location, manifest: Manifest) -> dict[str, Any]:
-    """Metadata of the arrays that are no results, by name, as the group has them."""
+    """Return the metadata of the arrays that are not results, by name, as in the group."""
     arrays = parse_json(location.read_within(METADATA, MAX_BYTES))["consolidated_metadata"]["metadata"]
     coordinates = {name: array for name, array in arrays.items() if name not in manifest.layout.variables}
     for name, described in coordinates.items():
@@ -263,12 +263,12 @@ def same_values(files: Mapping[str, bytes], location: Location, key: str) -> boo
 
 
 def _memory(files: Mapping[str, bytes]) -> MemoryStore:
-    """Files of a store in memory, for Zarr to read."""
+    """Return the files of a store in memory, for Zarr to read."""
     return MemoryStore({key: cpu.Buffer.from_bytes(data) for key, data in files.items()}, read_only=True)
 
 
 def _group(arrays: Mapping[str, Mapping[str, Any]]) -> bytes:
-    """Metadata of a group of these arrays."""
+    """Return the metadata of a group of these arrays."""
     consolidated = {"kind": "inline", "must_understand": False, "metadata": arrays}
     return json.dumps({"zarr_format": 3, "node_type": "group", "consolidated_metadata": consolidated}).encode()
 
@@ -308,7 +308,7 @@ def _is_finished(manifest: Manifest) -> bool:
 def _variables(
     dataset: xr.Dataset, location: Location, manifest: Manifest, expected: Expected
 ) -> dict[str, xr.Variable]:
-    """The variables of a dataset, read with care."""
+    """Return the variables of a dataset, checked while they are read."""
     from xarray import Variable
 
     from storage.lazy import lazy
@@ -340,7 +340,7 @@ def _mask(dataset: xr.Dataset, blocks_done: bytes, layout: Layout) -> xr.Dataset
 def _build_variable(
     group: zarr.Group, layout: Layout, variable: Quantity, units: Mapping[str, str], flags: Mapping[str, int]
 ) -> None:
-    """Adds an empty sharded array, whose codecs are those of `storage.encoding.shards`."""
+    """Add an empty sharded array, whose codecs are those of `storage.encoding.shards`."""
     meaning: dict[str, Any] = {"flag_values": list(flags.values()), "flag_meanings": " ".join(flags)} if flags else {}
     group.create_array(
         variable.name,
@@ -366,7 +366,7 @@ def _build_variable(
 def _build_coordinate(
     group: zarr.Group, files: dict[str, Any], coordinate: Coordinate
 ) -> Iterator[tuple[int, str, Callable[[], bytes]]]:
-    """Adds a coordinate without its values; the number, the key and the maker of each chunk of these."""
+    """Add a coordinate without values; yield number, key and maker of each chunk of the values."""
     text = isinstance(coordinate.values[:1][0], str)
     described = {"units": coordinate.units, "long_name": coordinate.long_name}
     grows = coordinate.dim in SPLIT

@@ -42,11 +42,11 @@ class BlockReader:
         self.location, self.layout = locate(store), layout
 
     def read(self, index: int) -> dict[str, NDArray[Any]]:
-        """The regions that block `index` owns. Raises StoreError that names the file of a missing or damaged shard."""
+        """Read the regions that block `index` owns. Raises StoreError that names a missing or damaged shard's file."""
         return {name: self.read_region(index, name) for name in self.layout.owned(index)}
 
     def read_region(self, index: int, name: str) -> NDArray[Any]:
-        """One region of a block. Raises as `read` does."""
+        """Read one region of a block. Raises as `read` does."""
         return self.decoded(index, name, self.read_shard(index, name))
 
     def read_shard(self, index: int, name: str) -> bytes:
@@ -150,7 +150,7 @@ class Comparer:
 
 
 def receipt_of(layout: Layout, index: int, arrays: Mapping[str, NDArray[Any]], hashing: Hashing) -> Receipt:
-    """The receipt of a block that holds these arrays. Raises StoreError where they are not those of the block."""
+    """Return the receipt of a block with these arrays. Raises StoreError if they are not those of the block."""
     owned = layout.owned(index)
     if set(arrays) != set(owned):
         raise StoreError(f"block {index} got arrays {sorted(arrays)}; expected {sorted(owned)}")
@@ -207,7 +207,7 @@ def _attributes_problem(attributes: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=8)
 def _require_same_store(location: Location, metadata_checksum: str) -> None:
-    """Looks once per process: one that sees another store, or none, writes to another disk."""
+    """Check once per process that the store is the same: a process that sees another, or none, has another disk."""
     if checksum(METADATA, _metadata(location)) != metadata_checksum:
         raise StoreError(
             f"{location}: is not the store that the run began with; see that all workers reach the same folder, "
@@ -230,7 +230,7 @@ def _form(array: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _check(layout: Layout, index: int, name: str, array: NDArray[Any]) -> None:
-    """Refuses an array that is not the block's region of a variable, or a region that is not whole shards."""
+    """Refuse an array that is not the block's region of a variable, or a region that is not whole shards."""
     region, variable = layout.region(index, name), layout.variable(name)
     if array.shape != lengths(region) or array.dtype != variable.dtype:
         raise StoreError(

@@ -45,11 +45,11 @@ COMMANDS = (*ROBOTS, *PLANNING, *RUNS, *STORED, *IDENTIFICATION, *DRAWINGS, *CLU
 )
 @click.version_option(package_name="limbsweep", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Sweeps over geometry, friction and trajectories of parallel robots: dynamics into a Zarr store."""
+    """Sweep over geometry, friction and trajectories of parallel robots: dynamics into a Zarr store."""
 
 
 def main() -> None:
-    """Entry point of the script."""
+    """Run the command line, as entry point of the script."""
     # matrices are small here: threads of BLAS wait for each other longer than they compute. Read when NumPy is imported
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     collect_rarely()

@@ -72,7 +72,7 @@ def beating(name: str) -> Iterator[None]:
 
 
 def set_stage(stage: str) -> None:
-    """Name the stage of the command that is at work."""
+    """Name the stage of the running command."""
     for heart in _CURRENT:
         heart.stage = stage
 

@@ -37,7 +37,7 @@ def _digest(dataset: Dataset, whole: bool) -> str:
 
 
 def _rows(dataset: Dataset, store: LocationLike, whole: bool) -> Iterator[tuple[str, ...]]:
-    """Rows for a dataset and the store that it comes from: state, size, attributes, dims, variables, statuses."""
+    """Yield the rows for a dataset and its store: state, size, attributes, dims, variables, statuses."""
     yield "state", "finished" if dataset.attrs.get("finished", True) else "not finished"
     if "written" in dataset.coords:
         written = dataset["written"]

@@ -17,7 +17,7 @@ from robots.model import Family, Robot
 
 
 def show(name: str, settings: tuple[str, ...], output: Path | None, labels: bool) -> None:
-    """Draw a robot at its reference pose; that of a wrong file as far as it is one, with what is wrong."""
+    """Draw a robot at its reference pose; for a faulty file, the readable part and the faults."""
     draft = read_draft(name) if catalog.is_file(name) else Draft(None, ())
     robot = Robot.of(_family(name, draft), dict(setting(text) for text in settings))
     path = output or Path(f"{robot.name}.png")

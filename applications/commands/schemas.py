@@ -80,7 +80,7 @@ def _sweep() -> Schema:
 
 
 def _names(names: Mapping[str, str | None] | Iterable[str]) -> Schema:
-    """One of these names, with what each means."""
+    """Return the schema of one of these names, with the meaning of each."""
     meanings = names if isinstance(names, Mapping) else dict.fromkeys(names)
     return {"anyOf": [{"const": name} | ({"description": text} if text else {}) for name, text in meanings.items()]}
 

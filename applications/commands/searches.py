@@ -82,7 +82,7 @@ def morris(
 def _sampled_problem(
     store: str, text: str, cases: Sequence[str], values: Sequence[str]
 ) -> tuple[DesignProblem, Objective]:
-    """The sweep of a store as functions of its parameters, under cases or some of them, and what is asked of it."""
+    """Return a store's sweep as functions of its parameters, under all or some cases, and the objectives."""
     (target,), ds = read_objectives((text,)), opened(store, cases)
     friction = _has_friction(ds, target)
     return _problem(store, question_of(ds, cases=cases).cases, values, friction=friction), target
@@ -137,7 +137,7 @@ def optimise(
 
 
 def _columns(problem: DesignProblem, found: Sequence[Mapping[str, float]]) -> tuple[list[str], list[list[str]]]:
-    """Heads and cells of what a design is: factors that vary, of a table its label, then derived parameters."""
+    """Return heads and cells of designs: varied factors, for a table its label, then derived parameters."""
     points = np.array([[design[name] for name in problem.names] for design in found])
     table, space = problem.table(points), problem.space
     heads: list[str] = []
@@ -155,14 +155,14 @@ def _columns(problem: DesignProblem, found: Sequence[Mapping[str, float]]) -> tu
 
 
 def _order(ds: xr.Dataset, target: Objective, where: Sequence[str] = ()) -> np.ndarray:
-    """Order all designs (design,): the best one first, those that break a condition after it, those that fail last."""
+    """Order all designs (design,): best first, then designs that break a condition, then designs that fail."""
     order_costs = np.where(feasible(ds), costs(ds, [target])[:, 0], np.inf)
     order_costs = np.nan_to_num(order_costs, nan=np.inf, posinf=np.inf)
     return np.lexsort([order_costs, ~feasible(ds, where) & np.isfinite(order_costs), ~np.isfinite(order_costs)])
 
 
 def _place(ds: xr.Dataset, number: int) -> int:
-    """The place among the designs of one by its number in the store, under whatever case. Raises InputError."""
+    """Return the index among the designs for a number in the store, under any case. Raises InputError."""
     if STORED not in ds.coords:
         return number
     places = np.flatnonzero((ds[STORED].values == number).any(axis=1))
@@ -183,7 +183,7 @@ def _problem(
 
 
 def _value(text: str) -> tuple[str, float]:
-    """A parameter and its value, from NAME=VALUE. Raises InputError."""
+    """Split NAME=VALUE into a parameter and its value. Raises InputError."""
     name, _, number = text.partition("=")
     try:
         return name.strip(), float(number)

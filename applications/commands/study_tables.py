@@ -46,7 +46,7 @@ def every_design(store: str, names: Sequence[str] = ()) -> xr.Dataset:
 def question_of(
     ds: xr.Dataset, texts: Sequence[str] = (), conditions: Sequence[str] = (), cases: Sequence[str] = ()
 ) -> StudyQuestion:
-    """The question of the sweep of a store, with what options say instead."""
+    """Return the question of the sweep of a store, changed by the options."""
     return stored_question(ds.attrs, ds.coords).with_options(texts, conditions, cases)
 
 

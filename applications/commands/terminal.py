@@ -25,7 +25,7 @@ def forced() -> bool:
 
 
 def with_record(record: Callable[..., Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
-    """Decorate a body that takes the options of its command as one record, which has a field for each."""
+    """Decorate a body that takes the options of its command as one record with a field for each option."""
 
     def decorated(body: Callable[[Options], None]) -> Callable[..., None]:
         @wraps(body)

@@ -93,7 +93,7 @@ def export(store: LocationLike, folder: str | Path, form: str) -> list[Path]:
 
 
 def _check_parts(data: Dataset, store: LocationLike) -> None:
-    """Refuses parts of designs that are no names of files: a store from elsewhere may name any path."""
+    """Refuse parts of designs that are not file names: a store from elsewhere may name any path."""
     for part in dict.fromkeys(map(str, _parts(data))):
         if not _PART.fullmatch(part) or part in (METRICS, *_NAMED):
             raise StoreError(
@@ -107,13 +107,13 @@ def _parts(data: Dataset) -> np.ndarray:
 
 
 def designs(data: Dataset) -> Iterator[tuple[int, str, Dataset]]:
-    """Each design with its part, in memory."""
+    """Yield each design with its part, in memory."""
     for index, part in enumerate(_parts(data)):
         yield index, str(part), data.isel(design=index).drop_vars("design").load(scheduler="synchronous")
 
 
 def case_parts(part: str, design: Dataset) -> np.ndarray:
-    """The part of each trajectory of a design, which is itself in `part`; of released robots (trajectory, state)."""
+    """Return the part of each trajectory of a design, itself in `part`; of released robots (trajectory, state)."""
     along = [dim for dim in PARTED[1:] if dim == "trajectory" or part_name(dim) in design.coords]
     result = np.full([design.sizes[dim] for dim in along], part, dtype=object)
     for at, dim in enumerate(along):
@@ -127,7 +127,7 @@ def case_parts(part: str, design: Dataset) -> np.ndarray:
 
 
 def rows(index: int, part: str, design: Dataset) -> Iterator[tuple[str, Table]]:
-    """Tables of one design with their parts, one for each case of it: places, time, components."""
+    """Yield the tables of one design with their parts, one for each of its cases: places, time, components."""
     parts = case_parts(part, design)
     dims = [dim for dim in CASE if dim in design.sizes]
     for places in np.ndindex(*(design.sizes[dim] for dim in dims)):
@@ -221,7 +221,7 @@ def _parquet(data: Dataset, folder: Path) -> None:
 
 
 def arrays(design: Dataset) -> dict[str, np.ndarray]:
-    """Arrays of one design by name, dims in the order of the dataset; text as fixed-width strings."""
+    """Return the arrays of one design by name, dims in the order of the dataset; text as fixed-width strings."""
     return {str(name): _plain(variable.values) for name, variable in {**design.coords, **design.data_vars}.items()}
 
 

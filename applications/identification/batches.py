@@ -112,7 +112,7 @@ class Loader:
 
     @check_arguments
     def __getitem__(self, number: int) -> dict[str, Any]:
-        """One window, the same in every pass: each variable (window, ...), labels as numbers. Raises IndexError."""
+        """Return one window, the same in each pass: variables (window, ...), labels as numbers. Raises IndexError."""
         data = open_results(self.store)
         cases, count = self._cases(data), self._windows_of_case(data)
         if not 0 <= number < len(cases) * count:
@@ -156,11 +156,11 @@ class Loader:
             yield self._converted(pool)
 
     def _windows_of_case(self, data: Dataset) -> int:
-        """Windows of a case."""
+        """Return the number of windows of a case."""
         return int(data.sizes["time"] // (self.window or data.sizes["time"]))
 
     def _shuffled(self, data: Dataset) -> tuple[np.ndarray, np.random.Generator]:
-        """Cases of this worker in the order of a pass, and the random numbers that go on from there."""
+        """Return this worker's cases in the order of a pass, and the random generator that continues from there."""
         random, cases = np.random.default_rng(self.seed), self._cases(data)
         random.shuffle(cases)
         return cases[self.worker[0] :: self.worker[1]], random
@@ -180,7 +180,7 @@ class Loader:
         return (*self.variables, *(self._dims if self.labels else ()))
 
     def _windows(self, data: Dataset, case: tuple[int, ...]) -> dict[str, np.ndarray]:
-        """Cut the series of one case into windows (count, window, ...); a shorter rest is dropped."""
+        """Cut the series of one case into windows (count, window, ...); drop a shorter rest."""
         series = data[list(self.variables)].isel(dict(zip(self._dims, case, strict=True)))
         series = series.load(scheduler="synchronous")
         size = self.window or data.sizes["time"]

@@ -75,7 +75,7 @@ def _seed(sweep: Sweep) -> str:
 
 
 def _swept(data: Dataset, dim: str) -> list[str]:
-    """Ranges of the numbers along a dim, without the true parameters."""
+    """Return the ranges of the numbers along a dim, without the true parameters."""
     coordinates = {str(name): values for name, values in data.coords.items() if not str(name).startswith(TRUTH)}
     return [
         f"`{name}` from {float(values.min()):g} to {float(values.max()):g} {values.attrs.get('units', '')}".rstrip()

@@ -49,7 +49,7 @@ class Excited:
     options: ExcitationOptions
 
     def best(self, name: str) -> tuple[int, SearchResult]:
-        """The start with the least cost, the first of equal ones. Raises ParameterError where all have failed."""
+        """Return the start with the least cost, the first of equal ones. Raises ParameterError if all have failed."""
         if not self.searches[name]:
             why = next(iter(self.failed[name].values()))
             raise ParameterError(f"trajectories.{name}: no start came to a motion within the limits; {why}")

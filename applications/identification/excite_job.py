@@ -115,7 +115,7 @@ def _problem(text: str, name: str, options: ExcitationOptions) -> tuple[Entry, E
 
 
 def _limits(sweep: Sweep, entry: Entry, options: ExcitationOptions, moving: np.ndarray) -> ExcitationLimits:
-    """Limits of the entry, of the options, and of the sweep: of joints that are coordinates, and of actuators."""
+    """Return the limits of entry, options and sweep: of joints that are coordinates, and of actuators."""
     position, velocity, acceleration = (limit[moving] for limit in entry.limits.most)
     mechanism, limits = sweep.family.reference, sweep.limits_of(options.design)
     if mechanism.is_chain and limits.joints:

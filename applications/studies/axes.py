@@ -15,7 +15,7 @@ from robots.quantities import FRICTION, GAINS, STATE
 
 
 def by_design(ds: xr.Dataset, *, friction: bool = False) -> xr.Dataset:
-    """A dataset with all gains and initial states of simulations as designs of their own, whose parameters they are.
+    """Return a dataset with gains and initial states of simulations as separate designs, as their parameters.
 
     friction: friction sets as well, the fastest, where there are several; `friction_set` has the number of each. One
     without these dims as it is.
@@ -36,7 +36,7 @@ def by_design(ds: xr.Dataset, *, friction: bool = False) -> xr.Dataset:
 
 
 def unstacked(ds: xr.Dataset) -> xr.Dataset:
-    """A dataset with a dim for each swept parameter in place of `design`; parameters that follow stay coordinates.
+    """Return a dataset with a dim per swept parameter instead of `design`; dependent parameters stay coordinates.
 
     Raises InputError where the designs are not all combinations of the values of some parameters.
     """

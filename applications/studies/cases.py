@@ -121,13 +121,13 @@ def _parameters(ds: xr.Dataset) -> list[str]:
 
 
 def labels_of(ds: xr.Dataset) -> list[str]:
-    """Texts that designs have as coordinates, such as the name of a motor."""
+    """Return the texts that designs have as coordinates, such as the name of a motor."""
     named = [str(name) for name, x in ds.coords.items() if x.attrs.get("long_name") == LABEL]
     return [name for name in named if ds[name].dims == ("design",) and ds[name].dtype.kind not in "fiu"]
 
 
 def _numbered(ds: xr.Dataset, names: Sequence[str], size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The number of the values of some parameters at each design (design,), and the design that has each first."""
+    """Number the values of some parameters at each design (design,); return also the first design with each."""
     if not names:
         return np.zeros(size, np.intp), np.zeros(1, np.intp)
     rows = np.stack([np.asarray(ds[name].values, dtype=float) for name in names], axis=1)

@@ -67,7 +67,7 @@ class Objective:
         return -1.0 if self.direction == "max" else 1.0
 
     def over_cases(self, values: Array, cases: Mapping[str, Array]) -> Array:
-        """Values (design, case) as one number for each design (design,); `cases` are their parameters (case,).
+        """Return values (design, case) as one number per design (design,); `cases`: their parameters (case,).
 
         Raises InputError for weights that are none of these cases.
         """
@@ -95,7 +95,7 @@ class Objective:
 
 
 def cases_of_deviations(cases: Mapping[str, Array]) -> list[NDArray[np.intp]]:
-    """Numbers of the cases that have each of the deviations within tolerances. Raises InputError without any."""
+    """Return the case numbers that have each of the deviations within tolerances. Raises InputError without any."""
     drawn = [column for name, column in cases.items() if name.endswith(SUFFIX)]
     if not drawn:
         raise refuse("objective", "what counts over tolerances", "a sweep with a section tolerances")
@@ -159,7 +159,7 @@ def column(ds: xr.Dataset, name: str) -> Array:
 
 
 def by_case(ds: xr.Dataset, name: str) -> Array:
-    """A column under each case, (design, case); one of them is 1 where it does not depend on it. Raises InputError."""
+    """Return a column under each case, (design, case), or (design, 1) if cases do not matter. Raises InputError."""
     if name in ds.coords and ds[name].dims in (("design",), (CASE,)) and ds[name].dtype.kind in "fiu":
         parameter = np.asarray(ds[name].values, dtype=float)
         return parameter[:, None] if ds[name].dims == ("design",) else parameter[None, :]
@@ -198,7 +198,7 @@ def _of_trajectory(ds: xr.Dataset, name: str, trajectory: str) -> xr.Dataset:
 
 
 def reduced(values: Array, how: str, *, joints: bool) -> Array:
-    """A metric (design, ...) as one number for each design (design,); with `joints` its last dims are (limb, joint)."""
+    """Return a metric (design, ...) as one number per design (design,); with `joints`, last dims are (limb, joint)."""
     flat = values.reshape(len(values), -1)
     if joints:
         flat = values[..., joints_there(values)].reshape(len(values), -1)
@@ -266,7 +266,7 @@ def values_by_case(ds: xr.Dataset, target: Objective) -> Array:
 
 
 def costs(ds: xr.Dataset, objectives: Sequence[Objective | str]) -> Array:
-    """Objectives as numbers that are to be small, (design, objective): those to be large with their sign changed."""
+    """Return the objectives as numbers to minimise, (design, objective): those to maximise change their sign."""
     targets = [objective(entry) if isinstance(entry, str) else entry for entry in objectives]
     values = [value_of(ds, entry) for entry in targets]
     signs = [-1.0 if entry.direction == "max" else 1.0 for entry in targets]
@@ -303,7 +303,7 @@ def condition(text: str) -> ParsedExpression:
 
 
 def _evaluated(ds: xr.Dataset, expression: ParsedExpression) -> Array:
-    """Values (design, case), one case where there are none."""
+    """Return the values (design, case), one case if there are none."""
     values = expression({name: by_case(ds, name) for name in expression.names})
     return np.broadcast_to(values, (ds.sizes["design"], ds.sizes.get(CASE, 1)))
 

@@ -189,7 +189,7 @@ class LocalSearch:
         return np.clip(self.low + (self.high - self.low) * x, self.low, self.high)
 
     def _at(self, x: Array) -> dict[str, NumberWithRates]:
-        """Metrics (case, row) and all parameters (case, 1) with rates by the factors; computed once for each design."""
+        """Return metrics (case, row) and parameters (case, 1) with rates by the factors; computed once per design."""
         x = x[: len(self.low)]
         key = x.tobytes()
         if key not in self.known:
@@ -230,7 +230,7 @@ class LocalSearch:
         return max(found, key=lambda name: found[name]) if found else None
 
     def _values(self, x: Array, whole: str | None = None) -> dict[str, NumberWithRates]:
-        """Columns (case, 1) and parameters; of the column `whole` all rows (case, row)."""
+        """Return the columns (case, 1) and parameters; all rows (case, row) of the column `whole`."""
         at = self._at(x)
         reduced = {name: _reduced(at[base_of(name)[0]], base_of(name)[1]) for name in self.columns if name != whole}
         return at | reduced | ({whole: at[base_of(whole)[0]]} if whole else {})
@@ -247,7 +247,7 @@ class LocalSearch:
         return float(each.value[worst].mean()), rates * (self.high - self.low) if in_range else rates
 
     def margins(self, x: Array) -> NumberWithRates:
-        """Margins of all conditions under each case (condition case,): of the question, of designs, of bounds."""
+        """Return margins of all conditions under each case (condition case,): of the question, designs, bounds."""
         values, directions = self._values(x), len(self.low)
         conditions = (*self.conditions, *self.problem.space.conditions)
         parts = [_flat(with_rates(each, values, margin=True), self.cases, directions) for each in conditions]
@@ -263,7 +263,7 @@ class LocalSearch:
         )
 
     def rows(self, x: Array) -> tuple[Array, Array]:
-        """Rows that are not to exceed t, case by case, in units of the start's worst; of a failed design far above."""
+        """Return rows to keep below t, case by case, in units of the start's worst; far above for a failed design."""
         each = with_rates(self.wanted.expression, self._values(x, self.leading))
         shape = np.broadcast_shapes((self.cases, 1), np.shape(each.value))
         values = np.broadcast_to(each.value, shape).ravel()
@@ -348,6 +348,6 @@ def _along(value: NumberWithRates, rate: float) -> NumberWithRates:
 
 
 def _flat(number: NumberWithRates, cases: int, factors: int) -> NumberWithRates:
-    """Numbers (case,) with rates (factor, case) of those (case, 1), or of one of all cases."""
+    """Return the numbers (case,) with rates (factor, case) from those of shape (case, 1), or from one for all cases."""
     value = np.broadcast_to(number.value, (cases, 1))[:, 0]
     return NumberWithRates(value, np.broadcast_to(number.rates, (factors, cases, 1))[..., 0])

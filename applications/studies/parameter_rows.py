@@ -106,7 +106,7 @@ class ParameterRows:
         return first
 
     def at(self, constant: Mapping[str, float]) -> Self:
-        """The problem with some parameters at these values, of which none varies. Raises InputError.
+        """Return the problem with some parameters at these values, of which none varies. Raises InputError.
 
         A motor, whose inertia, torque constant and resistance are the row of a table, is named as the factor it is,
         with the number of its row.
@@ -131,7 +131,7 @@ class ParameterRows:
         return replace(self, bounds=bounds, constant={**self.constant, **fixed})
 
     def about(self, names: Collection[str], design: Mapping[str, object]) -> Self:
-        """The problem of those of its factors that are named, all other numbers as those of a design by name."""
+        """Return the problem of the named factors only, with all other numbers from a design by name."""
         bounds = {name: span for name, span in self.bounds.items() if name in names}
         set_elsewhere = {*bounds, *self.cases, *(name for name, _ in self.space.rules)}
         numbers = {name: design[name] for name in self.first_parameters if name in design and name not in set_elsewhere}
@@ -139,7 +139,7 @@ class ParameterRows:
         return replace(self, bounds=bounds, constant={**self.constant, **fixed})
 
     def under(self, case: Mapping[str, float]) -> Self:
-        """The problem under the cases with these values alone. Raises InputError for values of no case.
+        """Return the problem under the cases with these values only. Raises InputError for values of no case.
 
         Sensitivities of it are conditional on the case.
 
@@ -202,7 +202,7 @@ class ParameterRows:
         return np.stack([np.asarray(table[name], dtype=float) for name in self._order], axis=1)
 
     def directions(self, designs: Array) -> Array:
-        """Derivatives of all parameters of the rows by the factors that vary (row, factor, all), exact."""
+        """Return the exact derivatives of all parameters of the rows by the varied factors (row, factor, all)."""
         return self._rates_of(self.table(designs, rates=True), self._order)
 
     def _rates_of(self, table: Mapping[str, Array | NumberWithRates], names: Sequence[str]) -> Array:
@@ -215,7 +215,7 @@ class ParameterRows:
         return result
 
     def derived_bounds(self) -> dict[str, Parameter]:
-        """Parameters that rules derive, with their bounds."""
+        """Return the parameters that rules derive, with their bounds."""
         return {name: self._parameters[name] for name, _ in self.space.rules if name in self._parameters}
 
     def admissible(self, designs: Array) -> Mask:
@@ -233,7 +233,7 @@ class ParameterRows:
         }
 
     def stored_design(self, ds: Dataset, number: int) -> dict[str, float]:
-        """The factors of a design of a dataset, with friction as in its first set. Raises InputError."""
+        """Return the factors of a design of a dataset, with friction as in its first set. Raises InputError."""
         if number >= ds.sizes["design"]:
             raise refuse("base", str(number), f"a design from 0 to {ds.sizes['design'] - 1}")
         row = ds.isel(design=[number])
@@ -243,7 +243,7 @@ class ParameterRows:
         return {name: float(points[name][0]) for name in self.names}
 
     def default_design(self) -> Array:
-        """The factors (factor,) at the defaults of the robot; NaN for one that has none."""
+        """Return the factors (factor,) at the defaults of the robot; NaN for a factor without a default."""
         return np.array([self._parameters[name].default if name in self._parameters else np.nan for name in self.names])
 
 
@@ -253,6 +253,6 @@ def values_of(number: Array | NumberWithRates) -> Array:
 
 
 def _of_simulation(sweep: Sweep) -> dict[str, Parameter]:
-    """Parameters of a simulation that have a value, by name: of the controller, then of the initial state."""
+    """Return a simulation's parameters with a value, by name: of the controller, then of the initial state."""
     axes = sweep.simulation
     return {} if axes is None else {**axes.gain_parameters, **axes.state_parameters}

@@ -98,7 +98,7 @@ def best_designs(costs: Array, violations: Array, count: int) -> NDArray[np.intp
 
 
 def _sorted_front(distinct: Array) -> Mask:
-    """Of distinct points in lexicographic order: those whose last objective is below that of all before them."""
+    """Return a mask of distinct, lexicographically ordered points with a smaller last objective than all before."""
     last = distinct[:, -1]
     if distinct.shape[1] == 1:
         return np.arange(len(last)) == 0

@@ -36,11 +36,11 @@ class PointSpace:
         return np.ones(len(points), dtype=bool)
 
     def parts(self, points: Array) -> tuple[tuple[NDArray[np.intp], Array], ...]:
-        """For each robot the places (m,) of its points among all (n, variable), and these points in its own space."""
+        """Return each robot's indices (m,) among all points (n, variable), and these points in its own space."""
         return ((np.arange(len(points)), np.asarray(points, dtype=float)),)
 
     def random(self, generator: np.random.Generator, count: int) -> Array:
-        """Points (n, variable), evenly over the space."""
+        """Return random points (n, variable), evenly over the space."""
         unit = generator.random((count, len(self.variables)))
         for k, variable in enumerate(self.variables):
             if isinstance(variable, Choice):

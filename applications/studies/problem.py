@@ -67,7 +67,7 @@ class DesignProblem(ParameterRows):
         *,
         friction: bool = False,
     ) -> DesignProblem:
-        """The problem of a sweep; without bounds those that its own designs span. Raises InputError.
+        """Return the problem of a sweep; without bounds, within the ranges of its own designs. Raises InputError.
 
         cases: swept parameters that are operating conditions; all combinations of them that the sweep has count.
         friction: the friction that is swept varies as designs do; else all its sets count, by their worst.
@@ -117,7 +117,7 @@ class DesignProblem(ParameterRows):
         }
 
     def by_case(self, designs: Array, columns: Sequence[str]) -> dict[str, Array]:
-        """Columns (design, case) by the kernels of a run; NaN for a failed sample or a parameter out of bounds."""
+        """Return columns (design, case) by the kernels of a run; NaN for failed samples or parameters out of bounds."""
         base = {name: _metric(name, self._lacks) for name in columns}
         metrics = tuple(dict.fromkeys(metric for metric, _ in base.values()))
         table = self.table(designs)
@@ -128,7 +128,7 @@ class DesignProblem(ParameterRows):
         return {name: np.where(wrong, np.nan, x).reshape(-1, self.case_count) for name, x in reductions.items()}
 
     def _metrics(self, table: Mapping[str, Array], metrics: tuple[str, ...]) -> dict[str, Array]:
-        """Metrics (row, ...) for all parameters (row,) by name; rows of the same friction are computed together."""
+        """Return metrics (row, ...) for parameters (row,) by name; rows of equal friction are computed together."""
         rows = self._stacked(table)
         if not self.friction_names:
             return self._of_rows(rows, metrics, self._block.friction)
@@ -139,7 +139,7 @@ class DesignProblem(ParameterRows):
         return {name: np.concatenate([part[name] for part in found])[order] for name in metrics}
 
     def _of_rows(self, rows: Array, metrics: tuple[str, ...], friction: Array) -> dict[str, Array]:
-        """Metrics (row, ...) for all parameters (row, all) under friction sets (set, parameter)."""
+        """Return the metrics (row, ...) for all parameters (row, all) under friction sets (set, parameter)."""
         step = max(1, STRIP // sum(grid.samples for grid in self.sweep.grids))
         if self.sweep.simulation is not None:
             step = max(step, SIDE_BY_SIDE)
@@ -158,7 +158,7 @@ class DesignProblem(ParameterRows):
         return work.whole(replace(block, designs=designs, quantities=quantities, simulation=simulation))
 
     def _with_rows(self, rows: Array) -> Block:
-        """The block with all parameters of some rows, and their gravity where they have their own."""
+        """Return the block with all parameters of some rows, and their gravity if they have their own."""
         block, count = self._block, len(self.sweep.family.parameters)
         if not self._field:
             return replace(block, designs=block.designs.moved(rows))
@@ -177,7 +177,7 @@ class DesignProblem(ParameterRows):
         return lacking_of(self.sweep.family.reference, self.sweep.simulation)
 
     def objective(self, designs: Array, wanted: Objective) -> Array:
-        """An objective (design,) over columns, parameters that vary, and cases. Raises InputError for other names."""
+        """Return an objective (design,) over columns, varied parameters and cases. Raises InputError for others."""
         varied = np.atleast_2d(np.asarray(designs, dtype=float))
         table = self.table(varied)
         columns = [name for name in wanted.expression.names if name not in table]
@@ -187,7 +187,7 @@ class DesignProblem(ParameterRows):
         return wanted.over_cases(results, self.cases) if self.cases or wanted.tolerances else results[:, 0]
 
     def rates(self, design: Array, metrics: Sequence[str], windows: int = 1) -> dict[str, tuple[Array, Array]]:
-        """Metrics of one design (parameter,): values (row,) and derivatives (row, parameter).
+        """Return the metrics of one design (parameter,): values (row,) and derivatives (row, parameter).
 
         A row is a friction set, trajectory, actuator or joint and, of a peak, part of the time; with cases the rows of
         the first case, then as many of the next. Derivatives are exact, by parameters of friction and gravity too.
@@ -240,7 +240,7 @@ class DesignProblem(ParameterRows):
             raise refuse(f"bounds.{rows[0]}", "rows of a table, which have no derivatives", "a parameter", hint)
 
     def _differences(self, design: Array, metrics: tuple[str, ...]) -> dict[str, tuple[Array, Array]]:
-        """The same of simulations by extrapolated differences, all designs side by side; at a bound from one side."""
+        """Evaluate simulations with extrapolated differences, all designs side by side; at a bound from one side."""
         self._require_smooth()
         low, high = np.array(list(self.bounds.values())).T
         count, lengths = len(design), high - low
@@ -252,7 +252,7 @@ class DesignProblem(ParameterRows):
 
 
 def _sloped(values: Array, lengths: Array, outside: Array) -> tuple[Array, Array]:
-    """Values (row,) and derivatives (row, factor), from values at a design and at the points of all factors."""
+    """Return values (row,) and derivatives (row, factor), from values at a design and at the points of all factors."""
     whole = values.reshape(1 + POINTS * len(lengths), -1)
     middle = np.broadcast_to(whole[0], (len(lengths), whole.shape[1]))
     slopes = Slopes.of(middle, whole[1:].reshape(POINTS, *middle.shape), lengths[:, None], outside)
@@ -260,13 +260,13 @@ def _sloped(values: Array, lengths: Array, outside: Array) -> tuple[Array, Array
 
 
 def _of_case(rates: MetricRates, case: int) -> MetricRates:
-    """The rates of one of the cases, which take the place of designs."""
+    """Return the rates of one of the cases, which take the place of designs."""
     part = slice(case, case + 1)
     return MetricRates(rates.values[part], rates.rates[:, part], rates.sizes[:, part])
 
 
 def _joined(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
-    """Values (row,) and derivatives (row, parameter) of all cases, as many rows of each.
+    """Return the values (row,) and derivatives (row, parameter) of all cases, equally many rows for each.
 
     A case that fails has NaN for joints that a limb does not have, too: they are left out.
     """
@@ -275,7 +275,7 @@ def _joined(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
 
 
 def _conditions(sweep: Sweep, cases: Sequence[str]) -> dict[str, Array]:
-    """Values (case,) of the parameters that are cases, in all combinations that the sweep has. Raises InputError."""
+    """Return the values (case,) of the parameters that are cases, in all combinations of a sweep. Raises InputError."""
     if not cases:
         return {}
     for name in cases:
@@ -291,7 +291,7 @@ def _conditions(sweep: Sweep, cases: Sequence[str]) -> dict[str, Array]:
 
 
 def _spanned(sweep: Sweep, space: DesignSpace) -> dict[str, tuple[float, float]]:
-    """The ranges of the varied factors of a sweep: of a table the numbers of its rows."""
+    """Return the ranges of the varied factors of a sweep; for a table the numbers of its rows."""
     axes = [sweep.friction.axis, sweep.design]
     if sweep.simulation is not None:
         axes += [sweep.simulation.gains, sweep.simulation.state]
@@ -339,7 +339,7 @@ def _metric(column: str, lacks: Mapping[Need, str]) -> tuple[str, str]:
 
 
 def _rows(metric: str, result: MetricRates) -> tuple[Array, Array]:
-    """Values (row,) and derivatives (row, parameter) of the metric of one design."""
+    """Return the values (row,) and derivatives (row, parameter) of the metric of one design."""
     values, rates = result.values, result.rates
     if QUANTITIES[metric].dims[-2:] == JOINTS:
         there = joints_there(np.moveaxis(values, -1, 0))

@@ -36,7 +36,7 @@ FILED = ("file", "columns", "labels")
 def box(
     ds: xr.Dataset, best: Sequence[int] | NDArray[np.intp], margin: float = MARGIN
 ) -> dict[str, tuple[float, float]]:
-    """Bounds of every free factor around some designs, within those of a robot of the catalogue.
+    """Return the bounds of every free factor around some designs, within the bounds of a robot of the catalogue.
 
     A parameter on which they agree gets a tenth of its swept range to both sides.
     """
@@ -109,7 +109,7 @@ def _rows_of_tables(ds: xr.Dataset, best: NDArray[np.intp], section: str) -> dic
 
 
 def saltelli_sweep(text: str, designs: Array, names: Sequence[str]) -> str:
-    """The text of a sweep file with the designs (design, parameter) of `sensitivity.saltelli` in place of its own."""
+    """Return a sweep file's text with the designs (design, parameter) of `sensitivity.saltelli` instead of its own."""
     columns = {name: designs[:, i].tolist() for i, name in enumerate(names)}
     return with_designs(text, {"list": columns}, "Designs of a Saltelli sample, for variance-based sensitivity.")
 

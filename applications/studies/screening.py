@@ -68,7 +68,7 @@ class DerivativeMeasures:
 
 @check_arguments
 def morris_designs(bounds: Mapping[str, tuple[float, float]], trajectories: int, seed: int) -> Array:
-    """Designs (trajectories (parameters + 1), parameter): from a random place one step along each parameter in turn.
+    """Return designs (trajectories (parameters + 1), parameter): random start, then one step per parameter in turn.
 
     >>> ls.study.morris_designs({"upper_arm": (0.2, 0.3), "base_radius": (0.12, 0.18)}, 4, seed=1).shape
     (12, 2)
@@ -177,7 +177,7 @@ class OneAtATime:
     result: float
 
     def rows(self) -> Iterator[tuple[str, ...]]:
-        """A table: parameter, range, result at its ends, least and largest, swing as a share of that at the base."""
+        """Yield a table: parameter, range, result at its ends, least and largest, swing relative to the base."""
         yield "parameter", "base", "from", "to", "at low", "at high", "least", "largest", "swing [%]"
         for curve in self.curves:
             good = curve.results[np.isfinite(curve.results)]
@@ -217,7 +217,7 @@ def effects(
 
 
 def designs(bounds: Mapping[str, tuple[float, float]], base: Mapping[str, float], parts: int = PARTS) -> Array:
-    """The designs (design, parameter): the base, then one parameter after another over its bounds, each design once.
+    """Return designs (design, parameter): the base, then each parameter over its bounds; each design once.
 
     With `refinement.with_designs` they make a sweep of their own. Raises InputError.
     """
@@ -241,7 +241,7 @@ def _rows(bounds: Mapping[str, tuple[float, float]], base: Mapping[str, float], 
 
 
 def of_store(ds: xr.Dataset, target: Objective, base: int) -> OneAtATime:
-    """Curves from the designs of a store that differ from design number `base` in one parameter. Raises InputError."""
+    """Return curves from a store's designs that differ from design `base` in one parameter. Raises InputError."""
     if not 0 <= base < ds.sizes["design"]:
         raise refuse("base", str(base), f"a design from 0 to {ds.sizes['design'] - 1}")
     columns, results = DesignSpace.of_dataset(ds).columns_of(ds), value_of(ds, target)

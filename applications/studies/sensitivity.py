@@ -59,7 +59,7 @@ def sobol(
 
 @check_arguments
 def saltelli(bounds: Mapping[str, tuple[float, float]], n: int, seed: int) -> Array:
-    """Designs (n (parameters + 2), parameters): two samples A and B, then A with one column of B after another.
+    """Return designs (n (parameters + 2), parameters): samples A and B, then A with each column of B in turn.
 
     >>> ls.study.saltelli({"upper_arm": (0.2, 0.3), "base_radius": (0.12, 0.18)}, n=8, seed=1).shape
     (32, 2)
@@ -124,7 +124,7 @@ def _indices(names: tuple[str, ...], values: Array, n: int, seed: int) -> SobolI
 
 
 def _estimated(parts: Array) -> Array:
-    """First and total shares (2, parameter) from the values of A, of B, and of A with a column of B (part, sample).
+    """Return first and total shares (2, parameter) from values of A, B, and A with a column of B (part, sample).
 
     Saltelli et al., Comput. Phys. Commun. 181, 2010, table 2 (b) and (f).
     """
@@ -136,7 +136,7 @@ def _estimated(parts: Array) -> Array:
 
 
 def _parts(x: Array, most: int) -> NDArray[np.intp]:
-    """The number of the part that each sample is in: of its value where there are few, else of its quantile."""
+    """Return the number of each sample's part: by its value if there are few, else by its quantile."""
     numbers, which = np.unique(x, return_inverse=True)
     if len(numbers) <= most:
         return which.ravel()
@@ -145,7 +145,7 @@ def _parts(x: Array, most: int) -> NDArray[np.intp]:
 
 
 def main_effect(x: Array, values: Array, parts: int = BINS) -> tuple[Array, Array]:
-    """The mean of a metric over parts of a parameter's range: means of the parameter (part,), of the metric (part,)."""
+    """Return the mean of a metric over parts of a parameter's range: means of parameter and metric, (part,) each."""
     good = np.isfinite(values)
     part = _parts(np.asarray(x)[good], parts)
     counts = np.bincount(part)

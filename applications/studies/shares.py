@@ -82,7 +82,7 @@ class Explained:
         return self.first, self.first_error
 
     def bounds(self, share: Array, error: Array) -> tuple[Array, Array]:
-        """Least and greatest value that a share may have, from 0 to 1; the unexplained part may belong to it."""
+        """Return the least and greatest possible value of a share, 0 to 1; the unexplained part may belong to it."""
         low, high = share - error, share + error + self.unexplained
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
@@ -232,7 +232,7 @@ class _Moments:
         return np.asarray(self.gram[np.ix_(columns, columns)] + RIDGE * self.count * np.eye(len(columns)))
 
     def solved(self, columns: Indices) -> tuple[Array, float]:
-        """Coefficients of some columns (column,), and the sum of squares that is left."""
+        """Return the coefficients of some columns (column,), and the remaining sum of squares."""
         products, right = self.regular(columns), self.with_metric[columns]
         _, coefficients, failed = lapack.dposv(products, right, lower=1)
         if failed:  # columns that rounding makes dependent

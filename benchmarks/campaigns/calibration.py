@@ -42,7 +42,7 @@ class Outcome:
 
 
 def outcomes(poses: int, seed: int = 1) -> Iterator[Outcome]:
-    """One calibration of each robot."""
+    """Yield one calibration of each robot."""
     for name, parameters in ROBOTS.items():
         geometry, random = Geometry(catalog.build(name), parameters), np.random.default_rng(seed)
         truth = geometry.nominal + random.normal(size=len(geometry.nominal)) * [ERRORS[unit] for unit in geometry.units]

@@ -59,7 +59,7 @@ class Campaign:
 
 
 def content(store: LocationLike) -> str:
-    """One hash over the bits of all variables of a finished store. Raises StoreError where it is not finished."""
+    """Return a hash over the bits of all variables of a finished store. Raises StoreError if it is not finished."""
     data, digest = open_results(store), blake2b(digest_size=16)
     for name in sorted(map(str, data.data_vars)):
         digest.update(name.encode() + np.ascontiguousarray(data[name].values).tobytes())
@@ -84,7 +84,7 @@ class Killer(threading.Thread):
 
 
 def _workers() -> list[int]:
-    """Worker processes below this one: those that multiprocessing has spawned."""
+    """Return the worker processes below this one: processes that multiprocessing has spawned."""
     workers = []
     for child in psutil.Process().children():
         with suppress(psutil.NoSuchProcess):  # it has ended since it was listed
@@ -94,7 +94,7 @@ def _workers() -> list[int]:
 
 
 def workers_killed(campaign: Campaign, kills: int, folder: Path) -> Iterator[str]:
-    """A run whose workers are killed; yields lines of figures. Raises AssertionError where the store differs."""
+    """Kill workers during a run; yield lines of figures. Raises AssertionError if the store differs."""
     expected = folder / "undisturbed.zarr"
     config = ClusterConfig.of(n_workers=WORKERS, threads_per_worker=1)
     run(campaign.sweep(), expected, ClusterConfig.of("threads", threads_per_worker=2), granularity="block")
@@ -122,7 +122,7 @@ def workers_killed(campaign: Campaign, kills: int, folder: Path) -> Iterator[str
 
 
 def coordinators_killed(campaign: Campaign, kills: int, folder: Path) -> Iterator[str]:
-    """A run whose coordinator is killed again and again, then gone on with; yields lines of figures."""
+    """Kill the coordinator of a run again and again, then continue; yield lines of figures."""
     expected, store = folder / "whole.zarr", folder / "resumed.zarr"
     run(campaign.sweep(), expected, ClusterConfig.of("threads", threads_per_worker=2), granularity="block")
     chance, computed, killed = random.Random(campaign.seed), 0, 0

@@ -36,7 +36,7 @@ def texts() -> dict[str, str]:
 
 
 def turn(sweeps: Mapping[str, str]) -> dict[str, float]:
-    """Runs a second of each sweep, and bytes a second of reading, with the packages that are there."""
+    """Measure runs per second of each sweep, and bytes per second of reading, with the installed packages."""
     from pipeline import Sweep, run
     from storage import open_results
 

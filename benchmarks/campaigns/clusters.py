@@ -153,13 +153,13 @@ Step = Callable[[Scene], None]
 
 
 def tls(scene: Scene) -> None:
-    """Two workers, undisturbed."""
+    """Run on two workers, undisturbed."""
     _two(scene)
     scene.begin().result(WAIT)
 
 
 def annotated(scene: Scene) -> None:
-    """Priority, retries and a resource of dask.annotate; one of two workers has it."""
+    """Run with priority, retries and a resource of dask.annotate; one of two workers has the resource."""
     scene.hand.scheduler()
     scene.hand.worker("--resources", "BIG=1")
     scene.hand.worker()
@@ -177,7 +177,7 @@ def annotated(scene: Scene) -> None:
 
 
 def killed_in_checks(scene: Scene) -> None:
-    """One of two workers stands still while it is checked, and is killed then."""
+    """Stop one of two workers while it is checked, then kill it."""
     _, second = _two(scene)
     with scene.hand.client() as client:
         client.wait_for_workers(2)
@@ -189,7 +189,7 @@ def killed_in_checks(scene: Scene) -> None:
 
 
 def restart(scene: Scene) -> None:
-    """client.restart() in the middle."""
+    """Call client.restart() in the middle."""
     _two(scene)
     future = scene.begin()
     scene.after(scene.campaign.blocks // 4)
@@ -200,7 +200,7 @@ def restart(scene: Scene) -> None:
 
 
 def cancel(scene: Scene) -> None:
-    """Another client cancels all that is on workers."""
+    """Cancel all that is on workers, from another client."""
     _two(scene)
     with scene.hand.client() as client:
         future = scene.begin()
@@ -212,7 +212,7 @@ def cancel(scene: Scene) -> None:
 
 
 def late(scene: Scene) -> None:
-    """No worker at first; one joins after some seconds, a second in the middle."""
+    """Run with no worker at first; one joins after some seconds, a second in the middle."""
     scene.hand.scheduler()
     future = scene.begin()
     time.sleep(2.0)
@@ -224,7 +224,7 @@ def late(scene: Scene) -> None:
 
 
 def foreign(scene: Scene) -> None:
-    """Workers with another source and without the package join in the middle."""
+    """Let workers with another source, and without the package, join in the middle."""
     scene.hand.scheduler()
     scene.hand.worker()
     changed, absent = _other_source(scene.folder / "other"), _broken_source(scene.folder / "without")
@@ -239,7 +239,7 @@ def foreign(scene: Scene) -> None:
 
 
 def killed(scene: Scene) -> None:
-    """One of two workers is killed in the middle with its nanny; another one takes its place."""
+    """Kill one of two workers with its nanny in the middle; another one takes its place."""
     _, second = _two(scene)
     future = scene.begin()
     scene.after(scene.campaign.blocks // 4)
@@ -250,7 +250,7 @@ def killed(scene: Scene) -> None:
 
 
 def stands_still(scene: Scene) -> None:
-    """One of two workers stops in the middle and goes on later."""
+    """Stop one of two workers in the middle and continue it later."""
     _, second = _two(scene)
     future = scene.begin()
     scene.after(scene.campaign.blocks // 4)
@@ -262,7 +262,7 @@ def stands_still(scene: Scene) -> None:
 
 
 def lifetime(scene: Scene) -> None:
-    """Workers that live for some seconds and come again."""
+    """Run on workers that live for some seconds and come again."""
     scene.hand.scheduler()
     scene.hand.worker("--lifetime", "20s", "--lifetime-restart")
     scene.hand.worker("--lifetime", "27s", "--lifetime-restart")
@@ -270,12 +270,12 @@ def lifetime(scene: Scene) -> None:
 
 
 def adaptive(scene: Scene) -> None:
-    """A cluster of this machine, from one worker to three."""
+    """Run on a cluster of this machine that adapts from one worker to three."""
     scene.begin(ClusterConfig.of(adapt={"minimum": 1, "maximum": 3}, threads_per_worker=1)).result(WAIT)
 
 
 def two_clients(scene: Scene) -> None:
-    """Two clients run at once, into two stores, with weights 1 and 3."""
+    """Run from two clients at the same time, into two stores, with weights 1 and 3."""
     scene.hand.scheduler()
     scene.hand.worker(threads=SHARED_THREADS)
     second = Watched()
@@ -293,7 +293,7 @@ def two_clients(scene: Scene) -> None:
 
 
 def scheduler_restarted(scene: Scene) -> None:
-    """The scheduler dies in the middle; the run ends with a line, and the next one goes on."""
+    """Kill the scheduler in the middle; the run ends with a line, and the next one continues."""
     scheduler = scene.hand.scheduler()
     workers = [scene.hand.worker() for _ in range(2)]
     future = scene.begin()

@@ -97,7 +97,7 @@ def truth_of(name: str, *, own: bool = True) -> Truth:
 def foreign(
     robot: Robot, moving: Moving, heavier: float = 1.0, gravity: tuple[float, float, float] = GRAVITY
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Positions, velocities and forces of the actuators, friction included, by Pinocchio or MuJoCo.
+    """Return actuator positions, velocities and forces, friction included, by Pinocchio or MuJoCo.
 
     heavier: factor of all masses of the first limb. Armatures are added to what the engine gives, as is friction.
     """
@@ -260,7 +260,7 @@ class Outcomes(Generic[T]):
 def coverage(
     name: str, seeds: int, own: bool = False, only: Sequence[str] = (), outcomes: Outcomes[SeedOutcome] | None = None
 ) -> Iterator[Covered]:
-    """Rows of a robot; the regressor of its motion is computed once, but for encoders, which change the motion."""
+    """Yield a robot's rows; its regressor is computed once, except for encoders, which change the motion."""
     outcomes = outcomes or Outcomes(SeedOutcome)
     truth = truth_of(name, own=own)
     options = Preparation(rest=0.0)  # the cutoff is that of `identify` where nothing is said

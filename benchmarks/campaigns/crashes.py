@@ -132,7 +132,7 @@ class Scenario:
 
 
 def _nothing(store: Path) -> None:
-    """There is no store."""
+    """Do nothing: there is no store."""
 
 
 def _small(store: Path) -> None:
@@ -153,30 +153,30 @@ def _damaged(store: Path) -> None:
 
 
 def _simulated(store: Path) -> None:
-    """A sweep of simulations over gains alone, two in each block."""
+    """Run a sweep of simulations over gains alone, two in each block."""
     plan.FEW_CASES = plan.BLOCK_CASES = 2
     run(Sweep.from_text(SIMULATION), store, HERE)
 
 
 def _searched(store: Path) -> None:
-    """Three generations, each appended to the store of those before."""
+    """Search for three generations, each appended to the store of the previous ones."""
     search(Sweep.from_text(SEARCH), store, generations=3, population=4, objectives=("peak_force",), cluster=HERE)
 
 
 def _stopped(store: Path) -> None:
-    """Simulations of the spanning tree with stops, one in each block."""
+    """Run simulations of the spanning tree with stops, one in each block."""
     plan.FEW_CASES = plan.BLOCK_CASES = 1
     run(Sweep.from_text(STOPS), store, HERE)
 
 
 def _shaped(store: Path) -> None:
-    """Masses from shapes, a variable, and derivatives as outputs, one design in each block."""
+    """Run with masses from shapes, a variable, and derivatives as outputs, one design in each block."""
     planning.SMALL_BLOCK, planning.WANTED_BLOCKS = SAMPLES, 10**9
     run(Sweep.from_text(SHAPES), store, HERE)
 
 
 def _learnt(store: Path) -> None:
-    """Three generations of a search by Gaussian processes."""
+    """Search for three generations by Gaussian processes."""
     options = {"generations": 3, "population": 4, "objectives": ("peak_force",), "method": "gp", "cluster": HERE}
     search(Sweep.from_text(SEARCH), store, **options)  # type: ignore[arg-type]
 
@@ -186,7 +186,7 @@ def _repair(store: Path) -> None:
 
 
 def _repair_and_run(store: Path) -> None:
-    """A repair makes of a store one that is not finished, and runs it."""
+    """Repair a store, which makes it unfinished, and run it."""
     _repair(store)
     _small(store)
 

@@ -118,7 +118,7 @@ Damage = Callable[[Path, Stores, random.Random], list[str]]
 
 
 def flip(store: Path, stores: Stores, chance: random.Random) -> list[str]:
-    """One bit."""
+    """Flip one bit."""
     key = chance.choice(stores.files)
     data = bytearray((store / key).read_bytes())
     data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
@@ -127,7 +127,7 @@ def flip(store: Path, stores: Stores, chance: random.Random) -> list[str]:
 
 
 def cut(store: Path, stores: Stores, chance: random.Random) -> list[str]:
-    """The end of a file."""
+    """Cut the end of a file."""
     key = chance.choice(stores.files)
     data = (store / key).read_bytes()
     (store / key).write_bytes(data[: chance.randrange(len(data))])
@@ -142,14 +142,14 @@ def lose(store: Path, stores: Stores, chance: random.Random) -> list[str]:
 
 
 def swap(store: Path, stores: Stores, chance: random.Random) -> list[str]:
-    """Two files that are like each other."""
+    """Swap two files of the same kind."""
     one = chance.choice(stores.files)
     other = chance.choice([key for key in stores.files if key != one and _kind(key) == _kind(one)] or [one])
     return _exchanged(store, one, other)
 
 
 def exchange(store: Path, stores: Stores, chance: random.Random) -> list[str]:
-    """Two shards: of a variable between two blocks, or of a block between two variables."""
+    """Exchange two shards: of a variable between two blocks, or of a block between two variables."""
     layout = Manifest.load(store).layout
     there = [(name, key) for name in layout.variables for key in layout.keys(name) if (store / key).is_file()]
     name, one = chance.choice(there)
@@ -181,18 +181,18 @@ def relink(store: Path, stores: Stores, chance: random.Random) -> list[str]:
 
 
 def foreign(store: Path, stores: Stores, chance: random.Random) -> list[str]:
-    """Files of another store with the same layout: one of them, or a whole array, or the ledger with all results."""
+    """Take files of another store with this layout: one, a whole array, or the ledger with all results."""
     return _taken(store, stores.other, chance)
 
 
 def replay(store: Path, stores: Stores, chance: random.Random) -> list[str]:
-    """Files of the same store before it was made larger."""
+    """Take the files of the same store before it was enlarged."""
     assert stores.older is not None
     return _taken(store, stores.older, chance)
 
 
 def edit(store: Path, stores: Stores, chance: random.Random) -> list[str]:
-    """Other metadata or coordinates, with checksums in the manifest to match."""
+    """Write other metadata or coordinates, with matching checksums in the manifest."""
     key = chance.choice([key for key in stores.files if key.endswith(("zarr.json", "/c.0"))])
     other = stores.other if chance.random() < 0.3 and (stores.other / key).is_file() else None
     data = (store / key).read_bytes()
@@ -206,7 +206,7 @@ def edit(store: Path, stores: Stores, chance: random.Random) -> list[str]:
 
 
 def forge(store: Path, stores: Stores, chance: random.Random) -> list[str]:
-    """Other results, of another block too, with a receipt and the checksum of all receipts to match."""
+    """Write other results, also of another block, with a matching receipt and checksum of all receipts."""
     writer, manifest = StoreWriter(store), Manifest.load(store)
     ledger = generation_name(manifest.generation)
     journal = locate(store).journal(ledger)
@@ -229,7 +229,7 @@ def forge(store: Path, stores: Stores, chance: random.Random) -> list[str]:
 
 
 def restate(store: Path, stores: Stores, chance: random.Random) -> list[str]:
-    """Another manifest with a checksum of its own to match."""
+    """Write another manifest with its own matching checksum."""
     manifest = Manifest.load(store)
     stated = manifest.attributes.values
     changes: list[dict[str, Any]] = [
@@ -247,7 +247,7 @@ def restate(store: Path, stores: Stores, chance: random.Random) -> list[str]:
 
 
 def relabel(store: Path, stores: Stores, chance: random.Random) -> list[str]:
-    """One attribute of the dataset, in the manifest and in the metadata of the group, with checksums to match."""
+    """Change a dataset attribute, in the manifest and the group's metadata, with matching checksums."""
     manifest = Manifest.load(store)
     attributes = _other_attribute(manifest.attributes.others, chance)
     group = json.loads((store / METADATA).read_text())
@@ -260,13 +260,13 @@ def relabel(store: Path, stores: Stores, chance: random.Random) -> list[str]:
 
 
 def _other_attribute(attributes: Any, chance: random.Random) -> dict[str, Any]:
-    """Attributes of which one has another value of its type."""
+    """Return the attributes, one of them with another value of its type."""
     name = chance.choice(sorted(attributes))
     return {**attributes, name: _other_value(attributes[name], chance)}
 
 
 def _other_value(value: Any, chance: random.Random) -> Any:
-    """Another value of the same type."""
+    """Return another value of the same type."""
     if isinstance(value, dict) and value:
         key = chance.choice(sorted(value))
         return {**value, key: _other_value(value[key], chance)}
@@ -318,7 +318,7 @@ def _taken(store: Path, source: Path, chance: random.Random) -> list[str]:
 
 
 def _edited(data: bytes, chance: random.Random) -> bytes:
-    """Metadata with another number or unit, a coordinate with another number."""
+    """Return the metadata with another number or unit; a coordinate with another number."""
     if not data.startswith(b"{"):
         body = bytearray(data[:-4])
         body[-1 - chance.randrange(min(8, len(body)))] ^= 1 << chance.randrange(8)

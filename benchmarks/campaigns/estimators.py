@@ -51,7 +51,7 @@ def _row(case: str, fit: MachineFit, truth: np.ndarray) -> Row:
 
 
 def closed_loop(seeds: int) -> Iterator[Row]:
-    """Least squares, instrumental variables and output error on the same recordings."""
+    """Yield the rows of least squares, instrumental variables and output error on the same recordings."""
     robot, time = catalog.build("planar_3r"), np.arange(0.0, DURATION, STEP)
     random, reference = np.random.default_rng(1), np.zeros((len(time), 3))
     for k in range(1, 6):
@@ -86,7 +86,7 @@ def closed_loop(seeds: int) -> Iterator[Row]:
 
 
 def coupled(seeds: int) -> Iterator[Row]:
-    """Friction of a Delta's passive joints, found from coefficients that are not those of the machine."""
+    """Yield rows of the friction of a Delta's passive joints, found from coefficients other than the machine's."""
     truth = truth_of("delta_3rr2rrr")
     time = np.arange(len(truth.force)) * STEP
     for coulomb in (0.1, 0.3):

@@ -27,7 +27,7 @@ CHAIN, PLATFORM = ExcitationLimits(2.0, 2.0, 8.0), ExcitationLimits(0.15, 2.0, 2
 
 
 def searches(name: str, criterion: str, steps: int, seed: int) -> Iterator[tuple[str, float, float]]:
-    """Program, value of the criterion of its best motion, processor time [s]: random, ours, CMA-ES."""
+    """Yield program, criterion of its best motion, processor time [s]: random, limbsweep, CMA-ES."""
     import cma
 
     if name.endswith(".urdf"):

@@ -90,32 +90,32 @@ def _late(column: np.ndarray, time: float) -> np.ndarray:
 
 
 def _forces(truth: coverage.Truth, moving: Moving, gravity: tuple[float, float, float] = GRAVITY) -> np.ndarray:
-    """Forces of a chain along a motion, with friction, by the engine of the truth."""
+    """Return the forces of a chain along a motion, with friction, by the engine of the truth."""
     if not truth.is_own:
         return coverage.foreign(truth.robot, moving, gravity=gravity)[2]
     return inverse_dynamics(truth.robot, forces=Forces(friction=coverage.FRICTION), gravity=gravity, **moving).force
 
 
 def _slower(factor: float, truth: coverage.Truth) -> Signals:
-    """Times are longer by a factor."""
+    """Return signals whose times are longer by a factor."""
     signals = signals_of(truth)
     return replace(signals, time=signals.time * factor)
 
 
 def _one_late(time: float, truth: coverage.Truth) -> Signals:
-    """The force of the second actuator is late [s]."""
+    """Return signals with a late force of the second actuator [s]."""
     return signals_of(truth, force=_at(truth.force, 1, lambda force: _late(force, time)))
 
 
 def _wrong_gear(actuator: int, truth: coverage.Truth) -> Signals:
-    """The ratio of one gear is 20 % more than what was said."""
+    """Return signals with the ratio of one gear 20 % larger than stated."""
     return signals_of(
         truth, _at(truth.position, actuator, lambda q: 1.2 * q), _at(truth.force, actuator, lambda f: f / 1.2)
     )
 
 
 def _still(truth: coverage.Truth) -> Signals:
-    """One joint is held."""
+    """Return signals with one joint held."""
     q, qd, qdd = (np.array(truth.moving[key]) for key in ("q", "qd", "qdd"))
     q[:, 2] = q[0, 2]
     qd[:, 2] = qdd[:, 2] = 0.0
@@ -123,7 +123,7 @@ def _still(truth: coverage.Truth) -> Signals:
 
 
 def _presliding(truth: coverage.Truth) -> Signals:
-    """Dry friction of the second actuator comes over 0.02 of its way after each reversal (Dahl's limit)."""
+    """Return signals with the second actuator's dry friction over 0.02 of its way after reversals (Dahl's limit)."""
     position, velocity = truth.position[:, 1], truth.velocity[:, 1]
     width, state = 0.02 * float(np.ptp(position)), np.zeros(len(position))
     for k in range(1, len(position)):
@@ -133,7 +133,7 @@ def _presliding(truth: coverage.Truth) -> Signals:
 
 
 def _backlash(truth: coverage.Truth) -> Signals:
-    """The drive of the second actuator moves alone over 0.01 of its way after each reversal: friction alone is left."""
+    """Return signals whose second drive moves alone for 0.01 of its way after reversals: only friction is left."""
     position, velocity = truth.position[:, 1], truth.velocity[:, 1]
     gap = 0.01 * float(np.ptp(position))
     link = np.zeros(len(position))

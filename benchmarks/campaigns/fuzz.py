@@ -46,7 +46,7 @@ Target = tuple[list[bytes], Callable[[bytes], object]]
 
 
 def target(name: str) -> Target:
-    """Seeds of a target, and what is done with an input."""
+    """Return the seeds of a target, and the action on an input."""
     if name in FILES:
         from tests.bad_inputs.test_fuzz import READERS, read_or_refused
 
@@ -63,7 +63,7 @@ def target(name: str) -> Target:
 
 
 def _table(form: str) -> Target:
-    """A recording, read by columns and as a whole."""
+    """Return the target of a recording, read by columns and as a whole."""
     from pipeline.documents.tables.reader import parse_table
     from pipeline.errors import InputError
     from tests.pipeline.documents.tables import test_damaged
@@ -93,7 +93,7 @@ def _table(form: str) -> Target:
 
 
 def _bag(ending: str) -> Target:
-    """A bag, as the process with bounds unpacks it: whatever its reader raises is a refusal there."""
+    """Return the target of a bag, unpacked as by the bounded process: any error of its reader is a refusal there."""
     import numpy as np
 
     from pipeline.documents.tables.bag_reader import bag_columns
@@ -114,7 +114,7 @@ def _bag(ending: str) -> Target:
 
 
 def _mjcf() -> Target:
-    """A model of MuJoCo, up to the copies of its files that MuJoCo compiles in a process of its own."""
+    """Return the target of a MuJoCo model, up to the copies of its files that MuJoCo compiles in another process."""
     from pipeline.robot_files.packages import PackageFiles
     from robots.formats.mjcf_files import CopiedModel
     from robots.formats.xml_tree import FormatError
@@ -141,7 +141,7 @@ def _mjcf() -> Target:
 
 
 def _sdf() -> Target:
-    """An SDF file, up to the robot that it describes."""
+    """Return the target of an SDF file, up to the robot that it describes."""
     from pipeline.errors import InputError
     from pipeline.robot_files.importing import parse_tree
     from tests.robots.formats.test_sdf import ARM, file
@@ -156,7 +156,7 @@ def _sdf() -> Target:
 
 
 def _macros() -> Target:
-    """A robot with macros, expanded and read."""
+    """Return the target of a robot with macros, expanded and read."""
     from pipeline.errors import InputError
     from pipeline.robot_files.importing import import_robot
     from tests.robots.formats.test_macros import ARM, HEAD, PARTS

@@ -48,7 +48,7 @@ class JointSignals:
 
 
 def read_emps(folder: Path) -> list[JointSignals]:
-    """Both tests of EMPS."""
+    """Read both tests of EMPS."""
     tables = [loadmat(folder / name) for name in ("DATA_EMPS.mat", "DATA_EMPS_PULSES.mat")]
     return [JointSignals(t["t"].ravel(), t["qm"].reshape(-1, 1), GAIN * t["vir"].reshape(-1, 1)) for t in tables]
 
@@ -153,7 +153,7 @@ def by_figaroh(urdf: Path, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np
 
 
 def by_numpy(matrix: np.ndarray, forces: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, int]:
-    """Ordinary least squares of the columns that QR keeps, from left to right."""
+    """Compute ordinary least squares of the columns that QR keeps, from left to right."""
     sizes = np.linalg.norm(matrix, axis=0)
     moved = np.flatnonzero(sizes > RANK * sizes.max())
     triangle = np.abs(np.diag(qr(matrix[:, moved] / sizes[moved], mode="r")[0]))
@@ -164,7 +164,7 @@ def by_numpy(matrix: np.ndarray, forces: np.ndarray, names: Sequence[str]) -> tu
 
 
 def of_figaroh(matrix: np.ndarray, forces: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, int]:
-    """Base parameters and least squares by FIGAROH, columns of length one."""
+    """Compute base parameters and least squares by FIGAROH, columns scaled to length one."""
     from figaroh.tools.qrdecomposition import QRDecomposer
 
     sizes = np.linalg.norm(matrix, axis=0)
@@ -234,7 +234,7 @@ def _names(urdf: Path, source: Published) -> list[str]:
 def rows_of(
     signals: JointSignals, source: Published, urdf: Path, bodies: Columns
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Filtered columns (samples, joint, column), forces (samples, joint) and a mask of moving joints of a file."""
+    """Return filtered columns (samples, joint, column), forces (samples, joint), a mask of moving joints of a file."""
     steps = np.diff(signals.time)
     step = float(np.mean(steps)) if np.ptp(steps) < 1e-3 * np.median(steps) else float(np.median(steps))
     uniform = np.arange(signals.time[0], signals.time[-1] + 1e-9, step)

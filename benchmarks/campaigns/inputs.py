@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(row: Row) -> tuple[float, list[str]]:
-    """Processor time of a row [s], and what is wrong with what it got."""
+    """Return the processor time of a row [s], and the faults of its message."""
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
         for name, content in {"sweep.yaml": row.sweep, **row.files}.items():
             if content is not None:
@@ -75,7 +75,7 @@ def run(row: Row) -> tuple[float, list[str]]:
 
 
 def _version_seconds() -> float:
-    """Processor time of a command that reads nothing [s]."""
+    """Return the processor time of a command that reads nothing [s]."""
     start = _processor_time()
     subprocess.run([*COMMAND, "--version"], env=environment(PYTHONPATH=str(ROOT)), capture_output=True, check=True)
     return _processor_time() - start

@@ -250,7 +250,7 @@ def is_noticed(root: Path, tests: tuple[str, ...], *options: str) -> bool:
 
 
 def chosen(modules: list[str], mutants: int, chance: random.Random) -> list[tuple[str, int]]:
-    """Modules and numbers of places in them, each place once."""
+    """Return modules and numbers of places in them, each place once."""
     every = [
         (module, number)
         for module in modules

@@ -60,7 +60,7 @@ class Faults:
         return due
 
     def _count(self) -> bool:
-        """Count a request, and return whether it is the one at which somebody dies."""
+        """Count a request, and return whether it is the request at which the process dies."""
         with self._lock:
             self.requests += 1
             self.valid -= self.valid > 0

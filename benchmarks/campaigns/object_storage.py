@@ -124,7 +124,7 @@ Step = Callable[[Service], None]
 
 
 def undisturbed(service: Service) -> None:
-    """A run without faults."""
+    """Run without faults."""
     service.said.append(f"{service.finish('whole')} requests")
 
 
@@ -143,26 +143,26 @@ def kills(service: Service) -> None:
 
 
 def throttled(service: Service) -> None:
-    """Requests are refused by chance."""
+    """Run while requests are refused by chance."""
     service.faults.share = SHARE
     service.finish("throttled")
     service.said.append(f"{service.faults.done} requests of {service.faults.requests} refused")
 
 
 def lost_answers(service: Service) -> None:
-    """Uploads are done, and their answers are lost."""
+    """Run while uploads are done, but their answers are lost."""
     service.faults.lost_share = SHARE
     service.finish("lost")
     service.said.append(f"{service.faults.done} answers lost")
 
 
 def wrong_credentials(service: Service) -> None:
-    """A key that the service does not know."""
+    """Run with a key that the service does not know."""
     _refused(service, service.run(service.url("wrong"), key="other"), "check the credentials")
 
 
 def expired_credentials(service: Service) -> None:
-    """Credentials that expire at five points of a run; with new ones it goes on."""
+    """Let credentials expire at five points of a run; with new ones it continues."""
     total = service.finish("valid")
     for number in range(5):
         service.faults.valid = 1 + (2 * number + 1) * total // 10
@@ -172,7 +172,7 @@ def expired_credentials(service: Service) -> None:
 
 
 def two_runs(service: Service) -> None:
-    """Two runs begin at once: one goes on, the other is refused."""
+    """Begin two runs at the same time: one continues, the other is refused."""
     url = service.url("two")
     ends = sorted((ended(each) for each in [service.start(url), service.start(url)]), key=lambda end: end.status)
     assert ends[0].status == 0, ends
@@ -183,7 +183,7 @@ def two_runs(service: Service) -> None:
 
 
 def hints(service: Service) -> None:
-    """A missing bucket, an endpoint where nobody listens, and no credentials."""
+    """Run with a missing bucket, an endpoint where nobody listens, and no credentials."""
     _refused(service, service.run(f"s3://{uuid.uuid4().hex}/a.zarr"), "make the bucket first")
     dead = f"http://127.0.0.1:{free_port()}"
     _refused(service, service.run(service.url("dead"), endpoint=dead), "check the address of the service")

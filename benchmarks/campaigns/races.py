@@ -74,7 +74,7 @@ def _run(store: Path) -> None:
 
 
 def races(count: int, coordinators: int, folder: Path, chance: random.Random) -> Iterator[str]:
-    """So many races, every other one on a store that a killed run has left; yields lines of figures.
+    """Run so many races, every other one on a store left by a killed run; yield lines of figures.
 
     Raises AssertionError where not exactly one computes what is left, or the store is not that of a run by itself.
     """

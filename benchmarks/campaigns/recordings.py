@@ -62,7 +62,7 @@ MACHINES = {
 
 
 def identified(folder: Path, name: str, preparation: Preparation | None, report: Path | None) -> tuple[str, list[str]]:
-    """Cells of a table, and the estimated parameters of a machine that has few; writes a report, if asked for."""
+    """Return the cells of a table, and the estimated parameters of a small machine; write a report on request."""
     started = time.perf_counter()
     description = read_description(EXAMPLES / f"{name}.yaml", folder=folder / MACHINES[name].folder)
     if preparation is not None:
@@ -137,7 +137,7 @@ def read_simulated(folder: Path) -> list[JointSignals]:
 def compared(
     name: str, path: Path, folder: Path, source: Published, programs: Sequence[str], truth: dict[str, float]
 ) -> Iterator[str]:
-    """Lines of a table: limbsweep and other programs from the same files, and how far their parameters are apart.
+    """Yield the lines of a table: limbsweep and other programs on the same files, and their parameters' differences.
 
     All by ordinary least squares with the filter of those who published. Differences of base parameters are over the
     standard deviations of limbsweep; of simulations also those from the truth.

@@ -111,7 +111,7 @@ class RestlessExecutor(InProcessExecutor):
         return True
 
     def age(self, key: Key) -> float:
-        """Seconds since a key was submitted."""
+        """Return the seconds since a key was submitted."""
         return self.clock.now - self._graphs[key][1] if key in self._graphs else 0.0
 
     def next(self, seconds: float) -> Result | None:
@@ -140,7 +140,7 @@ class RestlessExecutor(InProcessExecutor):
         return stuck
 
     def paused(self) -> tuple[list[PausedWorker], int]:
-        """Paused workers that compute nothing, and the number of the others."""
+        """Return the paused workers that compute nothing, and the number of the others."""
         idle = [w for w in self._admitted() if w.paused and not w.end]
         return [PausedWorker(str(w.number), LIMIT, LIMIT, nanny=True) for w in idle], len(self.workers) - len(idle)
 
@@ -185,7 +185,7 @@ class RestlessExecutor(InProcessExecutor):
             self._change()
 
     def _change(self) -> None:
-        """One worker pauses, dies, or joins."""
+        """Let one worker pause, die, or join."""
         self.changes += 1
         kind, worker = self.chance.randrange(3), self.chance.choice(list(self.workers.values()))
         if kind == 0:

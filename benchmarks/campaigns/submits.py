@@ -50,7 +50,7 @@ def campaign(folder: Path, runs: int, at_once: int) -> Iterator[str]:
 
 
 def _waiting(submitted: list[SubmittedRun]) -> list[int]:
-    """Bytes of each run that waits."""
+    """Return the bytes of each waiting run."""
     return [memory for run in submitted if run.waits and (memory := _memory(run.pid))]
 
 

@@ -71,7 +71,7 @@ def _learnt(store: Path, cluster: ClusterConfig) -> None:
 
 
 def _stopped(store: Path, cluster: ClusterConfig) -> None:
-    """Simulations of the spanning tree with stops, one in each block."""
+    """Run simulations of the spanning tree with stops, one in each block."""
     planning.FEW_CASES = planning.BLOCK_CASES = 1
     run(Sweep.from_text(STOPS), store, cluster)
 

@@ -62,7 +62,7 @@ def line(result: Result) -> str:
 
 
 def summary(table: Table) -> list[str]:
-    """Counts of cases and pairs, then each refusal once."""
+    """Format the counts of cases and pairs, then each refusal once."""
     states = Counter(table.state(pair) for pair in all_pairs())
     lines = ["", "cases: " + ", ".join(f"{count} {name}" for name, count in sorted(table.counts.items()))]
     lines.append("pairs: " + ", ".join(f"{count} {name}" for name, count in sorted(states.items())))
@@ -78,7 +78,7 @@ MARKS = {"works": "+", "refused": "r", "no meaning": "-", "not seen": "?"}
 
 
 def matrix(table: Table) -> list[str]:
-    """Features in rows, all again in columns, by number: + works, r refused, - no meaning, ? not seen."""
+    """Format the features as rows and columns, by number: + works, r refused, - no meaning, ? not seen."""
     entries = [(axis, level) for axis, levels in FACTORS.items() for level in levels]
     numbers = [str(number) for number in range(1, len(entries) + 1)]
     lines = ["", *(f"{'':28}{''.join(f'{number:>3}'[place] for number in numbers)}" for place in range(3))]

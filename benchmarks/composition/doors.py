@@ -59,24 +59,24 @@ class RefusedError(Exception):
 
 
 def check(case: Case) -> None:
-    """The plan says the sizes that results have."""
+    """Check that the plan states the sizes of the results."""
     text = command("check", case.file)
     for dim, size in case.sweep.sizes.items():
         require(f"{size:,}" in text, f"limbsweep check does not say {size} of {dim}")
 
 
 def compute(case: Case) -> None:
-    """Results in memory are those of the slow path."""
+    """Check that the results in memory are those of the slow path."""
     slow.check(case)
 
 
 def run(case: Case) -> None:
-    """A store has the bits of results in memory."""
+    """Check that a store has the bits of results in memory."""
     require_equal(ls.open(case.store).load(), case.results, "run")
 
 
 def lazy(case: Case) -> None:
-    """Lazy results have the bits of others."""
+    """Check that lazy results have the bits of others."""
     if case.own:
         raise NoMeaningError("lazy takes no metrics of a user's own")
     with dask.config.set(scheduler="synchronous"):
@@ -84,7 +84,7 @@ def lazy(case: Case) -> None:
 
 
 def to_zarr(case: Case) -> None:
-    """Lazy results that are chunked anew and written by xarray have the bits of others."""
+    """Check that lazy results, chunked anew and written by xarray, have the bits of others."""
     if case.own:
         raise NoMeaningError("lazy takes no metrics of a user's own")
     path = case.folder / "other.zarr"
@@ -107,7 +107,7 @@ def finely() -> Iterator[None]:
 
 
 def resume(case: Case) -> None:
-    """A run that was stopped after its first block goes on, and ends with the same bits, however it is cut."""
+    """Check that a run stopped after its first block continues and ends with the same bits, however it is cut."""
     path = case.folder / "stopped.zarr"
 
     def stop(event: object) -> None:
@@ -122,7 +122,7 @@ def resume(case: Case) -> None:
 
 
 def append(case: Case) -> None:
-    """A store that grows by designs has the bits of the whole."""
+    """Check that a store that grows by designs has the bits of the whole."""
     if case.own:
         raise NoMeaningError("append takes no metrics of a user's own")
     design = case.content.get("design", {})
@@ -139,7 +139,7 @@ def append(case: Case) -> None:
 
 
 def verify(case: Case) -> None:
-    """A store is sound."""
+    """Check that a store is sound."""
     require(ls.verify(case.store).is_sound, "verify has findings")
 
 
@@ -174,7 +174,7 @@ def _rows(folder: Path, ending: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def _tables(case: Case, ending: str, form: str) -> None:
-    """Tables have every number of the series and metrics once, at its place."""
+    """Check that tables have every number of the series and metrics once, at its place."""
     tables, data = _rows(_exported(case, form), ending), case.results
     metrics = tables.pop("metrics", [])
     beside = ("designs", "friction", "trajectories", "gains", "states")
@@ -220,12 +220,12 @@ def _labels(values: xr.DataArray) -> list[tuple[Any, ...]]:
 
 
 def export_csv(case: Case) -> None:
-    """CSV files."""
+    """Check the export to CSV files."""
     _tables(case, "csv", "csv")
 
 
 def export_parquet(case: Case) -> None:
-    """Parquet files, beside which designs are CSV files."""
+    """Check the export to Parquet files, beside which designs are CSV files."""
     _tables(case, "parquet", "parquet")
 
 
@@ -235,17 +235,17 @@ def _netcdf(case: Case, form: str, name: str) -> None:
 
 
 def export_netcdf(case: Case) -> None:
-    """A netCDF file."""
+    """Check the export to a netCDF file."""
     _netcdf(case, "netcdf", "results.nc")
 
 
 def export_hdf5(case: Case) -> None:
-    """An HDF5 file."""
+    """Check the export to an HDF5 file."""
     _netcdf(case, "hdf5", "results.h5")
 
 
 def export_mat(case: Case) -> None:
-    """A MAT file."""
+    """Check the export to a MAT file."""
     from scipy.io import loadmat
 
     found = loadmat(_exported(case, "mat") / "results.mat")
@@ -266,14 +266,14 @@ def _archives(case: Case, form: str, read: Callable[[Path], Mapping[str, Any]]) 
 
 
 def export_mat_designs(case: Case) -> None:
-    """MAT files of designs."""
+    """Check the export to MAT files of designs."""
     from scipy.io import loadmat
 
     _archives(case, "mat_designs", loadmat)
 
 
 def export_npz(case: Case) -> None:
-    """NPZ files of designs."""
+    """Check the export to NPZ files of designs."""
     _archives(case, "npz", lambda path: dict(np.load(path)))
 
 
@@ -281,24 +281,24 @@ def export_npz(case: Case) -> None:
 
 
 def report(case: Case) -> None:
-    """A page that says no 'undefined'."""
+    """Check that a page has no 'undefined'."""
     path = Path(ls.report(case.store, case.folder / "report.html"))
     require(path.stat().st_size > 10_000, "the report is empty")
 
 
 def figure(case: Case) -> None:
-    """A figure of designs, or of the one that there is."""
+    """Draw a figure of designs, or of the only one."""
     kind = "parallel" if case.sweep.sizes["design"] > 1 else "series"
     ls.figure(case.store, kind, case.folder / "figure.svg")
 
 
 def animation(case: Case) -> None:
-    """An animation of a dataset in memory."""
+    """Draw an animation of a dataset in memory."""
     case.results.limbsweep.animation(0)
 
 
 def best(case: Case) -> None:
-    """The best design of those in memory is the one with the least worst force, of all cases of a question."""
+    """Check that the best design in memory has the least worst force over all cases of a question."""
     case.results.limbsweep.designs()
     found = case.results.limbsweep.best("peak_force").expand_dims("design")
     least = _feasible(ls.study.by_cases(_stacked(case), case.sweep.question.cases), "peak_force").min()
@@ -306,7 +306,7 @@ def best(case: Case) -> None:
 
 
 def grid(case: Case) -> None:
-    """The dataset by its swept parameters has every number at its place."""
+    """Check that the dataset by its swept parameters has every number at its place."""
     data, made = case.results, case.results.limbsweep.grid()
     if "gains" in data.dims or "state" in data.dims:
         return
@@ -335,14 +335,14 @@ def _feasible(data: xr.Dataset, name: str) -> np.ndarray:
 
 
 def _stacked(case: Case) -> xr.Dataset:
-    """Results in which gains and initial states are designs."""
+    """Return the results with gains and initial states as designs."""
     from applications.studies.axes import by_design
 
     return by_design(case.results)
 
 
 def rank(case: Case) -> None:
-    """Designs are in the order of their worst force."""
+    """Check that designs are in the order of their worst force."""
     file = case.folder / "rank.csv"
     command("study", "rank", case.store, "--objective", "peak_force", "--top", 3, "--csv", file)
     with file.open(newline="", encoding="utf-8") as stream:
@@ -362,7 +362,7 @@ def _column(rows: list[dict[str, str]], name: str) -> list[float]:
 
 
 def pareto(case: Case) -> None:
-    """No design of the front is beaten in both objectives."""
+    """Check that no design of the front is dominated in both objectives."""
     file = case.folder / "front.csv"
     command("study", "pareto", case.store, "--objective", "peak_force", "--objective", "peak_power", "--csv", file)
     with file.open(newline="", encoding="utf-8") as stream:
@@ -384,7 +384,7 @@ def _varied(case: Case) -> tuple[str, ...]:
 
 
 def sensitivity(case: Case) -> None:
-    """Shares of variance are of the parameters that vary, and none that follows is among them."""
+    """Check that shares of variance belong to varied parameters, and none to a derived one."""
     names = _varied(case)
     text = command("study", "sensitivity", case.store, "--of", "peak_force")
     if case.levels["design"] == "derived parameter":
@@ -393,7 +393,7 @@ def sensitivity(case: Case) -> None:
 
 
 def optimise(case: Case) -> None:
-    """The optimum has the value that a sweep of that design alone has."""
+    """Check that the optimum has the value of a sweep of that design alone."""
     _varied(case)
     problem = ls.study.DesignProblem.of(case.sweep, cases=case.sweep.question.cases)
     start = np.array([0.5 * (low + high) for low, high in problem.bounds.values()])
@@ -440,21 +440,21 @@ def _alone_simulated(case: Case, content: dict[str, Any], rows: Mapping[str, Any
 
 
 def one_at_a_time(case: Case) -> None:
-    """Parameters that vary are listed, none that follows."""
+    """Check that the varied parameters are listed, and no derived one."""
     names = _varied(case)
     text = command("study", "one-at-a-time", case.store, "--of", "peak_force")
     require(any(name in text for name in names), f"none of {names} in the answer")
 
 
 def morris(case: Case) -> None:
-    """Elementary effects are of the parameters that vary."""
+    """Check that elementary effects belong to the varied parameters."""
     names = _varied(case)
     text = command("study", "morris", case.store, "--of", "peak_force", "--count", 2)
     require(any(name in text for name in names), f"none of {names} in the answer")
 
 
 def search(case: Case) -> None:
-    """Designs of a search have the costs that their sweep gives, with parameters that follow by their rule."""
+    """Check that designs of a search have the costs of their sweep, with derived parameters by their rule."""
     found = ls.study.search(
         case.sweep,
         case.folder / "found.zarr",
@@ -473,20 +473,20 @@ def search(case: Case) -> None:
 
 
 def identify(case: Case) -> None:
-    """Parameters that are found from forces without errors give these forces."""
+    """Check that parameters identified from exact forces give these forces."""
     found = ls.identify(case.store, cluster=SYNCHRONOUS)
     require(found is not None, "no answer")
 
 
 def info(case: Case) -> None:
-    """A store says its sizes; a status is written as JSON."""
+    """Check that a store states its sizes, and that its status can be written as JSON."""
     text = command("info", case.store)
     require("design" in text, "no word of designs")
     json.dumps(str(ls.status(case.store)))
 
 
 def figures_of_case(case: Case) -> None:
-    """Figures of one design over time."""
+    """Draw the figures of one design over time."""
     for kind in ("series", "friction", "status"):
         try:
             ls.figure(case.store, kind, case.folder / f"{kind}.svg")

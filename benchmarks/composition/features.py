@@ -441,7 +441,7 @@ def mean_force(actuator_force: np.ndarray) -> float:
 
 
 def swing(actuator_force: np.ndarray) -> np.ndarray:
-    """Range of the force of each actuator."""
+    """Return the range of the force of each actuator."""
     return np.asarray(np.ptp(actuator_force, axis=0))
 
 

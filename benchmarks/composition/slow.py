@@ -47,7 +47,7 @@ def check(case: Case) -> None:
 
 
 def _check_alone(case: Case, data: xr.Dataset) -> None:
-    """Results without the series of the motion are those of the same sweep with them."""
+    """Check that results without the series of the motion equal those of the same sweep with them."""
     other = Case(case.machine, {**case.levels, "outputs": "forces"}, case.folder)
     for name in data.data_vars:
         require_near(data[name].values, other.results[name].values, 0.0, f"{name} without series", least=0.0)
@@ -55,7 +55,7 @@ def _check_alone(case: Case, data: xr.Dataset) -> None:
 
 
 def _check_designs(case: Case, data: xr.Dataset) -> None:
-    """Parameters that follow are those of the rule, SI stands where a unit was written."""
+    """Check that derived parameters follow the rule, and that SI replaces written units."""
     level, first = case.levels["design"], case.machine.varied[0]
     if level == "derived parameter":
         name, rule = rule_of(case.machine)
@@ -71,7 +71,7 @@ def _check_designs(case: Case, data: xr.Dataset) -> None:
 
 
 def _check_status(data: xr.Dataset) -> None:
-    """Numbers are NaN where the status says so, and there alone."""
+    """Check that numbers are NaN exactly where the status says so."""
     force, status = xr.broadcast(data["actuator_force"], data["status"])
     bad = force.isnull().any("actuator") if "actuator" in force.dims else force.isnull()
     status = status.isel(actuator=0) if "actuator" in status.dims else status
@@ -79,7 +79,7 @@ def _check_status(data: xr.Dataset) -> None:
 
 
 def _check_motion(case: Case, data: xr.Dataset) -> None:
-    """The harmonic motion is that of its formula, with the rates that its derivatives have."""
+    """Check that the harmonic motion follows its formula, with the rates of its derivatives."""
     if "sine" not in data["trajectory"].values:
         return
     data = data.sel(trajectory="sine")
@@ -201,7 +201,7 @@ def _friction(case: Case, sample: xr.Dataset) -> list[Mapping[str, Any]] | None:
 
 
 def _check_sample(case: Case, sample: xr.Dataset, where: str) -> None:
-    """Forces, and other series of a sample, are those of functions on arrays for it alone."""
+    """Check that forces and other series of a sample are those of functions on arrays for it alone."""
     robot, moving, environment = _robot(case, sample), _moving(case, sample), _environment(case, sample)
     close = CLOSE[case.levels["precision"]]
     if case.levels["loads"] in ("wrench over time", "object"):
@@ -234,7 +234,7 @@ def _check_sample(case: Case, sample: xr.Dataset, where: str) -> None:
 def _check_equations(
     case: Case, sample: xr.Dataset, robot: ls.Robot, moving: dict[str, Any], environment: ls.Environment, where: str
 ) -> None:
-    """Terms of the equations of motion are those of the function, whose gravity has the loads of the instant in it."""
+    """Check that terms of the equations of motion equal the function's, whose gravity has the instant's loads."""
     close, least = CLOSE[case.levels["precision"]], 1e-9 * case.machine.force
     still = {name: values for name, values in moving.items() if name not in ("qdd", "acceleration", "time")}
     now = ls.robots.at_time(robot, float(sample["time"]))
@@ -245,7 +245,7 @@ def _check_equations(
 
 
 def _check_metrics(case: Case, data: xr.Dataset) -> None:
-    """Metrics of given motions are those of the series: peaks, means, integrals by the trapezoidal rule."""
+    """Check that metrics of given motions are those of the series: peaks, means, integrals by the trapezoidal rule."""
     if case.is_simulated or case.levels["motion"] == "workspace":
         return
     counts: list[int] = data["trajectory_samples"].values.tolist() if "trajectory_samples" in data else []

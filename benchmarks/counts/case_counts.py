@@ -45,13 +45,13 @@ def reached(program: Program, inputs: Mapping[Key, frozenset[int] | None]) -> li
 
 
 def counts(program: Program, marks: Sequence[bool]) -> tuple[int, int]:
-    """Operations of one sample, and those of them that do not depend."""
+    """Count the operations of one sample, and those of them that are not marked as dependent."""
     chosen = [k for key, nodes in program.regions.items() if key != PER_CASE and key not in program.rare for k in nodes]
     return len(chosen), sum(not marks[k] for k in chosen)
 
 
 def rows(family: Family, parameter: str, metrics: Sequence[str]) -> list[tuple[str, int, int]]:
-    """Each stage with its operations of one sample, and those that do not depend on the parameter."""
+    """Return each stage with its operations of one sample, and those that do not depend on the parameter."""
     place = [p.name for p in family.parameters].index(parameter)
     changed: dict[Key, frozenset[int] | None] = {"parameters": frozenset({place})}
     result = []

@@ -21,7 +21,7 @@ PASSES = "passes"
 
 
 def counted(program: Program) -> Program:
-    """The program with one more output: passes of its first loop for a sample. Raises ValueError without a loop."""
+    """Return the program with one more output: a sample's passes of its first loop. Raises ValueError for no loop."""
     if not program.loops:
         raise ValueError(f"{program.name} has no loop; expected one to count")
     first = len(program.nodes)
@@ -70,7 +70,7 @@ def together(counts: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 def opening(robot: Robot, angles: np.ndarray, position: np.ndarray) -> float:
-    """Widest gap between the two sides of any cut joint [m], by chaining the joints of the tree in plain NumPy.
+    """Return the widest gap [m] between both sides of any cut joint, chaining the tree's joints in plain NumPy.
 
     angles (limb, joint) of one sample; position (3,) of a platform that does not turn.
     """

@@ -70,7 +70,7 @@ def streamed(length: int) -> tuple[int, float]:
 
 
 def programs() -> Iterator[Program]:
-    """Long ones: inverse dynamics, reactions, inertia matrix and forward dynamics of the tree."""
+    """Yield the long programs: inverse dynamics, reactions, inertia matrix and forward dynamics of the tree."""
     setting = Setting(TREE, LANES)
     job = Job(setting.robot, setting.motion, statics=True)
     yield from (program for program in job.programs if len(program.nodes) > LENGTHS[0])

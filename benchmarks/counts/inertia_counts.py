@@ -64,7 +64,7 @@ The published formulas are those of table 1 of Wang and Ju; what they count othe
 
 
 def figures(size: Size) -> Iterator[Figure]:
-    """Operations of all methods. Raises CheckError where matrices differ, or counts do not meet their formula."""
+    """Count the operations of all methods. Raises CheckError if matrices differ, or counts do not fit their formula."""
     traced = TRACED if size.full else QUICK_TRACED
     worst = max(difference(n) for n in traced)
     require(worst < TOLERANCE, f"matrices differ by {worst:.1e}, relative; expected below {TOLERANCE}")
@@ -80,18 +80,18 @@ def figures(size: Size) -> Iterator[Figure]:
 
 
 def difference(n: int) -> float:
-    """Largest difference of any two methods on one chain of n joints, relative to its largest element."""
+    """Return the largest difference of any two methods on one chain of n joints, relative to its largest element."""
     matrices = [chain_matrix(method, n) for method in METHODS]
     return float(np.ptp(matrices, axis=0).max() / np.abs(matrices[0]).max())
 
 
 def matrix_formulas(traced: Sequence[int]) -> dict[str, Formula]:
-    """Formulas of all methods, which hold for every one of the `traced` numbers of joints."""
+    """Return the formulas of all methods, which hold for all `traced` numbers of joints."""
     return {name: Formula.through({n: Count.of(matrix_program(name, n)) for n in traced}) for name in METHODS}
 
 
 def part_formulas() -> dict[str, Formula]:
-    """Formulas of PARTS."""
+    """Return the formulas of PARTS."""
     return {name: Formula.through({n: Count.of(made(n)) for n in QUICK_TRACED}) for name, made in PARTS.items()}
 
 
@@ -160,7 +160,7 @@ def _count(method: str, formula: Formula, n: int) -> Count:
 
 
 def draw(methods: Mapping[str, Formula], path: Path) -> None:
-    """Equivalent additions over the number of joints, traced in full lines and published in broken ones."""
+    """Draw the equivalent additions over the number of joints: traced as full lines, published as broken ones."""
     import matplotlib as mpl
     from matplotlib.figure import Figure as Canvas
 

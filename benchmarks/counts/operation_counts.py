@@ -50,7 +50,7 @@ class Count:
 
     @classmethod
     def of(cls, program: Program) -> Count:
-        """Of a program that has no loop and whose inputs are all per sample. Raises KeyError for other operations."""
+        """Return the count of a program without loops, all inputs per sample. Raises KeyError for other operations."""
         kinds = {"mul": (1, 0), "add": (0, 1), "sub": (0, 1), "neg": (0, 0)}
         fused = dict.fromkeys(("fma", "fms", "fnma"), (1, 1))
         counted = [(number, (kinds | fused)[op]) for op, number in program.operations().items()]
@@ -71,7 +71,7 @@ class Formula:
 
     @classmethod
     def through(cls, counts: Mapping[int, Count]) -> Formula:
-        """Through the counts for 2 to 5 joints. Raises CheckError where it does not meet all others."""
+        """Return the formula through the counts for 2 to 5 joints. Raises CheckError if it does not fit all others."""
         names = ("multiplications", "additions")
         made = cls(*(_cubic([getattr(counts[n], name) for n in SUPPORT]) for name in names))
         for n, count in counts.items():
@@ -80,13 +80,13 @@ class Formula:
         return made
 
     def count(self, n: int) -> Count:
-        """Operations for n >= 2 joints."""
+        """Return the number of operations for n >= 2 joints."""
         values = (sum(c * n**k for c, k in zip(each, (3, 2, 1, 0), strict=True)) for each in vars(self).values())
         return Count(*(int(value) for value in values))
 
 
 def _cubic(values: Sequence[int]) -> tuple[Fraction, ...]:
-    """Coefficients, highest power first, of the cubic with these whole values on SUPPORT: they are whole sixths."""
+    """Return the coefficients, highest power first, of the cubic with these integers on SUPPORT: integer sixths."""
     sixths = 6.0 * np.linalg.solve(np.vander(SUPPORT), values)
     return tuple(Fraction(round(each), 6) for each in sixths)
 
@@ -99,7 +99,7 @@ class Published:
     additions: tuple[float, float, float]
 
     def equivalent(self, n: int) -> float:
-        """Equivalent additions for n joints."""
+        """Return the equivalent additions for n joints."""
         powers = np.array([n**3, n**2, n])
         return float(WEIGHT * (self.multiplications @ powers) + self.additions @ powers)
 
@@ -117,7 +117,7 @@ def matrix_program(method: str, n: int) -> Program:
 
 
 def element_program(n: int, u: int, k: int) -> Program:
-    """One element of that matrix alone."""
+    """Return the program of one element of that matrix alone."""
     return _traced(f"element.{n}.{u}.{k}", WORLD, n, lambda given: element_of(_placed(given), u, k))
 
 

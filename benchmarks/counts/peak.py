@@ -62,7 +62,7 @@ def share_of_peak(counts: Mapping[str, float], seconds: float, repeats: int) -> 
 
 
 def peak(repeats: int, sums: float = 0.0) -> float:
-    """Operations per second of one core, all lanes counted, of which a share are sums, the others multiply-adds.
+    """Return one core's operations per second, all lanes counted; a share are sums, the others multiply-adds.
 
     Raises CheckError where they were not done.
     """
@@ -70,7 +70,7 @@ def peak(repeats: int, sums: float = 0.0) -> float:
 
 
 def _rate(chains: int, sums: int, repeats: int) -> float:
-    """Operations per second in so many chains, `sums` of PATTERN of them sums."""
+    """Return the operations per second in so many chains, with `sums` of PATTERN of them as sums."""
     run = _kernel(chains, sums)
     inputs = {
         "factor": np.array([[0.5, 1.0, 0.0]]),
@@ -87,7 +87,7 @@ def _rate(chains: int, sums: int, repeats: int) -> float:
 
 @functools.cache
 def _kernel(chains: int, sums: int) -> Kernel:
-    """Independent chains of multiply-adds, between which there are sums."""
+    """Return a kernel of independent chains of multiply-adds, with sums between them."""
 
     def one_sample(factor: Any, x: Any) -> dict[str, Any]:
         values = list(x)

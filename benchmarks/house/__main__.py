@@ -28,7 +28,7 @@ def lines() -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure, and print or write."""
+    """Measure the sources, and print or write the figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.house", description="Figures of the sources.")
     parser.add_argument("--root", type=Path, default=ROOT, help="another checkout")
     parser.add_argument("--trace", action="store_true", help="run a sweep for the modules that it enters")

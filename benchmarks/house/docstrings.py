@@ -60,7 +60,7 @@ def draw(sources: Iterable[Source], count: int, seed: int) -> list[Docstring]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Draw and print."""
+    """Draw docstrings and print them."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.house.docstrings", description=__doc__)
     parser.add_argument("--draw", type=int, default=60, metavar="COUNT", help="number of docstrings")
     parser.add_argument("--seed", type=int, default=1, help="of the random numbers")

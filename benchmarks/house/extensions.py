@@ -38,12 +38,12 @@ _NOTE = re.compile(r"<!-- (?:in|file): ([\w/.]+)")
 
 
 def files_to_touch(root: Path, sources: Iterable[Source]) -> dict[str, int]:
-    """Files of our packages that each kind of extension changes or adds."""
+    """Return the number of limbsweep's files that each kind of extension changes or adds."""
     return {name: len(_of_page(root, kind) or _spelling(sources, kind.today)) for name, kind in KINDS.items()}
 
 
 def _of_page(root: Path, kind: Kind) -> set[str]:
-    """Files of the blocks that have the example's name; of all blocks, if none has it."""
+    """Return the files of the blocks that have the example's name; of all blocks, if none has it."""
     page = root / "docs" / "howto" / f"{kind.page}.md"
     _, *parts = _NOTE.split(page.read_text(encoding="utf-8")) if page.exists() else [""]
     blocks = [
@@ -53,7 +53,7 @@ def _of_page(root: Path, kind: Kind) -> set[str]:
 
 
 def _spelling(sources: Iterable[Source], name: str) -> set[str]:
-    """Modules with a text that is this name and nothing else."""
+    """Return the modules with a text that is exactly this name."""
     return {
         source.name
         for source in sources

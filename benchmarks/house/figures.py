@@ -49,7 +49,7 @@ class House(NamedTuple):
 
     @classmethod
     def load(cls, file: Path) -> House:
-        """Figures that were kept."""
+        """Load the kept figures."""
         return cls(**json.loads(file.read_text(encoding="utf-8")))
 
     def dump(self) -> str:

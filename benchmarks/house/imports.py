@@ -48,7 +48,7 @@ class Tree:
         return name or None
 
     def graph(self, *, typing: bool = True) -> Graph:
-        """Modules of ours that each module imports; with `typing` those for annotations alone as well."""
+        """Return the limbsweep modules that each module imports; with `typing` also those for annotations alone."""
         return {module: self._imports(module, typing) for module in self.uses}
 
     def _imports(self, module: str, typing: bool) -> set[str]:
@@ -80,7 +80,7 @@ def parse(text: str) -> tuple[ast.Module, tuple[ast.AST, ...]]:
 
 
 def _uses(file: Path) -> Iterator[Use]:
-    """Every imported name, and every attribute that is reached through an imported module."""
+    """Yield every imported name, and every attribute that is reached through an imported module."""
     _, nodes = parse(file.read_text(encoding="utf-8"))
     typing = _inside(nodes, _is_type_checking)
     bound: dict[str, str] = {}
@@ -96,12 +96,12 @@ def _uses(file: Path) -> Iterator[Use]:
 
 
 def _inside(nodes: Iterable[ast.AST], block: Callable[[ast.AST], bool]) -> set[int]:
-    """Identities of all nodes in blocks of a kind."""
+    """Return the identities of all nodes in blocks of a kind."""
     return {id(node) for outer in nodes if block(outer) for node in ast.walk(outer)}
 
 
 def _imported(node: Import) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each imported name, with the name that it binds and what that means."""
+    """Yield each imported name, with the name that it binds and its meaning."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             first = alias.name.partition(".")[0]
@@ -139,14 +139,14 @@ def reachable(graph: Graph, module: str) -> set[str]:
 
 
 def cycles(graph: Graph) -> list[list[str]]:
-    """Modules that import each other, directly or through others: strongly connected components of two or more."""
+    """Return modules that import each other, also indirectly: strongly connected components of two or more."""
     below = {module: reachable(graph, module) for module in graph}
     components = {frozenset(other for other in below[module] if module in below[other]) for module in graph}
     return sorted(sorted(component) for component in components if component)
 
 
 def floors(graph: Graph) -> int:
-    """Modules on the longest chain of imports; a cycle is one floor."""
+    """Return the number of modules on the longest chain of imports; a cycle is one floor."""
     component = {module: {module} for module in graph}
     component |= {module: set(cycle) for cycle in cycles(graph) for module in cycle}
 
@@ -167,7 +167,7 @@ def rooms(graph: Graph) -> tuple[Graph, Counter[tuple[str, str]]]:
 
 
 def arrows_back(graph: Graph) -> int:
-    """The fewest imports that run back up between rooms, over all orders that the rooms could have; 0 if one fits."""
+    """Return the fewest imports back up between rooms, over all possible orders of the rooms; 0 if one fits."""
     between, arrows = rooms(graph)
 
     @cache

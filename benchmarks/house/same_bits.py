@@ -59,7 +59,7 @@ def examples() -> dict[str, Path]:
 
 
 def hashes(names: Sequence[str], *, whole: bool, values: bool = False) -> Iterator[tuple[str, str]]:
-    """Name and hash of the store of each example, by the packages that `import pipeline` finds; or of its values."""
+    """Yield each example's name and the hash of its store, by the packages of `import pipeline`; or of its values."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "examples", Path(folder, "examples"))
         for name in names:
@@ -90,7 +90,7 @@ def _run(folder: Path, name: str, *, whole: bool) -> Path:
 
 
 def digest(store: Path) -> str:
-    """SHA-256 of all that must not change in a store, in hexadecimal."""
+    """Return the SHA-256 of all that must not change in a store, in hexadecimal."""
     from storage import open_results
 
     manifest = json.loads((store / "limbsweep.json").read_text(encoding="utf-8"))
@@ -104,7 +104,7 @@ def digest(store: Path) -> str:
 
 
 def digest_of_values(store: Path) -> str:
-    """SHA-256 of the names, dims and bits of all variables and coordinates, in hexadecimal."""
+    """Return the SHA-256 of the names, dims and bits of all variables and coordinates, in hexadecimal."""
     import numpy as np
 
     from storage import open_results
@@ -118,7 +118,7 @@ def digest_of_values(store: Path) -> str:
 
 
 def contents(results: Dataset) -> Iterator[bytes]:
-    """Everything that a dataset holds, but for the attributes that are left out."""
+    """Yield everything that a dataset holds, except the omitted attributes."""
     import numpy as np
 
     yield _text({name: value for name, value in results.attrs.items() if name not in LEFT_OUT})
@@ -132,7 +132,7 @@ def contents(results: Dataset) -> Iterator[bytes]:
 
 
 def _bits(values: np.ndarray) -> Iterator[bytes]:
-    """Type and bits of an array; all NaN alike, because sign and payload of a NaN are no part of a result."""
+    """Yield type and bits of an array; all NaN alike, because sign and payload of a NaN are no part of a result."""
     import numpy as np
 
     if values.dtype.kind in "UOT":

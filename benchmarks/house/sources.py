@@ -147,17 +147,17 @@ def read(root: Path, folders: Iterable[str] = PACKAGES) -> list[Source]:
 
 
 def modules_by_folder(sources: Iterable[Source]) -> Counter[str]:
-    """Modules directly in each folder; `__init__` is not counted."""
+    """Count the modules directly in each folder; `__init__` is not counted."""
     return Counter(source.path.parent.as_posix() for source in sources if source.path.name != "__init__.py")
 
 
 def median_module(sources: Iterable[Source]) -> float:
-    """Median of all lines of a module; `__init__` is not counted."""
+    """Return the median of the lines of a module; `__init__` is not counted."""
     return median(source.lines for source in sources if source.path.name != "__init__.py")
 
 
 def median_function(sources: Iterable[Source]) -> float:
-    """Median of the lines of a function from `def` to its end, with its docstring."""
+    """Return the median of the lines of a function from `def` to its end, with its docstring."""
     return median(len(_span(node.lineno, node.end_lineno)) for source in sources for node in source.functions)
 
 
@@ -185,7 +185,7 @@ def classes_twice(sources: Iterable[Source]) -> dict[str, int]:
 
 
 def placeholders(sources: Iterable[Source], names: frozenset[str], *, parameters: bool) -> float:
-    """Share of the bindings that have one of these names; with `parameters` those of functions count as well."""
+    """Return the share of bindings that have one of these names; with `parameters`, those of functions count too."""
     bound = [name for source in sources for name in source.bound()]
     if parameters:
         bound += [parameter.arg for source in sources for parameter in source.parameters()]
@@ -204,7 +204,7 @@ def _is_any(module: str, annotation: ast.expr | None, aliases: set[tuple[str, st
 
 
 def _aliases(sources: Iterable[Source]) -> set[tuple[str, str]]:
-    """Modules and names in them that mean `Any`: `X = Any` at the top of a module, and imports of such an X."""
+    """Return modules and their names that mean `Any`: `X = Any` at the top of a module, and imports of such an X."""
     equal = {(source.name, name): original for source in sources for name, original in _renamed(source)}
     aliases = {("typing", "Any")}
     while more := {name for name, original in equal.items() if original in aliases} - aliases:

@@ -133,13 +133,13 @@ def _plain(element: Element) -> ElementTree.Element:
 
 
 def _ball(part: Part, q: np.ndarray, qd: np.ndarray) -> Coordinates:
-    """Positions are roll, pitch and yaw; the angular velocity is in axes of the body before."""
+    """Return coordinates: roll, pitch and yaw as positions, angular velocity in axes of the body before."""
     turn = turned(q, qd)
     return Coordinates(q[::-1], turn.rotation @ turn.matrix, turn.rotation @ turn.drift)
 
 
 def _floating(home: RigidTransform) -> Convert:
-    """Velocities are in the world, the angular one first."""
+    """Return the conversion to velocities in the world, the angular one first."""
 
     def convert(part: Part, q: np.ndarray, qd: np.ndarray) -> Coordinates:
         turn, outer, zero = turned(q[3:], qd[3:]), home.rotation().matrix(), np.zeros((3, 3))

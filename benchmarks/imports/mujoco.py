@@ -113,13 +113,13 @@ def _shifted(start: float) -> Convert:
 
 
 def _ball(part: Part, q: np.ndarray, qd: np.ndarray) -> Coordinates:
-    """The angular velocity is in axes of the body."""
+    """Return coordinates with the angular velocity in axes of the body."""
     turn = turned(q, qd)
     return Coordinates(np.roll(quaternion(turn.rotation), 1), turn.matrix, turn.drift)
 
 
 def _floating(start: np.ndarray) -> Convert:
-    """The velocity is in the world, the angular one in axes of the body."""
+    """Return the conversion to a velocity in the world and an angular velocity in axes of the body."""
     rotation = np.zeros(9)
     mujoco.mju_quat2Mat(rotation, start[3:])
     home = rotation.reshape(3, 3)

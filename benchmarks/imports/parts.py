@@ -90,7 +90,7 @@ Z_Y_X = np.eye(3)[::-1]
 
 
 def quaternion(rotation: np.ndarray) -> np.ndarray:
-    """(x, y, z, w) of a rotation (3, 3)."""
+    """Return (x, y, z, w) of a rotation (3, 3)."""
     return np.asarray(Rotation.from_matrix(rotation).as_quat())
 
 
@@ -107,7 +107,7 @@ class Seat:
 def state(
     seats: Iterable[Seat], start: np.ndarray, width: int, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Positions, velocities (width,) and accelerations of an engine; the matrix of its velocities over our rates.
+    """Return an engine's positions, velocities (width,), accelerations; the matrix from limbsweep's rates to its own.
 
     start: positions of what we do not move.
     """

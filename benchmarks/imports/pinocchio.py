@@ -141,7 +141,7 @@ def _spherical(part: Part, q: np.ndarray, qd: np.ndarray) -> Coordinates:
 
 
 def _floating(part: Part, q: np.ndarray, qd: np.ndarray) -> Coordinates:
-    """Velocities are those of the body, in its axes."""
+    """Return coordinates with the velocities of the body, in its axes."""
     turn = turned(q[3:], qd[3:])
     back, zero = turn.rotation.T, np.zeros((3, 3))
     drift = -np.cross(turn.matrix @ qd[3:], back @ qd[:3])

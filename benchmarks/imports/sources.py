@@ -115,7 +115,7 @@ def _forked(path: str) -> bytes:
 
 
 def files(packages: Iterable[str] = PACKAGES) -> Iterator[Source]:
-    """URDF and SDF files, and XML files of MuJoCo, of the packages that are installed, each with its package."""
+    """Yield URDF and SDF files, and XML files of MuJoCo, of the installed packages, each with its package."""
     for package in packages:
         try:
             listed = metadata.files(package) or []

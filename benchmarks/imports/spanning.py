@@ -34,7 +34,7 @@ def pairs_of(path: Path) -> Path | None:
 
 
 def rotors(tree: Tree) -> np.ndarray:
-    """Inertias of drives as seen at the joints (joint,)."""
+    """Return the inertias of drives as seen at the joints (joint,)."""
     return np.array([float(link.armature) for link in tree.links])
 
 

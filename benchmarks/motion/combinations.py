@@ -102,7 +102,7 @@ HEAD = ("robot", "joints", "load", *LAWS)
 
 
 def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Each robot by joints and where their loads come from; chains without loops have no passive joints."""
+    """Yield each robot by joints and origin of their loads; chains without loops have no passive joints."""
     for name in names or ROBOTS:
         for joints in JOINTS:
             if select(catalog.build(name).mechanism, joints):
@@ -110,7 +110,7 @@ def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def cells(about: tuple[str, ...]) -> tuple[str, ...]:
-    """The difference of each law, or the line that refuses it. Raises CheckError where forces do not come back."""
+    """Return each law's difference, or its refusal. Raises CheckError if forces are not recovered."""
     name, joints, load = about
     return tuple(_cell(name, joints, load, law) for law in LAWS)
 

@@ -22,7 +22,7 @@ class Curve(NamedTuple):
     memory: Array
 
     def __call__(self, k: int, rates: Array, loads: Array) -> Array:
-        """Friction (joint,) of joints in motion at sample k under normal loads; of bristles of all joints."""
+        """Return the friction (joint,) of moving joints at sample k under normal loads; for bristles of all joints."""
         row, mathematics = data.LAWS[self.law], laws.LAWS[self.law]
         own = complete((*row.parameters, *row.options), self.values, owner=self.law)
         named = {parameter.name: own[parameter.name] for parameter in row.inputs(self.values)}
@@ -38,7 +38,7 @@ class Curve(NamedTuple):
 
 
 def memories(law: str, values: Mapping[str, float], loads: Array) -> Array:
-    """Random states of a law (sample, joint): bristles bent as far as `loads` bend them, joints broken away or not."""
+    """Return random states of a law (sample, joint): bristles bent as `loads` can, joints broken away or not."""
     random = np.random.default_rng(7)
     if law == "stiction":
         return random.integers(0, 2, loads.shape).astype(float)

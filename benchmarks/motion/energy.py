@@ -123,7 +123,7 @@ def pushed(robot: Robot, law: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rotation_at_home(robot: Robot) -> Array:
-    """Of the platform at its reference pose (3, 3)."""
+    """Return the rotation of the platform at its reference pose (3, 3)."""
     return np.array(robot.mechanism.platform.home.rotation, dtype=float)
 
 
@@ -195,12 +195,12 @@ HEAD = (
 
 
 def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Each robot by law."""
+    """Yield each robot by law."""
     return itertools.product(names or LEVELS, LAWS)
 
 
 def cells(about: tuple[str, ...]) -> tuple[str, ...]:
-    """Adaptive steps for 10 s, fixed ones for less, and the order of what is missing of these."""
+    """Return adaptive steps for 10 s, fixed ones for less, and the order of the fixed ones' energy error."""
     name, law = about
     off, rtol, motion = closed(name, law, 10.0)
     require(motion.status == Status.OK, f"{name}, {law}: {_held(motion)}")
@@ -211,7 +211,7 @@ def cells(about: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def in_halves(name: str, law: str) -> tuple[float, tuple[float, float]]:
-    """Fixed steps [s], and what is missing with them and with half of them.
+    """Return the fixed steps [s], and the energy errors with them and with half of them.
 
     The longest of which halving leaves as much less as the order says, to half an order. Longer ones may be cut where
     a law turns over within them, or where joints stop, so that halving them changes little.

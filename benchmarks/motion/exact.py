@@ -159,7 +159,7 @@ def _cross(a: Array, b: Array) -> list[Any]:
 
 
 def _closed(cut: Closure, a: Pose, b: Pose) -> list[Any]:
-    """Residuals of a closure between two frames."""
+    """Return the residuals of a closure between two frames."""
     gap = a[1] - b[1]
     axes_a, axes_b = a[0].T, b[0].T
     if cut.kind == "spherical":
@@ -265,7 +265,7 @@ class _Places:
 
 
 def _work(inertias: list[Any], now: _Places, change: list[Any], moved: list[Any], gravity: Array) -> Any:
-    """Work of inertia and weight over a virtual displacement: of points x of a body, of (x'' - g) dm."""
+    """Return the work of inertia and weight over a virtual displacement: of points x of a body, of (x'' - g) dm."""
     (bodies, armatures), result = inertias, mpf(0)
     for k, (mass, centre, spread) in enumerate(bodies):
         turning, moving, turn, move = change[2 * k], change[2 * k + 1], moved[2 * k], moved[2 * k + 1]

@@ -89,13 +89,13 @@ HEAD = (
 
 
 def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Each robot by coefficient and arm."""
+    """Yield each robot by coefficient and arm."""
     for name in names or ("delta_3rr2rrr",):
         yield from ((name, *case) for case in CASES)
 
 
 def cells(about: tuple[str, ...]) -> tuple[str, ...]:
-    """Counts of states. Raises CheckError where one is wrong."""
+    """Return the counts of states. Raises CheckError if one is wrong."""
     found = counted(about[0], float(about[1]), float(about[2]), MANY)
     require(not found.wrong.any(), f"{', '.join(about)}: {found.wrong.sum()} of {MANY} states are wrong")
     good, none, several = (found.status == code for code in NUMBER)

@@ -79,13 +79,13 @@ HEAD = (
 
 
 def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Each robot by coefficient."""
+    """Yield each robot by coefficient."""
     for name in names or ROBOTS:
         yield from ((name, coefficient) for coefficient in COEFFICIENTS)
 
 
 def cells(about: tuple[str, ...]) -> tuple[str, ...]:
-    """Counts of states. Raises CheckError where one is wrong."""
+    """Return the counts of states. Raises CheckError if one is wrong."""
     jam = jammed(about[0], float(about[1]), STATES)
     codes = (Status.OK, Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS, Status.FRICTION_NOT_CONVERGED)
     good, none, several, open_ = (jam.status == code for code in codes)

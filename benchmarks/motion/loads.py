@@ -133,7 +133,7 @@ def verdict(name: str, coefficient: float, count: int, law: str = DRY, seed: int
 
 
 def _without(frictions: Sequence[LoadedFriction | None]) -> Array:
-    """Normal loads without friction (sample, joint); zero where a limb is open."""
+    """Return the normal loads without friction (sample, joint); zero where a limb is open."""
     none = np.zeros(next(len(loaded.rates) for loaded in frictions if loaded is not None))
     return np.array([none if loaded is None else loaded.loads(none)[0] for loaded in frictions])
 
@@ -174,7 +174,7 @@ def free_bodies(numbers: rest.Setting, kinematics: Any, k: int) -> FreeBodies:
 
 
 def accelerations(response: Any, bodies: FreeBodies, mechanism: Any, friction: Array) -> Array:
-    """Of the freedoms, under friction."""
+    """Return the accelerations of the freedoms, under friction."""
     if not mechanism.is_chain:
         return np.asarray(response.platform(-friction))
     known = [joint.name for joint in bodies.joints]
@@ -183,7 +183,7 @@ def accelerations(response: Any, bodies: FreeBodies, mechanism: Any, friction: A
 
 
 def size_of(numbers: rest.Setting, force: Array, k: int) -> float:
-    """Size of the accelerations that gravity and velocity give, and those that forces do, before they cancel."""
+    """Return the size of the accelerations by gravity, velocity and forces, before they cancel."""
     terms = np.stack([numbers.bias[k], numbers.jacobian[k].T @ force[k]], axis=-1)
     return float(np.abs(np.linalg.solve(numbers.mass[k], terms)).max() + np.abs(numbers.drift[k]).max())
 
@@ -217,14 +217,14 @@ HEAD = (
 
 
 def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Each robot by law and coefficient."""
+    """Yield each robot by law and coefficient."""
     for name in names or ROBOTS:
         for law, coefficients in COEFFICIENTS.items():
             yield from ((name, law, f"{coefficient:g}") for coefficient in coefficients)
 
 
 def cells(about: tuple[str, ...]) -> tuple[str, ...]:
-    """Counts of states. Raises CheckError where one is wrong."""
+    """Return the counts of states. Raises CheckError if one is wrong."""
     name, law, coefficient = about[0], about[1], float(about[2])
     found = verdict(name, coefficient, MANY, law)
     good, total = found.status == Status.OK, len(found.status)

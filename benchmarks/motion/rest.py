@@ -135,7 +135,7 @@ def _moves(robot: Robot) -> tuple[str, str]:
 
 
 def _whole(robot: Robot, values: Array) -> Array:
-    """Of a platform a twist (sample, 6) from its free components (sample, freedom); of a chain as they come."""
+    """Return a platform's twist (sample, 6) from its free components (sample, freedom); a chain's rates unchanged."""
     if robot.mechanism.is_chain:
         return values
     result = np.zeros((*values.shape[:-1], 6))
@@ -240,7 +240,7 @@ def faults(numbers: Setting, force: Array, law: Mapping[str, Any], found: Any) -
 
 
 def rest(size: Size) -> Iterator[Figure]:
-    """Every robot and law: states whose result is wrong although its status is OK, and those that have not settled."""
+    """Count for each robot and law wrong states whose status is OK, and states that have not settled."""
     count = size.designs if size.full else 24
     for name, chosen in ROBOTS.items():
         if name in LONG and not size.full:
@@ -292,7 +292,7 @@ def compared(
 
 
 def tally(numbers: Setting, law: str, first: int = COMPARED) -> Tally:
-    """Of all levels of friction together, of each as many of the `first` states compared as there are.
+    """Count the states of all friction levels, with as many of the `first` states of each compared as there are.
 
     Raises CheckError where a state is wrong although its status is OK, or has other accelerations.
     """
@@ -332,13 +332,13 @@ HEAD = (
 
 
 def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Each robot by choice of joints and law."""
+    """Yield each robot by choice of joints and law."""
     for name in names or ROBOTS:
         yield from itertools.product([name], map(_named, ROBOTS[name]), LAWS)
 
 
 def cells(about: tuple[str, ...]) -> tuple[str, ...]:
-    """States of a row, wrong ones, not settled ones with the reason. Raises CheckError where a state is wrong."""
+    """Return the states of a row, wrong ones, unsettled ones and the reason. Raises CheckError if a state is wrong."""
     name, joints, law = about
     total, unsettled, several, alike, reasons = tally(_states(name, joints), law)
     return str(total), "0", str(alike), f"{several / total:.1%}", f"{unsettled / total:.2%}", " ".join(reasons)

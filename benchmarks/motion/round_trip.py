@@ -63,7 +63,7 @@ def moving(robot: Robot, count: int, seed: int = 9) -> dict[str, Any]:
 
 
 def differences(robot: Robot, law: Mapping[str, Any], count: int) -> tuple[float, float, int]:
-    """Largest difference of forces that come back, of accelerations that do, and how many states count."""
+    """Return the largest differences of recovered forces and of accelerations, and the number of counted states."""
     mechanism, rng, state = robot.mechanism, np.random.default_rng(10), moving(robot, count)
     friction = {"joints": _joints(robot), **law}
     inverse, memory = _inverse(robot, state, friction)
@@ -130,7 +130,7 @@ HEAD = ("robot", "law", "states", "settled", "forces that come back", "accelerat
 
 
 def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Each robot by law."""
+    """Yield each robot by law."""
     return itertools.product(names or LEVELS, LAWS)
 
 

@@ -181,12 +181,12 @@ HEAD = (
 
 
 def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Each robot of the catalogue."""
+    """Yield each robot of the catalogue."""
     yield from ((name,) for name in names or catalog.FAMILIES)
 
 
 def cells(about: tuple[str, ...]) -> tuple[str, ...]:
-    """Counts of states, and the largest errors. Raises CheckError where one is above the estimate."""
+    """Return the counts of states, and the largest errors. Raises CheckError if one is above the estimate."""
     found = near(machine(about[0]), STATES)
     sizes = [float(errors.max(initial=0.0)) for errors in (found.longer, found.exact)]
     for error, what in zip((*sizes, found.others), ("in 64 bits", "in many digits", "by its change"), strict=True):

@@ -72,7 +72,7 @@ def _is_whole(table: Table, row: Row) -> bool:
 
 
 def kept(name: str, table: Table) -> dict[About, Row]:
-    """Rows of a table, those on the page and later ones, which take their place, in the order of the page."""
+    """Return the rows of a table, on the page and later ones, which replace them, in the order of the page."""
     path = FOLDER / f"{name}.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     later = (Row(tuple(about), tuple(cells)) for about, cells in map(json.loads, lines))

@@ -33,7 +33,7 @@ CLOSE = 1e-5
 
 
 def _arm(side: float) -> tuple[Array, Array]:
-    """Base and elbow of an arm at the reference pose, in the plane; the elbow is on the outer side."""
+    """Return base and elbow of an arm at the reference pose, in the plane; the elbow is on the outer side."""
     base = np.array([side * WIDTH, 0.0])
     gap = HOME - base
     reach = float(np.hypot(*gap))
@@ -93,12 +93,12 @@ HEAD = ("left [N m]", "right [N m]", "time [s]", "lowest kept height [m]", "larg
 
 
 def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Each pair of torques."""
+    """Yield each pair of torques."""
     yield from TORQUES
 
 
 def cells(about: tuple[str, ...]) -> tuple[str, ...]:
-    """Differences of positions. Raises CheckError where one is too large."""
+    """Return the differences of positions. Raises CheckError if one is too large."""
     torques, times = [float(x) for x in about], np.linspace(0.0, END, KEPT)
     ours = positions(torques, times)
     difference = float(np.abs(ours - peer_positions(torques, times)).max())

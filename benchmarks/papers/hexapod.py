@@ -38,7 +38,7 @@ CONDITIONS: Mapping[str, tuple[tuple[float, float, float], bool]] = {
 
 
 def load_at(times: np.ndarray) -> np.ndarray:
-    """Moment and force in the axes of the platform (time, 6) of Condition 3."""
+    """Return moment and force in the axes of the platform (time, 6) of Condition 3."""
     s, c = np.sin(times), np.cos(times)
     return np.stack([s, 2 * c, 3 * s, 10 * s, 10 * c, -10 * s], axis=1)
 
@@ -103,7 +103,7 @@ def _unknowns(robot: Robot) -> int:
 
 
 def _beside_the_system(robot: Robot, results: xr.Dataset, name: str) -> float:
-    """Largest difference of the forces from those of the whole system at some instants, relative."""
+    """Return the largest relative difference of the forces from those of the whole system at some instants."""
     gravity, loaded = CONDITIONS[name]
     some = results.isel(time=np.linspace(0, results.sizes["time"] - 1, CHECKED).astype(int)).transpose("time", ...)
     rotation = some["platform_rotation"].values

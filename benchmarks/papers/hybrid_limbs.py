@@ -23,7 +23,7 @@ STRIP = 16
 
 
 def straight_line(robot: Robot) -> tuple[np.ndarray, Moving]:
-    """Times and the straight-line motion of section 9.4."""
+    """Return the times and the straight-line motion of section 9.4."""
     times = np.arange(0.0, PERIOD + STEP / 2, STEP)
     rate = 2 * np.pi / PERIOD
     home, none = np.array(robot.mechanism.platform.home.position), np.zeros((len(times), 3))
@@ -37,7 +37,7 @@ def straight_line(robot: Robot) -> tuple[np.ndarray, Moving]:
 
 
 def straight_lines() -> Outcome:
-    """Torques and joint coordinates of the Delta on its line, and torques of the variant with U and S joints."""
+    """Compute torques and joint coordinates of the Delta on its line, and torques of the variant with U, S joints."""
     robot = catalog.build("delta_3rr2rrr")
     times, moving = straight_line(robot)
     torque = inverse_dynamics(robot, **moving).force
@@ -77,7 +77,7 @@ def _range(torque: np.ndarray) -> str:
 
 
 def _by_hand(robot: Robot) -> float:
-    """-g a (m_p / 3 + 2 m_link + 2 m_rod + m_arm / 2): the arms are horizontal, the rods carry half of themselves."""
+    """Return -g a (m_p / 3 + 2 m_link + 2 m_rod + m_arm / 2): arms horizontal, rods carry half of themselves."""
     limb, values = robot.mechanism.limbs[0], robot.values
     masses = [float(link.inertia.mass) for link in limb.links]
     arm, others = masses[0], sum(masses[1:])
@@ -86,7 +86,7 @@ def _by_hand(robot: Robot) -> float:
 
 
 def times_of_table_1() -> Outcome:
-    """Times of a sample on one core: all of it, and each limb as a task of its own."""
+    """Measure the times of a sample on one core: all of it, and each limb as a separate task."""
     work = delta.work(STRIP, FULL.samples)
     solver = delta.Solver(work, kernel, STRIP)
     delta.check(solver.all(), "compiled kernels")
@@ -112,7 +112,7 @@ def _timed(what: str, printed: float, computed: float) -> Line:
 
 
 def _limb_time(solver: delta.Solver, work: delta.Work, index: int) -> float:
-    """Time of a sample in the stage of one limb [us]."""
+    """Measure the time of a sample in the stage of one limb [us]."""
     stage = next(stage for stage in solver.stages if stage.limb == index)
     values: Values = {"parameters": work.parameters, "gravity": delta.GRAVITY, "motion": work.motion}
     values |= {Indexed("mount", k): mount for k, mount in enumerate(work.mounts)}

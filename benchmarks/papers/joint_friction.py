@@ -50,7 +50,7 @@ IRB_2400 = (
 
 
 def chains() -> Outcome:
-    """Constraint forces and driving torques of both examples, beside the Newton-Euler equations of all bodies."""
+    """Compute the constraint forces and driving torques of both examples, beside all bodies' Newton-Euler equations."""
     lines = []
     for name, gravity in DOWN.items():
         results = compute(Sweep.from_yaml(EXAMPLES / f"{name}.yaml")).isel(design=0)
@@ -83,7 +83,7 @@ def chains() -> Outcome:
 
 
 def _beside_the_system(name: str, gravity: tuple[float, float, float], results: xr.Dataset) -> float:
-    """Largest difference of the torques without friction from those of the whole system, relative."""
+    """Return the largest relative difference of the torques without friction from those of the whole system."""
     robot = catalog.build(name)
     some = results.isel(time=np.linspace(0, results.sizes["time"] - 1, CHECKED).astype(int), friction=0)
     freedoms = np.ones(len(robot.mechanism.freedoms))

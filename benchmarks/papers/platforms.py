@@ -60,7 +60,7 @@ def cubic(height: float, size: float, centre: float) -> Robot:
 
 
 def stiffness(robot: Robot, above: float) -> np.ndarray:
-    """Stiffness (6, 6) of (shift, turn) of a point above the platform, legs of 1 N/m."""
+    """Return the stiffness (6, 6) of (shift, turn) of a point above the platform, legs of 1 N/m."""
     springs = Elasticity.of(robot.mechanism, actuators={"all": 1.0})
     home = np.array(robot.mechanism.platform.home.position, dtype=float)
     compliance = cartesian_stiffness(robot, springs, position=home).compliance
@@ -72,7 +72,7 @@ def stiffness(robot: Robot, above: float) -> np.ndarray:
 
 
 def cubic_platforms() -> Outcome:
-    """Stiffness matrices of cubic platforms, and strokes of a platform for a given mobility."""
+    """Compute stiffness matrices of cubic platforms, and strokes of a platform for a given mobility."""
     lines = []
     for name, (height, size, centre, above), printed in CUBIC:
         own = stiffness(cubic(height, size, centre), above)
@@ -135,7 +135,7 @@ def five_bars() -> Outcome:
 
 
 def inscribed(near: float, far: float, half: float) -> tuple[float, float]:
-    """Radius and place of the maximal inscribed circle of a symmetric five-bar robot, elbows outside."""
+    """Return radius and place of the maximal inscribed circle of a symmetric five-bar robot, elbows outside."""
     inner = abs(near - far)
     radius = (near + far - inner) / 2.0
     if near + half >= far:

@@ -69,7 +69,7 @@ def panels(title: str, count: int) -> tuple[Figure, list[Axes]]:
 
 
 def label(axes: Axes, ylabel: str, title: str) -> None:
-    """Labels of a curve over time."""
+    """Label a curve over time."""
     axes.set(xlabel="time [s]", ylabel=ylabel)
     axes.set_title(title, fontsize=9)
     axes.grid(color="#dddddd", linewidth=0.6)
@@ -77,7 +77,7 @@ def label(axes: Axes, ylabel: str, title: str) -> None:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """As a small picture: the colours of a drawing fit into a palette."""
+    """Save a figure as a small picture: the colours of a drawing fit into a palette."""
     path.parent.mkdir(parents=True, exist_ok=True)
     buffer = BytesIO()
     figure.savefig(buffer, dpi=DPI, format="png")

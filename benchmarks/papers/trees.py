@@ -24,7 +24,7 @@ ELEMENTWISE = ("planar_3r", "ur5e", "iiwa14", "palletiser", "irb6")
 
 
 def rocker() -> Outcome:
-    """M[2][1] for 5 sin t in both units by all methods; the rank of M."""
+    """Compute M[2][1] for 5 sin t in both units by all methods, and the rank of M."""
     robot, times = catalog.build("rover_rocker"), np.arange(0.0, 10.0 + 0.005, 0.01)
     lines = []
     for unit, size in (("radians", 5.0), ("degrees", np.deg2rad(5.0))):
@@ -82,7 +82,7 @@ def _printed(robot: Robot, q: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
 
 
 def elements() -> Outcome:
-    """Time of whole matrices and of their longest element, of trees and closed chains; where tasks of elements pay."""
+    """Measure whole matrices and their longest element, of trees and closed chains; find where element tasks pay."""
     lines = []
     for name in ELEMENTWISE:
         robot = catalog.build(name)

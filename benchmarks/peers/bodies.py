@@ -94,12 +94,12 @@ class Skeleton:
         return len(self.bodies)
 
     def tree_order(self, values: Array) -> Array:
-        """Values (sample, limb, joint) in the order of the bodies, (sample, body)."""
+        """Return the values (sample, limb, joint) in the order of the bodies, (sample, body)."""
         limbs, joints = ([getattr(body, name) for body in self.bodies] for name in ("limb", "joint"))
         return np.ascontiguousarray(values[:, limbs, joints])
 
     def motion(self, robot: Any, states: Any) -> tuple[Array, Array, Array]:
-        """Positions, rates and accelerations of all joints of the tree (sample, body), by inverse kinematics."""
+        """Return positions, rates and accelerations of all tree joints (sample, body), by inverse kinematics."""
         found: InverseKinematics = inverse_kinematics(robot, **states)
         return tuple(self.tree_order(each) for each in found[:3])  # type: ignore[return-value]
 

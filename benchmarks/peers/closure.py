@@ -38,7 +38,7 @@ class Target:
 
     @classmethod
     def of(cls, states: dict[str, Array]) -> Target:
-        """From states as functions of `tasks` take them."""
+        """Return the target from states in the form that functions of `tasks` take."""
         names = ("position", "rotation", "twist", "acceleration")
         return cls(*(np.ascontiguousarray(np.moveaxis(states[name], 0, -1)) for name in names))
 
@@ -104,20 +104,20 @@ class Closure:
         self.chosen = self._independent(every, rows) + self.free
 
     def forces(self, target: Target, q: Array | None, rnea: Rnea) -> Array:
-        """Actuator forces (sample, actuator): the whole job, or what is left with joint positions q (body, sample)."""
+        """Return actuator forces (sample, actuator): the whole job, or the rest at joint positions q (body, sample)."""
         if q is None:
             q = self.close(target)
         qd, qdd, unit = self.motion(target, q)
         return self.projected(rnea(np.ascontiguousarray(q.T), qd, qdd), unit)
 
     def projected(self, torque: Array, unit: Array) -> Array:
-        """Actuator forces (sample, actuator) from torques of the tree, and unit rates (sample, body, freedom)."""
+        """Return actuator forces (sample, actuator) from tree torques and unit rates (sample, body, freedom)."""
         wrench = np.matmul(unit.swapaxes(1, 2), torque[..., None])
         jacobian = unit[:, list(self.skeleton.motors)]
         return np.asarray(np.linalg.solve(jacobian.swapaxes(1, 2), wrench)[..., 0])
 
     def close(self, target: Target) -> Array:
-        """Joint positions (body, sample) by Newton steps from the reference pose. Raises ValueError where they fail."""
+        """Return joint positions (body, sample) by Newton from the reference pose. Raises ValueError on failure."""
         q = np.zeros((self.skeleton.size, target.position.shape[1]))
         for _ in range(STEPS):
             at = placed(self.skeleton, q)
@@ -229,7 +229,7 @@ class Closure:
                 row[joint] = sign * (moved[kind] if kind < 3 else (normals[kind] * spin).sum(axis=0))
 
     def drift(self, at: Placed) -> Array:
-        """Second derivatives (row, sample) of the rows while all rates stay as they are."""
+        """Return the second derivatives (row, sample) of the rows at constant rates."""
         parts = []
         for cut in self.skeleton.cuts:
             (_, axes_a), (_, axes_b) = _end(at, cut.a, cut.at_a), _end(at, cut.b, cut.at_b)
@@ -246,7 +246,7 @@ class Closure:
         return found
 
     def _sides(self, a: int, b: int) -> Iterator[tuple[int, float]]:
-        """Joints that move one side of a cut alone; those that move both do not change it."""
+        """Yield the joints that move only one side of a cut; a joint that moves both does not change it."""
         yield from ((k, 1.0) for k in self.up[a] if k not in self.up[b])
         yield from ((k, -1.0) for k in self.up[b] if k not in self.up[a])
 
@@ -273,19 +273,19 @@ def _arm(rotation: Array, position: Array) -> Array:
 
 
 def _end(at: Placed, body: int, frame: Pose) -> tuple[Array, Array]:
-    """Origin (3, sample) and axes (3, 3, sample) of a frame on a body."""
+    """Return the origin (3, sample) and axes (3, 3, sample) of a frame on a body."""
     rotation = at.rotation[body]
     return at.origin[body] + _arm(rotation, frame.position), np.matmul(frame.rotation.T, rotation)
 
 
 def _pulled(at: Placed, body: int, frame: Pose) -> Array:
-    """Acceleration of the origin of a frame on a body."""
+    """Return the acceleration of the origin of a frame on a body."""
     arm, omega = _arm(at.rotation[body], frame.position), at.omega[body]
     return at.acceleration[body] + _cross(at.alpha[body], arm) + _cross(omega, _cross(omega, arm))
 
 
 def _tilt(at: Placed, a: int, b: int, e_a: Array, e_b: Array) -> Array:
-    """Second derivative of the cosine between an axis on one body and an axis on another."""
+    """Return the second derivative of the cosine between an axis on one body and an axis on another."""
     omega_a, omega_b = at.omega[a], at.omega[b]
     change = _cross(_cross(omega_a, e_a), e_b) + _cross(e_a, _cross(omega_b, e_b))
     turn = (at.alpha[a] - at.alpha[b]) * _cross(e_a, e_b) + (omega_a - omega_b) * change

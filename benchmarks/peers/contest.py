@@ -41,7 +41,7 @@ class Contest:
     tolerance: float = TOLERANCE
 
     def figures(self, size: Size) -> Iterator[Figure]:
-        """Times of all ways and ratios to ours. Raises CheckError where results differ."""
+        """Measure the times of all ways and their ratios to limbsweep's. Raises CheckError if results differ."""
         errors = self.differences()
         for name, error in errors.items():
             require(
@@ -56,7 +56,7 @@ class Contest:
             yield Figure(f"{self.name}: {name}, over {OURS}", seconds[name] / seconds[OURS], "x")
 
     def differences(self) -> dict[str, float]:
-        """Largest difference of each other result from ours, relative to the largest value."""
+        """Return the largest difference of each other result from limbsweep's, relative to the largest value."""
         mine = self.ours.result(self.ours.run())
         largest = np.abs(mine).max()
         theirs = {name: other.result(other.run()) for name, other in self.others.items()}
@@ -64,13 +64,13 @@ class Contest:
 
 
 def repeated(values: Array, size: int) -> Array:
-    """Samples (..., sample) again and again, as many as make a call of our kernels long for `size` numbers a sample."""
+    """Return samples (..., sample), repeated until a call of limbsweep's kernels at `size` numbers each is long."""
     times = max(1, NUMBERS // (size * values.shape[-1]))
     return np.ascontiguousarray(np.concatenate([values] * times, axis=-1))
 
 
 def times(entries: Mapping[str, Entry], size: Size) -> dict[str, float]:
-    """Best CPU seconds of one unit of each; every round has all of them, until each has had its time."""
+    """Return the best CPU seconds of one unit of each; every round has all of them, until each has had its time."""
     best, spent, rounds = dict.fromkeys(entries, np.inf), dict.fromkeys(entries, 0.0), 0
     left = set(entries)
     while left:
@@ -84,7 +84,7 @@ def times(entries: Mapping[str, Entry], size: Size) -> dict[str, float]:
 
 
 def _seconds(run: Callable[[], Any]) -> float:
-    """Seconds of all cores of this process: what others do on the machine does not count, nor would a second thread."""
+    """Return CPU seconds of this process on all cores: others on the machine do not count, nor does a second thread."""
     start = time.process_time()
     run()
     return time.process_time() - start

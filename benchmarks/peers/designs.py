@@ -54,7 +54,7 @@ def figures(size: Size) -> Iterator[Figure]:
 
 
 def contest(count: int, few: int, samples: int) -> Contest:
-    """`count` designs by us, `few` of them by others."""
+    """Compare `count` designs by limbsweep with `few` of them by others."""
     work = delta.work(count, samples)
     chosen = np.linspace(0, count - 1, few).astype(int)
     values = delta.design_values(work.family, count)

@@ -50,7 +50,7 @@ class Tree:
         return added
 
     def numbers(self, skeleton: Skeleton) -> Any:
-        """Another design of the same mechanism, as `change` takes it."""
+        """Return the numbers of another design of the same mechanism, as `change` takes them."""
         return skeleton
 
     def change(self, numbers: Any) -> None:
@@ -58,7 +58,7 @@ class Tree:
         self.__init__(numbers, self.gravity)  # type: ignore[misc]
 
     def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Joint torques."""
+        """Return the joint torques."""
         plant, context, forces = self.plant, self.context, self.forces
         state, change = self._inner(np.concatenate([q, qd], axis=1)), self._inner(qdd)
         result = np.empty(q.shape)
@@ -69,7 +69,7 @@ class Tree:
         return result[:, self.order]
 
     def inertia_matrix(self, q: Array) -> Array:
-        """Inertia matrices (sample, body, body)."""
+        """Return the inertia matrices (sample, body, body)."""
         plant, context, place = self.plant, self.context, self._inner(q)
         result = np.empty((*q.shape, q.shape[1]))
         for k in range(len(q)):
@@ -78,7 +78,7 @@ class Tree:
         return result[:, self.order][:, :, self.order]
 
     def _inner(self, values: Array) -> Array:
-        """From the order of the bodies to Drake's, in each group of as many columns as there are joints."""
+        """Reorder columns from bodies to Drake's order, in each group of as many columns as there are joints."""
         count = len(self.order)
         result = np.empty_like(values)
         for start in range(0, values.shape[1], count):

@@ -144,5 +144,5 @@ OF_PINOCCHIO = tuple(engine.name for engine in ENGINES if engine.needs == "pinoc
 
 
 def able(job: str) -> Iterator[Engine]:
-    """Engines that are here and can do a job on trees."""
+    """Yield the installed engines that can do a job on trees."""
     return (engine for engine in ENGINES if job in engine.ways and engine.here)

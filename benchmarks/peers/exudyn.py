@@ -29,7 +29,7 @@ class Tree:
         self.solver = initialised(self.system)
 
     def numbers(self, skeleton: Skeleton) -> Any:
-        """Another design of the same mechanism, as `change` takes it."""
+        """Return the numbers of another design of the same mechanism, as `change` takes them."""
         return skeleton
 
     def change(self, numbers: Any) -> None:
@@ -37,12 +37,12 @@ class Tree:
         self.__init__(numbers, self.gravity)  # type: ignore[misc]
 
     def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Joint torques."""
+        """Return the joint torques."""
         matrices, forces = self._terms(q, qd)
         return np.asarray(np.matmul(matrices, qdd[..., None])[..., 0] - forces)
 
     def inertia_matrix(self, q: Array) -> Array:
-        """Inertia matrices (sample, body, body)."""
+        """Return the inertia matrices (sample, body, body)."""
         system, solver, data = self.system, self.solver, self.system.systemData
         result = np.empty((*q.shape, q.shape[1]))
         for k in range(len(q)):
@@ -52,12 +52,12 @@ class Tree:
         return result
 
     def terms(self, q: Array, qd: Array) -> tuple[Array, Array]:
-        """Inertia matrices (sample, body, body) and bias (sample, body) of the tree."""
+        """Return the inertia matrices (sample, body, body) and bias (sample, body) of the tree."""
         matrices, forces = self._terms(q, qd)
         return matrices, -forces
 
     def rollout(self, q: Array, qd: Array, step: float, steps: int) -> Array:
-        """Positions (sample, body) after steps [s] of Runge and Kutta's method of order four, without forces."""
+        """Return positions (sample, body) after steps [s] of the Runge-Kutta method of order four, without forces."""
         settings = _settings()
         settings.timeIntegration.numberOfSteps, settings.timeIntegration.endTime = steps, steps * step
         system, data, result = self.system, self.system.systemData, np.empty(q.shape)
@@ -69,7 +69,7 @@ class Tree:
         return result
 
     def _terms(self, q: Array, qd: Array) -> tuple[Array, Array]:
-        """Inertia matrices (sample, body, body), and forces on the right side of the equations (sample, body)."""
+        """Return inertia matrices (sample, body, body), and the forces on the equations' right side (sample, body)."""
         system, solver, data, count = self.system, self.solver, self.system.systemData, q.shape[1]
         matrices, forces = np.empty((*q.shape, count)), np.empty(q.shape)
         for k in range(len(q)):

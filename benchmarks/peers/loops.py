@@ -63,11 +63,11 @@ class Setting:
         _, self.motion = moving_input(self.robot, cast(Moving, self.states))
 
     def repeated(self, values: Array) -> Array:
-        """Samples (..., sample) as often as our kernels are quickest with."""
+        """Return samples (..., sample), repeated to the number at which limbsweep's kernels are fastest."""
         return repeated(values, len(self.robot.mechanism.freedoms) + 6)
 
     def trees(self, job: str) -> Iterator[tuple[str, Any, str]]:
-        """Engines that can do a job on the tree: name, tree, way."""
+        """Yield the engines that can do a job on the tree: name, tree, way."""
         for engine in able(job):
             yield engine.name, engine.tree(self.skeleton, GRAVITY), engine.ways[job]
 
@@ -149,7 +149,7 @@ def _in_world(found: Array, turns: Array) -> Array:
 
 
 def forward_dynamics(name: str, setting: Setting) -> Contest:
-    """Accelerations of the platform from forces of actuators; engines are given joint positions and rates."""
+    """Compare the platform's accelerations from actuator forces; engines are given joint positions and rates."""
     robot, model = setting.robot, Model(setting.robot, GRAVITY)
     job = Job(robot, setting.motion, statics=False)
     job()

@@ -38,7 +38,7 @@ class Tree:
         self.data = mujoco.MjData(self.model)
 
     def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Joint torques."""
+        """Return the joint torques."""
         result, model, data = np.empty(q.shape), self.model, self.data
         place, speed, change, torque = data.qpos, data.qvel, data.qacc, data.qfrc_inverse
         for k in range(len(q)):
@@ -48,7 +48,7 @@ class Tree:
         return result
 
     def inertia_matrix(self, q: Array) -> Array:
-        """Inertia matrices (sample, body, body)."""
+        """Return the inertia matrices (sample, body, body)."""
         result, model, data = np.zeros((*q.shape, q.shape[1])), self.model, self.data
         place = data.qpos
         for k in range(len(q)):
@@ -60,7 +60,7 @@ class Tree:
         return result
 
     def forward_dynamics(self, q: Array, qd: Array, torque: Array) -> Array:
-        """Joint accelerations: one step of `rollout` for each sample."""
+        """Return the joint accelerations: one step of `rollout` for each sample."""
         count, size = q.shape
         state = np.concatenate([np.zeros((count, 1)), q, qd], axis=1)
         applied = torque[:, None, :]
@@ -70,7 +70,7 @@ class Tree:
         return np.asarray(after[:, 0, 1 + size : 1 + 2 * size] - qd)
 
     def numbers(self, skeleton: Skeleton) -> Any:
-        """Another design of the same mechanism, as `change` takes it: arrays of a model that is made of it."""
+        """Return the numbers of another design of the same mechanism, as `change` takes them: arrays of its model."""
         made = _spec(skeleton, self.model.opt.gravity).compile()
         return {name: getattr(made, name).copy() for name in OF_DESIGN}
 
@@ -81,7 +81,7 @@ class Tree:
         mujoco.mj_setConst(self.model, self.data)
 
     def closed_loops(self, closure: Closure) -> Any:
-        """A function of q, qd (sample, body) and forces (sample, actuator) that gives accelerations of the freedoms.
+        """Return a function of q, qd (sample, body), forces (sample, actuator) for accelerations of the freedoms.
 
         MuJoCo's equality constraints are springs, so closures are not left to it.
         """
@@ -92,7 +92,7 @@ class Tree:
         return run
 
     def terms(self, q: Array, qd: Array) -> tuple[Array, Array]:
-        """Inertia matrices (sample, body, body) and bias (sample, body) of the tree."""
+        """Return the inertia matrices (sample, body, body) and bias (sample, body) of the tree."""
         model, data, matrices, bias = self.model, self.data, np.zeros((*q.shape, q.shape[1])), np.empty(q.shape)
         for k in range(len(q)):
             data.qpos[:], data.qvel[:] = q[k], qd[k]
@@ -103,7 +103,7 @@ class Tree:
         return matrices, bias
 
     def rollout(self, q: Array, qd: Array, step: float, steps: int) -> Array:
-        """Positions (sample, body) after steps [s] of Runge and Kutta's method of order four, without forces."""
+        """Return positions (sample, body) after steps [s] of the Runge-Kutta method of order four, without forces."""
         count, size = q.shape
         before = self.model.opt.timestep, self.model.opt.integrator
         self.model.opt.timestep, self.model.opt.integrator = step, mujoco.mjtIntegrator.mjINT_RK4
@@ -114,7 +114,7 @@ class Tree:
         return np.asarray(after[:, -1, 1 : 1 + size])
 
     def reactions(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """(moment, force) on every body by its parent (sample, body, 6), at its joint, world axes."""
+        """Return (moment, force) on each body by its parent (sample, body, 6), at its joint, world axes."""
         model, data, roots = self.model, self.data, 1 + _roots(self.skeleton)
         place, speed, change = data.qpos, data.qvel, data.qacc
         loads, anchors, centres = np.empty((*q.shape, 6)), np.empty((*q.shape, 3)), np.empty((*q.shape, 3))
@@ -160,7 +160,7 @@ class ClosedLoops:
         self.data = mujoco.MjData(self.model)
 
     def rollout(self, q: Array, force: Array, step: float, steps: int) -> Array:
-        """Positions of the platform (sample, 3) after steps [s] from rest at q (body,); forces (sample, actuator)."""
+        """Return platform positions (sample, 3) after steps [s] from rest at q (body,); forces (sample, actuator)."""
         model, count = self.model, len(force)
         model.opt.timestep = step
         model.eq_solref[:] = [self.STIFF * step, 1.0]

@@ -34,26 +34,26 @@ class Tree:
         self.model.appendBodyToJoint(joint, inertia(body), pin.SE3.Identity())
 
     def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Joint torques; in Fortran order, as the transposes have it, nothing is copied on the way."""
+        """Return the joint torques; in Fortran order, as in the transposes, nothing is copied on the way."""
         torque = self._buffer(q)
         pin.rneaInParallel(1, self.pool, q.T, qd.T, qdd.T, torque.T)
         return torque
 
     def forward_dynamics(self, q: Array, qd: Array, torque: Array) -> Array:
-        """Joint accelerations by the articulated-body algorithm."""
+        """Return the joint accelerations by the articulated-body algorithm."""
         found = self._buffer(q)
         pin.abaInParallel(1, self.pool, q.T, qd.T, torque.T, found.T)
         return found
 
     def inertia_matrix(self, q: Array) -> Array:
-        """Upper triangles of the inertia matrices (sample, body, body) by composite rigid bodies."""
+        """Return the upper triangles of the inertia matrices (sample, body, body) by composite rigid bodies."""
         result, model, data = np.empty((*q.shape, q.shape[1])), self.model, self.data
         for k, row in enumerate(q):
             result[k] = pin.crba(model, data, row)
         return result
 
     def reactions(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """(force, moment) on every body by its parent (sample, body, 6), at its joint, in the axes of the body."""
+        """Return (force, moment) on each body by its parent (sample, body, 6), at its joint, in the body's axes."""
         result, model, data = np.empty((*q.shape, 6)), self.model, self.data
         for k, (place, speed, change) in enumerate(zip(q, qd, qdd, strict=True)):
             pin.rnea(model, data, place, speed, change)
@@ -61,7 +61,7 @@ class Tree:
         return result
 
     def numbers(self, skeleton: Skeleton) -> Any:
-        """Another design of the same mechanism, as `change` takes it."""
+        """Return the numbers of another design of the same mechanism, as `change` takes them."""
         return [(se3(body.at), inertia(body)) for body in skeleton.bodies]
 
     def change(self, numbers: Any) -> None:
@@ -72,7 +72,7 @@ class Tree:
         self.pool = pin.ModelPool(self.model, 1)
 
     def closed_loops(self, closure: Closure) -> Any:
-        """A function of q, qd (sample, body) and forces (sample, actuator) that gives accelerations of the freedoms."""
+        """Return a function of q, qd (sample, body), forces (sample, actuator) for accelerations of the freedoms."""
         constraints, data = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
         for cut in self.skeleton.cuts:
             for along in (0.1, -0.1):  # two points of the axis: one row too many, which the proximal steps can take
@@ -107,5 +107,5 @@ def se3(pose: Pose) -> Any:
 
 
 def inertia(body: Body) -> Any:
-    """Mass, centre and tensor of a body."""
+    """Return mass, centre and tensor of a body."""
     return pin.Inertia(body.mass, body.centre, body.tensor)

@@ -43,7 +43,7 @@ def figures(size: Size) -> Iterator[Figure]:
 
 
 def contest(count: int, few: int, samples: int) -> Contest:
-    """`count` sets by us, the first `few` of them by others."""
+    """Compare `count` sets by limbsweep with the first `few` of them by others."""
     mine = _Ours(count, samples)
     ours = Entry(
         mine, count, f"{count} sets x {samples} samples, inverse dynamics once, compiled", lambda all_: all_[:few]
@@ -105,7 +105,7 @@ class _Theirs:
         return np.concatenate(parts)
 
     def _metrics(self, part: slice, force: Array, velocity: Array) -> Array:
-        """Peak and root mean square (set, metric, actuator) of some sets."""
+        """Return the peak and root mean square (set, metric, actuator) of some sets."""
         own, size = {name: values[part] for name, values in self.of.items()}, np.abs(velocity)
         dry = own["coulomb"] + (own["static"] - own["coulomb"]) * np.exp(-((size / own["stribeck_velocity"]) ** 2))
         total = np.sign(velocity) * dry

@@ -9,7 +9,7 @@ from benchmarks.peers.engines import ENGINES
 
 
 def figures(size: Size) -> Iterator[Figure]:
-    """Jobs on trees, on closed loops, on many designs and on many friction sets. Raises CheckError."""
+    """Measure jobs on trees, on closed loops, on many designs and on many friction sets. Raises CheckError."""
     for engine in ENGINES:
         if not engine.here:
             yield Figure(f"{engine.name}, not measured", None, "", f"needs {engine.missing}")

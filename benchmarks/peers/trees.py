@@ -59,13 +59,13 @@ class Setting:
         self.states = self.motion.shape[-1]
 
     def ours(self, values: Array) -> Array:
-        """From the order of the bodies to that of the links, (sample, body, ...)."""
+        """Reorder values from the bodies to the links, (sample, body, ...)."""
         result = np.empty_like(values)
         result[:, self.order] = values
         return result
 
     def trees(self, job: str) -> Iterator[tuple[str, Any, str]]:
-        """Engines that can do a job: name, tree, way."""
+        """Yield the engines that can do a job: name, tree, way."""
         for engine in able(job):
             yield engine.name, engine.tree(self.skeleton, GRAVITY), engine.ways[job]
 
@@ -80,7 +80,7 @@ def figures(size: Size) -> Iterator[Figure]:
 
 
 def inverse_dynamics(name: str, setting: Setting) -> Contest:
-    """Torques of all joints."""
+    """Compare the torques of all joints."""
     job, count = Job(setting.robot, setting.motion, statics=False), setting.count
     mine = Entry(job, job.states, "compiled kernels", lambda _: job.values["force"][0, :, :count].T)
     others = {
@@ -115,7 +115,7 @@ def inertia_matrix(name: str, setting: Setting) -> Contest:
 
 
 def forward_dynamics(name: str, setting: Setting) -> Contest:
-    """Accelerations of all joints; the torques are those of known accelerations, so an error here is of both ways."""
+    """Compare joint accelerations; torques come from known accelerations, so that an error may be of either way."""
     job, count, size = Job(setting.robot, setting.motion, statics=False), setting.count, setting.skeleton.size
     job()
     system, force = MotionSystem.of(setting.robot, None, GRAVITY), np.array(job.values["force"][0])

@@ -15,7 +15,7 @@ LENGTHS = tuple(1 << power for power in (16, 17, 18, 19, 20))
 
 
 def blocks(size: Size) -> Iterator[Figure]:
-    """Runs with metrics only in blocks of several lengths, in both granularities, against the kernels in all threads.
+    """Time runs with metrics only in blocks of several lengths, both granularities, against kernels in all threads.
 
     Raises CheckError for a wrong metric.
     """

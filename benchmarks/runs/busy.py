@@ -91,7 +91,7 @@ class Parts:
         return cls(first, middle / len(limbs), last)
 
     def total(self, limbs: int) -> float:
-        """Seconds of a block."""
+        """Return the seconds of a block."""
         return self.root + limbs * self.limb + self.last
 
     def scaled(self, seconds: float, limbs: int) -> Parts:
@@ -142,7 +142,7 @@ def _measured(size: Size) -> tuple[Parts, int]:
 def _large(
     parts: Parts, limbs: int, size: Size, blocks: tuple[float, int, Granularity]
 ) -> Generator[Figure, None, tuple[float, float]]:
-    """Busy threads of the large cluster; returns the seconds of the coordinator for a block, the scheduler for a task.
+    """Measure busy threads of the large cluster; return coordinator seconds per block, scheduler seconds per task.
 
     blocks: seconds of one, how many for each thread, and what tasks they are.
     """
@@ -171,7 +171,7 @@ def _on_paper(block: float, task: float) -> Iterator[Figure]:
 
 
 def _limbs_on_paper(block: float, task: float, tasks: int) -> Iterator[Figure]:
-    """The shortest blocks whose limb tasks keep clusters busy: coordinator and scheduler compute half of the time."""
+    """Compute the shortest blocks whose limb tasks keep clusters busy, at half load of coordinator and scheduler."""
     for cores in PAPER:
         seconds = 2.0 * cores * max(block, task * tasks)
         what = f"shortest blocks of {tasks} tasks that keep all cores busy, by {1e3 * max(block, task * tasks):.2g} ms"
@@ -179,7 +179,7 @@ def _limbs_on_paper(block: float, task: float, tasks: int) -> Iterator[Figure]:
 
 
 def _sweeps(threads: int, size: Size) -> Iterator[Figure]:
-    """Into how many blocks and tasks large sweeps of a Delta are cut, without a run."""
+    """Count the blocks and tasks into which large sweeps of a Delta are cut, without a run."""
     for samples in SAMPLES if size.full else SAMPLES[:1]:
         made = plan(Sweep.from_text(text(1000, samples // 10**6, 1001, series=False)))
         seconds = made.work.computing / made.blocks

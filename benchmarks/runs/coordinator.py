@@ -49,7 +49,7 @@ THREADS = 5
 
 
 def coordinator(size: Size) -> Iterator[Figure]:
-    """Blocks a second in both granularities; memory of coordinator and scheduler for each block in flight."""
+    """Measure blocks per second in both granularities; memory of coordinator and scheduler per block in flight."""
     workers, blocks = (40, 2000) if size.full else (2, 40)
     with light_cluster(workers) as address, connect(ClusterConfig.of("address", address=address)) as client:
         assert client is not None
@@ -102,7 +102,7 @@ def _receipt(index: int, *arguments: Any) -> Receipt:
 
 
 def _drive(made: Plan, client: Any, granularity: Granularity) -> float:
-    """Seconds for all blocks of a plan. Raises CheckError where one is missing."""
+    """Return the seconds for all blocks of a plan. Raises CheckError if one is missing."""
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
         path = locate(Path(folder) / "run.zarr")
         create_store(made, path)
@@ -142,12 +142,12 @@ class _Instant(InProcessExecutor):
 
 
 def _busy(client: Any) -> NDArray[np.float64]:
-    """Seconds that the processes of coordinator and scheduler have computed (2,)."""
+    """Return the seconds that the processes of coordinator and scheduler have computed (2,)."""
     return np.array([time.process_time(), client.run_on_scheduler(time.process_time)])
 
 
 def _pending(client: Any, blocks: int) -> Iterator[Figure]:
-    """Memory for each block that is on its way, its tasks waiting for one that does not end soon."""
+    """Measure the memory per block in flight, with tasks that wait for one that does not end soon."""
     made = many_blocks(blocks)
     before = _resident(), client.run_on_scheduler(_resident)
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:

@@ -128,7 +128,7 @@ DECIDED: dict[str, dict[str, Any]] = {
 
 
 def features(size: Size) -> Iterator[Figure]:
-    """Whole runs, everything but compiling included, over the run without; then calls of forward dynamics.
+    """Time whole runs, without compiling, relative to the run without features; then calls of forward dynamics.
 
     Arms with a free joint are beside the same arm whose joint is given, and four motors beside least squares.
     """
@@ -151,7 +151,7 @@ def features(size: Size) -> Iterator[Figure]:
 
 
 def _four_motors(size: Size) -> Iterator[Figure]:
-    """Ways to share the forces of a Delta with a motor more than it needs, beside least squares."""
+    """Time the ways to share the forces of a Delta with a redundant motor, relative to least squares."""
     designs = 4000 if size.full else 2
     four = SWEEP | {"robot": "delta_4rr2rrr"}
     plain = _seconds(four, designs, size)
@@ -190,7 +190,7 @@ def _elastic_states(size: Size) -> Iterator[Figure]:
 
 
 def _shared_loads(size: Size) -> Iterator[Figure]:
-    """Accelerations under friction from reactions that statics leaves open: by stiffness over the least norm."""
+    """Compare accelerations under friction of statically indeterminate reactions: by stiffness over the least norm."""
     states, robot = 20_000 if size.full else 50, catalog.build("five_bar")
     position = np.zeros((states, 3))
     position[:, ::2] = np.random.default_rng(1).uniform((-0.1, -0.7), (0.1, -0.5), (states, 2))
@@ -215,7 +215,7 @@ def _shared_loads(size: Size) -> Iterator[Figure]:
 
 
 def _redundant(size: Size) -> Iterator[Figure]:
-    """Runs of the arm in a plane, whose free joint is given, and of what decides it."""
+    """Time runs of the arm in a plane, with its free joint given, or resolved by various criteria."""
     designs, plain = 400 if size.full else 2, np.nan
     for name, decides in {"": {}, **DECIDED}.items():
         platform = PLANAR["platform"] | {"redundancy": {"joints": ["arm.2"], **decides}}
@@ -238,7 +238,7 @@ def _seconds(
     parameter: str = "upper_arm",
     span: tuple[float, float] = (0.38, 0.4),
 ) -> float:
-    """Best wall time of a whole run, whose kernels are compiled; of a quick one the first."""
+    """Return the best wall time of a whole run, with compiled kernels; for a quick one the first time."""
     lengths = {parameter: {"values": np.linspace(*span, designs).tolist()}}
     sweep = Sweep.from_dict({**content, "design": {"grid": lengths}})
     if size.full:

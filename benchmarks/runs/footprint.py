@@ -22,7 +22,7 @@ KILOBYTE = 1024
 
 
 def footprint(text: str, granularity: Granularity = "limb") -> dict[str, float]:
-    """Bytes at the peak, `coordinator` and `worker`, for the sweep of this text on a local cluster of one worker.
+    """Return the peak bytes, `coordinator` and `worker`, for this text's sweep on a local cluster of one worker.
 
     `seconds` are those from the cluster being there to the end. Raises CalledProcessError where the run fails; its
     message is on stderr.
@@ -53,7 +53,7 @@ def _measure(file: Path, granularity: Granularity) -> dict[str, float]:
 
 
 def _own_peak() -> int:
-    """Bytes at the peak of this program; what the system counts for the process has the program before it in it."""
+    """Return this program's peak bytes; the system's count for the process includes the program before it."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * KILOBYTE
 

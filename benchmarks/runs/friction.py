@@ -48,7 +48,7 @@ friction:
 
 
 def sets(size: Size) -> Iterator[Figure]:
-    """A run with many friction sets beside one without friction, whole, in this process; and what one set adds."""
+    """Time a run with many friction sets and one without friction, whole, in this process; and what one set adds."""
     count = 10_000 if size.full else 50
     with_friction, without = (Sweep.from_text(TEXT.format(friction=each)) for each in (FRICTION % count, ""))
     seconds = {}
@@ -73,7 +73,7 @@ def _run(sweep: Sweep) -> None:
 
 
 def coupled(size: Size) -> Iterator[Figure]:
-    """Inverse dynamics with friction in all joints, of constant load and of loads from the joints' reactions."""
+    """Time inverse dynamics with friction in all joints, with constant load and with loads from joint reactions."""
     count = 20_000 if size.full else 64
     for name in ROBOTS:
         robot = catalog.build(name)

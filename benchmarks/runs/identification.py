@@ -38,7 +38,7 @@ split: {{validation: 0.1, test: 0.2}}
 
 
 def dataset(size: Size) -> Iterator[Figure]:
-    """Robots x 10 trajectories x 2000 samples, measured and clean; then one of them identified, to see that it is data.
+    """Make robots x 10 trajectories x 2000 samples, measured and clean; then identify one, to see that it is data.
 
     Raises CheckError where a sample failed, or the parameters found are not the true ones within what noise allows.
     """

@@ -46,7 +46,7 @@ class Setting:
 
 
 def efficiency(size: Size) -> Iterator[Figure]:
-    """A run with metrics only, in each granularity and in a single thread, against the kernels."""
+    """Measure a run with metrics only, in each granularity and in a single thread, against the kernels."""
     cores = surroundings()["cores"]
     sweep = Sweep.from_text(text(100, 100, 10_001, series=False) if size.full else text(3, 4, 5001, series=False))
     what = f"{plan(sweep).samples:,} samples in {plan(sweep).blocks} blocks, from the cluster being there to the end"
@@ -67,7 +67,7 @@ def efficiency(size: Size) -> Iterator[Figure]:
 
 
 def _shares(watch: Stopwatch, ideal: float, now: float) -> Iterator[Figure]:
-    """A run against the best of the kernels and against kernels in all threads just before, under the same load."""
+    """Compare a run with the best of the kernels, and with kernels in all threads just before, under equal load."""
     yield Figure("  efficiency", 100.0 * watch.whole / ideal, "%", "kernel time over wall time x threads")
     yield Figure("  efficiency when steady", 100.0 * watch.steady / ideal, "%", "first block done to last block done")
     remark = f"kernels in all threads just before: {now * 1e-6:.3g} million samples/s"
@@ -75,13 +75,13 @@ def _shares(watch: Stopwatch, ideal: float, now: float) -> Iterator[Figure]:
 
 
 def kernel_seconds(size: Size) -> float:
-    """Time of the kernels for one sample on one core [s]."""
+    """Return the time of the kernels for one sample on one core [s]."""
     solver = _solver(size)
     return best(solver.sweep, size.repeats) / solver.work.count
 
 
 def _kernels_at_once(size: Size, threads: int) -> float:
-    """Samples a second of kernels alone in some threads at once, not the best but as the machine is now."""
+    """Return the samples per second of kernels alone in some threads: on the machine as it is now, not the best."""
     solvers = [_solver(size) for _ in range(threads)]
     rounds = size.repeats * 3
     with ThreadPoolExecutor(threads) as pool:
@@ -98,7 +98,7 @@ def _solver(size: Size) -> Solver:
 
 
 def metrics_run(sweep: Sweep, setting: Setting) -> Stopwatch:
-    """Times of a run. Raises CheckError for a wrong metric."""
+    """Return the times of a run. Raises CheckError for a wrong metric."""
     watch = Stopwatch()
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
         config = ClusterConfig.of(setting.kind)
@@ -113,7 +113,7 @@ def metrics_run(sweep: Sweep, setting: Setting) -> Stopwatch:
 
 
 def large(size: Size) -> Iterator[Figure]:
-    """1e9 samples from start to end, in each granularity: time, share of the kernels' speed, peak memory."""
+    """Measure 1e9 samples from start to end, in each granularity: time, share of the kernels' speed, peak memory."""
     sweep = text(1000, 100, 10_001, series=False) if size.full else text(3, 4, 5001, series=False)
     made, cores = plan(Sweep.from_text(sweep)), surroundings()["cores"]
     for granularity in GRANULARITIES:
@@ -128,7 +128,7 @@ def large(size: Size) -> Iterator[Figure]:
 
 
 def memory(size: Size) -> Iterator[Figure]:
-    """Peak memory of the process that coordinates and schedules, for few and for many blocks, and of the worker."""
+    """Measure the peak memory of coordinator and scheduler process, for few and many blocks, and of the worker."""
     counts = (size.blocks // 10, size.blocks) if size.full else (1, size.blocks)
     peaks = []
     for blocks in counts:

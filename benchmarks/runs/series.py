@@ -36,7 +36,7 @@ TIMES = 10
 
 
 def series(size: Size) -> Iterator[Figure]:
-    """A run that stores full time series, and reading them, against plain Zarr that writes and reads the same arrays.
+    """Measure a run that stores full time series, and reading them, against plain Zarr on the same arrays.
 
     A run leaves its files on the disk, plain Zarr in the memory of the system; so there is a second figure of plain
     Zarr, whose files are forced to the disk too.
@@ -78,7 +78,7 @@ def series(size: Size) -> Iterator[Figure]:
 
 
 def series_large(size: Size) -> Iterator[Figure]:
-    """Ten times as much, which fits into no memory: how fast, and how much memory; plain Zarr ten times."""
+    """Measure ten times as much, which fits into no memory: speed and memory; plain Zarr ten times."""
     arms, *others = (20, 20, 10_001) if size.full else (1, 4, 1001)
     few, many = (text(count * arms, *others, series=True) for count in (1, TIMES))
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
@@ -101,7 +101,7 @@ def series_large(size: Size) -> Iterator[Figure]:
 
 
 def _computing(made: Plan) -> float:
-    """Samples a second of all cores that compute blocks and store nothing."""
+    """Return the samples per second of all cores that compute blocks and store nothing."""
     cores = surroundings()["cores"]
     blocks = [block_of(made, index) for index in range(min(made.blocks, 2 * cores))]
     with ThreadPoolExecutor(cores) as pool:
@@ -112,7 +112,7 @@ def _computing(made: Plan) -> float:
 def _plain_seconds(
     folder: Path, layout: Layout, arrays: dict[str, np.ndarray], repeats: int, synced: bool = False
 ) -> float:
-    """Best time of plain Zarr to write all arrays to new files [s], each in the way that is quicker for it.
+    """Return the best time of plain Zarr to write all arrays to new files [s], each in its faster way.
 
     The ways: shard by shard, in a thread for each core, or all at once.
     """
@@ -136,7 +136,7 @@ def _plain(folder: Path, layout: Layout, name: str, values: np.ndarray, synced: 
 
 
 def _plain_kept(folder: Path, layout: Layout, arrays: dict[str, np.ndarray]) -> float:
-    """Time of plain Zarr to write all arrays shard by shard and to force them to the disk [s]; they stay there."""
+    """Return the time of plain Zarr to write all arrays by shards and force them to the disk [s]; they stay there."""
     seconds = 0.0
     for name, values in arrays.items():
         shards = [layout.region(index, name) for index in range(layout.blocks) if layout.owns(index, name)]
@@ -146,7 +146,7 @@ def _plain_kept(folder: Path, layout: Layout, arrays: dict[str, np.ndarray]) -> 
 
 
 def _reading(read: Callable[[Path], xr.Dataset], store: Path) -> float:
-    """Time of the processor to open a store and to read all its series, all threads [s]."""
+    """Return the processor time to open a store and to read all its series, all threads [s]."""
     start = time.process_time()
     data = read(store)
     for name in SERIES:

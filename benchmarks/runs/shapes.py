@@ -180,7 +180,7 @@ QUICKEST = "reactions"
 
 
 def shapes(size: Size) -> Iterator[Figure]:
-    """Resident size of a worker relative to its plan. Raises CheckError beyond BOUNDS."""
+    """Measure the resident size of a worker relative to its plan. Raises CheckError beyond BOUNDS."""
     for name in SHAPES if size.full else (QUICKEST,):
         planned, resident = measure(name)
         low, high = BOUNDS
@@ -226,7 +226,7 @@ def _no_code(folder: str) -> Iterator[None]:
 
 
 def _peak(client: Client) -> int:
-    """Resident size of the one worker at its peak [bytes]."""
+    """Return the peak resident size of the one worker [bytes]."""
     status = next(iter(client.run(Path.read_text, Path("/proc/self/status"), encoding="ascii").values()))
     return next(int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmHWM:"))
 

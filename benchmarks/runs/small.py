@@ -25,7 +25,7 @@ MILLION = 10**6
 
 
 def small(size: Size) -> Iterator[Figure]:
-    """Seconds of small sweeps, by where they are computed. Raises CheckError where results differ."""
+    """Time small sweeps, by where they are computed. Raises CheckError if results differ."""
     from pipeline.cluster.file import ClusterConfig
     from pipeline.execution.run import compute, run
     from pipeline.sweep.model import Sweep
@@ -47,7 +47,7 @@ def small(size: Size) -> Iterator[Figure]:
 
 
 def _process() -> tuple[float, dict[str, float]]:
-    """Seconds of a new process that runs the sweep in memory, and what it tells of them."""
+    """Return the seconds of a new process that runs the sweep in memory, and its own report of them."""
     begin, words = time.perf_counter(), [sys.executable, "-m", "benchmarks.runs.small"]
     done = subprocess.run(words, env=environment(), capture_output=True, text=True, check=True)
     return time.perf_counter() - begin, json.loads(done.stdout)

@@ -52,7 +52,7 @@ def text(arms: int, radii: int, samples: int, *, series: bool) -> str:
 
 
 def _axis(start: float, stop: float, count: int) -> str:
-    """So many values between two ends, or the first of them: between two ends there are two at least."""
+    """Format `count` values between two ends, or only the first: between two ends there are at least two."""
     return f"[{start}]" if count == 1 else f"{{start: {start}, stop: {stop}, num: {count}}}"
 
 
@@ -84,7 +84,7 @@ class Stopwatch:
             self.busy += time.process_time()
 
     def require_undisturbed(self) -> None:
-        """Raises CheckError where a block was tried again."""
+        """Raise CheckError if a block was tried again."""
         require(not self.retried, f"{len(self.retried)} blocks were tried again: {', '.join(self.retried[:1])}")
 
     @property
@@ -99,7 +99,7 @@ class Stopwatch:
 
 
 def alone(sweep: Sweep) -> np.ndarray:
-    """Forces (time, actuator) of the last design, computed without the pipeline."""
+    """Return the forces (time, actuator) of the last design, computed without the pipeline."""
     count = sweep.design.size
     values = {name: float(value[0]) for name, value in sweep.designs(count - 1, count).items()}
     position, velocity, acceleration = _line(sweep.times, plan(sweep).origin)
@@ -110,7 +110,7 @@ def alone(sweep: Sweep) -> np.ndarray:
 
 
 def _line(times: np.ndarray, origin: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Position, velocity and acceleration (time, 3) of the trajectory in TEXT."""
+    """Return position, velocity and acceleration (time, 3) of the trajectory in TEXT."""
     rate, amplitude = 2.0 * np.pi / delta.PERIOD, np.array(delta.AMPLITUDE)
     sine, cosine = np.sin(rate * times)[:, None], np.cos(rate * times)[:, None]
     return np.asarray(origin) + amplitude * sine, amplitude * rate * cosine, -amplitude * rate**2 * sine

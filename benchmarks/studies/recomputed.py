@@ -14,7 +14,7 @@ ALUMINIUM, STEEL = 2700.0, 76e3 / 9.81
 
 
 def five_bar(design: Design, points: int = 101) -> dict[str, float]:
-    """Cycle time [s] and the largest condition number of a five-bar of `five_bar_from_nothing.yaml`."""
+    """Return the cycle time [s] and the largest condition number of a five-bar of `five_bar_from_nothing.yaml`."""
     outer = design["tube"]
     profile = (ALUMINIUM, outer, outer - 0.004)
     robot = mechanisms.five_bar(design["proximal_length"], design["distal_length"], 0.1, profile, 0.1)
@@ -28,7 +28,7 @@ def five_bar(design: Design, points: int = 101) -> dict[str, float]:
 
 
 def delta(design: Design) -> dict[str, float]:
-    """Largest torque [N m], speed [rad/s] and condition number of a Delta of `delta_from_nothing.yaml`."""
+    """Return the largest torque [N m], speed [rad/s] and condition number of a Delta of `delta_from_nothing.yaml`."""
     sizes = {"platform_radius": 0.07, "link_length": 0.08, **design}
     arm_tube = sizes["upper_arm"] / 8.0
     arm = tube(ALUMINIUM, arm_tube, 0.9 * arm_tube, sizes["upper_arm"])
@@ -40,7 +40,7 @@ def delta(design: Design) -> dict[str, float]:
 
 
 def hexapod(design: Design) -> dict[str, float]:
-    """Largest force [N] and speed [m/s] of the legs of a hexapod of `hexapod_from_nothing.yaml`."""
+    """Return the largest force [N] and speed [m/s] of the legs of a hexapod of `hexapod_from_nothing.yaml`."""
     feet, hinges = [], []
     for leg in range(6):
         pair, sign = leg // 2, -1.0 if leg % 2 == 0 else 1.0

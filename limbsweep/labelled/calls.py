@@ -102,7 +102,7 @@ def on_leaves(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Cal
 
 
 def _refilled(record: Record, leaves: dict[str, Any]) -> Record:
-    """A record with the leaves that are its fields, which are taken out."""
+    """Return a record with its fields taken out of the leaves."""
     parts = [
         replace(part, **{key: leaves.pop(prefix + key) for key in part.present()})  # type: ignore[type-var]
         for prefix, part in _parts(record)
@@ -245,7 +245,7 @@ class PlainFunction:
 
 
 def _part(array: Array, core: int, part: tuple[slice, ...]) -> Array:
-    """The part of an array along all batch dims; whole along those where it has length one, or which it lacks."""
+    """Return the part of an array along all batch dims; all of it along dims of length one, and missing dims."""
     own = array.shape[: array.ndim - core]
     whole = (1,) * (len(part) - len(own)) + own
     places = tuple(slice(None) if size == 1 else at for at, size in zip(part, whole, strict=True))
@@ -314,13 +314,13 @@ def labelled_results(
 
 
 def label_texts(parts: Iterable[object]) -> list[str]:
-    """Texts of what a field names along a dim: names, or pairs of these."""
+    """Return the labels of the entries of a field along a dim, as texts: names, or pairs of names."""
     named = (getattr(part, "name", part) for part in parts)
     return [" - ".join(part) if isinstance(part, tuple) else str(part) for part in named]
 
 
 def _selected(results: Sequence[Array], kept: Sequence[int]) -> Array | tuple[Array, ...]:
-    """Some of the results: one alone is no tuple."""
+    """Return some of the results; a single one is not put into a tuple."""
     chosen = tuple(results[k] for k in kept)
     return chosen if len(chosen) > 1 else chosen[0]
 
@@ -366,7 +366,7 @@ def _with_core(name: str, value: ArrayLike | xr.DataArray, wanted: Dims) -> tupl
 
 
 def _meant(name: str, value: xr.DataArray, wanted: Dims, robot: Robot) -> xr.DataArray:
-    """An array in SI units whose vector is in the order of the robot, where it says by names in which order it is."""
+    """Return an array in SI units; a vector that names its entries is put into the order of the robot."""
     dims = wanted if {*wanted} <= {*value.dims} else tuple(map(str, value.dims))[-len(wanted) :] if wanted else ()
     labels = labels_of(robot, {own: value.sizes[dim] for own, dim in zip(wanted, dims, strict=False)})
     for own, dim in zip(wanted, dims, strict=False):
@@ -376,7 +376,7 @@ def _meant(name: str, value: xr.DataArray, wanted: Dims, robot: Robot) -> xr.Dat
 
 
 def in_order(name: str, value: xr.DataArray, dim: Hashable, labels: Sequence[str]) -> xr.DataArray:
-    """An array with these labels along a dim, which it may have in another order. Raises ValueError for some of them.
+    """Return an array with these labels along a dim, in this order. Raises ValueError if it has only some of them.
 
     Without labels, and with none of these in capitals or not, it is taken as it stands.
     """

@@ -103,7 +103,7 @@ else:
     _made: dict[str, Callable[..., Any]] = {}
 
     def __getattr__(name: str) -> Callable[..., Any]:
-        """A function of `tasks` by its name, for DataArrays too."""
+        """Return a function of `tasks` by its name, wrapped so that it takes DataArrays too."""
         if name not in RESULTS:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         if name not in _made:

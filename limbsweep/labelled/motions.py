@@ -197,7 +197,7 @@ def _forces(robot: Robot, drive: object) -> Forces:
 
 
 def _instants(robot: Robot, times: ArrayLike) -> np.ndarray:
-    """Times in seconds. Raises ValueError."""
+    """Return the times in seconds. Raises ValueError."""
     if is_labelled(times):
         times = in_si("time", times, None, robot.mechanism).values
     try:
@@ -210,7 +210,7 @@ def _instants(robot: Robot, times: ArrayLike) -> np.ndarray:
 
 
 def _leaves(state: State, forces: Forces, environment: Environment) -> dict[str, Any]:
-    """Fields of the records by names of their own. Raises ValueError."""
+    """Return the fields of the records under separate names. Raises ValueError."""
     leaves = {name: part for name, part in state.present().items() if name not in ("acceleration", "qdd")}
     if "time" in leaves:
         raise ValueError("time: got it in the state; expected the first of times, which is that of the state")
@@ -221,7 +221,7 @@ def _leaves(state: State, forces: Forces, environment: Environment) -> dict[str,
 
 
 def _timing(method: Method, instants: np.ndarray, step: float | None, leaves: Mapping[str, Any]) -> dict[str, Any]:
-    """Steps, or times, of one of the methods. Raises ValueError."""
+    """Return the steps, or the times, for one of the methods. Raises ValueError."""
     if method == "adaptive":
         if step is not None:
             raise ValueError(f"step: got {step!r} with method 'adaptive', whose steps follow from rtol and atol; "
@@ -250,7 +250,7 @@ def _timing(method: Method, instants: np.ndarray, step: float | None, leaves: Ma
 
 
 def _options(method: Method, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as the functions of a method take them. Raises TypeError and ValueError."""
+    """Return the options in the form that the functions of a method take. Raises TypeError and ValueError."""
     for name in options:
         if name not in SimulationOptions.__annotations__:
             raise TypeError(f"{name}: no option of simulate has this name; "
@@ -287,7 +287,7 @@ WITH_WORK = ("friction", "memory", "elasticity", "method", "start", "balance", "
 
 
 def _row(robot: Robot, arguments: Mapping[str, Any]) -> FunctionResult:
-    """Dims of what a motion tells: a platform without friction and similar options has no losses and no work."""
+    """Return the dims of the results of a motion: without friction and similar options no losses and no work."""
     motion = CHAIN_MOTION
     if not robot.mechanism.is_chain:
         whole = isinstance(arguments.get("actuator"), Servo) or any(name in arguments for name in WITH_WORK)
@@ -331,7 +331,7 @@ def _labelled(
 
 
 def _named(designs: Mapping[str, Any], leaves: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Plain arrays of designs (design,), and of motion and forces (design, ...), as DataArrays with that dim.
+    """Return plain arrays of designs (design,), of motion and forces (design, ...), as DataArrays with that dim.
 
     Raises ValueError for arrays of other shapes.
     """
@@ -380,7 +380,7 @@ def servo(  # noqa: D103 - has that of the function
 
 
 def _along_time(name: str, value: ArrayLike | xr.DataArray, step: float) -> ArrayLike:
-    """A part of a reference (instant, ...), from a DataArray in the order of its dims by name. Raises ValueError."""
+    """Return a part of a reference (instant, ...) from a DataArray, dims put in order by name. Raises ValueError."""
     if not is_labelled(value):
         return value
     wanted = ARGUMENTS.get(name, ())

@@ -85,7 +85,7 @@ def described(dataset: Dataset, name: str, robot: Robot, row: FunctionResult) ->
 
 
 def _units(key: str | None, robot: Robot) -> str | None:
-    """Units as text: one where all components have the same, else one for each in turn."""
+    """Return the units as text: one if all components have the same, else one for each component."""
     if key is None or key not in COMPONENTS:
         return key
     parts = COMPONENTS[key](robot.mechanism)

@@ -100,7 +100,7 @@ def _factors(value: DataArray, dim: Hashable | None, factors: Sequence[float]) -
 
 
 def _spread(text: str, count: int) -> list[str] | None:
-    """Unit of each component; None where there are too few or too many."""
+    """Return the unit of each component; None if there are too few or too many."""
     parts = text.split(", ")
     if len(parts) == 1 or len(parts) == count:
         return parts * (count // len(parts))

@@ -50,7 +50,7 @@ IDLE_SECONDS = 3600
 
 
 def local(config: ClusterConfig, security: Security | None) -> dict[str, Any]:
-    """One worker process with a thread for every core, unless the file says otherwise.
+    """Return arguments for one worker process with a thread for every core, unless the file says otherwise.
 
     Kernels release the GIL, so threads share arrays for nothing; the process is another than this one and has a nanny,
     so that it can be killed and started again.
@@ -74,7 +74,7 @@ def local(config: ClusterConfig, security: Security | None) -> dict[str, Any]:
 
 
 def ssh(config: ClusterConfig, security: Security | None) -> dict[str, Any]:
-    """Arguments of SSHCluster. Its processes inherit the settings of Dask, and with them the pins of the nanny."""
+    """Return the arguments of SSHCluster. Its processes inherit Dask's settings, and thereby the nanny's pins."""
     options = config.cluster.options
     assert options is not None, "check_options has seen to that"
     listen: dict[str, Any] = {"dashboard_address": DASHBOARD}
@@ -93,7 +93,7 @@ def ssh(config: ClusterConfig, security: Security | None) -> dict[str, Any]:
 
 
 def jobqueue(config: ClusterConfig, security: Security | None) -> dict[str, Any]:
-    """Arguments of the cluster classes of dask-jobqueue: the options of its section, and those of limbsweep.
+    """Return the arguments of the dask-jobqueue cluster classes: options of their section, and those of limbsweep.
 
     A job is one process with a thread for every core, where the file does not say otherwise.
     """
@@ -115,7 +115,7 @@ def jobqueue(config: ClusterConfig, security: Security | None) -> dict[str, Any]
 
 
 def kubernetes(config: ClusterConfig, security: Security | None) -> dict[str, Any]:
-    """Arguments of the resource of dask-kubernetes: our settings are variables of its pods."""
+    """Return the arguments of the dask-kubernetes resource: limbsweep's settings are variables of its pods."""
     import dask.config
 
     environment = dask.config.get("kubernetes.env", None) or {}
@@ -141,13 +141,13 @@ ARGUMENTS: Mapping[ClusterFamily, Callable[[ClusterConfig, Security | None], dic
 
 
 def first_workers(config: ClusterConfig) -> int:
-    """Workers to start with: at least one, even where the load may later ask for none."""
+    """Return the number of workers to start with: at least one, even if the load may later ask for none."""
     cluster = config.cluster
     return cluster.n_workers or (max(1, cluster.adapt.minimum) if cluster.adapt else 1)
 
 
 def patience(config: ClusterConfig) -> dict[str, Any]:
-    """Settings of clusters whose workers wait in a queue: tasks wait for them as long as the first worker may take."""
+    """Return the settings of clusters with queued workers: tasks wait as long as the first worker may take."""
     if config.kind.family not in ("jobqueue", "kubernetes"):
         return {}
     return {"distributed.scheduler.no-workers-timeout": config.cluster.start_timeout}
@@ -162,7 +162,7 @@ def security_of_settings() -> Security | None:
 
 
 def _of_this_run(config: ClusterConfig) -> Security | None:
-    """Certificates that live as long as a run, in memory alone, so that other users of this machine stay outside.
+    """Return certificates that live in memory as long as a run, so that other users of this machine stay outside.
 
     None where the file asks for none, and without the package that makes them.
     """
@@ -174,7 +174,7 @@ def _of_this_run(config: ClusterConfig) -> Security | None:
 
 
 def cores() -> int:
-    """Cores that this process may use, which in a container can be fewer than the machine has."""
+    """Return the number of cores that this process may use; in a container possibly fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -322,7 +322,7 @@ BLOCKS = 2
 
 
 def walltime(config: ClusterConfig) -> float | None:
-    """Seconds that a job of a cluster lives, as its batch system reads it; None where nothing limits it."""
+    """Return the lifetime of a cluster's job [s], as its batch system reads it; None if it is unlimited."""
     import dask.config
 
     if not config.kind.walltime[0]:
@@ -332,7 +332,7 @@ def walltime(config: ClusterConfig) -> float | None:
 
 
 def worker_memory(config: ClusterConfig) -> int | None:
-    """Bytes that a cluster file gives each worker of its own as a number; None where it does not say, or says a share.
+    """Return the bytes that a cluster file gives each of its workers; None for a share, or where it says nothing.
 
     Jobs have their memory divided between their processes.
     """

@@ -93,7 +93,7 @@ def value_rule(path: KeyPath, value: object, default: object) -> str:
 
 
 def check_thresholds(report: Report, settings: Mapping[str, Any], merged: Mapping[str, Any]) -> None:
-    """Reports shares of memory in another order than workers take them; `merged` are the settings in force."""
+    """Report shares of memory that are not in the order of the workers' actions; `merged`: the settings in force."""
     memory: Any = settings
     for key in MEMORY:
         memory = memory.get(key) if isinstance(memory, Mapping) else None
@@ -252,7 +252,7 @@ _IMAGE = re.compile(r"[^\s@]+(:(?!latest$)[A-Za-z0-9_][\w.-]{0,127}|@sha256:[0-9
 
 
 def check_kind(report: Report, limbsweep: object) -> bool:
-    """Reports a kind that there is not, with the nearest name; such a section is not looked at further."""
+    """Report an unknown kind, with the nearest name; such a section is not checked further."""
     section = limbsweep.get("cluster") if isinstance(limbsweep, dict) else None
     kind = section.get("kind", "local") if isinstance(section, dict) else "local"
     if isinstance(kind, str) and kind not in KINDS:
@@ -264,7 +264,7 @@ def check_kind(report: Report, limbsweep: object) -> bool:
 def check_options(
     report: Report, cluster: ClusterSection, written: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> None:
-    """Reports keys that mean nothing to the kind, options that it lacks, and values that cannot be meant."""
+    """Report keys that the kind does not know, options that it lacks, and values that cannot be meant."""
     kind = KINDS[cluster.kind]
     for key in written.keys() - kind.keys - {"kind"}:
         owners = ", ".join(name for name, row in KINDS.items() if key in row.keys)
@@ -315,7 +315,7 @@ def _check_ssh(report: Report, options: SshOptions) -> None:
 
 
 def _check_section(report: Report, kind: ClusterKind, settings: Mapping[str, Any]) -> None:
-    """The options of a kind among Dask's settings: of the file, or of the user's own configuration."""
+    """Check the options of a kind among Dask's settings: from the file, or from the user's own configuration."""
     import dask.config
 
     merged = effective(settings)
@@ -422,7 +422,7 @@ def scheduler_address(report: Report, path: str) -> str | None:
 
 
 def check_dask(report: Report, settings: Mapping[str, Any]) -> None:
-    """Reports unknown settings, which Dask itself would accept and never read."""
+    """Report unknown settings, which Dask itself would accept and never read."""
     import dask.config
 
     if settings.keys() - {*FOREIGN}:

@@ -210,7 +210,7 @@ def settings_in_force(config: ClusterConfig) -> Iterator[None]:
 
 
 def _following(config: ClusterConfig) -> dict[str, Any]:
-    """Settings that follow from those in force."""
+    """Return the settings that follow from the settings in force."""
     import dask
 
     if config.kind.family == "process":

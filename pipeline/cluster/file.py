@@ -118,7 +118,7 @@ def _written(document: Document) -> Mapping[str, Any]:
 
 
 def _parse_section(report: Report) -> ClusterSection | None:
-    """Our section; None where something in it is wrong, which is then reported."""
+    """Parse limbsweep's section; None if something in it is wrong, which is then reported."""
     document = report.document
     if "limbsweep" not in document.data:
         return ClusterSection()

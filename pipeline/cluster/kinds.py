@@ -192,7 +192,7 @@ def file_rule(path: str, *, secret: bool) -> str:
 
 
 def failure(ca: str, cert: str, key: str, role: Role) -> str:
-    """Why the files do not work for a role, in the words of the TLS library; empty where they do.
+    """Return the reason why the files do not work for a role, in the words of the TLS library; empty if they work.
 
     A client shows its certificate as a client; schedulers and workers also as servers.
     """
@@ -211,7 +211,7 @@ def failure(ca: str, cert: str, key: str, role: Role) -> str:
 
 
 def _handshake(ca: str, cert: str, key: str, *, server_checks: bool) -> None:
-    """A handshake of the certificate with itself, in memory, of which one side checks the other as Dask would."""
+    """Make a handshake of the certificate with itself, in memory; one side checks the other as Dask would."""
     server, client = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     # Dask goes without names too: its certificates are for a cluster, not for a host.
     client.check_hostname = False
@@ -232,7 +232,7 @@ def _handshake(ca: str, cert: str, key: str, *, server_checks: bool) -> None:
 
 
 def _advance(side: ssl.SSLObject) -> bool:
-    """One step of a handshake; whether it is finished."""
+    """Make one step of a handshake; return whether it is finished."""
     try:
         side.do_handshake()
     except ssl.SSLWantReadError:

@@ -67,7 +67,7 @@ def _secret(report: Report, path: KeyPath) -> None:
 
 
 def other_writers(path: str | os.PathLike[str]) -> str:
-    """Who but this user, and the administrator, may write to a file; empty where nobody may."""
+    """Return who besides this user and the administrator may write to a file; empty if nobody."""
     status = os.stat(path)
     if status.st_uid not in (os.geteuid(), 0):
         return f"user {status.st_uid}, whose file it is"
@@ -75,7 +75,7 @@ def other_writers(path: str | os.PathLike[str]) -> str:
 
 
 def check_commands(report: Report, node: object, writers: str, path: KeyPath = ()) -> None:
-    """Reports commands that others may have put there, and those that hide behind a line break."""
+    """Report commands that others may have put there, and commands that hide behind a line break."""
     for key, value in node.items() if isinstance(node, dict) else ():
         here = (*path, key)
         if str(key).replace("_", "-") not in (*COMMANDS, *STEERING):
@@ -171,7 +171,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_tls(report: Report, cluster: ClusterSection, settings: Mapping[str, Any]) -> None:
-    """Reports TLS files that are not named, not there, readable by others, or that do not work together."""
+    """Report TLS files that are not named, missing, readable by others, or that do not work together."""
     config, kind = effective(settings), KINDS[cluster.kind]
     if not kinds.named(config):
         return
@@ -204,7 +204,7 @@ def _check_absolute(report: Report, paths: Mapping[tuple[str, ...], str | None])
 
 
 def _check_files(report: Report, paths: Mapping[tuple[str, ...], str | None]) -> bool:
-    """Reports files that cannot be used; whether there were any."""
+    """Report files that cannot be used; return whether there were any."""
     rules = {path: kinds.file_rule(str(file), secret=path[-1] == "key") for path, file in paths.items()}
     for path, rule in rules.items():
         if rule:
@@ -213,7 +213,7 @@ def _check_files(report: Report, paths: Mapping[tuple[str, ...], str | None]) ->
 
 
 def _dashboards(node: object, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
-    """Every address of a dashboard in settings: by its key, or as an argument of a worker."""
+    """Yield every address of a dashboard in settings: by its key, or as an argument of a worker."""
     if isinstance(node, dict):
         for key, value in node.items():
             if str(key).replace("_", "-").endswith("dashboard-address"):

@@ -60,7 +60,7 @@ _ENVIRON = ("distributed.nanny.pre-spawn-environ", "distributed.nanny.environ")
 
 
 def from_environment() -> dict[str, Any]:
-    """Settings of Dask in variables of this process, nested; they come after those of a cluster file, as after any."""
+    """Return Dask's settings from variables of this process, nested; they override a cluster file, as any file."""
     import dask.config
 
     # What a parent process hands down is its whole configuration, defaults and all: that must not hide the file.
@@ -70,7 +70,7 @@ def from_environment() -> dict[str, Any]:
 
 
 def effective(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Dask's configuration as it will be with the settings of a cluster file: defaults, files, this file, variables."""
+    """Return Dask's configuration with a cluster file's settings: defaults, files, this file, variables."""
     import dask.config
 
     merged: dict[str, Any] = dask.config.merge(dask.config.config, settings, from_environment())
@@ -78,7 +78,7 @@ def effective(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def flat(node: Mapping[str, Any], path: str = "", whole: Container[str] = ()) -> dict[str, Any]:
-    """Nested settings as dotted ones, so that one can be set and its neighbours stay; not below keys in `whole`."""
+    """Return nested settings as dotted ones, so that one can be set alone; not below keys in `whole`."""
     settings: dict[str, Any] = {}
     for key, value in node.items():
         here = f"{path}.{key}" if path else key
@@ -106,7 +106,7 @@ def safe_children() -> Iterator[None]:
 
 
 def nanny_variables(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Environment of a worker process: pinned variables, then those of a cluster file for Dask's nanny."""
+    """Return the environment of a worker process: pinned variables, then those of a cluster file for Dask's nanny."""
     import dask.config
 
     sections = [dask.config.get(section, None, config=dict(settings)) or {} for section in _ENVIRON]
@@ -118,7 +118,7 @@ def worker_environment(
     before: Mapping[str, Any] = MappingProxyType({}),
     after: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, str]:
-    """Variables for a worker that inherits nothing: pins, our settings, `before`, those of a cluster file, `after`.
+    """Return a worker's variables, if it inherits none: pins, own settings, `before`, cluster file, `after`.
 
     Variables of this process for Dask's core come last, as they do here. What the file sets for Dask's nanny is passed
     under its own name, because Dask reads its own variables in lower case.
@@ -132,7 +132,7 @@ def worker_environment(
 
 
 def _name(key: str) -> str:
-    """`distributed.comm.retry.count` as DASK_DISTRIBUTED__COMM__RETRY__COUNT."""
+    """Return `distributed.comm.retry.count` as DASK_DISTRIBUTED__COMM__RETRY__COUNT."""
     return "DASK_" + key.replace(".", "__").replace("-", "_").upper()
 
 

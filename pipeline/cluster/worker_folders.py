@@ -52,7 +52,7 @@ NETWORK = frozenset(
 
 
 def check_worker_folders(report: Report, cluster: ClusterSection, settings: Mapping[str, Any]) -> None:
-    """Reports a folder for workers that cannot be used; one of other machines has to be an absolute path."""
+    """Report a folder for workers that cannot be used; on other machines its path has to be absolute."""
     kind = KINDS[cluster.kind]
     if kind.family == "local" and (folder := effective(settings).get(KEY)) is not None:
         if rule := folder_rule(folder):
@@ -82,7 +82,7 @@ def folder_rule(folder: object) -> str:
 
 
 def _others(folder: str) -> str:
-    """Other users who can remove or replace files in a folder; empty if only the administrator can."""
+    """Return other users who can remove or replace files in a folder; empty if only the administrator can."""
     status = os.stat(folder)
     if status.st_uid not in (os.geteuid(), 0):
         return f"user {status.st_uid}, whose folder it is,"

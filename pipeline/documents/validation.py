@@ -247,7 +247,7 @@ def _is_long_enough(details: ErrorDetails) -> bool:
 
 
 def _hint(details: ErrorDetails) -> str:
-    """Advice for mistakes that are easy to recognise."""
+    """Return advice for mistakes that are easy to recognise."""
     kind, value = details["type"], details["input"]
     if not isinstance(value, str):
         return ""

@@ -176,7 +176,7 @@ def blank_lists(text: str) -> Blanked:
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:
-    """Lists of both spellings, in order, none inside another."""
+    """Yield the lists of both spellings, in order, none inside another."""
     end = 0
     for match in sorted([*_FLOW.finditer(text), *_BLOCK.finditer(text)], key=lambda match: match.start()):
         if match.start() >= end:
@@ -267,7 +267,7 @@ class Document:
         return self.source.text
 
     def where(self, path: KeyPath) -> Position:
-        """Line and column of the value at `path`, or of the nearest mapping or list around it."""
+        """Return the line and column of the value at `path`, or of the nearest mapping or list around it."""
         while path and path not in self.values:
             path = path[:-1]
         return self.values.get(path, (1, 1))

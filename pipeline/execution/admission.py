@@ -125,7 +125,7 @@ class Membership:
         return {address: {**self._table[address], "base": base} for address, base in self._bases.items()}
 
     def addresses(self) -> list[str]:
-        """Addresses of the admitted workers, as of a moment ago."""
+        """Return the addresses of the admitted workers, as of a moment ago."""
         self.look()
         return list(self._bases)
 
@@ -144,7 +144,7 @@ class Membership:
         return sum(int(row["nthreads"]) for row in self.rows().values())
 
     def news(self) -> list[Event]:
-        """Events since they were asked for last. Raises ClusterLostError."""
+        """Return the events since the last call. Raises ClusterLostError."""
         self.look()
         self._miss_workers()
         events, self._news = self._news, []
@@ -213,12 +213,12 @@ class Membership:
         return self.fit(self.plan)
 
     def fit(self, plan: Plan) -> Plan:
-        """The plan with blocks in parts where the admitted workers have no room for whole ones."""
+        """Return the plan with blocks in parts if the admitted workers have no room for whole ones."""
         rooms = [room for address, base in self._bases.items() if (room := self._room(address, base)) is not None]
         return (fitted(plan, min(rooms)) or plan) if rooms else plan
 
     def _is_open(self, waited: float) -> bool:
-        """Look, and return whether the start of a run has to wait for answers."""
+        """Look at the workers, and return whether the start of a run has to wait for answers."""
         self.look(now=True)
         return bool(self._checks) and waited < (GRACE_SECONDS if self._bases else CHECK_SECONDS)
 
@@ -228,7 +228,7 @@ class Membership:
         return is_named and all(have.get(name, 0) >= amount for name, amount in self._resources.items())
 
     def _room(self, address: str, base: int) -> int | None:
-        """Bytes of a worker for blocks; None where nothing limits it."""
+        """Return the bytes that a worker has for blocks; None if nothing limits them."""
         limit = int(self._table[address].get("memory_limit") or 0)
         return int(FULL * limit) - base if limit else None
 
@@ -335,7 +335,7 @@ class Membership:
         self._news.append(WorkerRefused(address, f"got {problem.got}; expected {problem.expected}. {problem.hint}"))
 
     def _refusal(self) -> InputError:
-        """The error of a cluster whose workers cannot compute the plan."""
+        """Return the error of a cluster whose workers cannot compute the plan."""
         if not self._table:
             return self._unsuited()
         if not self._refused:
@@ -381,7 +381,7 @@ def admit(
     notify: Listener = lambda event: None,
     mark: Mark | None = None,
 ) -> Membership | None:
-    """Workers of a cluster that may compute a plan; None without a cluster. Raises InputError, ClusterLostError.
+    """Return the workers of a cluster that may compute a plan; None without one. Raises InputError, ClusterLostError.
 
     `mark`: the store that they write to, if there is one.
     """

@@ -28,7 +28,7 @@ from tasks.blocks.measured import Measurement
 
 
 def block_of(plan: Plan, index: int) -> Block:
-    """The description of one block: inputs and outputs of its tasks."""
+    """Return the description of one block: inputs and outputs of its tasks."""
     sweep, bounds = plan.sweep, plan.layout.bounds(index)
     design = bounds["design"]
     of_sections = [content.block_inputs(bounds) for content in sweep.sections.values()]
@@ -64,7 +64,7 @@ def designs_of(plan: Plan, places: slice) -> BlockDesigns:
 
 
 def _simulation(sweep: Sweep, bounds: Mapping[str, slice]) -> BlockSimulation | None:
-    """The simulation of a sweep with the gains and initial states of a block: all of them where they are not cut."""
+    """Return the simulation of a sweep with the gains and initial states of a block: all of them if not cut."""
     axes = sweep.simulation
     if axes is None:
         return None
@@ -98,7 +98,7 @@ def _measurement(sweep: Sweep, bounds: Mapping[str, slice]) -> Measurement | Non
 
 
 def _user_metric(plan: Plan, metric: PreparedMetric) -> BlockMetric:
-    """A user metric with the dims that its inputs have in the plan."""
+    """Return a user metric with the dims that its inputs have in the plan."""
     dims = map(plan.dims, metric.function.series)
     varied = plan.sweep.simulation.sizes if plan.sweep.simulation else ()
     depends = tuple(tuple(dim in row for dim in (*SPLIT, *varied)) for row in dims)

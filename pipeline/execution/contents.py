@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def attributes(sweep: Sweep) -> dict[str, Any]:
-    """Attributes of the dataset: conventions, title, the sweep and its fingerprint, versions, time."""
+    """Return the attributes of the dataset: conventions, title, the sweep and its fingerprint, versions, time."""
     return {
         "Conventions": "CF-1.11",
         "title": sweep.title or f"{sweep.robot}: {'simulation' if sweep.simulation else 'inverse dynamics'}",
@@ -58,7 +58,7 @@ def attributes(sweep: Sweep) -> dict[str, Any]:
 
 
 def _user_metrics(sweep: Sweep) -> dict[str, Any]:
-    """Fingerprints of the functions of user metrics, and of the sweep without them; nothing where there are none."""
+    """Return fingerprints of the user metrics' functions, and of the sweep without them; empty without any."""
     if not sweep.user_metrics:
         return {}
     functions = {metric.name: metric.fingerprint for metric in sweep.user_metrics}
@@ -70,7 +70,7 @@ PIECE = 1024
 
 
 def true_parameters(sweep: Sweep) -> Iterator[Coordinate]:
-    """One coordinate along designs for each parameter of bodies and drives; limbs that are copies share theirs.
+    """Yield one coordinate along designs for each parameter of bodies and drives; limbs that are copies share theirs.
 
     Nothing for a sweep that is no dataset, with neither measurement nor split.
     """
@@ -91,12 +91,12 @@ def true_parameters(sweep: Sweep) -> Iterator[Coordinate]:
 
 
 def true_columns(sweep: Sweep) -> tuple[Column, ...]:
-    """Parameters of bodies and drives whose true values a dataset has; none for another sweep."""
+    """Return the parameters of bodies and drives with true values in a dataset; none for another sweep."""
     return () if sweep.measurement is None and sweep.split is None else shared_columns(sweep.family)[0]
 
 
 def plan_at(sweep: Sweep, place: Location) -> Plan:
-    """The plan of a sweep in a store: blocks of one that was made larger, or has very many, are those it began with."""
+    """Return the plan of a sweep in a store; an enlarged or very large one keeps the blocks that it began with."""
     plan = plan_sweep(sweep)
     if place.exists() and ((manifest := Manifest.load(place)).generation > 1 or manifest.layout.blocks > MOST_BLOCKS):
         return replace(plan, layout=replace(plan.layout, block=manifest.layout.block))
@@ -116,7 +116,7 @@ def is_finished(plan: Plan, place: Location) -> bool:
 
 
 def stored_size(plan: Plan) -> tuple[int, int]:
-    """Bytes before compression and files of the whole store."""
+    """Return the bytes before compression and the number of files of the whole store."""
     truth = true_columns(plan.sweep)
     files = plan.files + len(truth) * (1 + chunks("design", plan.sweep.design.size))
     return sum(plan.layout.bytes(name) for name in plan.layout.variables), files

@@ -128,7 +128,7 @@ def _groups(sweep: Sweep, name: str) -> Iterator[FrictionGroup]:
 
 
 def _kinds_along(mechanism: Mechanism, variable: DataArray) -> list[set[JointKind]]:
-    """Kinds along the dim of actuators or joints, of joints those of all limbs; nothing without such a dim."""
+    """Return the kinds along the dim of actuators or of joints (over all limbs); empty without such a dim."""
     if "actuator" in variable.dims:
         return [{kind} for kind in mechanism.actuator_kinds]
     if "joint" not in variable.dims:
@@ -146,6 +146,6 @@ def _of_kind(unit: str, kind: JointKind) -> str:
 
 
 def _along(units: list[set[str]]) -> str:
-    """One unit where all are the same; else one for each component, or both where limbs differ."""
+    """Return one unit if all are the same; else one for each component, or both where limbs differ."""
     distinct = set().union(*units)
     return distinct.pop() if len(distinct) == 1 else ", ".join(EITHER.join(sorted(unit)) for unit in units)

@@ -73,14 +73,14 @@ class Members(Protocol):
         """Report of the scheduler on each of them."""
 
     def addresses(self) -> list[str]:
-        """Addresses of the workers."""
+        """Return the addresses of the workers."""
 
     @property
     def most(self) -> int:
         """Blocks that may be in flight, beside what the workers can hold."""
 
     def news(self) -> list[Event]:
-        """Workers that came, went or were refused since this was asked last."""
+        """Return the workers that came, went or were refused since the last call."""
 
 
 class Executor(Protocol):
@@ -99,7 +99,7 @@ class Executor(Protocol):
         """Bytes for blocks on the smallest worker as of the last look at paused ones; None where none has a limit."""
 
     def news(self) -> list[Event]:
-        """Workers that came, went or were refused since this was asked last. Raises ClusterLostError."""
+        """Return the workers that came, went or were refused since the last call. Raises ClusterLostError."""
 
     @property
     def keys(self) -> Iterable[Key]:
@@ -112,10 +112,10 @@ class Executor(Protocol):
         """Send a graph to other workers than those that work on a key; False where there are no others."""
 
     def next(self, seconds: float) -> Result | None:
-        """The next result; None where none came within that time. Raises ClusterLostError."""
+        """Return the next result; None if none came within that time. Raises ClusterLostError."""
 
     def age(self, key: Key) -> float:
-        """Seconds since a key was submitted."""
+        """Return the seconds since a key was submitted."""
 
     def abandon(self, keys: Iterable[Key]) -> None:
         """Forget these keys and free the workers that work on them."""
@@ -124,7 +124,7 @@ class Executor(Protocol):
         """Cancel those of these keys that lie on paused workers, and return them."""
 
     def paused(self) -> tuple[list[PausedWorker], int]:
-        """Workers that are paused and idle, and the number of the others."""
+        """Return the workers that are paused and idle, and the number of the others."""
 
     def relieve(self, worker: PausedWorker, step: PauseStep) -> list[Key]:
         """Make a step for a paused worker; returns the keys that have to go to others. Raises ClusterLostError."""
@@ -133,13 +133,13 @@ class Executor(Protocol):
         """Describe the current activity in words."""
 
     def state(self) -> ClusterState | None:
-        """State of the workers; None where there are none. Raises ClusterLostError."""
+        """Return the state of the workers; None if there are none. Raises ClusterLostError."""
 
     def place(self, key: Key) -> str:
-        """Address of the worker that a key lies on; empty where nobody knows. Raises ClusterLostError."""
+        """Return the address of the worker that holds a key; empty if it is unknown. Raises ClusterLostError."""
 
     def memory_restarts(self) -> list[MemoryRestart]:
-        """Workers that were ended for their memory since this was asked last. Raises ClusterLostError."""
+        """Return the workers that were ended for their memory since the last call. Raises ClusterLostError."""
 
     def follow(self, run: str, shares: RunningShares) -> None:
         """Take shares of blocks that tasks tell, under the name of a run, until the executor is closed."""
@@ -159,7 +159,7 @@ def failure(error: BaseException) -> Failure:
 
 
 def reason(error: BaseException) -> str:
-    """Why a graph failed, in words. Raises ClusterLostError where it is about the cluster."""
+    """Return the reason why a graph failed, in words. Raises ClusterLostError if the cluster is the reason."""
     return failure(error).reason
 
 
@@ -190,7 +190,7 @@ class InProcessExecutor:
         return None
 
     def news(self) -> list[Event]:
-        """There are no workers."""
+        """Return no events: there are no workers."""
         return []
 
     @property
@@ -203,7 +203,7 @@ class InProcessExecutor:
         self._waiting.extend(graphs)
 
     def submit_backup(self, graph: KeyedGraph, key: Key) -> bool:
-        """There are no other workers."""
+        """Return False: there are no other workers."""
         return False
 
     def next(self, seconds: float) -> Result | None:
@@ -219,7 +219,7 @@ class InProcessExecutor:
         return Result(key, value, time.perf_counter() - start)
 
     def age(self, key: Key) -> float:
-        """Nothing is under way between two results."""
+        """Return zero: no task is under way between two results."""
         return 0.0
 
     def abandon(self, keys: Iterable[Key]) -> None:
@@ -228,15 +228,15 @@ class InProcessExecutor:
         self._waiting = deque(keyed for keyed in self._waiting if keyed[1] not in abandoned)
 
     def forget(self, keys: Iterable[Key]) -> list[Key]:
-        """There are no paused workers."""
+        """Return no keys: there are no paused workers."""
         return []
 
     def paused(self) -> tuple[list[PausedWorker], int]:
-        """There are no workers."""
+        """Return no paused workers and one other, this process."""
         return [], 1
 
     def relieve(self, worker: PausedWorker, step: PauseStep) -> list[Key]:
-        """There are no workers."""
+        """Return no keys: there are no workers."""
         return []
 
     def describe(self) -> str:
@@ -244,15 +244,15 @@ class InProcessExecutor:
         return "computing in this process"
 
     def state(self) -> None:
-        """There are no workers."""
+        """Return None: there are no workers."""
         return
 
     def place(self, key: Key) -> str:
-        """There are no workers."""
+        """Return an empty address: there are no workers."""
         return ""
 
     def memory_restarts(self) -> list[MemoryRestart]:
-        """There are no workers."""
+        """Return no restarts: there are no workers."""
         return []
 
     def follow(self, run: str, shares: RunningShares) -> None:
@@ -267,7 +267,7 @@ class InProcessExecutor:
 
 
 def results(graphs: Iterable[KeyedGraph], executor: Executor, seconds: float = 1.0) -> Iterator[Result]:
-    """The results of graphs as they come, in any order, as many in flight as there is room for.
+    """Yield the results of graphs as they come, in any order, as many in flight as there is room for.
 
     `seconds` is how long one look for a result takes at most. Raises ClusterLostError.
     """
@@ -291,7 +291,7 @@ def results(graphs: Iterable[KeyedGraph], executor: Executor, seconds: float = 1
 
 
 def _renamed(graph: TaskGraph, last: Key) -> KeyedGraph:
-    """The graph with other names: a worker may still compute what was withdrawn, and would go on with that."""
+    """Return the graph with other names: a worker may still compute the withdrawn one, and would continue with it."""
     run = uuid.uuid4().hex[:8]
     keys = {key: (f"{key[0]}-{run}", *key[1:]) for key in graph}
     return {keys[key]: task.substitute(keys, key=keys[key]) for key, task in graph.items()}, keys[last]

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 def batch_graph(graphs: Sequence[KeyedGraph], together: int = 1) -> KeyedGraph:
-    """One task for graphs of one task each; its result is a list of their values, of errors where they raise.
+    """Return one task for graphs of one task each; its result is a list of their values, or of their errors.
 
     So many that follow each other are computed `together`, where they are whole blocks that are alike.
     """
@@ -77,7 +77,7 @@ class BlockBatch:
     together: int = 1
 
     def run(self) -> list[object]:
-        """The values of calls, one after another; an error is a value, so that it takes no other block with it."""
+        """Return the values of calls, made one after another; an error is a value: it affects no other block."""
         values: list[object] = []
         for number, (function, arguments) in enumerate(_sharing(self), 1):
             more = MORE_TO_DO.set(number < len(self.calls))
@@ -91,7 +91,7 @@ class BlockBatch:
 
 
 def _sharing(batch: BlockBatch) -> Iterator[tuple[Callable[..., object], tuple[object, ...]]]:
-    """Calls of a batch; in place of those of blocks that are computed together calls that store them."""
+    """Yield the calls of a batch; calls that store replace those of blocks that are computed together."""
     for start in range(0, len(batch.calls), batch.together):
         calls = batch.calls[start : start + batch.together]
         blocks = [call[1][0] for call in calls if call[0] is whole_block]
@@ -129,7 +129,7 @@ class ClusterExecutor:
         batch: Callable[[], int] = lambda: 1,
         members: Members | None = None,
     ) -> None:
-        """`members`: workers that are given blocks, and no others; absent: all that there are."""
+        """Set up the executor. `members`: workers that are given blocks, and no others; if absent, all workers."""
         from distributed import as_completed
 
         self.client, self.window, self.batch, self.members = client, window, batch, members
@@ -181,7 +181,7 @@ class ClusterExecutor:
         return self.members is None or bool(self.members.addresses())
 
     def news(self) -> list[Event]:
-        """Events of workers since this was asked last; tasks whose workers have all gone are withdrawn."""
+        """Return the events of workers since the last call; withdraw tasks whose workers have all gone."""
         if self.members is None:
             return []
         news = self.members.news()
@@ -266,7 +266,7 @@ class ClusterExecutor:
             self._pending.add(future)
 
     def next(self, seconds: float) -> Result | None:
-        """The next result of a key that was not abandoned."""
+        """Return the next result of a key that was not abandoned."""
         deadline = time.perf_counter() + seconds
         while not self._ready and self._wait(deadline):
             future, value = next(self._pending)
@@ -289,7 +289,7 @@ class ClusterExecutor:
         return True
 
     def _receive(self, keys: Sequence[Key], future: Future, value: object) -> Iterator[Result]:
-        """The results of a task: one, or those of all blocks of a batch."""
+        """Yield the results of a task: one, or one for each block of a batch."""
         starts = [self._in_flight.pop(key)[1] for key in keys]
         if future.status in ("cancelled", "lost"):
             value = self._withdrawn(value)
@@ -310,7 +310,7 @@ class ClusterExecutor:
         return Withdrawn("client.restart()" if cause == RESTARTED else "client.cancel() by another")
 
     def age(self, key: Key) -> float:
-        """Seconds since a key was submitted; zero for one whose result is ready."""
+        """Return the seconds since a key was submitted; zero for a key whose result is ready."""
         return time.perf_counter() - self._in_flight[key][1] if key in self._in_flight else 0.0
 
     def abandon(self, keys: Iterable[Key]) -> None:
@@ -341,7 +341,7 @@ class ClusterExecutor:
         return stuck
 
     def paused(self) -> tuple[list[PausedWorker], int]:
-        """Workers that are paused and compute nothing, and the number of the others."""
+        """Return the workers that are paused and compute nothing, and the number of the others."""
         with translated_losses():
             workers = self._table()
             paused = [_paused(address, worker) for address, worker in workers.items() if _is_idle_pause(worker)]
@@ -372,7 +372,7 @@ class ClusterExecutor:
             self.client.restart_workers(workers, timeout=RESTART_SECONDS, raise_for_error=False)
 
     def describe(self) -> str:
-        """Workers, their tasks, and the use of their memory."""
+        """Describe the workers, their tasks, and the use of their memory."""
         with translated_losses():
             workers = self._table()
             tasks = sum(map(len, self.client.processing().values()))
@@ -382,7 +382,7 @@ class ClusterExecutor:
         return f"{state}; {len(self._in_flight)} blocks in flight, {tasks} of their tasks on workers"
 
     def state(self) -> ClusterState:
-        """State of the workers that may compute. Raises ClusterLostError."""
+        """Return the state of the workers that may compute. Raises ClusterLostError."""
         with translated_losses():
             table = self._table()
         workers = workers_of(table)
@@ -397,7 +397,7 @@ class ClusterExecutor:
         )
 
     def place(self, key: Key) -> str:
-        """Address of the worker that a key lies on; empty where it lies on none. Raises ClusterLostError."""
+        """Return the address of the worker that holds a key; empty if none does. Raises ClusterLostError."""
         if key not in self._in_flight:
             return ""
         with translated_losses():
@@ -406,7 +406,7 @@ class ClusterExecutor:
         return next((address for address, tasks in processing.items() if _works_on(tasks, [name])), "")
 
     def memory_restarts(self) -> list[MemoryRestart]:
-        """Workers whose nannies have ended them for their memory, as reported to the scheduler."""
+        """Return the workers that were ended by their nannies for their memory, as reported to the scheduler."""
         with translated_losses():
             events = self.client.get_events(MEMORY_EVENTS)
         told, self._restarts_until = self._restarts_until, max((at for at, _ in events), default=0.0)
@@ -450,7 +450,7 @@ def make_executor(
     together: int = 1,
     members: Members | None = None,
 ) -> Executor:
-    """The executor of a plan's blocks: on a cluster, or in this process where there is none.
+    """Return the executor of a plan's blocks: on a cluster, or without one in this process.
 
     `seconds` is what a block takes on one core (absent: what the plan expects), `blocks` how many are to be computed
     (absent: all), `together` how many a task computes at least; `members` the workers that may compute (absent: all).
@@ -500,7 +500,7 @@ def _paused(address: str, worker: Mapping[str, Any]) -> PausedWorker:
 
 
 def _block(key: Key) -> tuple[str, Any]:
-    """The run and the block of a key of the form (name-run, block)."""
+    """Return the run and the block of a key of the form (name-run, block)."""
     return str(key[0]).rpartition("-")[2], key[1]
 
 

@@ -66,7 +66,7 @@ Value_co = TypeVar("Value_co", covariant=True)
 
 
 def block_graph(plan: Plan, index: int, writer: Writer, run: str, granularity: Granularity = "limb") -> KeyedGraph:
-    """The graph of one block, and the key whose result is its receipt; `run` makes keys distinct between runs."""
+    """Return the graph of one block, and the key with its receipt as result; `run` makes keys distinct between runs."""
     key: Key = (f"store-{run}", index)
     if plan.is_parted:
         return {key: Task(key, _parted_block, block_of(plan, index), writer, dict(plan.parts or {}))}, key
@@ -76,7 +76,7 @@ def block_graph(plan: Plan, index: int, writer: Writer, run: str, granularity: G
 
 
 def lazy_arrays(plan: Plan) -> dict[str, Array]:
-    """Every variable of a plan as an array of Dask: a chunk for each block, all from the limb tasks of that block."""
+    """Return each variable of a plan as a Dask array: a chunk for each block, all from the block's limb tasks."""
     from dask.array import Array  # takes as long as all else that a small run in this process needs
 
     layout, token = plan.layout, f"{plan.sweep.fingerprint[:16]}-{tokenize(plan.layout.as_dict())[:8]}"
@@ -99,7 +99,7 @@ def lazy_arrays(plan: Plan) -> dict[str, Array]:
 
 
 def _values_graph(plan: Plan, key: Key, token: str) -> TaskGraph:
-    """The graph of one block whose last task gives its arrays."""
+    """Return the graph of one block whose last task gives its arrays."""
     if not plan.by_limb:
         return {key: Task(key, _whole_values, block_of(plan, key[1]))}
     return _limb_graph(plan, key, token, (_assemble_and_keep, _keep))[0]
@@ -108,7 +108,7 @@ def _values_graph(plan: Plan, key: Key, token: str) -> TaskGraph:
 def _limb_graph(
     plan: Plan, last: Key, run: str, bodies: tuple[Callable[..., object], Callable[..., object]], *arguments: object
 ) -> KeyedGraph:
-    """A task for each limb of a block; the `last` one is the first of the `bodies`, or the second after reactions."""
+    """Return a task per limb of a block; the `last` one is the first of the `bodies`, or the second after reactions."""
     index = last[1]
     block = block_of(plan, index)
     root = (f"trajectories-{run}", index)
@@ -131,19 +131,19 @@ def _limb_graph(
 
 
 def isolated_graph(plan: Plan, index: int, writer: Writer, run: str, timeouts: Timeouts) -> KeyedGraph:
-    """The graph of one block whose parts are computed in a subprocess; its result is a ReceiptWithFailures."""
+    """Return the graph of one block whose parts are computed in a subprocess; its result is a ReceiptWithFailures."""
     key = (f"isolated-{run}", index)
     settings = Isolation(timeouts.part, timeouts.isolation, plan.block_memory, work.whole)
     return {key: Task(key, _isolated, block_of(plan, index), writer, settings)}, key
 
 
 def examined_case(plan: Plan) -> bytes:
-    """The first case of a plan, pickled: a worker of another version may not be able to read it, and has to say so."""
+    """Return the first case of a plan, pickled: a worker of another version has to say that it cannot read it."""
     return pickle.dumps(replace(first_case(block_of(plan, 0)), own=(), device=CPU))
 
 
 def examination_graph(payload: bytes, number: int, run: str, mark: bytes = b"") -> KeyedGraph:
-    """The graph of the check of a worker, nothing stored; its result is that of `examined`.
+    """Return the graph that checks a worker and stores nothing; its result is that of `examined`.
 
     The task holds nothing of ours: a worker of Dask ends when it reads a task whose function it cannot import.
     """
@@ -153,13 +153,13 @@ def examination_graph(payload: bytes, number: int, run: str, mark: bytes = b"") 
 
 
 def call_graph(run: str) -> KeyedGraph:
-    """The graph of a task that does nothing, for a cluster that starts workers when there are tasks."""
+    """Return the graph of a task that does nothing, for a cluster that starts workers when there are tasks."""
     key = (f"call-{run}", 0)
     return {key: Task(key, eval, "None")}, key
 
 
 def guarded_task(body: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
-    """A body that raises nothing but StoreError and TaskError.
+    """Return a body that raises only StoreError and TaskError.
 
     Other errors may never reach the client: those that cannot be pickled, recursion without end, texts without end.
     """
@@ -248,7 +248,7 @@ MORE_TO_DO: ContextVar[bool] = ContextVar("MORE_TO_DO", default=False)
 
 
 def _begin_another() -> None:
-    """Storing waits for the disk: the worker may begin another task meanwhile, in another thread."""
+    """Let the worker begin another task in another thread, while storing waits for the disk."""
     if MORE_TO_DO.get():
         return
     if "distributed" not in sys.modules:
@@ -274,7 +274,7 @@ def _relieve() -> None:
 
 @guarded_task
 def whole_block(block: Block, writer: Writer, teller: BlockTeller) -> Receipt | ReceiptWithWarnings:
-    """The one task of a block: compute and store it, and tell how much is done."""
+    """Compute and store a block as one task, and report the progress."""
     with teller.listening():
         with span(0.0, work.first_share(block)):
             arrays = work.computed(block)
@@ -284,7 +284,7 @@ def whole_block(block: Block, writer: Writer, teller: BlockTeller) -> Receipt | 
 
 @guarded_task
 def _parted_block(block: Block, writer: Writer, parts: Mapping[str, int]) -> Receipt | ReceiptWithWarnings:
-    """The one task of a block that has no room for all of it at once."""
+    """Compute and store a block as one task, in parts, as there is no room for all of it at once."""
     arrays, warnings = in_parts(block, writer.layout, parts, work.stored)
     return with_warnings(_stored(block.index, writer, arrays), warnings)
 
@@ -302,7 +302,7 @@ def _isolated(block: Block, writer: Writer, settings: Isolation) -> ReceiptWithF
 
 @guarded_task
 def examined(payload: bytes, mark: bytes = b"") -> dict[str, Any]:
-    """Versions and source of this process, bytes that it holds, and a checksum of every variable of a case.
+    """Return this process' versions and source, bytes that it holds, and a checksum of every variable of a case.
 
     `bits` is the text of an error where the case cannot be computed: that is the run's to deal with. `place` is the
     fault of the store that a pickled mark names, empty where this process can write there.
@@ -320,11 +320,11 @@ class Runnable(Protocol[Value_co]):
     """A job that is one task by itself."""
 
     def run(self) -> Value_co:
-        """The result of the task."""
+        """Return the result of the task."""
 
 
 def job_graph(job: Runnable[Value], name: str, *case: Hashable) -> KeyedGraph:
-    """The graph of a job; its key begins with a name, its result is the result of `run`."""
+    """Return the graph of a job; its key begins with a name, its result is that of `run`."""
     key = (name, *case)
     return {key: Task(key, _run_job, job)}, key
 

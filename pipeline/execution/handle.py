@@ -37,7 +37,7 @@ class HandleStatus:
     seconds: float = 0.0
 
     def after(self, event: Event) -> HandleStatus:
-        """The status once an event has happened."""
+        """Return the status after an event."""
         match event:
             case Started():
                 return replace(self, state="running", blocks=event.total_blocks, done=event.done_blocks)
@@ -76,7 +76,7 @@ class PendingRun:
         raise TypeError(f"{name!r}: got results of `run` that were not awaited; {AWAIT}")
 
     def __repr__(self) -> str:
-        """State and progress of the run in a line."""
+        """Format the state and progress of the run in one line."""
         return f"{self._handle!r}, to be awaited"
 
     def __del__(self) -> None:
@@ -127,7 +127,7 @@ class RunHandle:
             self._draw()
 
     def _draw(self) -> None:
-        """Draw it again in each cell that shows it."""
+        """Draw the handle again in each cell that shows it."""
         self._drawn = time.monotonic()
         for place in self._shown:
             place.replace(self._repr_html_())
@@ -172,7 +172,7 @@ class RunHandle:
             raise
 
     def __repr__(self) -> str:
-        """State and progress in a line."""
+        """Format the state and progress in one line."""
         status = self.status()
         failures = f", {status.failed} failed" if status.failed else ""
         return f"<run {status.state}: {status.done:,} of {status.blocks:,} blocks{failures}, {status.seconds:.1f} s>"

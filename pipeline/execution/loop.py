@@ -134,7 +134,7 @@ class RunLoop:
         self.executor.submit(*graphs)
 
     def graph(self, attempt: Attempt) -> KeyedGraph:
-        """The graph of an attempt; keys of a second one differ, so that Dask never takes one for the other."""
+        """Return the graph of an attempt; keys of a second one differ, so that Dask never confuses the two."""
         first = attempt.step == "compute" and attempt.number == 1 and attempt.block not in self._renamed
         run = self._run if first else uuid.uuid4().hex[:8]
         writer = self.task_writer or self.writer
@@ -241,12 +241,12 @@ class RunLoop:
             step(self)
 
     def _end_on_request(self) -> None:
-        """End where somebody has asked for it. Raises RunCancelledError."""
+        """End the run if this was requested. Raises RunCancelledError."""
         if self.stop() or cancel_requested(self.writer.location):
             raise RunCancelledError("cancelled; what has been stored stays")
 
     def _end_without_memory(self) -> None:
-        """End where workers are restarted again and again. Raises RunStoppedError."""
+        """End the run if workers are restarted again and again. Raises RunStoppedError."""
         self._memory.add(self.executor.memory_restarts())
         if reason := self._memory.stop(sorted(self._open), self.plan.block_memory):
             raise RunStoppedError(reason)
@@ -271,7 +271,7 @@ class RunLoop:
         self._shares.tell()
 
     def _abandon_overdue(self) -> None:
-        """Isolate blocks that take too long; the workers that still compute them are restarted."""
+        """Isolate blocks that take too long; restart the workers that still compute them."""
         overdue = {
             key: attempt for key, attempt in self._in_flight.items() if self.executor.age(key) > self._limit(attempt)
         }
@@ -284,7 +284,7 @@ class RunLoop:
             self._handle_failure(attempt, Failure("overdue", reason))
 
     def _limit(self, attempt: Attempt) -> float:
-        """Time limit of an attempt [s]; that of a block that is computed whole follows measured times."""
+        """Return the time limit of an attempt [s]; for a block computed as a whole it follows measured times."""
         limit = self.timeouts.seconds(attempt.step)
         return self._pace.limit(limit) if attempt.step == "compute" else limit
 

@@ -207,5 +207,5 @@ def _few(axis: Axis, most: int) -> Axis:
 
 
 def _places(size: int, most: int) -> NDArray[np.int64]:
-    """At most so many numbers below a size, evenly."""
+    """Return at most `most` numbers below a size, evenly spaced."""
     return np.unique(np.linspace(0, size - 1, min(size, most)).round()).astype(np.int64)

@@ -60,7 +60,7 @@ class Timeouts:
     patience: float = 5400.0
 
     def seconds(self, step: AttemptStep) -> float:
-        """Time limit of an attempt."""
+        """Return the time limit of an attempt."""
         return self.block if step == "compute" else self.isolation + self.block
 
 
@@ -85,7 +85,7 @@ class Failure:
 
 
 def following(attempt: Attempt, failure: Failure, timeouts: Timeouts) -> Attempt | None:
-    """The attempt after a failed one, or None where the block is given up."""
+    """Return the attempt after a failed one, or None if the block is given up."""
     if attempt.step == "isolate":
         return Attempt(attempt.block, "isolate", attempt.number + 1) if attempt.number < timeouts.isolate else None
     # Dask has tried several workers before it says that one died, and nothing stops a loop that has no end.
@@ -123,7 +123,7 @@ class Agenda:
         self._again.append(attempt)
 
     def succeeded(self) -> None:
-        """Counts a block that is done."""
+        """Count a completed block."""
         self.done += 1
 
     def failed(self, attempt: Attempt, failure: Failure) -> Attempt | None:
@@ -164,16 +164,16 @@ class MemoryRestarts:
         self._last: MemoryRestart | None = None
 
     def add(self, restarts: Iterable[MemoryRestart]) -> None:
-        """Count restarts."""
+        """Count restarts for memory."""
         for restart in restarts:
             self.count, self._last = self.count + 1, restart
 
     def succeeded(self) -> None:
-        """A block was computed: its worker has enough."""
+        """Reset the count after a block was computed: its worker has enough memory."""
         self.count = 0
 
     def stop(self, blocks: Sequence[int], planned: int) -> str:
-        """Why the run has to stop, in words: blocks in flight, bytes planned for one; "" where it can go on."""
+        """Return the reason to stop the run: blocks in flight, bytes planned for one; "" if it can continue."""
         if self._last is None or self.count < self.most:
             return ""
         names = ", ".join(map(str, sorted(blocks)[:LISTED])) + (", ..." if len(blocks) > LISTED else "")
@@ -225,11 +225,11 @@ class Pauses:
         self._restarts = 0
 
     def succeeded(self) -> None:
-        """A block was computed: it is worth while to start workers anew."""
+        """Reset the restarts after a block was computed: it is worth while to start workers anew."""
         self._restarts = 0
 
     def due(self, paused: Iterable[PausedWorker]) -> list[tuple[PausedWorker, PauseStep]]:
-        """The steps due now, each once for a pause; workers that are no longer among `paused` are forgotten."""
+        """Return the steps due now, each once for a pause; workers that are no longer among `paused` are forgotten."""
         now, here = self._clock(), {worker.address: worker for worker in paused}
         self._since = {address: self._since.get(address, now) for address in here}
         self._made = {address: self._made.get(address, set()) for address in here}
@@ -244,7 +244,7 @@ class Pauses:
         return steps
 
     def stop(self, paused: Sequence[PausedWorker], others: int) -> str:
-        """Why the run has to stop, in words; "" while `others`, workers that are not paused, may go on."""
+        """Return the reason to stop the run, in words; "" while `others`, workers that are not paused, may continue."""
         first = max(self._since.values(), default=math.inf)
         if others or not paused or self._clock() - first < PAUSE_END:
             return ""
@@ -278,7 +278,7 @@ class Pace:
         self._planned = planned
 
     def done(self, seconds: float) -> None:
-        """Takes note of a block."""
+        """Record the time of a block."""
         self._seconds.append(seconds)
 
     @property
@@ -289,7 +289,7 @@ class Pace:
         return max(LEAST_SECONDS, FACTOR * median(self._seconds))
 
     def limit(self, most: float) -> float:
-        """Time limit of an attempt [s], by measured times, never longer than `most`."""
+        """Return the time limit of an attempt [s], by measured times, never longer than `most`."""
         if len(self._seconds) < KNOWN:
             return most
         return min(most, max(LEAST_OVERDUE, OVERDUE * median(self._seconds)))
@@ -368,7 +368,7 @@ class Worker:
     base: int = 0
 
     def holds(self, memory: int) -> float:
-        """Blocks that fit into its memory, when each takes so many bytes: one at least, or it would not be there."""
+        """Return the number of blocks of so many bytes that fit into the worker's memory: one at least if it runs."""
         if not self.running or (self.limit and self.used > FULL * self.limit):
             return 0.0
         if not (self.limit and memory):
@@ -377,7 +377,7 @@ class Worker:
 
 
 def window_size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 0, share: float = 1.0) -> int:
-    """Blocks in flight: each keeps `parallel` threads of one worker busy and takes `memory` bytes. At least one.
+    """Return the number of blocks in flight, at least 1: each keeps `parallel` threads busy and takes `memory` bytes.
 
     A worker has at least one block, however few threads it has: its limb tasks then run one after another. `share`: of
     the cluster, where several runs use it.
@@ -393,7 +393,7 @@ def window_size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 
 
 
 def batch(threads: int, seconds: float, left: int) -> int:
-    """Blocks of one task each that are sent as one, where each takes so many `seconds` and so many are `left`.
+    """Return the number of one-task blocks to send as one; each takes so many `seconds`, and so many are `left`.
 
     One on clusters of usual size. On large ones so many that the scheduler keeps up with their ends, and fewer for the
     last of them, so that all threads end at nearly the same time.
@@ -444,7 +444,7 @@ class Window:
         clock: Callable[[], float] = time.monotonic,
         share: Callable[[], float] = lambda: 1.0,
     ) -> None:
-        """`table`: the workers; `memory`: bytes of a block; `base`: those of a worker beside its blocks.
+        """Set up the window. `table`: workers; `memory`: bytes of a block; `base`: a worker's bytes besides blocks.
 
         `share`: asked for the share of the run in the cluster as of now.
         """
@@ -458,7 +458,7 @@ class Window:
         self._threads = 0
 
     def __call__(self) -> int:
-        """The size as of a moment ago."""
+        """Return the size of the window as of a moment ago."""
         self._refresh()
         return self._size
 

@@ -77,7 +77,7 @@ def lazy(sweep: Sweep) -> Dataset:
 def computed(
     plan: Plan, listeners: Sequence[Listener] = (), stop: Callable[[], bool] = lambda: False, threads: int | None = None
 ) -> Dataset:
-    """The results of a plan in memory, by threads of this process (absent: one a core); the bits are those of a run.
+    """Compute the results of a plan in memory, by threads of this process (absent: one per core); same bits as a run.
 
     Raises what a block raises, and RunCancelledError where `stop` says so.
     """
@@ -110,7 +110,7 @@ def computed(
 
 
 def dataset(plan: Plan, arrays: Mapping[str, NDArray[Any] | Array]) -> Dataset:
-    """The dataset of a plan as `open` would give it from a store, with these arrays as its variables."""
+    """Return the dataset of a plan as `open` would give it from a store, with these arrays as its variables."""
     from xarray import Variable
 
     empty = template(plan.layout, contents(plan))

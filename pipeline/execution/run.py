@@ -273,7 +273,7 @@ def _shown(progress: bool | None) -> NotebookProgress | LineProgress | None:
 
 
 def _loading(cluster: Connectable) -> str:
-    """Dask's scheduler that reads the results: threads, but none for a run that asked for none."""
+    """Return Dask's scheduler for reading the results: threads, or none for a run that asked for none."""
     alone = isinstance(cluster, ClusterConfig) and cluster.cluster.kind == "synchronous"
     return "synchronous" if alone else "threads"
 
@@ -322,7 +322,7 @@ class _Run:
                 restarts, lost = restarts - 1, str(error)
 
     def _on_cluster(self, lost: str | None) -> None:
-        """Every stage of a run on one cluster; `lost` says why that before it was lost, if one was."""
+        """Run every stage on one cluster; `lost` says why the previous cluster was lost, if one was."""
         with (
             connect(self.cluster, broadcast(self.listeners)) as client,
             marked(self.place) if self._is_far(client) else nullcontext() as mark,
@@ -418,7 +418,7 @@ def _prepare(client: Client) -> None:
 
 
 def _dashboard(client: Client | None) -> str | None:
-    """The link to Dask's dashboard; none without a cluster, or without the package that draws it."""
+    """Return the link to Dask's dashboard; None without a cluster, or without the package that draws it."""
     return client.dashboard_link if client and find_spec("bokeh") else None
 
 
@@ -434,6 +434,6 @@ def _close(client: Client) -> None:
 
 
 def _reason(error: BaseException) -> str:
-    """Why a run stops, in one line."""
+    """Return the reason why a run stops, in one line."""
     text = " ".join(str(error).split())
     return text or "interrupted" if isinstance(error, KeyboardInterrupt) else text

@@ -36,7 +36,7 @@ class SharedBlocks:
     period: int = 0
 
     def order(self, blocks: Iterable[int]) -> Iterable[int]:
-        """Blocks in the order in which they are computed: those that share limbs follow each other."""
+        """Return the blocks in the order of computation: blocks that share limbs follow each other."""
         return sorted(blocks, key=self._place) if self.count > 1 else blocks
 
     def _place(self, block: int) -> tuple[int, ...]:
@@ -45,7 +45,7 @@ class SharedBlocks:
         return (*others, start % self.period, start)
 
     def groups(self, blocks: Iterable[int]) -> Iterator[tuple[int, ...]]:
-        """The blocks of each task, in their order."""
+        """Yield the blocks of each task, in their order."""
         waiting: list[int] = []
         for block in self.order(blocks):
             waiting.append(block)
@@ -82,7 +82,7 @@ def together(plan: Plan, threads: int = 1) -> SharedBlocks:
 
 
 def _lengths(axis: Axis) -> Iterator[int]:
-    """Lengths of the keys of a grid and of the other sets, the slowest first; none if conditions leave sets out."""
+    """Yield the lengths of the keys of a grid and of other sets, slowest first; none if conditions omit sets."""
     if isinstance(axis, Grid):
         yield from (column.size for column in axis.columns)
     elif isinstance(axis, Product):

@@ -54,7 +54,7 @@ class Share:
         has_more: Callable[[], bool],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`has_more`: whether the run has blocks that it has not submitted."""
+        """Set up the share. `has_more`: whether the run has blocks that it has not submitted."""
         self.client, self._has_more, self._clock = client, has_more, clock
         self._row = {"weight": weight, "seconds": max(seconds, 1e-6)}
         self._name, self._beat = uuid.uuid4().hex[:8], 0

@@ -90,7 +90,7 @@ def at_address(request: RunRequest, address: str) -> RunRequest:
 
 
 def _tls(security: Security) -> dict[str, str]:
-    """Environment that tells Dask which certificates a scheduler uses."""
+    """Return the environment that tells Dask the certificates of a scheduler."""
     client, scheduler = (security.get_tls_config_for_role(role) for role in ("client", "scheduler"))
     files = {
         "CA_FILE": client["ca_file"],
@@ -153,7 +153,7 @@ def _wait(
 
 
 def main() -> int:
-    """The process: run the request that comes through standard input; the exit status is that of `limbsweep run`.
+    """Run the request from standard input in this process; return the exit status of `limbsweep run`.
 
     What computes is imported when its turn has come: a run that waits takes little memory.
     """

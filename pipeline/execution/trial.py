@@ -60,7 +60,7 @@ class Trial:
             yield Problem(name, 0, 0, f"trajectories.{trajectory}", got, "a motion that the robot can make", hint)
 
     def lines(self) -> Iterator[str]:
-        """Warnings; none where nothing failed."""
+        """Yield the warnings; none if nothing failed."""
         if self.result.failed:
             head, *rest = self.result.lines()
             yield f"tried {self.designs} designs on {self.trajectories} trajectories: {head}"
@@ -134,7 +134,7 @@ def _simulated(sweep: Sweep, axes: SimulationAxes) -> Trial:
 
 
 def _case(values: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Counts of a block as (design, friction, trajectory), of one friction set."""
+    """Return the counts of a block as (design, friction, trajectory), for one friction set."""
     return values.reshape(values.shape[0], 1, values.shape[-1])
 
 
@@ -149,14 +149,14 @@ def _chosen(sweep: Sweep) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _ends(sweep: Sweep) -> Iterator[int]:
-    """Designs at the ends of each parameter that is swept."""
+    """Yield the designs at the ends of each swept parameter."""
     for values in sweep.designs(0, min(sweep.design.size, LOOKED_AT)).values():
         if np.ptp(values):
             yield from (int(np.argmin(values)), int(np.argmax(values)))
 
 
 def _places(size: int, most: int) -> NDArray[np.int64]:
-    """At most so many numbers below a size: both ends, and some between them."""
+    """Return at most `most` numbers below a size: both ends, and some between them."""
     if size <= most:
         return np.arange(size, dtype=np.int64)
     inner = np.random.default_rng(SEED).integers(1, size - 1, max(0, most - 2))

@@ -38,12 +38,12 @@ COMPUTES = ("numpy", "scipy", "llvmlite", "zarr", "numcodecs", "xarray", "dask",
 
 
 def versions() -> dict[str, str]:
-    """Versions of limbsweep, Python and the packages that compute and store."""
+    """Return the versions of limbsweep, Python and the packages that compute and store."""
     return {"python": platform.python_version(), **{name: _version(name) for name in ("limbsweep", *COMPUTES)}}
 
 
 def identity() -> dict[str, str]:
-    """Versions with the fingerprint of the source: what has to be equal on all machines of a run."""
+    """Return the versions and the source fingerprint, which have to be equal on all machines of a run."""
     return versions() | {SOURCE: source_fingerprint()}
 
 
@@ -65,7 +65,7 @@ class VersionError(InputError):
         super().__init__(version_problem(cluster, difference) for difference in differences)
 
     def __str__(self) -> str:
-        """The lines of the problems, and the table where there are several."""
+        """Format the lines of the problems, and the table if there are several."""
         if len(self.differences) == 1:
             return super().__str__()
         rows = [("package", "here", "there", "workers")]
@@ -90,7 +90,7 @@ def version_problem(cluster: str, difference: Difference) -> Problem:
 
 
 def differences(workers: Mapping[str, Any]) -> list[Difference]:
-    """Differences from the `identity` of this process; `workers` has that of each, or an error, by address."""
+    """Return differences from this process' `identity`; `workers` has that of each, or an error, by address."""
     here = identity()
     places: dict[tuple[str, str], list[str]] = {}
     for address, answer in workers.items():
@@ -105,7 +105,7 @@ def differences(workers: Mapping[str, Any]) -> list[Difference]:
 
 
 def _some(workers: Sequence[str]) -> str:
-    """Addresses of workers, two at most."""
+    """Return the addresses of workers, at most two."""
     more = len(workers) - 2
     return ", ".join(workers[:2]) + (f" and {more} more" if more > 0 else "")
 

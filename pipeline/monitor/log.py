@@ -259,7 +259,7 @@ Listener = Callable[[Event], None]
 
 
 def broadcast(listeners: tuple[Listener, ...]) -> Listener:
-    """One listener that passes events to many, in order."""
+    """Return one listener that passes events to many, in order."""
 
     def notify(event: Event) -> None:
         for listener in listeners:
@@ -322,7 +322,7 @@ class LogRecord:
 
     @classmethod
     def parse(cls, line: bytes) -> LogRecord | None:
-        """The record in a line; None for one that was cut short by a crash, or that another version wrote."""
+        """Return the record in a line; None for a line that a crash cut short, or that another version wrote."""
         try:
             data = parse_json(line)
             event = KINDS[data["event"]](**{key: _plain(value) for key, value in data["what"].items()})
@@ -334,7 +334,7 @@ class LogRecord:
 
 
 def _plain(value: object) -> object:
-    """A value of a record; a text as a terminal may show it."""
+    """Return a value of a record; a text without characters that a terminal would obey."""
     return visible(value) if isinstance(value, str) else value
 
 
@@ -358,7 +358,7 @@ class RunLog:
 
     @classmethod
     def open(cls, store: LocationLike) -> Self:
-        """The log of a store, to be written on. The caller holds the coordinator's lock."""
+        """Open the log of a store for writing. The caller holds the coordinator's lock."""
         journal = locate(store).journal(LOG)
         with refusals(journal.name):
             deque(journal.lines(), maxlen=0)  # to find the end
@@ -405,7 +405,7 @@ def records(store: LocationLike) -> Iterator[LogRecord]:
 
 
 def last_run(store: LocationLike) -> list[LogRecord]:
-    """Records of the run that began last."""
+    """Return the records of the last run."""
     return of_last_run(records(store))
 
 

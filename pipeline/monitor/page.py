@@ -147,7 +147,7 @@ def _counts(record: LogRecord) -> tuple[int, int]:
 
 
 def _throughput(done: Sequence[tuple[float, int]], seconds: float) -> TimeCurve:
-    """Samples per second in parts of the time of a run; those of a record were computed since the one before."""
+    """Return samples per second in parts of a run's time; those of a record were computed since the one before."""
     parts = max(1, min(POINTS, int(seconds), len(done) // RECORDS))
     edges = np.linspace(0.0, seconds, parts + 1)
     times, sums = [0.0], [0]

@@ -64,16 +64,16 @@ class Tally:
 
     @classmethod
     def of(cls, event: Started, now: float) -> Tally:
-        """The tally at the start of a run."""
+        """Return the tally at the start of a run."""
         samples = event.samples_per_block
         return cls(total=event.total_blocks * samples, before=event.done_blocks * samples, start=now)
 
     def plus(self, samples: int) -> Tally:
-        """The tally after these samples."""
+        """Return the tally after these samples."""
         return replace(self, computed=self.computed + samples, in_flight=max(self.in_flight - samples, 0))
 
     def with_in_flight(self, samples: int) -> Tally:
-        """The tally with so many samples that are done in blocks which are not."""
+        """Return the tally with so many completed samples in blocks that are not complete."""
         return replace(self, in_flight=samples)
 
     @property
@@ -82,27 +82,27 @@ class Tally:
         return min(self.total, self.before + self.computed + self.in_flight)
 
     def rate(self, now: float) -> float:
-        """Samples per second of this run, without those of earlier runs."""
+        """Return the samples per second of this run, without the samples of earlier runs."""
         return (self.computed + self.in_flight) / (now - self.start) if now > self.start else 0.0
 
     def left(self, now: float) -> float | None:
-        """Time left [s], or None while no rate is known."""
+        """Return the time left [s], or None while no rate is known."""
         rate = self.rate(now)
         return (self.total - self.done) / rate if rate else None
 
     def line(self, now: float) -> str:
-        """One line that says where the run is."""
+        """Format the progress of the run in one line."""
         percent = 100 * self.done // max(1, self.total)
         return f"{percent} %  {count(self.done)} of {count(self.total)} samples, {self.speed(now)}"
 
     def speed(self, now: float) -> str:
-        """Rate and time left in words."""
+        """Format the rate and the time left in words."""
         left = self.left(now)
         return f"{count(self.rate(now))} samples/s, " + ("time left unknown" if left is None else f"{clock(left)} left")
 
 
 def count(number: float) -> str:
-    """A count for people: three digits and a prefix."""
+    """Format a count for people: three digits and a prefix."""
     for scale, prefix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
         if number >= 0.9995 * scale:
             return f"{number / scale:.3g}{prefix}"
@@ -115,7 +115,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A time span as h:mm:ss."""
+    """Format a time span as h:mm:ss."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
@@ -221,7 +221,7 @@ class LineProgress:
             self._write(line)
 
     def stopped(self, error: BaseException) -> None:
-        """The error says itself why there are no results."""
+        """Print nothing: the error itself says why there are no results."""
 
 
 @contextmanager

@@ -103,7 +103,7 @@ class RunStatus:
         return self.blocks - self.done - len(self.failed)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything as plain data, for JSON."""
+        """Return everything as plain data, for JSON."""
         return {**asdict(self), "remaining": self.remaining}
 
     def _repr_html_(self) -> str:
@@ -202,7 +202,7 @@ def described(state: ClusterState) -> str:
 
 
 def _stuck(run: list[LogRecord], ledger: Ledger, failed: Mapping[int, str]) -> tuple[StuckBlock, ...]:
-    """Blocks that were tried again and are neither done nor given up, those that wait longest first."""
+    """Return the blocks that were tried again and are neither done nor given up, the longest waiting first."""
     tries: dict[int, list[LogRecord]] = {}
     for record in run:
         if isinstance(record.event, BlockRetried):
@@ -233,7 +233,7 @@ def _spread(run: list[LogRecord], left: int) -> tuple[float, float] | None:
 
 
 def failed_cases(store: LocationLike) -> tuple[CaseFailed, ...]:
-    """Cases of a store that hold NaN because computing them failed, whichever run found that out."""
+    """Return the cases of a store that hold NaN because computing them failed, in whichever run that was found."""
     return _cases(records(store))
 
 
@@ -252,7 +252,7 @@ def _state(manifest: Manifest, store: LocationLike, owner: str | None) -> RunSta
 
 
 def _rate(run: list[LogRecord], now: float) -> float:
-    """Blocks per second over the last while of a run."""
+    """Return the blocks per second over the recent time of a run."""
     if not run:
         return 0.0
     since = max(run[0].time, min(now, run[-1].time) - RECENT)
@@ -269,7 +269,7 @@ def _events(run: list[LogRecord], kind: type[EventKind]) -> Iterator[EventKind]:
 
 
 def _news(run: list[LogRecord]) -> str | None:
-    """The last thing that was out of the ordinary."""
+    """Return the last unusual event of a run, in words."""
     for record in reversed(run):
         match record.event:
             case Stopped(reason):

@@ -20,7 +20,7 @@ from storage.schema import LABELS, SAMPLES, SPLIT, STEP
 
 
 def coordinates(sweep: Sweep, layout: Layout, mechanism: Mechanism) -> Iterator[tuple[str, str, Any, str, str]]:
-    """Coordinates of the dataset: name, dim, values, units, long name."""
+    """Yield the coordinates of the dataset: name, dim, values, units, long name."""
     swept = (*gravity_parameters(sweep.gravity).values(), *sweep.family.parameters)
     units = {p.name: (p.unit, p.text) for p in swept}
     for name, values in columns(sweep.design).items():
@@ -71,7 +71,7 @@ def coordinates(sweep: Sweep, layout: Layout, mechanism: Mechanism) -> Iterator[
 
 
 def _times(sweep: Sweep) -> Iterator[tuple[str, str, Any, str, str]]:
-    """Coordinates of times: one for all trajectories, or where their steps differ the step of each."""
+    """Yield the coordinates of times: one for all trajectories, or if their steps differ the step of each."""
     if not sweep.has_one_grid:
         yield SAMPLES, "trajectory", [grid.samples for grid in sweep.grids], "1", "samples of the trajectory"
     if sweep.has_one_step:
@@ -81,7 +81,7 @@ def _times(sweep: Sweep) -> Iterator[tuple[str, str, Any, str, str]]:
 
 
 def _derivatives(sweep: Sweep, layout: Layout) -> Iterator[tuple[str, str, Any, str, str]]:
-    """Coordinates of the dims of derivatives, where there are any."""
+    """Yield the coordinates of the dims of derivatives, if there are any."""
     labels = {PARAMETER: sweep.derivatives.parameters, SIDE: SIDES}
     texts = {PARAMETER: "parameter that a derivative is taken by", SIDE: "side of the point, along its parameter"}
     for dim in (dim for dim in labels if dim in layout.sizes):
@@ -89,7 +89,7 @@ def _derivatives(sweep: Sweep, layout: Layout) -> Iterator[tuple[str, str, Any, 
 
 
 def file_count(sweep: Sweep, layout: Layout, mechanism: Mechanism) -> int:
-    """Number of files of the finished store in a folder, but for those of true parameters of a dataset."""
+    """Return the file count of the finished store in a folder, without true parameters of a dataset."""
     files, names = layout.files + len(sweep.sources), set()
     for name, dim, values, *_ in coordinates(sweep, layout, mechanism):
         names.add(name)
@@ -99,5 +99,5 @@ def file_count(sweep: Sweep, layout: Layout, mechanism: Mechanism) -> int:
 
 
 def chunks(dim: str, length: int) -> int:
-    """Number of files with the values of a coordinate: several along axes that may grow."""
+    """Return the number of files with the values of a coordinate: several along axes that may grow."""
     return max(1, math.ceil(length / COORDINATE_CHUNK)) if dim in SPLIT else 1

@@ -120,7 +120,7 @@ class Work:
 
 
 def duration(seconds: float) -> str:
-    """A time for people."""
+    """Format a time for people."""
     for unit, scale in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 1.5 * scale:
             return f"{seconds / scale:.2g} {unit}"

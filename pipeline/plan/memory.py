@@ -147,18 +147,18 @@ class Memory:
         return 2 * free * (2 * free + actuators) + 4 * free * (1 + actuators)
 
     def shared(self, lengths: Lengths) -> int:
-        """Bytes that a block has for all its life: motions, parameters of designs and of friction."""
+        """Return the bytes that a block holds for all its life: motions, parameters of designs and of friction."""
         motion = lengths.trajectories * self.request.structure.motion_size * lengths.width
         motion += (len(self.sweep.family.signals) + (MOVING if self.sweep.base else 0)) * lengths.width
         friction = lengths.sets * len(self.sweep.friction.parameters)
         return DOUBLE * (motion + friction) + lengths.designs * (self.design - self.mounts)
 
     def pair(self, times: int) -> int:
-        """Bytes that tasks hand on for one design on one trajectory, and of the design itself."""
+        """Return the bytes that tasks hand on for one design on one trajectory, and the bytes of the design itself."""
         return self.limbs * spaced(padded(times)) + self.design
 
     def peak(self, lengths: Lengths, stored: int, reacting: int, writing: int, *, by_limb: bool = True) -> int:
-        """Bytes that the tasks of a block hold at once, at most, over the steps that it goes through.
+        """Return the largest number of bytes that the tasks of a block hold at the same time, over all its steps.
 
         `stored` are those of its results, with series for metrics of a user's own; `reacting` those of them that are
         reactions; `writing` those that storing takes beside them. `by_limb`: limbs are tasks, which hand on what they
@@ -187,7 +187,7 @@ class Memory:
         return OVERHEAD + max(steps)
 
     def derived(self, lengths: Lengths, series: int) -> int:
-        """Bytes of all values of the samples that are differentiated at a time, and of their rates.
+        """Return the bytes of all values of the samples differentiated at a time, and of their rates.
 
         series: numbers of the derivatives of series of a design, which are held for both sides, ARRAYS of each.
         """
@@ -206,7 +206,7 @@ def numbers(shapes: Shapes) -> int:
 
 
 def pair_bytes(sizes: Mapping[str, int], rows: Iterable[Quantity], steady: Iterable[str], *, per_set: bool) -> int:
-    """Bytes that one design on one trajectory stores, for one friction set or apart from friction."""
+    """Return the bytes that one design on one trajectory stores, for one friction set or apart from friction."""
     return sum(
         DOUBLE * math.prod(sizes[dim] for dim in row.dims if dim not in ("design", FRICTION, "trajectory"))
         for row in rows
@@ -215,7 +215,7 @@ def pair_bytes(sizes: Mapping[str, int], rows: Iterable[Quantity], steady: Itera
 
 
 def stored_quantities(sweep: Sweep) -> tuple[str, ...]:
-    """The quantities that a store of this sweep has, in the order of their table: asked for, or stored anyway."""
+    """Return the quantities that a store of this sweep has, in their table's order: requested, or always stored."""
     timed = any({"time", "design"} <= {*QUANTITIES[name].dims} for name in sweep.outputs)
     conditions = {
         "always": True,
@@ -234,7 +234,7 @@ def steady_quantities(sweep: Sweep, quantities: Iterable[str]) -> tuple[str, ...
 
 
 def extra_series(sweep: Sweep) -> tuple[str, ...]:
-    """Series that metrics of a user's own need beside the outputs."""
+    """Return the series that user metrics need besides the outputs."""
     stored = stored_quantities(sweep)
     return tuple(
         dict.fromkeys(name for metric in sweep.user_metrics for name in metric.function.series if name not in stored)

@@ -104,7 +104,7 @@ class Plan:
         return block["design"] * block["trajectory"] * self.layout.sizes["time"]
 
     def samples_of(self, index: int) -> int:
-        """Samples of one block."""
+        """Return the number of samples of one block."""
         bounds = self.layout.bounds(index)
         designs = bounds["design"].stop - bounds["design"].start
         return designs * sum(grid.samples for grid in self.sweep.grids[bounds["trajectory"]])
@@ -125,7 +125,7 @@ class Plan:
         return np.array(list(values.values()), dtype=np.float64), {name: place for place, name in enumerate(values)}
 
     def owned(self, index: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Series that a block writes, and its metrics: the same for all blocks that begin the same axes."""
+        """Return the series and the metrics that a block writes: the same for all blocks that begin the same axes."""
         first = tuple(place == 0 for place in self.layout.unravel(index))
         if first not in self._owned:
             variables = {name: self.layout.variable(name) for name in self.layout.owned(index)}
@@ -190,7 +190,7 @@ class Plan:
         return part.task_memory + self.layout.block_bytes(0) + self.layout.writing_bytes(0)
 
     def _peak(self, *, by_limb: bool) -> int:
-        """Bytes that a block holds as tasks for each limb, or as one task."""
+        """Return the bytes that a block holds as tasks for each limb, or as one task."""
         layout = self.layout
         block, times = layout.block, layout.sizes["time"]
         lengths = Lengths(block["design"], block["friction"], block["trajectory"], times)
@@ -218,7 +218,7 @@ class Plan:
         return extra_series(self.sweep)
 
     def dims(self, name: str) -> tuple[str, ...]:
-        """The dims of a variable of the schema in this sweep, whether it is stored or not."""
+        """Return the dims of a variable of the schema in this sweep, whether it is stored or not."""
         dims = QUANTITIES[name].dims
         steady = steady_quantities(self.sweep, (name,))
         return tuple(dim for dim in dims if dim != FRICTION) if steady else dims
@@ -355,6 +355,6 @@ def require_at_most(limit: int, need: int, what: str, sweep: Sweep) -> None:
 
 
 def even(size: int, most: int) -> int:
-    """The length of equal parts of `size`, none longer than `most`."""
+    """Return the length of equal parts of `size`, none longer than `most`."""
     parts = -(-size // most)
     return -(-size // parts)

@@ -145,7 +145,7 @@ class SimulationPlan(Plan):
         return self.block_cases * self.layout.sizes["time"]
 
     def samples_of(self, index: int) -> int:
-        """Samples of one block."""
+        """Return the number of samples of one block."""
         bounds = self.layout.bounds(index)
         cells = math.prod(part.stop - part.start for dim, part in bounds.items() if dim != "trajectory")
         return cells * self._whole * sum(grid.samples for grid in self.sweep.grids[bounds["trajectory"]])
@@ -161,7 +161,7 @@ class SimulationPlan(Plan):
         return 1
 
     def _peak(self, *, by_limb: bool) -> int:
-        """Bytes that the task of a block holds at most, which is one for all limbs."""
+        """Return the most bytes that the task of a block holds; there is one task for all limbs."""
         stored, writing = self.layout.block_bytes(0), self.layout.writing_bytes(0)
         joints = sum(len(self.mechanism.limbs[instance.limb].joints) for instance in self.mechanism.instances)
         strip = self._lanes * joints * STRIP_NUMBERS
@@ -207,7 +207,7 @@ class SimulationPlan(Plan):
         return _extra(self.sweep)
 
     def dims(self, name: str) -> tuple[str, ...]:
-        """The dims of a variable of a simulation, whether it is stored or not."""
+        """Return the dims of a variable of a simulation, whether it is stored or not."""
         varied = self.sweep.sizes
         return tuple(dim for dim in simulated(QUANTITIES[name]).dims if dim not in WHERE_VARIED or dim in varied)
 
@@ -259,7 +259,7 @@ class SimulationPlan(Plan):
 
 
 def plan_simulations(sweep: Sweep) -> SimulationPlan:
-    """The plan of a sweep of simulations. Raises InputError where one cell of its axes is too much for a block."""
+    """Plan a sweep of simulations. Raises InputError if one cell of its axes is too large for a block."""
     mechanism = sweep.family.assemble(sweep.parameters)
     names = stored_names(sweep)
     own = (*derivative_rows(sweep), *(metric.variable for metric in sweep.user_metrics))
@@ -282,33 +282,33 @@ def _alone(sweep: Sweep) -> dict[str, int]:
 
 
 def _of_samples(memory: Memory) -> int:
-    """Bytes of one sample in all stages."""
+    """Return the bytes of one sample in all stages."""
     reactions = len(memory.request.structure.mechanism.instances) * memory.reactions
     return memory.limbs + memory.strip + reactions + sum(memory.loads)
 
 
 def stored_names(sweep: Sweep) -> tuple[str, ...]:
-    """The quantities that a store of simulations has: asked for, or stored anyway."""
+    """Return the quantities that a store of simulations has: requested, or always stored."""
     asked = {*sweep.outputs, *sweep.metrics}
     conditions = {"always": True, "with series": bool(sweep.outputs)}
     return tuple(name for name, row in QUANTITIES.items() if name in asked or conditions.get(row.stored, False))
 
 
 def _extra(sweep: Sweep) -> tuple[str, ...]:
-    """Series that metrics of a user's own need beside the outputs."""
+    """Return the series that user metrics need besides the outputs."""
     stored = stored_names(sweep)
     asked = (name for metric in sweep.user_metrics for name in metric.function.series)
     return tuple(dict.fromkeys(name for name in asked if name not in stored))
 
 
 def _case_bytes(row: Quantity, sizes: Mapping[str, int]) -> int:
-    """Bytes of a variable of one case."""
+    """Return the bytes of one case of a variable."""
     outer = ("design", "friction", "trajectory", GAINS, STATE)
     return DOUBLE * math.prod(sizes.get(dim, 1) for dim in row.dims if dim not in outer)
 
 
 def _references(sweep: Sweep, block: Mapping[str, int]) -> int:
-    """Bytes of the references of a block at all steps, and of those at half steps."""
+    """Return the bytes of the references of a block at all steps, and of the references at half steps."""
     assert sweep.simulation is not None
     steps = (sweep.grid.samples - 1) * sweep.simulation.simulation.every
     tracks = block["trajectory"] * (block["design"] if sweep.family.reference.resolved else 1)
@@ -316,7 +316,7 @@ def _references(sweep: Sweep, block: Mapping[str, int]) -> int:
 
 
 def _simulated_block(sizes: Mapping[str, int], case: int) -> dict[str, int]:
-    """Lengths of a block; `case`: bytes of one case. Gains and initial states are cut only where they are too many."""
+    """Return a block's lengths; `case`: bytes of one case. Gains and initial states are cut only if too many."""
     cells = sizes["design"] * sizes["friction"] * sizes["trajectory"]
     gains, states = sizes.get(GAINS, 1), sizes.get(STATE, 1)
     inner = gains * states
@@ -393,7 +393,7 @@ def plan(sweep: Sweep) -> Plan:
 
 
 def fitted(original: Plan, room: int) -> Plan | None:
-    """The plan for workers that have so many bytes for blocks at least; None where they have none for one case.
+    """Return the plan for workers that have at least so many bytes for blocks; None if one case has no room.
 
     Blocks, which are files, stay as they are. Limbs are tasks only where two blocks have room, because Dask may give
     tasks of two to one worker; else a block is one task, which computes it in parts where it has no room at once.
@@ -412,12 +412,12 @@ def fitted(original: Plan, room: int) -> Plan | None:
 
 
 def least_memory(original: Plan) -> int:
-    """Bytes that a task needs which computes a block of the plan case by case."""
+    """Return the bytes needed by a task that computes a block of the plan case by case."""
     return replace(original, parts=dict.fromkeys(original.layout.block, 1)).task_memory
 
 
 def _lengthened(made: Plan, block: Callable[[int], dict[str, int]]) -> Plan:
-    """The plan with longer blocks where it has too many; `block`: lengths of blocks of so many times the samples."""
+    """Return the plan, with longer blocks if it has too many; `block`: the lengths for so many times the samples."""
     longer, times = made, 1
     while longer.blocks > MOST_BLOCKS and longer.block_memory <= BLOCK_MEMORY and times < MOST_BLOCKS:
         made, times = longer, 2 * times
@@ -426,7 +426,7 @@ def _lengthened(made: Plan, block: Callable[[int], dict[str, int]]) -> Plan:
 
 
 def _sizes(mechanism: Mechanism, rows: Sequence[Quantity]) -> dict[str, int]:
-    """Lengths of the dims of a robot and of space."""
+    """Return the lengths of the dims of a robot and of space."""
     used = {dim for row in rows for dim in row.dims}
     sizes = mechanism_sizes(mechanism) | SPACE
     return {dim: length for dim, length in sizes.items() if dim in used or dim in ALWAYS}
@@ -435,7 +435,7 @@ def _sizes(mechanism: Mechanism, rows: Sequence[Quantity]) -> dict[str, int]:
 def _block(
     sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int, longer: int = 1, *, most: int | None = None
 ) -> dict[str, int]:
-    """Lengths of a block; a pair is a design on a trajectory, and stores `per_set` bytes for each friction set.
+    """Return a block's lengths; a pair is a design on a trajectory, and stores `per_set` bytes per friction set.
 
     `most`: pairs that it may have. `longer`: by how much blocks may have more samples than usual.
     """

@@ -293,7 +293,7 @@ def _decoded(data: bytes, name: str) -> tuple[bytes, tuple[Problem, ...]]:
 
 
 def assembled(tree: Tree, name: str) -> tuple[Description, tuple[Problem, ...]]:
-    """The robot of a tree whose file has its own loops, closed numerically where they are open, and warnings.
+    """Return the robot of a tree whose file has its own loops, closed numerically where open, and warnings.
 
     Raises InputError.
     """

@@ -217,7 +217,7 @@ class RedundancyReader:
         self.report: Report = values.report
 
     def read(self, section: RedundancySection | None, path: KeyPath) -> Redundancy:
-        """The joints by name, (joint, position, weight) of the posture, and the tasks; none without the section."""
+        """Read the posture's joints by name (joint, position, weight), and the tasks; none without the section."""
         if section is None:
             return (), (), ()
         for k, joint in enumerate(section.joints):

@@ -160,7 +160,7 @@ def require_longer(place: Location, stored: Sweep, sweep: Sweep) -> None:
 
 
 def _other_content(stored: Sweep, sweep: Sweep) -> Iterator[str]:
-    """Differences beside the values of the two axes that may grow."""
+    """Yield the differences besides the values of the two axes that may grow."""
     for difference in stored.difference(sweep):
         key = difference.partition(":")[0]
         if not any(key.startswith(f"{section}.{kind}") for section, kind in _axis_keys(stored, sweep)):
@@ -168,14 +168,14 @@ def _other_content(stored: Sweep, sweep: Sweep) -> Iterator[str]:
 
 
 def _axis_keys(*sweeps: Sweep) -> Iterator[tuple[str, str]]:
-    """Sections and keys under which the values of axes stand."""
+    """Yield the sections and keys that hold the values of axes."""
     for sweep in sweeps:
         for section, axis in (("design", sweep.design), ("friction", sweep.friction.axis)):
             yield from ((section, kind) for kind in axis.describe())
 
 
 def _other_axis(name: str, stored: Axis, longer: Axis) -> Iterator[str]:
-    """Differences of an axis that should begin with the stored one: names, length, values bit for bit."""
+    """Yield the differences of an axis that should begin with the stored one: names, length, values bit for bit."""
     if stored.names != longer.names:
         yield f"{name}: axis of {list(stored.names)} in the store, of {list(longer.names)} given"
     elif longer.size < stored.size:

@@ -33,7 +33,7 @@ def check_place(text: str, option: str) -> None:
 
 
 def check_store_name(place: Path, option: str = "--store") -> None:
-    """Raises InputError for the path of a store whose last part is no sane name of a folder."""
+    """Raise InputError for the path of a store whose last part is not a usable name of a folder."""
     name = place.name
     rules = (
         (len(name.encode(errors="surrogateescape")) > LONGEST, f"a name of at most {LONGEST} bytes"),

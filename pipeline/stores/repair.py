@@ -149,7 +149,7 @@ def _same_metadata(stored: bytes, derived: bytes, *, is_part: bool) -> bool:
 
 
 def _with_flags_of(before: Mapping[str, Any], described: dict[str, Any]) -> dict[str, Any]:
-    """Metadata with those of their flags alone that others have."""
+    """Return the metadata with only those of its flags that the previous metadata have."""
     known, attributes = before.get("attributes", {}).get("flag_values"), described.get("attributes", {})
     if known and "flag_values" in attributes:
         flags = dict(zip(attributes["flag_values"], attributes["flag_meanings"].split(), strict=True))
@@ -225,7 +225,7 @@ def _files(layout: Layout, described: Mapping[str, Any], attributes: Mapping[str
 
 
 def _block(group: Mapping[str, Any], layout: Layout) -> dict[str, int]:
-    """Lengths of a block in the metadata of arrays, along the dims that are cut: those that the store began with."""
+    """Return a block's lengths from the metadata of arrays, along the cut dims: as the store began."""
     block = dict(layout.block)
     for name in layout.variables:
         array = group["consolidated_metadata"]["metadata"][name]

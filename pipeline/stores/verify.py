@@ -188,7 +188,7 @@ def _repair(place: Location, verification: Verification, cluster: ClusterLike, f
 
 
 def _changed(place: Location, old: Mapping[int, Receipt], new: Mapping[int, Receipt]) -> Iterator[StoreDamage]:
-    """Blocks that were computed otherwise than at first: other versions or another machine."""
+    """Yield the blocks that were first computed in another way: other versions or another machine."""
     for block, receipt in new.items():
         if receipt != old[block]:
             yield StoreDamage(

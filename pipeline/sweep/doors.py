@@ -182,7 +182,7 @@ def read_sweeps(path: str | os.PathLike[str], subset: str | None = None) -> tupl
 
 
 def _with_robots(problem: Problem, robots: Sequence[str], count: int) -> Problem:
-    """A problem with the robots that have it, where others have not and it does not stand in a section of its own."""
+    """Return a problem with the names of its robots, unless all have it or its section is that of a robot."""
     if len(robots) == count or problem.key.startswith("robots."):
         return problem
     return replace(problem, hint=f"{problem.hint} This is so for {', '.join(robots)}.".strip())

@@ -32,7 +32,7 @@ class FrictionAxis:
         return self.axis.size
 
     def values(self, start: int, stop: int) -> dict[str, Array]:
-        """Every parameter of all groups in order, (stop - start,)."""
+        """Return every parameter of all groups in order, (stop - start,)."""
         order = {name: self.fixed.get(name, 0.0) for name in self.parameters}
         return complete(self.axis, order, start, stop)
 

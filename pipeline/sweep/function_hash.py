@@ -19,7 +19,7 @@ INSIDE = "limbsweep._src."
 
 
 def of_function(function: Callable[..., object]) -> str:
-    """SHA-256 of a function written in Python, in hexadecimal."""
+    """Return the SHA-256 of a function written in Python, in hexadecimal."""
     assert isinstance(function, types.FunctionType)
     return hashlib.sha256(repr(list(_function(function, set()))).encode()).hexdigest()
 

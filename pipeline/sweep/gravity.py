@@ -14,7 +14,7 @@ GRAVITY = ("gravity_x", "gravity_y", "gravity_z")
 
 
 def gravity_parameters(gravity: Sequence[float]) -> dict[str, Parameter]:
-    """The components of gravity as parameters, which designs may sweep: how a robot is mounted, or where it stands."""
+    """Return the gravity components as parameters, which designs may sweep: mounting or location of a robot."""
     rows = zip(GRAVITY, gravity, "xyz", strict=True)
     return {
         name: Parameter(name, "m/s^2", float(value), -LARGEST, LARGEST, f"gravity along {axis}")

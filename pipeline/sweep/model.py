@@ -134,7 +134,7 @@ class Sweep(HasSections):
         return self.file.sources
 
     def __repr__(self) -> str:
-        """The robot, and the lengths of the axes."""
+        """Format the robot, and the lengths of the axes."""
         return f"Sweep({self.robot}: {', '.join(f'{size:,} {dim}' for dim, size in self.sizes.items())})"
 
     def _repr_html_(self) -> str:
@@ -254,7 +254,7 @@ class Sweep(HasSections):
         }
 
     def designs(self, start: int, stop: int) -> dict[str, Array]:
-        """Every parameter of the robot in its order, (stop - start,), for designs from `start` up to before `stop`."""
+        """Return each parameter of the robot in order, (stop - start,), for designs from `start` to before `stop`."""
         return complete(self.design, self.parameters, start, stop)
 
     @property
@@ -264,14 +264,14 @@ class Sweep(HasSections):
         return any(name in self.design.names and name not in own for name in GRAVITY)
 
     def gravities(self, start: int, stop: int) -> Array:
-        """Gravity of designs from `start` up to before `stop` (stop - start, 3); one row where all have the same."""
+        """Return the gravity of designs from `start` to before `stop` (stop - start, 3); one row if all are equal."""
         if not self.sweeps_gravity:
             return np.array([self.gravity], dtype=float)
         values = complete(self.design, dict(zip(GRAVITY, self.gravity, strict=True)), start, stop)
         return np.stack([values[name] for name in GRAVITY], axis=1)
 
     def gravity_of(self, design: int) -> tuple[float, float, float]:
-        """Gravity of a design (3,), swept or not."""
+        """Return the gravity of a design (3,), swept or not."""
         x, y, z = self.gravities(design, design + 1)[0].tolist()
         return x, y, z
 

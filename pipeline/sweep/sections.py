@@ -202,7 +202,7 @@ class SelectedOutput(str):
 
     @classmethod
     def of(cls, name: str, places: tuple[str, ...]) -> SelectedOutput:
-        """From name and patterns."""
+        """Return the output of this name, selected by patterns."""
         result = cls(name)
         result.places = places
         return result

@@ -22,7 +22,7 @@ SWEEP_FINGERPRINT = "sweep_fingerprint"
 def stored_sweep(
     store: LocationLike, folder: str | Path = ".", user_metrics: tuple[PreparedMetric, ...] = (), *, plain: bool = False
 ) -> Sweep:
-    """The sweep that a store was made from, with the files that it names; those that are lost are taken from `folder`.
+    """Return the sweep from which a store was made, with the files that it names; lost ones come from `folder`.
 
     `plain` leaves out user metrics. Raises InputError where the text cannot be read any more, StoreError where it does
     not mean the same, for a store of a later version, and for one with user metrics where their functions are not in

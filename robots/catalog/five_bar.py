@@ -21,7 +21,7 @@ DECLARED = "declared here"
 
 
 def _turns(p: Mapping[str, Number]) -> tuple[Matrix, Matrix]:
-    """Rotations of both links of the left limb at the reference pose; the links lie along -z of their frames."""
+    """Return the rotations of both links of the left limb at the reference pose; links lie along -z of their frames."""
     near, far, width, height = p["proximal_length"], p["distal_length"], p["base_half_width"], p["home_height"]
     reach = length((width, 0.0, height))
     cos = (near * near + reach * reach - far * far) / (2.0 * near * reach)

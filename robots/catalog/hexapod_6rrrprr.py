@@ -34,7 +34,7 @@ Z: Vector = (0.0, 0.0, 1.0)
 
 
 def _joint_points(p: Mapping[str, Number], leg: int) -> tuple[Vector, Vector]:
-    """Base point, and platform point relative to the platform, of a leg at the reference pose."""
+    """Return the base point, and the platform point relative to the platform, of a leg at the reference pose."""
     pair, side = divmod(leg, 2)
     sign = -1.0 if side == 0 else 1.0
     base = polar(p["base_radius"], 120.0 * pair + sign * p["base_half_angle"])

@@ -40,7 +40,7 @@ def _drop(p: Mapping[str, Number]) -> tuple[Number, Number]:
 def _rod(
     p: Mapping[str, Number], side: float, joints: tuple[str, str], name: str, index: int
 ) -> tuple[list[Link], Closure]:
-    """Cross and rod on the side y < 0 (-1) or y > 0 (+1), and the joint at the platform; `index` of the cross."""
+    """Return cross and rod on the side y < 0 (-1) or y > 0 (+1), and the platform joint; `index` of the cross."""
     inward, below = _drop(p)
     run: Vector = (inward, side * (p["platform_half_width"] - p["elbow_half_width"]), -below)
     cos, sin = circle(p["axis_tilt"])

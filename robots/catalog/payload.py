@@ -15,7 +15,7 @@ AXES = "xyz"
 
 
 def parameters() -> Iterator[Parameter]:
-    """Mass, centre in the frame of the carrying body, and principal moments about that centre along the same axes."""
+    """Yield mass, centre in the frame of the carrying body, and principal moments about it along the same axes."""
     yield Parameter("payload_mass", "kg", 0.0, 0.0, 1e6, "mass of the payload", SOURCE)
     for axis in AXES:
         text = f"centre of mass of the payload, {axis} of platform or last link"

@@ -51,7 +51,7 @@ def _plus(*vectors: Vector) -> Vector:
 
 
 def _pivots(p: Mapping[str, Number]) -> tuple[dict[str, Vector], Vector]:
-    """Base pivots by number, and the pin on link 3, that close the loops at the reference pose."""
+    """Return the base pivots by number, and the pin on link 3, that close the loops at the reference pose."""
     origin = {row.number: vector(p, f"{row.body}_origin") for row in ROWS if row.origin is not None}
     pin = {name: vector(p, name) for name in PINS}
     foot = _plus(origin["4"], pin["link_4_pin"])  # of loops II and III, seen from joint 1

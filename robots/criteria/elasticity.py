@@ -77,7 +77,7 @@ class Beam:
         poisson: float = 0.3,
         shear: float = 0.0,
     ) -> Beam:
-        """A rectangular profile; `height` [m] is along `across` in the axes of the link, `width` at right angles.
+        """Return a rectangular profile; `height` [m] is along `across` in the axes of the link, `width` normal to it.
 
         wall: thickness of a hollow profile [m], absent: solid. Torsion: of a hollow one by Bredt's second formula, of
         a solid one by the series of Saint-Venant in the approximation of Roark, Table 10.7. shear: coefficient of
@@ -146,7 +146,7 @@ class LinkCompliance:
 
     @classmethod
     def of_stiffness(cls, matrix: ArrayLike) -> LinkCompliance:
-        """From a stiffness (6, 6), (moment, force) over (turn, shift). Raises ParameterError."""
+        """Return the compliance from a stiffness (6, 6), (moment, force) over (turn, shift). Raises ParameterError."""
         stiffness = _symmetric("matrix", matrix)
         if np.linalg.eigvalsh(stiffness)[0] <= 0.0:
             raise ParameterError("matrix: got a matrix that is not positive definite; expected a stiffness")
@@ -197,7 +197,7 @@ class Elasticity:
         joints: Mapping[str, Sequence[float]] | None = None,
         links: Mapping[str, Beam | LinkCompliance] | None = None,
     ) -> Elasticity:
-        """From stiffnesses under names and patterns: `all`, `arm`, `limb1.arm`, `rod_*`.
+        """Return the elasticity from stiffnesses under names and patterns: `all`, `arm`, `limb1.arm`, `rod_*`.
 
         actuators [N m/rad or N/m]; joints: six, [N m/rad] about and [N/m] along the axes of the joint's frame, infinite
         where rigid; links: `Beam` or `LinkCompliance`. Each is selected once. Raises ParameterError.

@@ -61,7 +61,7 @@ class Errors:
         expansion: Mapping[str, float] | None = None,
         warming: float = 0.0,
     ) -> Errors:
-        """From standard deviations under names and patterns, such as `all`, `arm`, `limb1.arm`.
+        """Return the errors from standard deviations under names and patterns, such as `all`, `arm`, `limb1.arm`.
 
         resolution: step of the actuators' encoders, and backlash: width of their play, both [rad or m], of which the
         standard deviations are 1 / sqrt(12) and a half; joints and links: three turns [rad], three shifts [m]; lengths
@@ -102,7 +102,7 @@ class Errors:
         return cls(driven, bearings, bodies, long, strains)
 
     def alone(self, kind: str, key: int | Place) -> Errors:
-        """One entry of one field, and nothing else."""
+        """Return errors with a single entry of a single field."""
         table: dict[str, Any] = {kind: {key: getattr(self, kind)[key]}}
         return Errors(**table)
 
@@ -161,7 +161,7 @@ class Clearances:
         joints: Mapping[str, JointClearance] | None = None,
         backlash: Mapping[str, float] | None = None,
     ) -> Clearances:
-        """From clearances, and widths of backlash of actuators [rad or m], under names and patterns.
+        """Return the clearances from those of joints, and actuators' backlash widths [rad or m], by names and patterns.
 
         Each joint and actuator is selected once. Raises ParameterError.
         """
@@ -263,7 +263,7 @@ class Capsules:
         platform: Sequence[Capsule] = (),
         base: Sequence[Capsule] = (),
     ) -> Capsules:
-        """From radii [m] of links under names and patterns, each link once. Raises ParameterError."""
+        """Return the capsules from radii [m] of links by names and patterns, each link once. Raises ParameterError."""
         radii: dict[Place, float] = {}
         for name, radius in links.items():
             _check_radius(f"links {name}", radius)

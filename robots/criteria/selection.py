@@ -32,7 +32,7 @@ EVERYTHING = SeriesSelection()
 
 
 def link_names(mechanism: Mechanism) -> dict[str, Place]:
-    """Every link by name, `limb.body` or of a chain `body`: number of its limb, and in `Limb.links`."""
+    """Return the place of each link by name, `limb.body` or in a chain `body`: limb number, index in `Limb.links`."""
     return _named(mechanism, [[link.body for link in limb.links] for limb in mechanism.limbs])
 
 
@@ -45,7 +45,7 @@ def platform_link(mechanism: Mechanism) -> int | None:
 
 
 def real_link_names(mechanism: Mechanism) -> dict[str, Place]:
-    """Every link by name that is a body, not one that stands for a coordinate of a platform."""
+    """Return the place by name of every link that is a body, not a coordinate of a platform."""
     if (plate := platform_link(mechanism)) is None:
         return link_names(mechanism)
     (limb,) = mechanism.limbs
@@ -54,7 +54,7 @@ def real_link_names(mechanism: Mechanism) -> dict[str, Place]:
 
 
 def joint_names(mechanism: Mechanism) -> dict[str, Place]:
-    """Every joint by name, `limb.joint` or of a chain `joint`: number of its limb, and in `Limb.joints`."""
+    """Return the place of each joint by name, `limb.joint`, in a chain `joint`: limb number, index in `Limb.joints`."""
     return _named(mechanism, [list(limb.joints) for limb in mechanism.limbs])
 
 
@@ -67,7 +67,7 @@ def _named(mechanism: Mechanism, names: list[list[str]]) -> dict[str, Place]:
 
 
 def freedom_names(mechanism: Mechanism) -> dict[str, Place]:
-    """Every freedom by name: of a chain its independent joints, of a platform the free components of its twist."""
+    """Return the place of every freedom by name: a chain's independent joints, a platform's free twist components."""
     return {name: (0, i) for i, name in enumerate(mechanism.freedoms)}
 
 
@@ -83,7 +83,7 @@ def deviation_names(mechanism: Mechanism) -> tuple[str, ...]:
 
 
 def select(names: dict[str, Place], pattern: str, what: str) -> tuple[Place, ...]:
-    """The links, joints or freedoms that are meant: `all`, or a name or pattern. Raises ParameterError for no hit."""
+    """Return the selected links, joints or freedoms: `all`, a name or a pattern. Raises ParameterError for no match."""
     hits = tuple(place for name, place in names.items() if pattern == EVERY or matches(name, pattern))
     if not hits:
         raise ParameterError(f"no {what} is called {pattern!r}; {nearest(pattern, (EVERY, *names))}")

@@ -102,7 +102,7 @@ def alphabet(functions: Functions = EXACT) -> str:
 
 
 def tokenize(text: str, functions: Functions = EXACT) -> list[Token]:
-    """Numbers, names and signs of a text, and its end. Raises ExpressionError."""
+    """Return the numbers, names and signs of a text, and its end, as tokens. Raises ExpressionError."""
     tokens: list[Token] = []
     place, end = 0, len(text.rstrip())
     while place < end:
@@ -129,7 +129,7 @@ def translate(tokens: Sequence[Token], functions: Functions = EXACT, *, margins:
 
 
 def _check_tokens(tokens: Sequence[Token], functions: Functions) -> None:
-    """Refuses deep parentheses, functions that are not called, and powers that are not small and whole."""
+    """Refuse deep parentheses, functions that are not called, and powers that are not small integers."""
     depth = 0
     for at, token in enumerate(tokens):
         depth += (token.text == "(") - (token.text == ")")
@@ -182,7 +182,7 @@ class _Translator:
         return Subexpression("number", lambda names: names[token.text])
 
     def joined(self, left: ast.expr, right: ast.expr) -> Subexpression:
-        """Two operands and the operator between them."""
+        """Return two operands joined by the operator between them."""
         sign = self.tokens[self.operator(left)]
         return self.apply(sign.text, sign, self.part(left), self.part(right))
 
@@ -200,7 +200,7 @@ class _Translator:
         return part
 
     def apply(self, function: str, token: Token, *parts: Subexpression) -> Subexpression:
-        """The function of some parts, all of which have to be of the kind that it takes; errors are at the token."""
+        """Return the function applied to parts, each of the kind that it takes; errors are at the token."""
         return _apply(function, self.operations[function], token, *parts)
 
     def operator(self, left: ast.expr) -> int:
@@ -209,7 +209,7 @@ class _Translator:
 
 
 def _check_call(function: Token, count: int, functions: Functions) -> None:
-    """Refuses a function that may not be called, or not with so many arguments."""
+    """Refuse a function that may not be called, or not with this number of arguments."""
     if function.text not in functions:
         hint = nearest(function.text, functions)
         advice = f"{hint[:1].upper()}{hint[1:]}" if hint.startswith("did") else ""
@@ -265,7 +265,7 @@ def _is_ours(node: ast.AST, text: str) -> bool:
 
 
 def _misplaced(tokens: Sequence[Token]) -> ExpressionError:
-    """The error at the first token that cannot follow those before it; where Python sees it depends on its version."""
+    """Return the error at the first token that cannot follow the ones before; Python's place varies by version."""
     at = bisect_left(range(1, len(tokens)), True, key=lambda length: not _can_go_on(tokens[:length]))
     if _parsed(tokens[:at]) is None:
         return _unexpected(tokens[at], "a number, a name or '('")

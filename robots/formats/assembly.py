@@ -51,7 +51,7 @@ class Setting:
     towards: bool = False
 
     def poses(self, values: np.ndarray) -> dict[int, Pose]:
-        """Poses of the bodies for positions of the joints of the tree."""
+        """Return the poses of the bodies for positions of the joints of the tree."""
         world = (np.eye(3), np.zeros(3))
         at = {BASE: joined(world, self.instance.base)}
         at[PLATFORM] = joined(joined(world, self.home), self.instance.platform)
@@ -257,7 +257,7 @@ def _slopes(cut: Closure, at: Mapping[int, Pose], speeds: tuple[np.ndarray, np.n
 
 
 def close_from_rough(setting: Setting, rough: np.ndarray, held: Collection[int] = ()) -> tuple[np.ndarray, float]:
-    """The same from rough positions, and where these lead nowhere, from others beside them, always the same ones.
+    """Return positions with all loops closed, from rough ones, else from a fixed choice of neighbours of these.
 
     Joints that are all at zero often are where the slopes of what is open vanish, though loops could close. Where ends
     of loops are far apart, angles between them lead further than the conditions do: `approach` comes first then.
@@ -301,7 +301,7 @@ def approach(setting: Setting, guess: np.ndarray, held: Collection[int] = ()) ->
 
 
 def close_facing(setting: Setting, rough: np.ndarray, named: Collection[int]) -> tuple[np.ndarray, float]:
-    """Positions near rough ones of the `named` joints, which stay; all others are found; and the open loops.
+    """Return joint positions and open loops: `named` joints stay near their rough positions, all others are found.
 
     Where axes that both ends of a cut joint share point against each other, as conditions allow, that they face each
     other is a condition as well, from positions of the other joints beside rough ones, always the same ones. Where all
@@ -327,7 +327,7 @@ def close_facing(setting: Setting, rough: np.ndarray, named: Collection[int]) ->
 def close(
     setting: Setting, guess: np.ndarray, held: Collection[int] = (), patience: int = STEPS
 ) -> tuple[np.ndarray, float]:
-    """Positions of the joints near a guess with all loops closed, `held` ones unchanged; and the open loops.
+    """Return positions of the joints near a guess with all loops closed, `held` ones unchanged; and the open loops.
 
     patience: steps after which it ends that have not made what is open smaller by a thousandth.
     """
@@ -357,7 +357,7 @@ def close(
 
 
 def independent(setting: Setting, reference: np.ndarray, preferred: Sequence[str] = ()) -> tuple[str, ...]:
-    """Joints of a closed chain that determine all others near a reference; `preferred` ones where they can."""
+    """Return joints of a closed chain that determine all others near a reference; `preferred` ones if possible."""
     random, links = np.random.default_rng(20240501), setting.limb.links
     poses = [reference]
     for _ in range(3):

@@ -114,7 +114,7 @@ def on_branch(
 
 
 def modes_of(mechanism: Mechanism, working: Mapping[str, str], assembly: str = "usual") -> NamedModes:
-    """Modes by name, checked against a mechanism. Raises BranchError."""
+    """Return the modes by name, checked against a mechanism. Raises BranchError."""
     names = [instance.name for instance in mechanism.instances]
     for limb, mode in working.items():
         if limb not in names:
@@ -138,7 +138,7 @@ def assembly_of(
     rotation: ArrayLike | None = None,
     modes: NamedModes | None = None,
 ) -> RoughConfiguration:
-    """Rough numbers, checked against a mechanism. Raises BranchError."""
+    """Return a rough configuration, checked against a mechanism. Raises BranchError."""
     if not joints and position is None and rotation is None and modes in (None, NamedModes()):
         expected = "joints, a pose of the platform, or another mode"
         raise BranchError((), "nothing", expected, "Leave it out for the usual branch.")
@@ -260,7 +260,7 @@ def branched(
 
 
 def _assembled(settings: Sequence[Setting], limb: Limb, rough: Mapping[str, float]) -> tuple[np.ndarray, float]:
-    """Positions of all joints near rough ones, and the open loops; the assembly itself without rough ones."""
+    """Return positions of all joints near rough ones, and the open loops; without rough ones the assembly itself."""
     if not rough:
         return brought(settings)
     values = np.zeros(len(limb.links))

@@ -48,7 +48,7 @@ class FormatFinding:
 
 
 def check(mechanism: Mechanism, massless: Container[str] = ()) -> Iterator[FormatFinding]:
-    """Everything in a mechanism of finite numbers that makes no sense; `massless` bodies may have no inertia."""
+    """Yield everything in a mechanism of finite numbers that makes no sense; `massless` bodies may have no inertia."""
     for limb in mechanism.limbs:
         yield from _limb(limb, ("limbs", limb.name), massless)
     frames, places = check_instances(mechanism)
@@ -77,7 +77,7 @@ def check_instances(mechanism: Mechanism) -> tuple[list[FormatFinding], list[For
 
 
 def check_loops(mechanism: Mechanism) -> Iterator[FormatFinding]:
-    """Closures whose frames do not meet at the reference pose, of a mechanism that is sound otherwise."""
+    """Yield closures whose frames do not meet at the reference pose, in a mechanism that is otherwise sound."""
     seen = set[Path]()
     for each in mechanism.instances:
         limb = mechanism.limbs[each.limb]
@@ -198,7 +198,7 @@ def joined(outer: Pose, frame: Frame) -> Pose:
 
 
 def poses_at(limb: Limb, instance: Instance, home: Frame) -> dict[int, Pose]:
-    """Poses of the bodies of a limb at the reference pose, the base's and the platform's mount frames included."""
+    """Return the poses of a limb's bodies at the reference pose, and the mount frames of base and platform."""
     world = (np.eye(3), np.zeros(3))
     at = {BASE: joined(world, instance.base), PLATFORM: joined(joined(world, home), instance.platform)}
     for k, link in enumerate(limb.links):

@@ -154,14 +154,14 @@ def expanded(
 
 
 def mirrored(limb: Limb, axis: int) -> Limb:
-    """A limb whose points have another sign along an axis of its mount frames, at the base and at the platform."""
+    """Return a limb with its points mirrored along an axis of its mount frames, at the base and at the platform."""
 
     def point(v: Vector) -> Vector:
         x, y, z = (-value if k == axis else value for k, value in enumerate(v))
         return (x, y, z)
 
     def spin(v: Vector) -> Vector:
-        """The direction of a turn keeps its sign along the axis alone."""
+        """Return the direction of a turn after mirroring: only the component along the axis keeps its sign."""
         x, y, z = (value if k == axis else -value for k, value in enumerate(v))
         return (x + 0.0, y + 0.0, z + 0.0)
 
@@ -211,7 +211,7 @@ def is_oblique(axis: Vector) -> bool:
 
 
 def nearest_axes(links: Sequence[Link], at_defaults: Sequence[Link]) -> dict[int, Vector]:
-    """Coordinate axes of the links that have others, from the same links with numbers."""
+    """Return coordinate axes for the links that have other axes, from the same links with numbers."""
     result: dict[int, Vector] = {}
     for k, (link, numbers) in enumerate(zip(links, at_defaults, strict=True)):
         if is_oblique(link.axis):
@@ -223,7 +223,7 @@ def nearest_axes(links: Sequence[Link], at_defaults: Sequence[Link]) -> dict[int
 
 
 def straightened_links(links: Sequence[Link], axes: Axes) -> tuple[tuple[Link, ...], BackTurn]:
-    """Links whose joints have coordinate axes, and rotations that undo those frames."""
+    """Return the links with coordinate axes for their joints, and the rotations that undo the changes of frames."""
     turns = {k: _turn(axis, unit(links[k].axis)) for k, axis in axes.items()}
 
     def turned_back(body: int, frame: Frame) -> Frame:
@@ -247,7 +247,7 @@ def straightened_links(links: Sequence[Link], axes: Axes) -> tuple[tuple[Link, .
 
 
 def straightened_cuts(cuts: Sequence[Closure], back: BackTurn) -> tuple[Closure, ...]:
-    """Cut joints between links whose frames were turned."""
+    """Return the cut joints with their frames adapted to links whose frames were turned."""
     return tuple(replace(cut, frame_a=back(cut.a, cut.frame_a), frame_b=back(cut.b, cut.frame_b)) for cut in cuts)
 
 
@@ -270,7 +270,7 @@ def straightened(limb: Limb, axes: Axes) -> Limb:
 
 
 def _turn(start: Vector, end: Vector) -> Matrix:
-    """The shortest turn from one direction to another one that is not opposite."""
+    """Return the shortest rotation from one direction to another one that is not opposite."""
     v, c = cross(start, end), dot(start, end)
     share = 1.0 / (c + 1.0)
     skew = ((0.0, -v[2], v[1]), (v[2], 0.0, -v[0]), (-v[1], v[0], 0.0))
@@ -387,7 +387,7 @@ class Description:
     def _straight_platform(
         self, limbs: Mechanism, platform: CoupledPlatform, axes: Axes
     ) -> tuple[Mechanism, CoupledPlatform]:
-        """Limbs and platform, with the mount frames on those of its bodies that were turned."""
+        """Return limbs and platform, with adapted mount frames on those platform bodies whose frames were turned."""
         links, back = straightened_links(platform.links, axes)
         bodies = self.joined or (BASE,) * len(limbs.instances)
         instances = tuple(
@@ -409,7 +409,7 @@ def _family(description: Description) -> Family:
 
 
 def describe(robot: Robot) -> Description:
-    """The robot as it stands, in numbers; that of a robot file keeps its parameters, with these values as defaults."""
+    """Return the robot's description with its present numbers; a robot file keeps its parameters, as new defaults."""
     family = robot.family
     if family.signals or robot.mechanism.has_forces:
         raise ValueError(f"loads act on bodies of {robot.name}, which no robot file has; expected a robot without them")

@@ -8,5 +8,5 @@ from robots.model import Family
 
 
 def family_of(name: str, description: Description | None) -> Family:
-    """The family of a robot: that of its description, or without one that of the catalogue. Raises ParameterError."""
+    """Return the family of a robot: from its description, or without one from the catalogue. Raises ParameterError."""
     return catalog.family(name) if description is None else description.family

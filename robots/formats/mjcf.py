@@ -212,7 +212,7 @@ def _geared(reading: _Reading, values: np.ndarray, drives: list[int]) -> float:
 
 
 def _actuators(reading: _Reading, joint: int) -> list[int]:
-    """Actuators that move a joint."""
+    """Return the numbers of the actuators that move a joint."""
     model, types = reading.model, reading.mujoco.mjtTrn
     of_joint = (int(types.mjTRN_JOINT), int(types.mjTRN_JOINTINPARENT))
     kinds, ids = model.actuator_trntype, model.actuator_trnid[:, 0]  # an actuator may have several controls
@@ -220,7 +220,7 @@ def _actuators(reading: _Reading, joint: int) -> list[int]:
 
 
 def _rating(reading: _Reading, joint: int, name: str) -> Rating:
-    """Range, force and friction of a joint, counted from the pose of the file."""
+    """Return the range, force and friction of a joint, counted from the pose of the file."""
     model, dof = reading.model, int(reading.model.jnt_dofadr[joint])
     numbers: dict[str, float] = {}
     if model.jnt_limited[joint]:
@@ -263,7 +263,7 @@ def _offset(reading: _Reading, joint: int) -> float:
 
 
 def _couplings(reading: _Reading) -> Iterator[Coupling]:
-    """Joints that follow others, by linear equality constraints."""
+    """Yield the couplings of joints that follow others, by linear equality constraints."""
     model, names = reading.model, reading.joint_names
     stated = {}
     for k in _equalities(reading, JOINT):
@@ -317,7 +317,7 @@ def _tied_joints(reading: _Reading, number: int) -> tuple[str, str, float] | Non
 
 
 def _loops(reading: _Reading) -> Iterator[ClosingJoint]:
-    """Equality constraints between bodies: balls and welds."""
+    """Yield the closing joints from equality constraints between bodies: balls and welds."""
     model = reading.model
     for kind, name_of in ((CONNECT, "spherical"), (WELD, "fixed")):
         for k in _equalities(reading, kind):
@@ -339,7 +339,7 @@ def _loop_name(reading: _Reading, number: int) -> str:
 
 
 def _driven(reading: _Reading, followers: list[str]) -> Iterator[str]:
-    """Joints that actuators move."""
+    """Yield the names of joints that actuators move."""
     for joint, name in reading.joint_names.items():
         if name not in followers and _actuators(reading, joint):
             yield name

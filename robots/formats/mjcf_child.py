@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 
 def limit(seconds: int, size: int) -> None:
-    """Bound this process, where the system can: processor time [s], memory [bytes], and no file, no core dump."""
+    """Limit this process if the system can: processor time [s], memory [bytes], and no file, no core dump."""
     try:
         import resource
     except ImportError:  # on Windows the parent's clock is the only bound

@@ -244,7 +244,7 @@ def _rows(
 
 
 def _unit_twist(freedom: Freedom, axis: Array, arm: Array, pitch: Number | None, scale: float) -> Array:
-    """(angular, linear) (6,) of a point that is `arm` away from a freedom's axis, for a unit of its variable."""
+    """Return the twist (angular, linear) (6,) of a point that is `arm` away from a freedom's axis, at unit rate."""
     turned = np.concatenate([axis, np.cross(axis, arm)]) if freedom.turns else np.zeros(6)
     way = (1.0 if pitch is None else float(pitch) / scale) if freedom.slides else 0.0
     return np.concatenate([turned[:3], turned[3:] + axis * way])
@@ -253,7 +253,7 @@ def _unit_twist(freedom: Freedom, axis: Array, arm: Array, pitch: Number | None,
 def _twist_at(
     body: int, point: Array, limb: Limb, at: dict[int, Pose], first: int, origin: Array, width: int, scale: float
 ) -> Array:
-    """Angular velocity and velocity of a body at a point, (6, width)."""
+    """Return angular velocity and velocity of a body at a point, (6, width), one column per freedom."""
     made = np.zeros((6, width))
     if body == PLATFORM:
         made[:, -6:] = np.eye(6)

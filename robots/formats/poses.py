@@ -69,7 +69,7 @@ def inverse(pose: Pose) -> Pose:
 
 
 def vector(values: np.ndarray) -> Vector:
-    """Three numbers as floats."""
+    """Return three numbers as floats."""
     x, y, z = map(float, values)
     return x, y, z
 

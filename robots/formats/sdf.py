@@ -113,7 +113,7 @@ class _Growth:
         return tuple(name for name in joints if name not in idle | passive | followers) or None
 
     def _couplings(self) -> Iterator[Coupling]:
-        """Couplings: joints that follow other joints."""
+        """Yield the couplings: joints that follow other joints."""
         followers = {joint.name: joint for joint in self.reading.joints if joint.mimic is not None}
         joined = {link.joint for link in self.growing.links}
         for name, joint in followers.items():

@@ -78,7 +78,7 @@ class Frames:
     """Poses in the model that have been computed."""
 
     def pose(self, name: str) -> Pose:
-        """Pose in the model. Raises KeyError for a frame that is not there, ValueError for one that needs itself."""
+        """Return the pose in the model. Raises KeyError for an unknown frame, ValueError for one that needs itself."""
         chain: dict[str, Pose] = {}
         while name in self.stated and name not in self.resolved and name != "__model__":
             if name in chain:
@@ -245,7 +245,7 @@ def _tell_gravity(reading: SdfModel, root: Element) -> None:
 
 
 def _collect(reading: SdfModel, model: Element, scope: str) -> None:
-    """Links, joints and frames of a model or world and of models inside it, by names with `::` between."""
+    """Collect links, joints and frames of a model or world and of models inside it, by names with `::` between."""
     inner = "__model__" if not scope else scope.removesuffix("::")
     _attach_model(reading, model, scope, inner)
     taken = {child.attributes.get("name") for child in model.children if child.tag in ("link", "frame", "model")}
@@ -402,7 +402,7 @@ def _is_idle(reading: SdfModel, at: Element, place: str) -> bool:
 
 
 def _armature(reading: SdfModel, at: Element, kind: str, place: str) -> float:
-    """Inertia of a rotor times the square of its gear, as Drake has them [kg m^2 or kg]."""
+    """Return the inertia of a rotor times the square of its gear ratio, as in Drake [kg m^2 or kg]."""
     rotor, gear = at.first(f"{DRAKE}rotor_inertia"), at.first(f"{DRAKE}gear_ratio")
     inertia = reading.finite(at, f"{DRAKE}rotor_inertia", place)
     ratio = reading.finite(at, f"{DRAKE}gear_ratio", place, 1.0)
@@ -468,7 +468,7 @@ def _axis(reading: SdfModel, joint: Element, tag: str, scope: str, where: Pose) 
 
 
 def _rating(reading: SdfModel, joint: Element, tag: str, place: str) -> Rating:
-    """Range, speed, force and friction of an axis, under the name of the joint."""
+    """Return the range, speed, force and friction of an axis, under the name of the joint."""
     at, numbers = joint.first(tag), dict[str, float]()
     limit = at.first("limit") if at is not None else None
     dynamics = at.first("dynamics") if at is not None else None

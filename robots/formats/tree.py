@@ -89,7 +89,7 @@ class Tree:
         independent: Sequence[str] = (),
         reference: Mapping[str, float] | None = None,
     ) -> Description:
-        """The robot with its loops and `loops`, closed from rough positions of joints where there is a `reference`.
+        """Return the robot with its loops and `loops`, closed from rough joint positions if there is a `reference`.
 
         Where `actuated` does not say which, joints with actuators are driven, or as many as are independent. Raises
         ValueError for names that are not in the file.
@@ -240,7 +240,7 @@ def plain_name(name: str) -> str:
 
 
 def rated(ratings: Iterable[Rating], joints: Sequence[str]) -> tuple[Rating, ...]:
-    """Ratings of joints of the model that say something, in the order of the joints."""
+    """Return the non-empty ratings of joints of the model, in the order of the joints."""
     table = {entry.joint: entry for entry in ratings}
     return known(table[name] for name in joints if name in table)
 

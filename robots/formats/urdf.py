@@ -34,7 +34,7 @@ def read(
     actuated: Sequence[str] | None = None,
     independent: Sequence[str] = (),
 ) -> Description:
-    """The robot in the bytes of a URDF file. Raises ImportedError with all problems, ValueError for unknown names."""
+    """Read the robot in a URDF file's bytes. Raises ImportedError with all problems, ValueError for unknown names."""
     return read_tree(data).description(loops, actuated, independent)
 
 
@@ -58,7 +58,7 @@ def read_tree(
 
 
 def _ordered(file: UrdfFile, base: Base) -> list[UrdfJoint]:
-    """Joints from the root outwards; links and joints that form no tree are reported."""
+    """Return the joints from the root outwards; report links and joints that form no tree."""
     above: dict[str, UrdfJoint] = {}
     below: dict[str, list[UrdfJoint]] = {name: [] for name in file.links}
     for joint in file.joints.values():
@@ -97,7 +97,7 @@ def _ordered(file: UrdfFile, base: Base) -> list[UrdfJoint]:
 
 
 def _couplings(file: UrdfFile) -> dict[str, tuple[str, float, float]]:
-    """Joints that mimic others: the one that moves on its own, the ratio to it, and the offset."""
+    """Return the joints that mimic others: the joint that each one follows, the ratio to it, and the offset."""
     result: dict[str, tuple[str, float, float]] = {}
     for joint in file.joints.values():
         if joint.mimic is None or joint.kind == FIXED:

@@ -77,7 +77,7 @@ class Gear:
     ratio: float | None = None
 
     def merged(self, gear: Gear) -> Gear:
-        """Both, where each may say a part."""
+        """Return a gear with the values of both, each of which may lack some."""
         rotor = self.rotor if self.rotor is not None else gear.rotor
         return Gear(rotor, self.ratio if self.ratio is not None else gear.ratio)
 
@@ -110,11 +110,11 @@ class UrdfFile:
     gears: dict[str, Gear] = field(default_factory=dict)
 
     def refuse(self, line: int, place: str, got: str, expected: str, hint: str = "") -> None:
-        """Adds a problem."""
+        """Add a problem."""
         self.problems.append(FormatError(line, place, got, expected, hint))
 
     def warn(self, line: int, place: str, got: str, expected: str, hint: str = "") -> None:
-        """Adds a warning."""
+        """Add a warning."""
         self.warnings.append(FormatError(line, place, got, expected, hint))
 
 
@@ -159,7 +159,7 @@ def pose_of_origin(origin: Origin) -> tuple[np.ndarray, np.ndarray]:
 
 
 def advice(name: str, names: Iterable[str]) -> str:
-    """Advice for an unknown name, as a sentence."""
+    """Return advice for an unknown name, as a sentence."""
     hint = nearest(name, names)
     return hint[:1].upper() + hint[1:] + ("" if hint.endswith("?") else ".")
 
@@ -302,7 +302,7 @@ class _Joint(ElementReader):
         return at.attributes["link"]
 
     def rating(self, kind: str) -> Rating:
-        """Range, speed and force, damping and friction of the joint."""
+        """Return range, speed and force, damping and friction of the joint."""
         at, found = self.element.first("limit"), dict[str, float]()
         if at is None:
             if kind in KINDS and kind not in _UNLIMITED:

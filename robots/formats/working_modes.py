@@ -205,7 +205,7 @@ class LimbSigns:
         return tips[:, free] - tips[:, columns] @ answer
 
     def at(self, values: np.ndarray, home: Frame | None = None) -> tuple[float, float]:
-        """Both determinants, NaN where the loops have none; `home` is where the platform is instead."""
+        """Return both determinants, NaN if the loops have none; `home` replaces the pose of the platform."""
         rows, columns, free, kept = self._choice
         loops, tips = self._parts(values, home)
         closed = float(np.linalg.det(loops[np.ix_(rows, columns)]))
@@ -227,7 +227,7 @@ def regular_part(matrix: np.ndarray) -> tuple[list[int], list[int]]:
 
 
 def other_solution(setting: Setting, usual: np.ndarray, name: str) -> np.ndarray:
-    """The nearest positions of the joints at the same pose whose det L_t has another sign. Raises BranchError."""
+    """Return the nearest joint positions at the same pose whose det L_t has another sign. Raises BranchError."""
     signs, random = LimbSigns(setting, usual), np.random.default_rng(20240501)
     solutions: list[tuple[float, np.ndarray]] = []
     loops, tips = signs.at(usual)
@@ -280,12 +280,12 @@ class Loops:
             self.rows[k] = regular_part(slopes)[0]
 
     def _slopes(self, k: int, joints: np.ndarray) -> np.ndarray:
-        """Derivatives of the conditions of a limb's loops over its joints."""
+        """Return the derivatives of the closure conditions of a limb with respect to its joints."""
         limb, mechanism = self.forward.limbs[k], self.forward.mechanism
         return Setting(replace(limb, tips=()), mechanism.instances[k], self.forward.home, counted=True).slopes(joints)
 
     def determinants(self, x: np.ndarray) -> list[np.ndarray]:
-        """For each limb with loops: over every choice of as many joints as there are independent conditions."""
+        """Return determinants per limb with loops, over all choices of as many joints as independent conditions."""
         joints, result = self.forward.joints(x), list[np.ndarray]()
         for k, rows in self.rows.items():
             slopes = self._slopes(k, joints[k])[rows]
@@ -301,7 +301,7 @@ def _alike(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> bool:
 
 
 def on_curves(forward: Forward) -> Iterator[np.ndarray]:
-    """Other poses for the same positions of all actuators, one actuator after the other moving on the way."""
+    """Yield other poses for the same positions of all actuators, found by moving one actuator after another."""
     for number, limb in enumerate(forward.limbs):
         for joint in (k for k, link in enumerate(limb.links) if link.joint in driven(limb)):
             curve = Forward(forward.mechanism, (number, joint))
@@ -358,7 +358,7 @@ WAY = 60
 
 
 def way(start: Frame, end: Frame, steps: int = WAY) -> Iterator[Frame]:
-    """Poses on the way of the platform."""
+    """Yield poses on the way of the platform."""
     turns = Rotation.from_matrix([np.array(start.rotation, dtype=float), np.array(end.rotation, dtype=float)])
     places = np.array([start.position, end.position], dtype=float)
     shares = np.linspace(0.0, 1.0, steps)
@@ -368,7 +368,7 @@ def way(start: Frame, end: Frame, steps: int = WAY) -> Iterator[Frame]:
 
 
 def brought(settings: Sequence[Setting]) -> tuple[np.ndarray, float]:
-    """Positions of all joints of a limb at the last pose of its way, or at the end of its reach; and the open loops."""
+    """Return a limb's joint positions at the last pose of its way, or at its limit of reach; and the open loops."""
     values, error = np.zeros(len(settings[0].limb.links)), 0.0
     for setting in settings:
         values, error = close(setting, values)
@@ -436,7 +436,7 @@ def _singular(forward: Forward, limbs: Sequence[LimbSigns], x: np.ndarray) -> bo
 
 
 def _both(forward: Forward, x: np.ndarray) -> Iterator[np.ndarray]:
-    """A pose with its joints, and with those of limbs as they are usually assembled where actuators are at the same.
+    """Yield a pose with its joints, then with its limbs in their usual assembly where actuators agree.
 
     Two joints that cross, as those of a universal joint, have two positions for one direction: determinants have
     another sign for the other, though nothing is assembled in another way.
@@ -456,7 +456,7 @@ def _both(forward: Forward, x: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _by_chance(forward: Forward) -> Iterator[np.ndarray]:
-    """Poses near random guesses."""
+    """Yield poses near random guesses."""
     random = np.random.default_rng(20240501)
     spread = np.where(forward.units == 1.0, 1.5, forward.units)
     for _ in range(PLATFORM_TRIES):

@@ -45,7 +45,7 @@ def text(description: Description, comment: str = "") -> str:
 
 
 def flow(description: Description) -> str:
-    """The content as a mapping in braces, which may stand in another file; lines after the first are indented."""
+    """Return the content as a mapping in braces, which may stand in another file; later lines are indented."""
     return _broken(_file(description))
 
 

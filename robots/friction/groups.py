@@ -125,7 +125,7 @@ def group_parameters(law: str, load: str, options: Iterable[str] = ()) -> tuple[
 
 
 def select(mechanism: Mechanism, selection: str | Sequence[str], load: str = "constant") -> tuple[JointPlace, ...]:
-    """The joints that are meant: `actuated`, `passive`, `all`, or names and patterns such as `limb_1.*` and `*.elbow`.
+    """Return the selected joints: `actuated`, `passive`, `all`, or names and patterns such as `limb_1.*` and `*.elbow`.
 
     A name without limb means that joint of every limb. Only joints with one variable have friction. Where a robot has
     drives, `actuated` are their motors and all joints are passive. Raises ParameterError for what no joint is called,

@@ -313,7 +313,7 @@ def expressions_of(name: str, load: DeclaredLoad) -> Iterator[tuple[LoadNumber, 
 
 
 def said_of(load: DeclaredLoad) -> tuple[object, ...]:
-    """Everything that defines a load, for a digest; tables by their hash."""
+    """Return everything that defines a load, for a digest; tables by their hash."""
     values = {entry.name: getattr(load, entry.name) for entry in fields(load)}
     if isinstance(load, WrenchLoad) and load.points is not None:
         values["points"] = hashlib.sha256(load.points.astype("<f8").tobytes()).hexdigest()

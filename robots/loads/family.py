@@ -155,7 +155,7 @@ class LoadedDescription(ExtendedDescription):
         }
 
     def __call__(self, values: Mapping[str, Number]) -> Mechanism:
-        """The mechanism for values of parameters and signals: floats, arrays or symbols; absent signals are zero."""
+        """Return the mechanism for values of parameters and signals: floats, arrays, symbols; absent signals zero."""
         assert self.base is not None
         numbers = {**CONSTANTS, **{signal.name: 0.0 for signal in self.signals}, **values}
         numbers |= {key: _number_of(expression, numbers) for key, expression in self._expressions.items()}
@@ -195,7 +195,7 @@ def signal_values(family: Family, times: ArrayLike, inside: float | None = None)
 
 
 def signal_breaks(family: Family) -> Breaks:
-    """When the signals of a family jump, or their slopes do."""
+    """Return the times at which the signals of a family, or their slopes, jump."""
     signals = _signals(family)
     jumps = sorted({time for signal in signals for time in signal.jumps})
     return Breaks(tuple(sorted({*jumps, *(time for signal in signals for time in signal.bends)})), tuple(jumps))
@@ -361,7 +361,7 @@ def _state_names(
 
 
 def _places(mechanism: Mechanism, name: str, load: DeclaredLoad) -> Iterator[tuple[int, int]]:
-    """Instances and links, joints or actuators that a load acts on. Raises LoadError.
+    """Yield the instances and the links, joints or actuators on which a load acts. Raises LoadError.
 
     None for a platform; that of a chain with coordinates of one is a link of it.
     """
@@ -395,7 +395,7 @@ def _places(mechanism: Mechanism, name: str, load: DeclaredLoad) -> Iterator[tup
 def _sprung_pairs(
     mechanism: Mechanism, names: dict[str, Place], name: str, load: PairLoad
 ) -> Iterator[tuple[int, int]]:
-    """Instances and links with a spring or bushing to another link of the same limb. Raises LoadError."""
+    """Return the instances and links with a spring or bushing to another link of the same limb. Raises LoadError."""
     chain, plate = mechanism.is_chain, platform_link(mechanism)
     if plate is not None:
         names = {**names, ON_PLATFORM: (0, plate)}
@@ -417,7 +417,7 @@ def _sprung_pairs(
 
 
 def _jointed(mechanism: Mechanism, name: str, load: JointSpringLoad) -> Iterator[tuple[int, int]]:
-    """Instances and joints of their trees."""
+    """Yield the instances and joints of their trees on which a load acts."""
     limbs = [mechanism.limbs[instance.limb] for instance in mechanism.instances]
     names = {key: (k, i) for key, (k, i) in joint_names(mechanism).items() if i < len(limbs[k].links)}
     try:

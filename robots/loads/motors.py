@@ -72,7 +72,7 @@ def supplied(
     voltage: float | None = None,
     current: float | None = None,
 ) -> SuppliedDescription:
-    """The family with the temperature of its motors [K above that of their data], rates [1/K] and supply as parameters.
+    """Return the family with motor temperature [K above that of the data], rates [1/K] and supply as parameters.
 
     Their defaults are these values; voltage [V] and current [A] are parameters where they are given. Raises
     ParameterError.

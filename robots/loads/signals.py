@@ -31,7 +31,7 @@ class Signal:
     stop: float = math.inf
 
     def at(self, times: NDArray[np.float64], inside: float | None = None) -> NDArray[np.float64]:
-        """The signal at some times (...); where it jumps at an end of a stretch of time, as it is `inside` of that."""
+        """Return the signal at times (...); at a jump at an end of an interval, its value at the time `inside` it."""
         if self.start is not None and inside is not None:
             return np.full(np.shape(times), self.at(np.asarray(inside, dtype=float)))
         if self.points is not None:

@@ -109,7 +109,7 @@ def _times(vector: Vector, share: Number) -> Vector:
 
 
 def warmed(family: Family, expansion: Mapping[str, float]) -> WarmedDescription:
-    """The family with `link_temperature` [K] as a parameter, by default zero, so that its reference is as measured.
+    """Return the family with the parameter `link_temperature` [K], default zero: its reference is as measured.
 
     expansion: coefficients [1/K] under `all` links, names and patterns of links, `base` and `platform`. Raises
     ParameterError.
@@ -140,7 +140,7 @@ def warmed(family: Family, expansion: Mapping[str, float]) -> WarmedDescription:
 
 
 def _rates(mechanism: Mechanism, expansion: Mapping[str, float]) -> tuple[dict[Place, float], Rates]:
-    """Coefficients of links, and of base and platform. Raises ParameterError."""
+    """Return the coefficients of the links, and of base and platform. Raises ParameterError."""
     rates: dict[Place, float] = {}
     beside: list[tuple[int, float]] = []
     for pattern, rate in expansion.items():

@@ -80,7 +80,7 @@ class LimbGroups(Generic[Items]):
 
     @classmethod
     def of(cls, mechanism: Mechanism, items: Sequence[Items]) -> LimbGroups[Items]:
-        """Deviation of an instance, by its own parameters."""
+        """Group the limbs of instances by their items, so that each group deviates by its own parameters."""
         keys = [(instance.limb, group_items) for instance, group_items in zip(mechanism.instances, items, strict=True)]
         distinct = list(dict.fromkeys(keys))
         whole, names = len(distinct) == len(mechanism.limbs), []

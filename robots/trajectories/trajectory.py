@@ -72,7 +72,7 @@ NUMBERS = np.arange(1.0, HARMONICS + 1)
 
 
 def _null_space(rows: Numbers) -> Numbers:
-    """Orthonormal vectors (n, k) that all rows are perpendicular to."""
+    """Return orthonormal vectors (n, k) that are perpendicular to all rows."""
     return np.asarray(np.linalg.svd(rows)[2][len(rows) :].T)
 
 
@@ -96,7 +96,7 @@ class Series:
     def within(
         cls, free: ArrayLike, centre: ArrayLike, period: float, limits: Sequence[ArrayLike], sharpness: float = np.inf
     ) -> Self:
-        """The series of free numbers (coordinate, FREE), each coordinate scaled so that it just keeps its limits.
+        """Return the series of free numbers (coordinate, FREE), each coordinate scaled just to keep its limits.
 
         limits: largest distance from the centre, velocity, acceleration; one number for all coordinates or one each;
         distances below and above it (2, coordinate) where these differ.
@@ -119,11 +119,11 @@ class Series:
         return cls(np.asarray(centre, dtype=float), period, sines * scale[:, None], cosines * scale[:, None])
 
     def times(self, samples: int) -> Numbers:
-        """Times over one period, the end left out."""
+        """Return times over one period, without its end."""
         return np.arange(samples, dtype=float) * (self.period / samples)
 
     def at(self, times: ArrayLike) -> tuple[Numbers, Numbers, Numbers]:
-        """Position, velocity, acceleration (time, coordinate)."""
+        """Return position, velocity and acceleration (time, coordinate)."""
         turning = 2.0 * np.pi / self.period * NUMBERS
         angle = np.asarray(times, dtype=float)[:, None] * turning
         s, c = np.sin(angle), np.cos(angle)

@@ -14,7 +14,7 @@ MAX_BYTES = 16 << 20
 
 
 def parse_json(text: bytes | str) -> Any:
-    """The data in JSON. Raises ValueError where there is none; also for endless brackets and numbers without end."""
+    """Parse JSON. Raises ValueError if it is invalid, also for endless brackets and numbers without end."""
     try:
         return json.loads(text, parse_constant=_finite, parse_float=_finite)
     except RecursionError:

@@ -167,7 +167,7 @@ def _opened(data: Bytes, what: str) -> memoryview:
 
 
 def crc32c(array: NDArray[Any]) -> int:
-    """CRC-32C of the C-ordered bytes of an array."""
+    """Return the CRC-32C of the C-ordered bytes of an array."""
     return int(google_crc32c.value(np.ascontiguousarray(array).reshape(-1).view(np.uint8)))
 
 

@@ -17,7 +17,7 @@ _URL = re.compile(r"(?P<protocol>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.*)", re.DO
 
 
 def locate(store: LocationLike) -> Location:
-    """The location that a path or URL names. Raises StoreError for a URL that cannot be used, or holds a secret."""
+    """Return the location named by a path or URL. Raises StoreError for a URL that is unusable or holds a secret."""
     if isinstance(store, Location):
         return store
     if not isinstance(store, str | os.PathLike):
@@ -55,7 +55,7 @@ def coordinator_lock(store: LocationLike) -> Iterator[None]:
 
 
 def holder(store: LocationLike) -> str | None:
-    """Who holds a store, in the words of the lock; None where nobody does."""
+    """Return the holder of a store, in the words of the lock; None if there is none."""
     location = locate(store)
     with refusals(location):
         return location.holder()

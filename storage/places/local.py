@@ -90,7 +90,7 @@ class LocalFolder(Location):
             return stream.read(limit)
 
     def stamp(self, key: str) -> Hashable:
-        """Number, size and times of a file."""
+        """Return the number, size and times of a file."""
         stat = self._file(key).stat()
         return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
@@ -103,7 +103,7 @@ class LocalFolder(Location):
             os.close(descriptor)
 
     def write(self, key: str, parts: Iterable[bytes]) -> None:
-        """Writes a draft, forces it to the disk, and gives it its name."""
+        """Write a draft, force it to the disk, and give it its name."""
         file = self._file(key, replaced=True)
         self._make_folders(file.parent)
         draft = file.with_name(f".{file.name}.{uuid.uuid4().hex}{DRAFT}")
@@ -117,14 +117,14 @@ class LocalFolder(Location):
         sync_directory(file.parent)
 
     def _make_folders(self, folder: Path) -> None:
-        """Makes folders inside the store, never the store: where that is missing, it is not mounted here."""
+        """Make folders inside the store, never the store: if that is missing, it is not mounted here."""
         if folder != self.path and not folder.is_dir():
             self._make_folders(folder.parent)
             folder.mkdir(exist_ok=True)
             sync_directory(folder.parent)
 
     def holds(self, key: str, parts: list[bytes]) -> bool:
-        """Reads a file again, piece by piece."""
+        """Return whether a file holds these bytes, by reading it again, piece by piece."""
         piece = bytearray(PIECE)
         with FileIO(open_regular(self._file(key), os.O_RDONLY)) as stream:
             pieces = (memoryview(part)[at : at + PIECE] for part in parts for at in range(0, len(part), PIECE))
@@ -132,7 +132,7 @@ class LocalFolder(Location):
             return same and not stream.read(1)
 
     def delete(self, key: str) -> None:
-        """Removes a file, or a link in its place, and folders that are empty then.
+        """Remove a file, or a link in its place, and folders that become empty.
 
         Durably: what is removed next may be what a reader of this file needs.
         """
@@ -156,7 +156,7 @@ class LocalFolder(Location):
                 yield name if parent == "." else f"{parent}/{name}".replace(os.sep, "/")
 
     def make(self, files: Mapping[str, bytes], last: str) -> None:
-        """Makes a draft of the whole folder beside it, and gives it its name."""
+        """Make a draft of the whole folder beside it, and give it its name."""
         if self.exists():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(self.path))
         draft = self.path.parent / f".{self.path.name}.{uuid.uuid4().hex[:8]}{DRAFT}"
@@ -191,7 +191,7 @@ class LocalFolder(Location):
         return locked_file(self.path / LOCK, self.name)
 
     def holder(self) -> str | None:
-        """Who holds the lock."""
+        """Return the holder of the lock."""
         return holder_of(self.path / LOCK)
 
     def used(self) -> int:
@@ -199,7 +199,7 @@ class LocalFolder(Location):
         return sum(self.size(key) for key in self.keys() if not kind(self.path / key))
 
     def tidy(self) -> int:
-        """Removes drafts of files in the store, and of this store beside it that nobody is making any more."""
+        """Remove drafts of files in the store, and drafts of this store beside it that nobody is making any more."""
         drafts = list(filter(is_draft, self.keys()))
         for key in drafts:
             self.delete(key)
@@ -212,7 +212,7 @@ class LocalFolder(Location):
         return Room(free.f_bavail * free.f_frsize if free.f_blocks else None, free.f_favail if free.f_files else None)
 
     def guard(self, key: str) -> None:
-        """Raises ForeignFileError for a link, a pipe ... in the place of a file."""
+        """Raise ForeignFileError for a link, a pipe ... in the place of a file."""
         if (what := kind(self._file(key))) == "a folder":
             raise foreign(what, self.at(key))
 
@@ -249,7 +249,7 @@ class FileJournal:
                     self.torn = len(line)
 
     def open(self) -> None:
-        """Makes the file where there is none, and cuts off a line that was torn."""
+        """Make the file if it is missing, and cut off a torn line."""
         self._descriptor = open_regular(self.file, os.O_WRONLY | os.O_CREAT)
         os.ftruncate(self._descriptor, self._end)
         sync_directory(self.file.parent)
@@ -266,12 +266,12 @@ class FileJournal:
         self._end += len(data)
 
     def sync(self) -> None:
-        """Forces the file to the disk."""
+        """Force the file to the disk."""
         if self._descriptor >= 0:
             os.fsync(self._descriptor)
 
     def replace(self, lines: Iterable[bytes]) -> None:
-        """Writes another file and puts it in the place of this one."""
+        """Write another file and put it in the place of this one."""
         draft = self.file.with_name(f".{self.file.name}.{uuid.uuid4().hex}{DRAFT}")
         try:
             _write(draft, (line + b"\n" for line in lines))
@@ -281,12 +281,12 @@ class FileJournal:
         sync_directory(self.file.parent)
 
     def remove(self) -> None:
-        """Removes the file."""
+        """Remove the file."""
         self.file.unlink(missing_ok=True)
         sync_directory(self.file.parent)
 
     def close(self) -> None:
-        """Closes the file; a second call does nothing."""
+        """Close the file; a second call does nothing."""
         if self._descriptor >= 0:
             descriptor, self._descriptor = self._descriptor, -1
             os.close(descriptor)
@@ -299,7 +299,7 @@ def is_draft(key: str) -> bool:
 
 
 def sync_directory(path: Path) -> None:
-    """Makes new names in a directory durable."""
+    """Make new names in a directory durable."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -345,7 +345,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _remove_if_left(draft: Path) -> bool:
-    """Removes the draft of a folder whose maker is dead."""
+    """Remove a folder's draft if its maker is dead; return whether it was removed."""
     try:
         descriptor = os.open(draft, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:

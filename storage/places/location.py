@@ -34,22 +34,22 @@ class Journal(Protocol):
         """Yield the complete lines without their ends. A last line that a crash has cut short is left out."""
 
     def open(self) -> None:
-        """Makes ready for more lines, after all of `lines` have been read."""
+        """Prepare for more lines, after all of `lines` have been read."""
 
     def append(self, line: bytes) -> None:
-        """Adds a line with its end, whole or not at all."""
+        """Add a line with its end, whole or not at all."""
 
     def sync(self) -> None:
-        """Makes all lines so far durable."""
+        """Make all lines so far durable."""
 
     def replace(self, lines: Iterable[bytes]) -> None:
-        """Leaves these lines and no others, also after a crash; not while it is open."""
+        """Leave these lines and no others, also after a crash; not while it is open."""
 
     def remove(self) -> None:
         """Remove all lines, and the file that has them."""
 
     def close(self) -> None:
-        """Ends writing; lines that are not durable yet may be lost."""
+        """End writing; lines that are not durable yet may be lost."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Location(ABC):
 
     @abstractmethod
     def delete(self, key: str) -> None:
-        """Removes a key; does nothing where there is none."""
+        """Remove a key; do nothing if it is missing."""
 
     @abstractmethod
     def keys(self, folder: str = "") -> Iterator[str]:
@@ -146,11 +146,11 @@ class Location(ABC):
 
     @abstractmethod
     def lock(self) -> AbstractContextManager[None]:
-        """Holds the location for this process while it writes. Raises StoreError that says who holds it."""
+        """Hold the location for this process while it writes. Raises StoreError that names the holder."""
 
     @abstractmethod
     def holder(self) -> str | None:
-        """Who holds the location, in the words of the lock; None where nobody does."""
+        """Return the holder of the location, in the words of the lock; None if there is none."""
 
     @abstractmethod
     def used(self) -> int:

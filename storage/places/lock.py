@@ -56,7 +56,7 @@ class Owner:
 
     @classmethod
     def here(cls) -> Self:
-        """This process."""
+        """Return this process as an owner."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(os.getpid(), socket.gethostname(), _machine(), _started(os.getpid()), now)
 
@@ -96,7 +96,7 @@ class Owner:
 
 
 def holder_of(file: Path) -> str | None:
-    """Who holds a store through a file in it."""
+    """Return the holder of a store, found through a file in it."""
     try:
         descriptor = open_regular(file, os.O_RDONLY)
     except FileNotFoundError:
@@ -139,7 +139,7 @@ def locked_file(file: Path, name: str) -> Iterator[None]:
 
 
 def _acquire(descriptor: int, name: str) -> None:
-    """Takes the lock of the system, and sees that no holder lives for whom it does not count."""
+    """Take the lock of the system, and check that no holder lives to whom it does not apply."""
     for attempt in range(1, ATTEMPTS + 1):
         if _take(descriptor, fcntl.LOCK_EX):
             break
@@ -205,7 +205,7 @@ def _show(descriptor: int, owner: Owner) -> None:
 
 @lru_cache(maxsize=1)
 def _machine() -> str:
-    """One running kernel, and the processes that see each other on it; the host's name where the system is another."""
+    """Return an id of the running kernel, and of the processes that see each other on it; elsewhere the host name."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/pid')}"
@@ -214,7 +214,7 @@ def _machine() -> str:
 
 
 def _started(pid: int) -> str:
-    """When a process began, in ticks since the machine did; "" where there is none, "?" where nobody says."""
+    """Return the start of a process in ticks since the machine's start; "" if it does not exist, "?" if unknown."""
     # Not psutil's `create_time`: seconds since the epoch, from a start of the machine that moves when its clock is set,
     # would make a living holder look dead. Ticks never change, and are what locks of older versions show.
     try:

@@ -164,19 +164,19 @@ class ObjectPrefix(Location):
         return bytes(self.files.cat_file(self._path(key), start=start, end=stop))
 
     def write(self, key: str, parts: Iterable[bytes]) -> None:
-        """Puts an object."""
+        """Put an object."""
         self.files.pipe_file(self._path(key), b"".join(parts))
 
     def holds(self, key: str, parts: list[bytes]) -> bool:
-        """Gets an object again."""
+        """Return whether an object holds these bytes, by getting it again."""
         return self.read(key) == b"".join(parts)
 
     def claim(self, key: str, data: bytes) -> None:
-        """Puts an object where there is none. Raises FileExistsError: of several who try, one succeeds."""
+        """Put an object if there is none. Raises FileExistsError: of several who try, one succeeds."""
         self.files.pipe_file(self._path(key), data, mode="create")
 
     def delete(self, key: str) -> None:
-        """Removes an object."""
+        """Remove an object."""
         files = self.files
         with suppress(FileNotFoundError):
             files.rm_file(self._path(key))
@@ -193,7 +193,7 @@ class ObjectPrefix(Location):
                 yield key
 
     def make(self, files: Mapping[str, bytes], last: str) -> None:
-        """Puts all objects, the last one where there must be none: whoever puts it has made the store."""
+        """Put all objects, the last one only if it is missing: whoever puts it has made the store."""
         if self.exists():
             raise FileExistsError(f"{self.name}: exists")
         with _lease(self, MAKERS):  # another one than that of runs: who comes too late keeps no run from beginning
@@ -213,7 +213,7 @@ class ObjectPrefix(Location):
         return _lease(self)
 
     def holder(self) -> str | None:
-        """Who holds the lease with the highest number, if it is not surely dead."""
+        """Return the holder of the lease with the highest number, unless it is surely dead."""
         owners = [_owner(self, LEASE, number) for number in _leases(self)]
         return next((str(owner) for owner in reversed(owners) if owner is not None and not owner.is_dead), None)
 
@@ -224,11 +224,11 @@ class ObjectPrefix(Location):
         return int(files.du(self.root))
 
     def tidy(self) -> int:
-        """Nothing is left by a killed writer: an object that was not complete is not there."""
+        """Return zero: a killed writer leaves nothing, as an incomplete object does not exist."""
         return 0
 
     def room(self) -> Room | None:
-        """Unknown: no service tells."""
+        """Return None, as the room is unknown: no service tells it."""
         return None
 
     def zarr_store(self) -> str:
@@ -261,17 +261,17 @@ class ObjectJournal:
             yield from self.location.read(key).splitlines()
 
     def open(self) -> None:
-        """Begins the next object, once there is a line for it."""
+        """Begin the next object when there is a line for it."""
         self._begin()
 
     def append(self, line: bytes) -> None:
-        """Keeps a line until `sync`."""
+        """Keep a line until `sync`."""
         self._lines.append(line + b"\n")
         self._bytes += len(line) + 1
         self._is_dirty = True
 
     def sync(self) -> None:
-        """Puts the object that grows; it is complete as soon as it is long enough."""
+        """Put the growing object; it is complete as soon as it is long enough."""
         if not self._is_dirty:
             return
         key, data = f"{self.folder}/{self._number:08d}.jsonl", b"".join(self._lines)
@@ -290,7 +290,7 @@ class ObjectJournal:
             self._begin()
 
     def replace(self, lines: Iterable[bytes]) -> None:
-        """Puts the lines into a new object, then removes the others; until then all lines are there."""
+        """Put the lines into a new object, then remove the others; until then all lines are there."""
         old = sorted(filter(_NUMBERED.fullmatch, self.location.keys(self.folder)))
         number = 1 + max(map(_number, old), default=0)
         self.location.write(f"{self.folder}/{number:08d}.jsonl", (line + b"\n" for line in lines))
@@ -298,12 +298,12 @@ class ObjectJournal:
             self.location.delete(key)
 
     def remove(self) -> None:
-        """Removes all objects."""
+        """Remove all objects."""
         for key in list(self.location.keys(self.folder)):
             self.location.delete(key)
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: nothing is held open."""
 
     def _is_ours(self, key: str, data: bytes) -> bool:
         """Return whether an object was put by this process, in a request whose answer was lost.

@@ -38,7 +38,7 @@ def kind(file: str | Path) -> str:
 
 
 def open_regular(file: str | Path, flags: int, mode: int = 0o644) -> int:
-    """A descriptor of a regular file. Raises ForeignFileError for anything else, which is not opened if possible."""
+    """Return the descriptor of a regular file. Raises ForeignFileError for others, which are not opened if possible."""
     if what := kind(file):
         raise foreign(what, file)
     descriptor = os.open(file, flags | os.O_NOFOLLOW | os.O_NONBLOCK, mode)

@@ -115,13 +115,13 @@ class Assembly:
         return short if many and self._kernels_alone else max(1, self.STRIP // self.width)
 
     def _peaks(self) -> PeakReactions:
-        """Peaks of reactions, computed in parts of long trajectories that fit the cache."""
+        """Return the peaks of reactions, computed in parts of long trajectories that fit into the cache."""
         most = self.samples if self.memory.on_card or self.samples <= 2 * MANY_ROWS else MANY_ROWS
         count = min(self.step, len(self.block.designs))
         return PeakReactions(self.block, self.memory, count, parts(self.samples, most))
 
     def _weights(self) -> np.ndarray:
-        """Weights of the samples in integrals over time (1, 1, padded time)."""
+        """Return the weights of the samples in integrals over time (1, 1, padded time)."""
         weights = np.zeros((1, 1, self.width))
         weights[0, 0, : self.samples] = actuators.trapezoid_weights(self.block.times)
         return weights
@@ -136,7 +136,7 @@ class Assembly:
             yield OnDemand(stages.platform(self.request), self.block, self.values)
 
     def _allocate(self) -> Arrays:
-        """Memory for all variables but those of reactions and of the platform's own motion.
+        """Allocate memory for all variables except reactions and the platform's own motion.
 
         What actuation gives has an axis of friction sets here, whether friction changes it or not.
         """
@@ -250,7 +250,7 @@ class Assembly:
             self._friction(kernel, j, designs, values, series)
 
     def _in_parts(self, peaks: PeakReactions, kernel: Kernels, j: int, designs: slice, values: Values) -> Values:
-        """Peaks of reactions of trajectory j, part by part; and the limb results for the whole of it.
+        """Compute the peaks of reactions of trajectory j part by part; return the limb results for the whole of it.
 
         The assembly is done for each part, for the forces, and for the whole once more, for metrics over it.
         """
@@ -279,7 +279,7 @@ class Assembly:
         self.balance.run(self.block.kernel, {**values, **loads}, self.samples, out)
 
     def _friction(self, kernel: Kernels, j: int, designs: slice, values: Values, series: Values) -> None:
-        """Everything of a strip that depends on friction: set by set, or for a single design many sets at once."""
+        """Compute everything of a strip that depends on friction: set by set; for a single design many sets at once."""
         assert self.actuation is not None
         count, remembers = designs.stop - designs.start, "history" in self.actuation.program.sample
         together = count == 1 and not remembers
@@ -301,7 +301,7 @@ class Assembly:
                 self._keep_loads_of_sets(sets, j, designs, {**values, **results, "status": results[OUTCOME]})
 
     def _normal_loads(self, inputs: Values, history: np.ndarray) -> np.ndarray:
-        """Normal loads of all joints with friction (design, joint, time), where that of some is given."""
+        """Return the normal loads of all joints with friction (design, joint, time), if given for some of them."""
         stage = normal_loads(self.request)
         parts = stage.run(self.block.kernel, {**inputs, "history": history}, self.samples)[LOAD_PART]
         return parts.reshape(len(parts), -1, LOAD_PARTS, parts.shape[-1]).sum(axis=2)[..., : self.samples]
@@ -331,7 +331,7 @@ class Assembly:
             self._keep_loads(f, j, designs, {**values, **{key: values[key][chosen] for key in given}})
 
     def _store_series(self, j: int, designs: slice, values: Values) -> None:
-        """Series of limbs, and those that the assembly gives; NaN where a sample failed."""
+        """Store the series of limbs and of the assembly; NaN where a sample failed."""
         out, limbs = self.out, len(self.block.family.reference.instances)
         self._fetch_stored(values)
         status = values["status"][:, 0, : self.samples]
@@ -349,7 +349,7 @@ class Assembly:
             self.memory.fetch([values[key] for key, name in named.items() if name in names or name == "status"])
 
     def _store_linear(self, j: int, designs: slice, values: Values) -> None:
-        """Matrices of deviations from the motion; NaN where a sample failed."""
+        """Store the matrices of deviations from the motion; NaN where a sample failed."""
         assert self.linear is not None
         failed = values["status"][:, 0, : self.samples] != Status.OK
         matrices = self.linear.strip(j, values)
@@ -374,7 +374,7 @@ class Assembly:
 
 
 def assembled(block: Block, root: Motions, limbs: Sequence[Arrays] | None = None) -> Assembled:
-    """Forces, friction, metrics and limb results: everything but reactions. Without `limbs` these are computed here."""
+    """Return forces, friction, metrics and limb results (computed here without `limbs`): all but reactions."""
     result = Assembly(block, root, limbs).run()
     arrays = result.arrays | platform_series(
         block.family.reference.platform, len(block.times), root.motion, block.series
@@ -411,7 +411,7 @@ def computed_together(blocks: Sequence[Block]) -> list[Arrays]:
 
 
 def _joined(blocks: Sequence[Block]) -> Block:
-    """One block with the designs of several."""
+    """Return one block with the designs of several."""
     first = blocks[0]
     if len(blocks) == 1:
         return first

@@ -233,7 +233,7 @@ class Block:
         return tuple(margins.of_limb(self.limits, k) for k in range(len(self.family.reference.instances)))
 
     def dims(self, name: str) -> tuple[str, ...]:
-        """The dims of a quantity in this block: without that of friction where friction does not change it."""
+        """Return the dims of a quantity in this block: without that of friction if friction does not change it."""
         row = QUANTITIES[name]
         return row.dims if varies(row, self.groups) else tuple(dim for dim in row.dims if dim != FRICTION)
 
@@ -250,12 +250,12 @@ class Block:
         }
 
     def shape(self, dims: Sequence[str]) -> tuple[int, ...]:
-        """Lengths of some dims."""
+        """Return the lengths of some dims."""
         sizes = self.sizes
         return tuple(sizes[dim] for dim in dims)
 
     def kernel(self, program: Program) -> Kernel:
-        """A program in the precision and on the device of the block."""
+        """Return a program as a kernel in the precision and on the device of the block."""
         if self.device == CPU:
             return cached_kernel(program, single=self.single)
         from tasks.kernels.device import card_kernel  # few blocks are for cards, which need the extra `gpu`
@@ -263,7 +263,7 @@ class Block:
         return card_kernel(program, single=self.single)
 
     def case_values(self) -> Values:
-        """Inputs of the stages that depend on the design, or on nothing: (design or 1, size)."""
+        """Return the inputs of the stages that depend on the design, or on nothing: (design or 1, size)."""
         values = self.designs.inputs | even_weights(self.family)
         values |= {name: np.array([numbers]) for name, numbers in self._shared.items() if numbers}
         for k, mount in enumerate(mount_values(self.family, self.named_parameters())):
@@ -304,7 +304,7 @@ class Block:
         return {"weights": self.sharing.weights, "preload": self.sharing.preload}
 
     def switched_values(self, stamps: np.ndarray) -> dict[str, np.ndarray]:
-        """Weights and preload of actuators (actuator, sample) that are off at times: infinite and none while they are.
+        """Return weights and preload (actuator, sample) of actuators that are off at times: infinite and zero then.
 
         Nothing where no actuator is ever off; then they are among `case_values`.
         """
@@ -323,7 +323,7 @@ class Block:
         return {name: float(numbers[design]) for name, numbers in self.named_parameters().items()}
 
     def named_parameters(self) -> Arrays:
-        """Parameters by name, (design,) each."""
+        """Return the parameters by name, (design,) each."""
         return self.designs.named([parameter.name for parameter in self.family.parameters])
 
 

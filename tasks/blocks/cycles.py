@@ -42,7 +42,7 @@ POINTS_OF_A_PIECE = 4
 
 
 def cycle_metrics(block: Block) -> Arrays:
-    """The metrics of paths that a block asks for, (design, trajectory) each; NaN where a sample of the motion fails."""
+    """Return the path metrics that a block needs, (design, trajectory) each; NaN if a sample of the motion fails."""
     wanted = [name for name in names("path") if name in block.metrics]
     out = {name: np.full((len(block.designs), len(block.trajectories)), np.nan) for name in wanted}
     for j, trajectory in enumerate(block.trajectories):
@@ -68,7 +68,7 @@ def cycle_metrics(block: Block) -> Arrays:
 
 
 def path_limits(block: Block, robot: Robot, design: int) -> PathLimits:
-    """Limits of actuators and the rates of joints, as motions along paths have them, with those of a supply."""
+    """Return the limits of actuators and the rates of joints for motions along paths, with those of a supply."""
     mechanism, limits_of_design = block.family.reference, block.limits_of(design)
     rows = [limits_of_design.actuators.get(k, Capacity()) for k in range(len(mechanism.actuators))]
     force, velocity, acceleration, power, jerk = (
@@ -102,7 +102,7 @@ def _points(path: RobotPath) -> int:
 
 
 def _legs(block: Block, trajectory: Trajectory, robot: Robot) -> list[RobotPath]:
-    """The paths of a trajectory over the times of the block, from one rest to the next, in all freedoms of a robot."""
+    """Return a trajectory's paths over the block's times, from one rest to the next, in all freedoms of a robot."""
     family = block.family
     mechanism, times = family.reference, block.times
     weights = np.ones(len(mechanism.freedoms))
@@ -119,7 +119,7 @@ def _legs(block: Block, trajectory: Trajectory, robot: Robot) -> list[RobotPath]
 
 
 def _knots(trajectory: Trajectory) -> list[float]:
-    """Times at which a trajectory is less smooth than between: points of splines, the ends of motions to a point."""
+    """Return the times of reduced smoothness of a trajectory: points of splines, ends of motions to a point."""
     turn = trajectory.turn
     tables = [points for points in (trajectory.points, None if turn is None else turn.points) if points is not None]
     kinds = [(trajectory.kind, trajectory.values)] + ([(turn.kind, turn.values)] if turn is not None else [])
@@ -155,7 +155,7 @@ def _moving(block: Block, trajectory: Trajectory, robot: Robot) -> Moving:
 def _speed_factor(
     block: Block, robot: Robot, trajectory: Trajectory, limits: PathLimits, gravity: Sequence[float]
 ) -> float:
-    """The largest factor of the speed at which no sample exceeds a limit of force, velocity, power or joint rate.
+    """Return the largest speed factor at which no sample exceeds a limit of force, velocity, power or joint rate.
 
     Infinite for a robot at rest, and zero where nothing is slow enough.
     """

@@ -19,7 +19,7 @@ PLACE_OF_USER = 2
 
 
 def by_grid(block: Block) -> list[Block]:
-    """Cut a block into blocks of one trajectory each where their time grids differ; else it is the only one."""
+    """Cut a block into blocks of one trajectory each if their time grids differ; else keep it whole."""
     if len({trajectory.grid for trajectory in block.trajectories}) < 2:
         return [block]
     alone = [(one, one.grid.values) for one in block.trajectories if one.grid is not None]

@@ -36,7 +36,7 @@ NormalLoads = Callable[[np.ndarray], np.ndarray]
 
 
 def of_groups(block: Block, friction: np.ndarray, given: Values, count: int, loads: NormalLoads) -> np.ndarray:
-    """Friction (design, joint, padded time) for one friction set, joints as `feature.remembering` has them.
+    """Return friction (design, joint, padded time) for one friction set, in the order of `feature.remembering`.
 
     Velocities are those of the strip, (design, joint, padded time) each; before the first time bristles are relaxed.
     NaN where friction and the loads that it causes do not settle.
@@ -61,7 +61,7 @@ def of_groups(block: Block, friction: np.ndarray, given: Values, count: int, loa
 
 
 def lasting(status: np.ndarray) -> np.ndarray:
-    """Statuses (..., time), where a sample that failed is followed by none that is OK: its motion is not known."""
+    """Return statuses (..., time) where no sample after a failed one is OK: its motion is not known."""
     failed = np.where(status != Status.OK, np.arange(status.shape[-1]), -1)
     last = np.maximum.accumulate(failed, axis=-1)
     return np.where(last < 0, status, np.take_along_axis(status, np.maximum(last, 0), axis=-1))
@@ -87,7 +87,7 @@ class _Row:
     first: int
 
     def force(self, felt: np.ndarray | None) -> np.ndarray:
-        """Friction (design, joint, time) under normal loads of all joints."""
+        """Return friction (design, joint, time) under the normal loads of all joints."""
         load: np.ndarray | float = float(self.values.get("preload", 1.0))
         if self.group.load == "reaction":
             assert felt is not None

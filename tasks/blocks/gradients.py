@@ -155,14 +155,14 @@ class _Chain:
         return chain[: last + 1], chain[last + 1 :]
 
     def _finished_sets(self, root: Values, trajectory: int) -> Iterator[dict[str, MetricRates]]:
-        """The metrics on a motion for each friction set; those that friction does not change with the first alone."""
+        """Yield the metrics on a motion for each friction set; metrics without friction only with the first one."""
         parts = [list(self._by_set(*part, trajectory)) for part in self._parts({**self.values, **root})]
         for by_part in zip(*parts, strict=True):
             names = [name for name in self.block.metrics if name in by_part[0]]
             yield {name: self._finished_rates(name, [part[name] for part in by_part]) for name in names}
 
     def _parts(self, values: Values) -> Iterator[tuple[Values, slice]]:
-        """Values in parts of the time, and the samples of each; all at once where windows are asked for."""
+        """Yield the values in parts of the time, and the samples of each; all at once if windows are requested."""
         step = PART if self.windows == 1 else self.samples
         for start in range(0, self.samples, step):
             samples = min(step, self.samples - start)
@@ -171,7 +171,7 @@ class _Chain:
             yield cut, slice(start, start + samples)
 
     def _by_set(self, values: Values, times: slice, trajectory: int) -> Iterator[dict[str, Reduced]]:
-        """The metrics in a part of the time for each friction set, as `_finished_sets` has them; series are stored."""
+        """Yield the metrics in a part of the time per friction set, as `_finished_sets` does; series are stored."""
         (before, after), samples = self._halves, times.stop - times.start
         values = self._run(before, values, samples)
         for number, friction in enumerate(self.block.friction):
@@ -221,7 +221,7 @@ class _Chain:
         return reduced
 
     def _peak_reactions(self, values: Values, samples: int) -> Reduced:
-        """Peaks of the forces in joints, (case, limb, joint, window); NaN for a failed sample, or where no joint is."""
+        """Return peak joint forces, (case, limb, joint, window); NaN for a failed sample or an absent joint."""
         limbs = [self._force_sizes(values, k, samples) for k in range(len(self.request.passive))]
         bad = np.where(values["status"][:, 0, :samples] != Status.OK, np.nan, 0.0)[:, None, None]
         sizes, rates = (_stacked([limb[kind] for limb in limbs]) + bad for kind in (0, 1))
@@ -252,12 +252,12 @@ class _Chain:
         return size, (force * rate).sum(axis=2) / np.where(size > 0.0, size, 1.0)
 
     def _forces(self, wrenches: NDArray[np.float64], samples: int) -> NDArray[np.float64]:
-        """Forces (case, joint, 3, sample) in rows of wrenches (case, component, padded time)."""
+        """Return the forces (case, joint, 3, sample) from rows of wrenches (case, component, padded time)."""
         rows = wrenches[..., :samples]
         return rows.reshape(len(rows), -1, len(TWIST), samples)[:, :, 3:]
 
     def _gathered(self, name: str, rows: Sequence[Sequence[dict[str, MetricRates]]]) -> MetricRates:
-        """From (case, component, window) of each trajectory and set to the dims of `MetricRates`."""
+        """Gather (case, component, window) of each trajectory and set into the dims of `MetricRates`."""
         by_set = FRICTION in self.block.dims(name)
         parts = []
         for kind in ("values", "rates", "sizes"):
@@ -284,7 +284,7 @@ def _joined(parts: Sequence[Reduced]) -> Reduced:
 
 
 def _stacked(limbs: Sequence[np.ndarray]) -> np.ndarray:
-    """One array for all limbs, (case, limb, joint, sample); NaN where a limb has fewer joints than another."""
+    """Return one array for all limbs, (case, limb, joint, sample); NaN where a limb has fewer joints than another."""
     most = max(limb.shape[1] for limb in limbs)
     whole = [np.pad(limb, ((0, 0), (0, most - limb.shape[1]), (0, 0)), constant_values=np.nan) for limb in limbs]
     return np.stack(whole, axis=1)

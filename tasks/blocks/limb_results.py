@@ -49,7 +49,7 @@ class OncePerInput:
     """
 
     def __init__(self, stage: Stage, known: Values, designs: int) -> None:
-        """`known`: values of so many designs that are constant in time."""
+        """Set up the stage. `known`: values of `designs` designs that are constant in time."""
         self._stage, self._used = stage, used_entries(stage)
         different = len(distinct(_columns(stage, known), designs)[0])
         self.apart, self.alike = different == designs, different == 1
@@ -79,7 +79,7 @@ class OncePerInput:
         return {self._stage.gives(name): array for name, array in out.items()}
 
     def _different(self, inputs: Values) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Cases of which each differs from all before it, and for each case the place of its equal among these."""
+        """Return the distinct cases, and for each case the index of its equal among them."""
         program = self._stage.program
         count = max((len(array) for array in inputs.values()), default=1)
         everyone = np.arange(count)
@@ -98,7 +98,7 @@ def used_entries(stage: Stage) -> dict[Key, list[int]]:
 
 
 def distinct(columns: Sequence[NDArray[np.float64]], count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Of cases with columns (case or 1, entry) those that differ from all before, and of each the place among these."""
+    """Return the distinct cases of columns (case or 1, entry), and for each case the index of its equal among them."""
     everyone = np.arange(count)
     varying = [column for column in columns if len(column) > 1]
     if not varying:
@@ -115,7 +115,7 @@ def distinct(columns: Sequence[NDArray[np.float64]], count: int) -> tuple[NDArra
 
 
 def sharing(block: Block) -> NDArray[np.intp]:
-    """The order of the designs of a block in which those follow each other whose limbs are equal, then platforms."""
+    """Return an order of the designs of a block that puts equal limbs side by side, then equal platforms."""
     values = block.case_values()
     first, place = _limbs(block, values)
     if len(first) == len(block.designs):
@@ -132,7 +132,7 @@ def shares_limbs(block: Block) -> bool:
 
 
 def _limbs(block: Block, values: Values) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Designs with limbs that differ from those of all before, and for each design the place of its equal there."""
+    """Return the designs with distinct limbs, and for each design the index of its equal among them."""
     steps = (stages.limb(block.request, k) for k in range(len(block.family.reference.instances)))
     return distinct([column for stage in steps for column in _columns(stage, values)], len(block.designs))
 
@@ -171,7 +171,7 @@ class Precomputed:
     kernels_alone: bool = True
 
     def strip(self, kernel: Kernels, trajectory: int, designs: slice, values: Values) -> Values:
-        """Views of the arrays in memory."""
+        """Return views of the arrays in memory."""
         return {self.stage.gives(name): array[trajectory, designs] for name, array in self.arrays.items()}
 
 
@@ -179,7 +179,7 @@ class OnDemand:
     """Stage results computed on demand, into the same memory for every strip; the first strip is the longest."""
 
     def __init__(self, stage: Stage, block: Block, known: Values) -> None:
-        """`known`: values of the block that are constant in time."""
+        """Set up the stage. `known`: values of the block that are constant in time."""
         self._once = OncePerInput(stage, known, len(block.designs))
         self.program, self._kernel, self._samples = stage.program, block.kernel, len(block.times)
         self.allocate = HostMemory(block.kernel).allocate
@@ -221,7 +221,7 @@ class OnDemand:
         return {self._gives(name): array for name, array in self._rows(count).items() if name not in PASSING}
 
     def _rows(self, count: int) -> Values:
-        """Memory for the results of so many designs; the first strip is the longest."""
+        """Return memory for the results of `count` designs; the first strip is the longest."""
         if not self._buffers:
             self._buffers = self.allocate(self.program, count, self._samples)
         return {name: array[:count] for name, array in self._buffers.items()}

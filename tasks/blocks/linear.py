@@ -37,7 +37,7 @@ class Linear:
     """Rows of A and B of a block, a strip of designs on one trajectory at a time."""
 
     def __init__(self, request: Request, kernel: Kernels, loads: Sequence[PlatformLoad | None], samples: int) -> None:
-        """Linearisation of strips.
+        """Set up the linearisation of strips.
 
         request: the stages whose values `strip` gets; kernel: runs programs in the precision of the block; loads: on
         the platform, of each trajectory; samples: number of times.
@@ -51,7 +51,7 @@ class Linear:
         self.owners = (*self.limbs, PLATFORM) if own else self.limbs
 
     def strip(self, trajectory: int, values: Arrays) -> dict[str, np.ndarray]:
-        """A (design, time, deviation, deviation) and B (design, time, deviation, actuator), NaN without an answer.
+        """Return A (design, time, deviation, deviation), B (design, time, deviation, actuator); NaN without a solution.
 
         `values` are those of the stages up to the assembly, among them the mass matrix of limbs and platform.
         """
@@ -75,7 +75,7 @@ class Linear:
         return dict(zip(SERIES, (state, acting), strict=True))
 
     def _asked(self, values: Arrays, change: np.ndarray, load: Values) -> np.ndarray:
-        """Forces along the freedoms (design, freedom, padded time) that a change of the motion leaves to the masses."""
+        """Return forces along freedoms (design, freedom, padded time), left to the masses after a change of motion."""
         moved = {**values, Rate("motion"): change, **load}
         rates: dict[Key, np.ndarray] = {}
         for stage in self.stages:
@@ -105,7 +105,7 @@ class Linear:
         return {Rate("load"): np.concatenate(turned, axis=1)}
 
     def _answer(self, mass: np.ndarray, forces: np.ndarray) -> np.ndarray:
-        """Accelerations (design, time, freedom) caused by unit forces along the freedoms."""
+        """Return the accelerations (design, time, freedom) caused by unit forces along the freedoms."""
         run = self.kernel(answer_program(self.structure.freedoms))
         forces = np.ascontiguousarray(forces)
         return time_first(run({"mass": mass, "forces": forces}, self.samples)["answer"], self.samples)

@@ -23,7 +23,7 @@ class Measurement:
     place: tuple[int, ...] = (0, 0, 0)
 
     def moved(self, *by: int) -> Measurement:
-        """The same for a part of a block that begins so many cases further."""
+        """Return the measurement for a part of a block that begins at an offset."""
         return Measurement(self.sensors, tuple(a + b for a, b in zip(self.place, by, strict=True)))
 
 

@@ -32,7 +32,7 @@ class Motions:
         return len(self.motion)
 
     def values(self, trajectory: int) -> Values:
-        """Sample inputs of the stages on a trajectory, (1, component, padded time)."""
+        """Return the sample inputs of the stages on a trajectory, (1, component, padded time)."""
         load = None if self.load is None else self.load[trajectory]
         others = {"load": load, "signals": self.signals, "gravity": self.field}
         known: Values = {name: values[None] for name, values in others.items() if values is not None}

@@ -40,7 +40,7 @@ class Pool:
         self.lock = threading.Lock()
 
     def empty(self, shape: tuple[int, ...], dtype: Any = float) -> np.ndarray:
-        """An array with arbitrary contents."""
+        """Return an array with arbitrary contents."""
         kind = np.dtype(dtype)
         size = math.prod(shape) * kind.itemsize
         if size < SMALL:
@@ -116,5 +116,5 @@ def keep(size: int) -> None:
 
 
 def time_first(array: np.ndarray, samples: int) -> np.ndarray:
-    """Rows of a kernel, (..., component, padded time), as (..., time, component)."""
+    """Return the rows of a kernel, (..., component, padded time), as (..., time, component)."""
     return array[..., :samples].swapaxes(-1, -2)

@@ -20,7 +20,7 @@ from tasks.stages import stages
 
 
 def reactions(block: Block, root: Motions, loads: Values, index: int) -> Arrays:
-    """Reaction wrenches of limb `index` and their peaks, (design, set, trajectory, ..., joint, ...); NaN if failed.
+    """Return reaction wrenches of limb `index` and peaks, (design, set, trajectory, ..., joint, ...); NaN if failed.
 
     Without friction in passive joints there is no axis of sets.
     """
@@ -51,7 +51,7 @@ class PeakReactions:
     """
 
     def __init__(self, block: Block, memory: HostMemory, most: int, parts: Sequence[TrajectoryPart]) -> None:
-        """`most`: designs of the longest strip; `parts` of trajectories, one or more."""
+        """Set up the kernels. `most`: designs of the longest strip; `parts` of trajectories, one or more."""
         mechanism, self.parts = block.family.reference, parts
         self._balance = stages.balance(block.request)
         self._stages = [stages.reactions(block.request, k) for k in range(len(mechanism.instances))]

@@ -121,7 +121,7 @@ class _Simulated:
         return frozenset(keep)
 
     def _references(self, factor: int) -> np.ndarray:
-        """References at all steps of a schedule that is so many times finer."""
+        """Return the references at all steps of a schedule that is `factor` times finer."""
         if factor not in self.tracks:
             self.tracks[factor] = self._motions(factor)
         return self.tracks[factor]
@@ -132,7 +132,7 @@ class _Simulated:
         return place["design"] * apart + place["trajectory"]
 
     def _motions(self, factor: int) -> np.ndarray:
-        """References at all steps (trajectory, size, steps + 1); of resolved ones all trajectories of each design."""
+        """Return references at all steps (trajectory, size, steps + 1); if resolved, all trajectories per design."""
         schedule = self.schedule.refined(factor)
         times = np.arange(schedule.steps + 1) * schedule.step
         block = self.block
@@ -161,7 +161,7 @@ class _Simulated:
         return np.ascontiguousarray(whole.reshape(*lengths, *whole.shape[1:]).astype(row.dtype, copy=False))
 
     def _length(self) -> int:
-        """Cases of a strip: as many as keep no more than KEPT numbers."""
+        """Return the number of cases of a strip, so that it keeps no more than KEPT numbers."""
         motion = self._references(1).shape[1]
         numbers = self.schedule.kept * (motion + 4 * len(self.block.family.reference.actuators))
         return max(LANES, min(STRIP, KEPT // numbers // LANES * LANES))
@@ -216,12 +216,12 @@ class _Simulated:
         return place | ({GAINS: place["design"], STATE: place["design"]} if self.simulated.paired else {})
 
     def _error(self, outcome: Outcome, finer: Outcome) -> tuple[np.ndarray, np.ndarray]:
-        """The error of a run, and the same as a share, from it and one at half its step."""
+        """Return the error of a run, absolute and as a share, from the run and one with half its step."""
         method, chain = self.simulated.simulation.method, self.block.family.reference.is_chain
         return integration_error(outcome, finer, method, chain)
 
     def _measured(self, outcome: Outcome, arrays: Arrays, place: Mapping[str, np.ndarray]) -> Arrays:
-        """Measured series of the cases at these places of the block, each (case, time, actuator)."""
+        """Return the measured series of the cases at these places of the block, each (case, time, actuator)."""
         names = [name for name in self.block.series if name in CLEAN]
         if not names or self.block.measurement is None:
             return {}
@@ -330,7 +330,7 @@ class _Simulated:
         return [trajectory.load for trajectory in self.block.trajectories if trajectory.load is not None]
 
     def _load(self, schedule: Schedule, place: Mapping[str, np.ndarray]) -> Profiled | None:
-        """Wrenches on the platforms of all cases, in axes of the world or of the platform; None without any."""
+        """Return the wrenches on the platforms of all cases, in axes of the world or the platform; None without any."""
         if not self.loads:
             return None
         none = np.zeros((1, 1 + len(WRENCH)))
@@ -414,7 +414,7 @@ def case_stages(block: Block, wanted: Iterable[str], parameters: np.ndarray, fri
 
 
 def along(profile: ForceProfile, schedule: Schedule) -> np.ndarray:
-    """The numbers of a profile at the beginning, in the middle and at the end of all steps (actuator, 3, steps + 1).
+    """Return a profile's numbers at the start, middle and end of all steps (actuator, 3, steps + 1).
 
     Of one that goes by steps, what holds at the beginning of a step holds over it.
     """

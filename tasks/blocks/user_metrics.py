@@ -37,7 +37,7 @@ class MetricWarning:
     reason: str
 
     def moved(self, start: Sequence[int]) -> MetricWarning:
-        """The same for a block that has the cases of this one from `start` on."""
+        """Return the warning for a block in which the cases of this one begin at `start`."""
         design, friction, trajectory = (at + first for at, first in zip(self.first, start, strict=False))
         return replace(self, first=(design, friction, trajectory))
 
@@ -70,7 +70,7 @@ def selected(block: Block, name: str, array: np.ndarray) -> np.ndarray:
 def computed(
     block: Block, metric: BlockMetric, arrays: Mapping[str, np.ndarray]
 ) -> tuple[np.ndarray, list[MetricWarning]]:
-    """An own metric (design, friction, trajectory[, actuator]), NaN where the function failed; complaints about it.
+    """Return a user metric (design, friction, trajectory[, actuator]), NaN where it failed; and the warnings.
 
     That of simulations has the dims `gains` and `state` behind `trajectory` where they vary.
     """
@@ -119,7 +119,7 @@ def _inputs(
 
 
 def _varied(block: Block) -> dict[str, int]:
-    """Lengths of the dims of gains and initial states that results of a block have, by name."""
+    """Return the lengths of the dims of gains and initial states in the results of a block, by name."""
     if block.simulation is None:
         return {}
     lengths = {GAINS: len(block.simulation.gains), STATE: len(block.simulation.state)}
@@ -131,13 +131,13 @@ def _named(names: Sequence[str], values: np.ndarray) -> dict[str, float]:
 
 
 def _friction_names(block: Block) -> list[str]:
-    """Names of a friction set's numbers, as in the dataset: behind the name of their group, where it has one."""
+    """Return the names of a friction set's numbers, as in the dataset: after the name of their group, if any."""
     return [name for group in block.groups for name in group.labels]
 
 
 @functools.lru_cache(maxsize=32)
 def _loaded(payload: bytes) -> Function:
-    """The function; where it cannot be had on this machine, one that says so for every case."""
+    """Return the function; if this machine cannot load it, one that reports so for every case."""
     try:
         function: Function = pickle.loads(payload)
     except Exception as error:
@@ -150,7 +150,7 @@ def _absent(reason: str, **given: Any) -> Any:
 
 
 def _grouped(metric: str, failed: Sequence[tuple[Place, str]]) -> Iterator[MetricWarning]:
-    """One complaint for each kind of error, the text of its first case."""
+    """Yield one warning for each kind of error, with the text of its first case."""
     kinds: dict[str, list[tuple[Place, str]]] = {}
     for place, reason in failed:
         kinds.setdefault(reason.partition(":")[0], []).append((place, reason))

@@ -93,16 +93,16 @@ class LagrangeChain:
         return array(result)
 
     def transform(self, link: int) -> Array:
-        """T_p."""
+        """Return T_p."""
         pose = self.solved.tips.at[link]
         return _four(pose.rotation, pose.position)
 
     def slopes(self, link: int) -> list[Array]:
-        """dT_p/dq_j."""
+        """Return dT_p/dq_j."""
         return [self._summed(link, self.first[:, j]) for j in range(self.count)]
 
     def curves(self, link: int) -> list[list[Array]]:
-        """d2T_p/dq_j dq_k."""
+        """Return d2T_p/dq_j dq_k."""
         found: dict[tuple[int, int], Array] = {}
         joints, at = self._chain(link), self.transform(link)
         turned = {m: self._screw(m) @ at for m in joints}
@@ -187,12 +187,12 @@ def of_spins(chain: LagrangeChain, simplified: bool) -> Coefficients:
 
 
 def transmission(chain: LagrangeChain) -> Array:
-    """dq_a/dq_j (actuator, n)."""
+    """Return dq_a/dq_j (actuator, n)."""
     return _ratios(chain)[0]
 
 
 def _ratios(chain: LagrangeChain) -> tuple[Array, Array]:
-    """dq_a/dq_j (actuator, n) and d2q_a/dq_j dq_k (actuator, n, n)."""
+    """Return dq_a/dq_j (actuator, n) and d2q_a/dq_j dq_k (actuator, n, n)."""
     limb, h = chain.mounted.limb, chain.first
 
     def position(joint: int) -> Scalar:
@@ -227,15 +227,15 @@ class _Rotor:
         return _four(_skew(self.axis), np.zeros(3), 0.0)
 
     def slope(self, j: int) -> Array:
-        """dT_a/dq_j T_a^-1."""
+        """Return dT_a/dq_j T_a^-1."""
         return self.turn * self.ratio[j]
 
     def curve(self, j: int, k: int) -> Array:
-        """d2T_a/dq_j dq_k T_a^-1."""
+        """Return d2T_a/dq_j dq_k T_a^-1."""
         return self.turn * self.bend[j, k] + (self.turn @ self.turn) * (self.ratio[j] * self.ratio[k])
 
     def alone(self) -> Coefficients:
-        """Terms without T_p: last ones of D_ij and D_ijk."""
+        """Return the terms without T_p: the last ones of D_ij and D_ijk."""
         n = range(len(self.ratio))
         spun = [self.slope(i) @ self.pseudo for i in n]
         mass = [[trace_of_product(spun[i], self.slope(j)) for j in n] for i in n]
@@ -243,7 +243,7 @@ class _Rotor:
         return Coefficients(array(mass), array(velocity), np.zeros(len(self.ratio)))
 
     def coupled(self, chain: LagrangeChain, carrier: int, simplified: bool) -> Coefficients:
-        """Terms of T_a and T_p."""
+        """Return the terms of T_a and T_p."""
         n, at, slopes = range(chain.count), chain.transform(carrier), chain.slopes(carrier)
         still, j_a = nothing(chain.count), self.pseudo
 
@@ -276,7 +276,7 @@ class _Rotor:
 def coefficients(
     chain: LagrangeChain, gravity: Array, bodies: Sequence[int], spins: bool, simplified: bool, grasped: Inertia | None
 ) -> Coefficients:
-    """The coefficients of some links, of all that spins, and of an object that the last link has grasped. Eq. (16)."""
+    """Return coefficients of some links, of all rotors, and of an object that the last link grasps. Eq. (16)."""
     links, total = chain.mounted.limb.links, nothing(chain.count)
     for k in bodies:
         total = total + of_body(chain, k, links[k].inertia, gravity)
@@ -296,7 +296,7 @@ def _four(rotation: Array, shift: Array, corner: float = 1.0) -> Array:
 
 
 def _pseudo(massing: Massing) -> Array:
-    """J_p (4, 4) in the axes of the body. Eq. (5)."""
+    """Return J_p (4, 4) in the axes of the body. Eq. (5)."""
     result = np.array(np.zeros((4, 4)), dtype=object)
     result[:3, :3], result[:3, 3], result[3, :3] = massing.second, massing.first, massing.first
     result[3, 3] = massing.mass

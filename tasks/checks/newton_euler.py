@@ -38,7 +38,7 @@ JointStates = Callable[[str], np.ndarray]
 def applied_wrench(
     elements: Sequence[ForceElement], body: BodyMotions, links: Mapping[int, BodyMotions], joints: JointStates
 ) -> np.ndarray:
-    """(moment about its origin, force) (n, 6) that elements put on a body, world axes, which are those of the base.
+    """Return (moment about its origin, force) (n, 6) of elements on a body, in world axes, which are the base's.
 
     `links` are those of its limb, which springs may lead to, `joints` the state of its joints, which laws may name.
     """
@@ -64,7 +64,7 @@ def applied_wrench(
 def _pull(
     spring: Spring, body: BodyMotions, arm: np.ndarray, other: BodyMotions | None, joints: JointStates
 ) -> np.ndarray:
-    """Force (n, 3) of a spring on its body, towards its anchor on another one, or on the base."""
+    """Return the force (n, 3) of a spring on its body, towards its anchor on another one, or on the base."""
     reach, velocity = np.asarray(spring.anchor, dtype=float), body.velocity_of(arm)
     if other is not None:
         far = other.turned(spring.anchor)
@@ -91,7 +91,7 @@ def _pull(
 
 
 def _bushing(bushing: Bushing, body: BodyMotions, other: BodyMotions | None) -> tuple[np.ndarray, np.ndarray]:
-    """(moment about its frame, force) (n, 3) of a bushing on its body: slopes of its energy, by SciPy's rotations."""
+    """Return (moment about its frame, force) (n, 3) of a bushing on its body: slopes of its energy by SciPy."""
     near = _frame(body, bushing.point, bushing.axes)
     far = _frame(other, bushing.anchor, bushing.anchor_axes)
     first, second = (far, near) if bushing.reacts else (near, far)
@@ -191,7 +191,7 @@ class JointSeries:
     child: int
 
     def reversed(self) -> JointSeries:
-        """The same joints, named from the other end."""
+        """Return the same joints, named from the other end."""
         return JointSeries(tuple(JointPart(j, -sign) for j, sign in reversed(self.parts)), self.child, self.parent)
 
 
@@ -237,7 +237,7 @@ class Screw:
     inertial: Any = 0.0
 
     def twist_at(self, point: np.ndarray) -> np.ndarray:
-        """(angular, linear) (n, 6) of a body point for unit rate; exactly angular where the axis meets the point."""
+        """Return (angular, linear) (n, 6) of a body point at unit rate; purely angular if the axis meets the point."""
         along = self.axis * np.reshape(self.slope, (-1, 1))
         if not self.turns:
             return np.concatenate([np.zeros_like(self.axis), along], axis=-1)
@@ -337,7 +337,7 @@ def transmission(chain: JointSeries, joints: Sequence[MovingJoint]) -> Transmiss
 
 
 def _reciprocal(twists: np.ndarray) -> np.ndarray:
-    """Orthonormal basis (n, 6, 6 - k) of the wrenches that do no work on k twists (n, k, 6).
+    """Return an orthonormal basis (n, 6, 6 - k) of the wrenches that do no work on k twists (n, k, 6).
 
     Moments and forces stay apart where every twist is a pure turn or a pure slide, which keeps the system sparse.
     """
@@ -353,7 +353,7 @@ def _reciprocal(twists: np.ndarray) -> np.ndarray:
 
 
 def _complement(vectors: np.ndarray) -> np.ndarray:
-    """Orthonormal basis (n, d, d - k) of the complement of k independent vectors (n, k, d)."""
+    """Return an orthonormal basis (n, d, d - k) of the complement of k independent vectors (n, k, d)."""
     count, size = vectors.shape[1:]
     if not count:
         return np.broadcast_to(np.eye(size), (len(vectors), size, size))
@@ -456,7 +456,7 @@ class SystemAssembly:
                 start = stop
 
     def _body(self, limb: int, link: int) -> tuple[int, BodyMotions]:
-        """First row and motion of a body."""
+        """Return the first row and motion of a body."""
         if link == PLATFORM:
             return 6 * len(self.owners), self.motion.platform
         return 6 * self.owners.index((limb, link)), self.motion.limbs[limb][link]
@@ -465,7 +465,7 @@ class SystemAssembly:
         return body.position if self.moments == "body" else np.zeros_like(body.position)
 
     def _ends(self, joint: MountedJoint) -> Iterator[tuple[int, np.ndarray]]:
-        """First row of each body at a joint, and the map (n, 6, 6) from the joint's wrench to that on the body."""
+        """Yield the first row of each body at a joint, and the map (n, 6, 6) from the joint's wrench to the body's."""
         for link, sign in ((joint.chain.child, 1.0), (joint.chain.parent, -1.0)):
             if link != BASE:
                 row, body = self._body(joint.limb, link)
@@ -477,7 +477,7 @@ class SystemAssembly:
                 yield MatrixBlock(row, joint.columns.start, acting @ joint.passes.basis)
 
     def _along(self, limb: int, joint: int) -> tuple[MatrixBlock, np.ndarray]:
-        """Force along a held joint of the tree: linear in the unknowns, in row 0; and its constant part."""
+        """Return the force along a held joint of the tree: linear in the unknowns, in row 0; and its constant part."""
         each, part = next(
             (each, part)
             for each in self.joints
@@ -548,7 +548,7 @@ class SystemAssembly:
         return BlockMatrix.of((fixed.shape[1], self.columns), blocks), fixed
 
     def _drives(self) -> tuple[BlockMatrix, np.ndarray]:
-        """Actuator forces, linear in the unknowns; the inertia of the drives is in the part that is fixed. Eq. (27)."""
+        """Return actuator forces, linear in the unknowns; the fixed part holds the inertia of the drives. Eq. (27)."""
         fixed = np.zeros((len(self.right), sum(len(limb.actuated) for limb in self.limbs)))
         blocks = []
         for each in self.joints:
@@ -577,7 +577,7 @@ def _applied(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 
 
 def shift(arm: np.ndarray) -> np.ndarray:
-    """Maps (n, 6, 6) from a wrench at a point to the same wrench at the origin that it is `arm` (n, 3) away from."""
+    """Return the map (n, 6, 6) from a wrench at a point to the same wrench at the origin, `arm` (n, 3) away from it."""
     result = np.zeros((len(arm), 6, 6))
     result[:, range(6), range(6)] = 1.0
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):

@@ -150,19 +150,19 @@ def least_norm(system: SparseEquations) -> np.ndarray:
 
 
 def _inner(moved: np.ndarray, force: np.ndarray) -> np.ndarray:
-    """The shortest inner forces that make the actuator forces `force` + moved @ inner as small as they can be."""
+    """Return the shortest inner forces that make the actuator forces `force` + moved @ inner as small as possible."""
     u, s, vt = np.linalg.svd(moved, full_matrices=False)
     few = s > MOVES
     return np.asarray(-vt[few].T @ ((u[:, few].T @ force) / s[few]))
 
 
 def null_space(matrix: Any) -> np.ndarray:
-    """Orthonormal columns that the equations do not see: inner forces of an overconstrained robot."""
+    """Return the orthonormal null vectors of the equations: inner forces of an overconstrained robot."""
     return _row_space(matrix.toarray())[3]
 
 
 def _row_space(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Independent rows of a matrix, R and orthonormal Q with matrix[rows]' = Q R, and the complement of Q."""
+    """Return the independent rows of a matrix, R and orthonormal Q with matrix[rows]' = Q R, and Q's complement."""
     q, r, order = scipy.linalg.qr(matrix.T, pivoting=True)
     pivots = np.abs(np.diag(r))
     rank = int((pivots > RANK * pivots[0]).sum())
@@ -239,7 +239,7 @@ def assemble(
     moments: Moments = "body",
     **moving: Unpack[Moving],
 ) -> SparseSystem:
-    """The system of one state: the motion of the robot without batch dims, gravity (3,), load (6,) on the platform.
+    """Assemble the system of one state: robot motion without batch dims, gravity (3,), load (6,) on the platform.
 
     Meaning as in `tasks.inverse_dynamics`. Moment equations are taken about each body's origin, or about that of the
     base as the source has it. Raises ValueError for a state that inverse kinematics cannot solve or of several samples.
@@ -351,7 +351,7 @@ def _unique(family: Family) -> np.ndarray:
 
 
 def _generic_poses(robot: Robot, count: int = 4, reach: float = 0.08) -> list[Moving]:
-    """Random poses about the reference pose that inverse kinematics can solve."""
+    """Return random poses near the reference pose that inverse kinematics can solve."""
     random, found = np.random.default_rng(20240601), list[Moving]()
     while len(found) < count:
         pose = _pose_near_home(robot, random.uniform(-reach, reach, max(6, len(robot.mechanism.freedoms))))
@@ -372,7 +372,7 @@ def _pose_near_home(robot: Robot, step: np.ndarray) -> Moving:
 
 
 def _flat(moving: RobotMotion, chosen: np.ndarray, batch: tuple[int, ...]) -> RobotMotion:
-    """Chosen samples of a motion, with one batch dim."""
+    """Return the chosen samples of a motion, with one batch dim."""
 
     def of(values: np.ndarray) -> np.ndarray:
         return values.reshape(-1, *values.shape[len(batch) :])[chosen]

@@ -65,7 +65,7 @@ class AdaptiveCase:
         return push(np.zeros(wide.shape[1]), wide)
 
     def moments(self, now: Moment, times: np.ndarray) -> Iterator[tuple[float, Moment]]:
-        """The case at all times; NaN from where it came to its end."""
+        """Yield the case at all times; NaN after its end."""
         yield float(times[0]), now
         waiting, first, last = list(times[1:]), float(times[0]), float(times[-1])
         self.effort = Effort(last - first)
@@ -103,7 +103,7 @@ class AdaptiveCase:
             yield float(left), lost
 
     def _until_event(self, solver: OdeSolver, start: Moment) -> Iterator[tuple[float, DenseOutput, str]]:
-        """Each step of the solver, the last one up to the event where there is one; none where it gets stuck."""
+        """Yield each step of the solver, the last one up to an event if there is one; none if the solver gets stuck."""
         whole, slow = self.effort.whole, 0
         while solver.status == "running":
             try:
@@ -139,7 +139,7 @@ class AdaptiveCase:
         return watch.first(StepPath.of_step(solver, dense), float(solver.t_old), float(solver.t))
 
     def _under_way(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:
-        """The first instant at which no mode has ended, `high` where there is none.
+        """Return the first instant at which no mode has ended; `high` if there is none.
 
         That is `low`, but where joints break away there: their velocities are rounding, which may have any sign.
         """
@@ -151,7 +151,7 @@ class AdaptiveCase:
         return high
 
     def _first(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:
-        """The instant just past which a mode has ended."""
+        """Return the instant just after the end of a mode."""
         root = float(brentq(lambda t: self._past(t, dense(t), start), low, high, xtol=1e-15, rtol=8.9e-16))
         beyond = np.finfo(float).eps * abs(high)
         while root + beyond < high:

@@ -86,13 +86,13 @@ def constraint_forces(
 
 
 def _apart(axis: np.ndarray, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Magnitudes of a vector (*batch, 3) along an axis and across it. Eqs. (38), (43), (45)."""
+    """Return the magnitudes of a vector (*batch, 3) along an axis and across it. Eqs. (38), (43), (45)."""
     along = (axis * vector).sum(axis=-1, keepdims=True)
     return np.abs(along[..., 0]), np.linalg.norm(vector - along * axis, axis=-1)
 
 
 def _axes(robot: Robot, moving: Moving) -> Iterator[tuple[int, int, str, np.ndarray]]:
-    """Limb, number, kind and axis (*batch, 3) in the world of every joint with one variable."""
+    """Yield limb, number, kind and axis (*batch, 3) in the world of every joint with one variable."""
     motion, mechanism = body_motion(robot, **moving), robot.mechanism
     for k, instance in enumerate(mechanism.instances):
         limb, bodies = mechanism.limbs[instance.limb], motion.limbs[k]

@@ -44,7 +44,7 @@ class BodyMotions(NamedTuple):
         return self.velocity + np.cross(self.omega, arm)
 
     def acceleration_of(self, arm: np.ndarray) -> np.ndarray:
-        """Acceleration of the point `arm` (*batch, 3) [m] away from the origin, world axes. Eqs. (12), (13)."""
+        """Return the acceleration of the point `arm` (*batch, 3) [m] from the origin, world axes. Eqs. (12), (13)."""
         return self.acceleration + np.cross(self.alpha, arm) + np.cross(self.omega, np.cross(self.omega, arm))
 
 
@@ -101,7 +101,7 @@ def _carried(link: Link, parent: BodyMotions, q: np.ndarray, qd: np.ndarray, qdd
 
 
 def rotation_about(axis: Sequence[float], angle: ArrayLike) -> np.ndarray:
-    """Rotations (*batch, 3, 3) about a unit axis (3,) by angles (*batch) [rad]: Rodrigues' formula."""
+    """Return the rotations (*batch, 3, 3) about a unit axis (3,) by angles (*batch) [rad]: Rodrigues' formula."""
     x, y, z = axis
     k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     angles = np.asarray(angle, dtype=float)[..., None, None]

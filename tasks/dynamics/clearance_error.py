@@ -147,7 +147,7 @@ def _play_sources(robot: Robot, clearances: Clearances) -> Iterator[_Source]:
 
 
 def _farthest(maps: list[np.ndarray]) -> np.ndarray:
-    """Directions (samples, 3) along which balls (samples, 3, size) reach farthest together.
+    """Return the directions (samples, 3) along which balls (samples, 3, size) together reach farthest.
 
     The place that is farthest along n, made a direction, is one along which they reach no less far.
     """
@@ -172,7 +172,7 @@ def _farthest(maps: list[np.ndarray]) -> np.ndarray:
 
 
 def _drawn(maps: list[np.ndarray], sizes: list[int], draws: int, seed: int) -> np.ndarray:
-    """Poses (draw, samples, 6) of offsets that are drawn evenly from their balls, the same for all samples."""
+    """Return poses (draw, samples, 6) of offsets drawn evenly from their balls, the same draws for all samples."""
     rng, result = np.random.default_rng(seed), np.zeros((draws, len(maps[0]), 6))
     for rows, size in zip(maps, sizes, strict=True):
         offset = rng.normal(size=(draws, size))

@@ -49,12 +49,12 @@ class ControlErrors:
 
 
 def pd(error: ControlErrors, kp: Scalar, kd: Scalar) -> Scalar:
-    """Proportional to both errors; as an acceleration, that of a computed torque."""
+    """Return a control action proportional to both errors; as an acceleration, that of a computed torque."""
     return error.position * kp + error.rate * kd
 
 
 def pid(error: ControlErrors, kp: Scalar, ki: Scalar, kd: Scalar) -> Scalar:
-    """With the integral."""
+    """Return a control action proportional to both errors and to the integral."""
     return error.position * kp + error.rate * kd + error.integral * ki
 
 
@@ -64,7 +64,7 @@ def speed_error(error: ControlErrors, kp: Scalar, kf: Scalar) -> Scalar:
 
 
 def p_pi(error: ControlErrors, kp: Scalar, kv: Scalar, ki: Scalar, kf: Scalar) -> Scalar:
-    """Proportional to the error of rate and to its integral."""
+    """Return a control action proportional to the error of rate and to its integral."""
     return (speed_error(error, kp, kf) + error.integral * ki) * kv
 
 
@@ -142,7 +142,7 @@ class Settings:
 
     @classmethod
     def of(cls, family: Family, controller: Controller, values: np.ndarray) -> Settings:
-        """From `values` (parameter, samples) of `Controller.parameters`; missing values have their defaults."""
+        """Return settings from `values` (parameter, samples) of `Controller.parameters`; missing ones have defaults."""
         mechanism, names = family.reference, controller.parameters
         parameters = controller_parameters(mechanism, controller.kind, controller.space)
         named, width = dict(zip(names, values, strict=True)), values.shape[1]
@@ -222,7 +222,7 @@ def _twist(motion: Array) -> list[Scalar]:
 
 
 def _task_error(motion: Array, wanted: Array) -> list[Scalar]:
-    """Pose errors (6,) of a platform; of its orientation 1/2 (n x n_d + s x s_d + a x a_d), world axes."""
+    """Return a platform's pose errors (6,); for orientation 1/2 (n x n_d + s x s_d + a x a_d), world axes."""
     turn: list[Any] = [0.0] * 3
     if len(motion) != 9:
         axes, aims = (m[3:12].reshape(3, 3) for m in (motion, wanted))

@@ -138,7 +138,7 @@ class SolvedPose:
         return result
 
     def shaped(self, values: np.ndarray) -> np.ndarray:
-        """Values (samples, ...) as callers get them, (*batch, ...), NaN where there is no compliance."""
+        """Return the values (samples, ...) in the caller's shape, (*batch, ...), NaN without a compliance."""
         values[~self.good] = np.nan
         return values.reshape((*self.dynamics.batch, *values.shape[1:]))
 
@@ -283,7 +283,7 @@ def _zero(value: float | tuple[float, ...]) -> float | tuple[float, ...]:
 
 
 def _sources(robot: Robot, errors: Errors) -> Iterator[tuple[str, int, Errors]]:
-    """Every part with an error: its name, the number of its limb, and its error alone."""
+    """Yield every part with an error: its name, the number of its limb, and its error alone."""
     mechanism, first = robot.mechanism, 0
     for k, instance in enumerate(mechanism.instances):
         parts = mechanism.limbs[instance.limb]

@@ -21,7 +21,7 @@ from tasks.stages.stages import assembly, limb, platform
 
 
 def case_rows(family: Family, parameters: np.ndarray, gravity: tuple[float, float, float]) -> Values:
-    """Inputs that depend on the design, (sample, size), from `parameters` (sample, parameter)."""
+    """Return the inputs that depend on the design, (sample, size), from `parameters` (sample, parameter)."""
     named = {p.name: parameters[:, i] for i, p in enumerate(family.parameters)}
     values: Values = {"parameters": parameters, "gravity": np.array([gravity], dtype=float), **even_weights(family)}
     for k, mount in enumerate(mount_values(family, named)):
@@ -121,7 +121,7 @@ class WholeModel:
         add_stages(sequence, stages, slots, self._kept)
 
     def __call__(self, motion: np.ndarray, signals: np.ndarray) -> Values:
-        """Results for motion inputs (size, samples) and signals (signal, samples), each (1, rows, samples)."""
+        """Return results for motion inputs (size, samples) and signals (signal, samples), each (1, rows, samples)."""
         results = empty(self._kept, motion.shape[1])
         arrays = {self._motion: motion} | {slot: results[key] for key, slot in self._kept.items()}
         arrays |= {} if self._signals is None else {self._signals: signals}
@@ -130,7 +130,7 @@ class WholeModel:
 
 
 def _source(stage: Stage, name: Key) -> Key:
-    """Under which key an input of a stage is among the values; none of these stages takes a part of one."""
+    """Return the key of a stage's input among the values; none of these stages takes a part of one."""
     source = stage.takes.get(name, name)
     assert not isinstance(source, Rows)
     return source

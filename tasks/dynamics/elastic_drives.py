@@ -139,7 +139,7 @@ class _Drives:
 
     @classmethod
     def of(cls, robot: Robot, gravity: ArrayLike) -> _Drives:
-        """From the robot. Raises ValueError."""
+        """Return the drives of a robot. Raises ValueError."""
         description = robot.family.assemble
         numbers: list[int] = []
         if isinstance(description, LoadedDescription):
@@ -163,7 +163,7 @@ class _Drives:
         return {number: of_rotor[rotor_name(names[number])] for number in self.numbers}
 
     def along(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> _Motion:
-        """Rigid transmissions along a motion (*batch, freedom) of the links."""
+        """Return the motion of rigid transmissions along a motion (*batch, freedom) of the links."""
         rigid, numbers = inverse_dynamics(self.base, q=q, qd=qd, qdd=qdd), list(self.numbers)
         form = equations_of_motion(self.base, q=q, qd=qd)
         position = np.asarray(actuator_positions(self.base, q=q).position)
@@ -190,7 +190,7 @@ class _Drives:
         return result
 
     def inertia(self, motion: _Motion) -> np.ndarray:
-        """Inertias of the rotors (*batch, actuator), zero of rigid drives."""
+        """Return the inertias of the rotors (*batch, actuator), zero for rigid drives."""
         result, free = np.zeros_like(motion.carried), motion.carried.shape[-1]
         for place, number in enumerate(self.numbers, start=free):
             result[..., number] = motion.mass[..., place, place]
@@ -208,7 +208,7 @@ class _Drives:
             raise ValueError("jerk, snap: got rotors with coupling to their carriers; expected none, or leave both out")
 
     def derivatives(self, way: np.ndarray, carried: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """First and second derivatives of the stretch (*batch, actuator), and whether both lengths of steps agree.
+        """Return first and second derivatives of the stretch (*batch, actuator), and whether both step lengths agree.
 
         way (derivative, *batch, freedom): the motion and its derivatives up to the snap.
         """

@@ -104,7 +104,7 @@ def _number(robot: Robot, key: str, freedom: int | str) -> int:
 
 
 def closed_inertia(robot: Robot, program: Program, name: str, moving: Moving) -> tuple[np.ndarray, np.ndarray]:
-    """An output (*batch, *shape) of a program of `tasks.dynamics.inertia`, NaN where the status (*batch) is not OK."""
+    """Return an output (*batch, *shape) of a program of `tasks.dynamics.inertia`; NaN if status (*batch) is not OK."""
     batch, motion = inputs.moving_input(robot, moving)
     arrays = {"parameters": inputs.parameters(robot), "gravity": inputs.gravity_input(GRAVITY), "motion": motion}
     outputs = kernel(program)(arrays | {"mount": inputs.mounts(robot)[0]}, motion.shape[-1])
@@ -115,7 +115,7 @@ def closed_inertia(robot: Robot, program: Program, name: str, moving: Moving) ->
 
 
 def _statuses(values: np.ndarray, batch: Batch) -> np.ndarray:
-    """Status (*batch) of values (samples, size) that fail where they are no finite numbers."""
+    """Return the status (*batch) of values (samples, size), failed where they are not finite."""
     finite = np.isfinite(values).all(axis=1)
     return np.where(finite, Status.OK, Status.NONFINITE).astype(np.int8).reshape(batch)
 
@@ -206,7 +206,7 @@ class Model:
         self.actuators = len(self.structure.mechanism.actuators)
 
     def shares(self, motion: np.ndarray, angles: Sequence[np.ndarray] | None = None) -> Values:
-        """Outputs of the share programs of the platform and all limbs, under the name of each and the owner's number.
+        """Return the outputs of the share programs of platform and limbs, under each name and its owner's number.
 
         The joints are where inverse kinematics finds them, or where `angles` of each limb says.
         """
@@ -233,7 +233,7 @@ class Model:
     def acceleration(
         self, motion: np.ndarray, parts: Arrays, force: np.ndarray, load: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Accelerations of the freedoms (freedom, samples) from actuator forces and the load along them; status."""
+        """Return accelerations (freedom, samples) from actuator forces and load along the freedoms; and the status."""
         program = equations.acceleration_program(self.robot.family)
         arrays = _known(program, motion, parts) | {"force": force, "load": load}
         outputs, status = kernel(program)(arrays, motion.shape[-1]), self.status(parts)
@@ -241,7 +241,7 @@ class Model:
         return outputs["acceleration"][0], np.where(massless, float(Status.SINGULAR), status)
 
     def status(self, parts: Arrays, total: Arrays | None = None) -> np.ndarray:
-        """Status of each sample, (padded samples,); with `total`, singular where J_IK has lost rank."""
+        """Return the status of each sample, (padded samples,); with `total`, singular if J_IK has lost rank."""
         worst = np.max([parts[Indexed("status", k)][0, 0] for k in range(len(self.instances))], axis=0)
         if self.structure.may_lose_constraints:
             program = equations.hold_program(self.robot.family)
@@ -258,7 +258,7 @@ class Model:
         return np.concatenate([motion[:, :-count], np.zeros_like(motion[:, -count:])], axis=1)
 
     def unloaded(self, motion: np.ndarray) -> np.ndarray:
-        """No load along any freedom, (freedom, padded samples)."""
+        """Return zero load along all freedoms, (freedom, padded samples)."""
         return np.zeros((len(self.freedoms), motion.shape[-1]))
 
     def speeds(self, motion: np.ndarray) -> np.ndarray:
@@ -272,7 +272,7 @@ class Model:
 def _tree_accelerations(
     robot: Robot, program: Program, moving: Moving, gravity: ArrayLike, forces: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of a tree by articulated bodies: accelerations (*batch, joint) and status (*batch)."""
+    """Return accelerations (*batch, joint) and status (*batch) of a tree by the articulated-body method."""
     joints = len(robot.mechanism.freedoms)
     batch, motion = inputs.moving_input(robot, moving, {"actuator": forces.shape[:-1]})
     arrays = {"parameters": inputs.parameters(robot), "gravity": inputs.gravity_input(gravity)}
@@ -330,7 +330,7 @@ def equations_of_motion(
 
 
 def _sources(free: int, driven: int) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """For each matrix of `Equations`: the output of `total_program` and its shape."""
+    """Return the output of `total_program` and its shape for each matrix of `Equations`."""
     return {
         "mass": ("mass", (free, free)),
         "coriolis": ("coriolis", (free, free)),
@@ -351,7 +351,7 @@ def _core_last(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _with_nonfinite(status: np.ndarray, *results: np.ndarray) -> np.ndarray:
-    """NONFINITE for samples (samples,) that nothing else is wrong with, and whose results (samples, ...) say so."""
+    """Return NONFINITE for samples (samples,) that are OK but whose results (samples, ...) are not finite."""
     finite = np.all([np.isfinite(values).reshape(len(status), -1).all(axis=1) for values in results], axis=0)
     return np.where((status == Status.OK) & ~finite, float(Status.NONFINITE), status)
 
@@ -407,7 +407,7 @@ def _tree_matrix(robot: Robot, method: str, moving: Moving) -> InertiaMatrix:
 def free_acceleration(
     robot: Robot, motion: Motion, forces: Forces, environment: Environment
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Accelerations of a robot without friction and their status, see `tasks.dynamics.forward`."""
+    """Return the accelerations of a robot without friction and their status, see `tasks.dynamics.forward`."""
     field, moving = field_input(environment), inputs.without_change(motion.moving)
     pushed = inputs.actuator_forces(robot, forces)
     if forces.load is None and not field.moving and is_tree(robot.family):

@@ -70,7 +70,7 @@ class FedMotors:
     by_voltage: np.ndarray
 
     def given(self, asked: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Forces at rates of the actuators, (actuator, samples) both, and whether they differ from the commanded ones.
+        """Return forces at rates of the actuators, (actuator, samples) both; and whether they differ from the command.
 
         NaN for voltages of a motor without a resistance.
         """
@@ -92,7 +92,7 @@ class ActuatorRates:
         self._free = len(model.family.reference.freedoms)
 
     def __call__(self, seen: Sequence[np.ndarray], speed: np.ndarray) -> np.ndarray:
-        """Rates J V (actuator, samples) from state and rates of the freedoms, (..., samples)."""
+        """Return the actuator rates J V (actuator, samples) from state and rates of the freedoms, (..., samples)."""
         motion = motion_input(self._model.family, list(seen))
         rows_of_limbs = self._model.run(motion, forces=False).jacobians.values()
         rows = np.concatenate([values[0].reshape(-1, self._free, motion.shape[1]) for values in rows_of_limbs])

@@ -57,7 +57,7 @@ class Parabola:
     end: np.ndarray
 
     def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """Lagrange's weights are exactly 0 and 1 at the three points."""
+        """Interpolate the rows by a parabola; Lagrange's weights are exactly 0 and 1 at the three points."""
         weights = ((1.0 - share) * (1.0 - 2.0 * share), 4.0 * share * (1.0 - share), share * (2.0 * share - 1.0))
         if self.begin is self.end:
             return self.begin
@@ -84,7 +84,7 @@ class Feedback:
     seen: Seen
 
     def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """Called with the values of other samples at the beginning of the step."""
+        """Call the function, with the values of other samples at the beginning of the step."""
         samples = int(np.prod(self.batch, dtype=int))
         moved, times = self.whole.copy(), np.full(self.whole.shape[1], self.start)
         moved[:, self.columns] = state
@@ -100,7 +100,7 @@ class Feedback:
 
 
 def _first(part: np.ndarray, batch: Batch) -> np.ndarray:
-    """(*core, samples) as (*batch, *core)."""
+    """Return (*core, samples) as (*batch, *core)."""
     return np.moveaxis(part, -1, 0).reshape(*batch, *part.shape[:-1])
 
 
@@ -152,7 +152,7 @@ class Source:
         return rows(self.first(time), batch)
 
     def over(self, start: float, step: float, batch: Batch, inside: float | None = None) -> list[np.ndarray]:
-        """The same at the beginning, in the middle and at the end of a step without a jump, or as it is `inside`."""
+        """Return the rows at start, middle and end of a step without a jump, or with loads as at the time `inside`."""
         return [self.at(start + part * step, batch) for part in (0.0, 0.5, 1.0)]
 
 
@@ -168,7 +168,7 @@ class SignalSource(Source):
         return cls("signals", lambda time: signal_values(family, time), len(family.signals), family)
 
     def over(self, start: float, step: float, batch: Batch, inside: float | None = None) -> list[np.ndarray]:
-        """As inside of the step; by default in its middle."""
+        """Return the rows at start, middle and end of a step, signals as inside of it; by default as in its middle."""
         middle = start + 0.5 * step if inside is None else inside
         times = np.array([start, start + 0.5 * step, start + step])
         return [rows(values, batch) for values in signal_values(self.family, times, middle).T]
@@ -236,7 +236,7 @@ def arguments(force: Acting, expected: Sequence[int] = tuple(NAMES)) -> int:
 
 
 def first_shape(force: Acting, time: float, seen: Sequence[np.ndarray], actuators: int) -> Batch:
-    """Batch dims of forces at the start, for q and qd (*batch, freedom) as they are given. Raises ValueError."""
+    """Return the batch dims of the initial forces for q and qd (*batch, freedom) as given. Raises ValueError."""
     if not callable(force):
         forces = force
     elif is_of_state(force):

@@ -140,7 +140,7 @@ def _from_home(robot: Robot, moving: Moving) -> Moving:
 
 
 def _pose(robot: Robot, motion: np.ndarray) -> np.ndarray:
-    """(POSE, samples) from the motion input of kernels."""
+    """Return (POSE, samples) from the motion input of kernels."""
     turned = motion[3:12]
     if len(motion) == 9:
         home = np.array(robot.mechanism.platform.home.rotation, dtype=float).reshape(9, 1)
@@ -158,7 +158,7 @@ def _speeds(system: MotionSystem, motion: np.ndarray) -> np.ndarray:
 
 
 def begun(system: MotionSystem, cases: Cases, step: float, force: np.ndarray | None = None) -> Moment:
-    """The first moment: joints without velocity hold, if they can; under the `force` of a servo, if there is one."""
+    """Return the first moment: joints without velocity stick if they can; under the `force` of a servo, if given."""
     push = cases.pushes.over(cases.start, step, cases.state, cases.start)
     push, now = push if force is None else HeldForces(push, force), np.zeros(cases.state.shape[1])
     modes = system.first_modes(cases.state, push(now, cases.state))
@@ -192,7 +192,7 @@ def over_time(system: MotionSystem, cases: Cases, clock: FixedSteps) -> Iterator
 def series(
     system: MotionSystem, history: Sequence[tuple[float, Moment]], batch: Batch
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Times (kept,), and arrays (kept, *batch, ...) of all parts of the state, `friction`, `stuck`; `status` (*batch).
+    """Return times (kept,), arrays (kept, *batch, ...) of the state's parts, `friction`, `stuck`; `status` (*batch).
 
     A case that has come to an end holds NaN from there on.
     """
@@ -214,7 +214,7 @@ def series(
 
 
 def stacked(rows: Sequence[np.ndarray], batch: Batch) -> np.ndarray:
-    """(kept, *batch, size) from (size, padded samples) of each kept time."""
+    """Return (kept, *batch, size) from (size, padded samples) of each kept time."""
     samples = int(np.prod(batch, dtype=int))
     return np.stack([row[:, :samples].T.reshape(*batch, len(row)) for row in rows])
 
@@ -286,7 +286,7 @@ def forward_dynamics(
 def _with_friction(
     robot: Robot, motion: Motion, forces: Forces, environment: Environment, signals: np.ndarray | None
 ) -> ForwardDynamics:
-    """The same with joint friction, or under loads that change with time."""
+    """Return forward dynamics with joint friction, or under loads that change with time."""
     system = MotionSystem.of(
         robot,
         forces.friction,

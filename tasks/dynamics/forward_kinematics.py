@@ -126,7 +126,7 @@ class _PoseSearch:
                 break
 
     def advance(self) -> bool:
-        """One step of all samples that are neither found nor lost; whether there were any."""
+        """Advance all samples that are neither found nor lost by one step; return whether there were any."""
         moving = np.flatnonzero(~(self.found | self.lost))
         if not len(moving):
             return False
@@ -142,7 +142,7 @@ class _PoseSearch:
         return True
 
     def _accept(self, chosen: np.ndarray, jacobian: np.ndarray, gap: np.ndarray) -> None:
-        """A Newton step from where these samples are."""
+        """Make a Newton step from the present poses of these samples."""
         self.before[0][chosen], self.before[1][chosen] = self.position[chosen], self.rotation[chosen]
         step = np.zeros((len(chosen), 6))
         step[:, self.freedoms] = (np.linalg.pinv(jacobian) @ gap[..., None])[..., 0]
@@ -150,7 +150,7 @@ class _PoseSearch:
         self._move(chosen)
 
     def _retreat(self, chosen: np.ndarray) -> None:
-        """Half the step that led these samples out of the workspace; a guess outside of it is lost."""
+        """Halve the step that led these samples out of the workspace; a guess outside of it is lost."""
         self.step[chosen] *= 0.5
         self.lost[chosen] |= np.isnan(self.step[chosen]).any(axis=-1)
         self._move(chosen)

@@ -48,7 +48,7 @@ class MotionState:
     angles: tuple[Array, ...] = ()
 
     def moved(self, rate: MotionState, step: float) -> MotionState:
-        """The state after a step at a constant rate."""
+        """Return the state after a step at a constant rate."""
         return MotionState(
             self.position + rate.position * step,
             self.quaternion + rate.quaternion * step,
@@ -57,7 +57,7 @@ class MotionState:
         )
 
     def normalised(self) -> MotionState:
-        """With a unit quaternion."""
+        """Return the state with a unit quaternion."""
         return MotionState(
             self.position, self.quaternion / np.linalg.norm(self.quaternion, axis=0), self.speed, self.angles
         )
@@ -87,7 +87,7 @@ class FreeSystem:
             )
 
     def start(self, motion: np.ndarray) -> MotionState:
-        """The state that belongs to a motion input (1, size, padded samples)."""
+        """Return the state that belongs to a motion input (1, size, padded samples)."""
         m, width = motion[0], motion.shape[-1]
         home = np.array(self.model.robot.mechanism.platform.home.rotation, dtype=float).reshape(9, 1)
         turned = m[3:12] if self.model.structure.motion_size != 9 else np.broadcast_to(home, (9, width))
@@ -113,13 +113,13 @@ class FreeSystem:
         return np.all([np.isfinite(rows).all(axis=0) for rows in values], axis=0) & self.has_finite_gravity
 
     def twist(self, speed: np.ndarray) -> np.ndarray:
-        """Twist (6, samples) of the platform for speeds of its freedoms."""
+        """Return the twist (6, samples) of the platform for speeds of its freedoms."""
         result = np.zeros((6, speed.shape[1]))
         result[self.freedoms] = speed
         return result
 
     def speed(self, state: MotionState) -> np.ndarray:
-        """Speeds of the platform's freedoms."""
+        """Return the speeds of the platform's freedoms."""
         if self.form != "actuator":
             return np.asarray(state.speed)
         still = self._motion(state, np.zeros((len(self.freedoms), state.speed.shape[1])))
@@ -127,7 +127,7 @@ class FreeSystem:
         return np.einsum("ijn,jn->in", forward.reshape(len(self.freedoms), -1, forward.shape[-1]), state.speed)
 
     def rate(self, t: float, state: MotionState) -> MotionState:
-        """Time derivative of a state, NaN where it has none: out of reach, singular, or torn open."""
+        """Return the time derivative of a state; NaN if it has none: out of reach, singular, or torn open."""
         speed = self.speed(state)
         motion = self._motion(state, speed)
         parts = self._shares(motion, state)
@@ -160,14 +160,14 @@ class FreeSystem:
         return turned.reshape(6, -1)
 
     def _actuator_change(self, total: Arrays, state: MotionState, force: np.ndarray, load: np.ndarray) -> np.ndarray:
-        """Actuator accelerations, Eq. (135)."""
+        """Return the actuator accelerations, Eq. (135)."""
         arrays = {name: total[f"actuator_{name}"] for name in ("mass", "coriolis", "gravity")}
         arrays |= {"forward": total["forward"], "rate": np.ascontiguousarray(state.speed)[None]}
         run = kernel(equations.actuator_acceleration_program(self.model.robot.family))
         return run({**arrays, "force": force, "load": load}, state.speed.shape[-1])["acceleration"][0]
 
     def closed(self, state: MotionState) -> tuple[MotionState, np.ndarray]:
-        """The state after one Newton step of its joints, and how far they were open before (samples,)."""
+        """Return the state after a Newton step of its joints, and their closure residuals before it (samples,)."""
         if self.form == "task_space":
             return state, np.zeros(state.position.shape[1])
         motion = self._motion(state, np.zeros((len(self.freedoms), state.position.shape[1])))
@@ -180,7 +180,7 @@ class FreeSystem:
         return self.model.shares(motion, [a[None] for a in state.angles] or None)
 
     def _motion(self, state: MotionState, speed: np.ndarray) -> np.ndarray:
-        """The motion input of kernels for a pose and speeds of the freedoms."""
+        """Return the motion input of kernels for a pose and speeds of the freedoms."""
         twist = self.twist(speed)
         if self.model.structure.motion_size == 9:
             return np.concatenate([state.position, twist[3:], np.zeros_like(twist[3:])])[None]
@@ -271,7 +271,7 @@ def simulate_adaptive(
 
 
 def _integrated(system: FreeSystem, times: np.ndarray, first: np.ndarray, rtol: float, atol: float) -> np.ndarray:
-    """The state at all times (time, size); NaN from where the integrator gets stuck."""
+    """Return the state at all times (time, size); NaN after the point where the integrator gets stuck."""
     flat = np.full((len(times), len(first)), np.nan)
     flat[0] = first
     if not np.isfinite(_flat_rate(system, times[0], first)).all():  # the first step cannot be chosen
@@ -290,7 +290,7 @@ def _integrated(system: FreeSystem, times: np.ndarray, first: np.ndarray, rtol: 
 def _opened(
     robot: Robot, form: Form, gravity: ArrayLike, acting: Forces, moving: Moving, start: float = 0.0
 ) -> tuple[FreeSystem, np.ndarray, Batch]:
-    """The system, its motion at the start and the batch dims, from the arguments of a caller."""
+    """Return the system, its motion at the start and the batch dims, from a caller's arguments."""
     force, load, axes = cast(Load | Feedback, acting.actuator), acting.load, acting.load_axes
     inputs.check_load_axes(axes)
     if moving.get("position") is None:
@@ -323,7 +323,7 @@ def is_feedback(force: Load | Feedback) -> TypeGuard[Feedback]:
 
 
 def _of_rows(control: Feedback, size: int, batch: Batch) -> OfPose:
-    """The same on rows of padded samples. Raises ValueError for forces that do not fit."""
+    """Return the control as a function of rows of padded samples. Raises ValueError for forces that do not fit."""
     samples = int(np.prod(batch, dtype=int))
 
     def forces(time: float, position: np.ndarray, rotation: np.ndarray, twist: np.ndarray) -> np.ndarray:
@@ -347,7 +347,7 @@ class _Input:
         return checked(self.name, value, (self.size,))
 
     def of_time(self, batch: Batch) -> OfTime:
-        """The same as a function of time that gives (size, padded samples)."""
+        """Return the input as a function of time that gives (size, padded samples)."""
         if callable(self.value):
             function = self.value
             return lambda t: batches.rows(self._checked(function(t)), batch)

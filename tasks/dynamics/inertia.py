@@ -58,7 +58,7 @@ def closed_matrix_program(family: Family, method: str) -> Program:
 
 @functools.cache
 def closed_element_program(family: Family, row: int, column: int) -> Program:
-    """One `element` () of the same by explicit elements of the tree, and the `status`.
+    """Return a program for one `element` () of the inertia matrix by explicit elements of the tree; and `status`.
 
     Raises ValueError for a place that is not in the matrix.
     """
@@ -113,7 +113,7 @@ def matrix_program(family: Family, method: str = "crba") -> Program:
 
 @functools.cache
 def element_program(family: Family, row: int, column: int) -> Program:
-    """One `element` () of the inertia matrix, drive included. Raises ValueError for a robot or place that is not."""
+    """Return one `element` () of the inertia matrix, drive included. Raises ValueError for a wrong robot or place."""
     count = _joints(family)
     if not (0 <= row < count and 0 <= column < count):
         raise ValueError(
@@ -192,7 +192,7 @@ def _assembled(family: Family, parameters: Array) -> Mechanism:
 
 
 def _joints(family: Family) -> int:
-    """Number of joints of a tree, or of the spanning tree of a closed chain. Raises ValueError for other robots."""
+    """Return the joint count of a tree, or of a closed chain's spanning tree. Raises ValueError for other robots."""
     if not family.reference.is_chain:
         raise ValueError(
             f"robot: got {family.name}, whose {len(family.reference.instances)} limbs hold a platform; expected a "

@@ -77,7 +77,7 @@ def signals_input(robot: Robot, time: ArrayLike | None, batch: Batch, *, needed:
 
 
 def signals_at(robot: Robot, time: ArrayLike | None, *, needed: bool = True) -> np.ndarray | None:
-    """Signals (*batch, signal) at times (*batch,) [s]; None for a robot without any. Raises ValueError as above."""
+    """Return signals (*batch, signal) at times (*batch,) [s]; None for a robot without. Raises ValueError as above."""
     if not robot.family.signals:
         if time is not None:
             raise ValueError(f"time: no load of {robot.name} changes with time; leave it out")
@@ -134,7 +134,7 @@ class FieldInput:
 
 
 def field_input(environment: Environment = STANDING) -> FieldInput:
-    """Gravity and the motion of the base as kernels take them. Raises ValueError for other shapes."""
+    """Return gravity and base motion in the form that kernels take. Raises ValueError for other shapes."""
     fall = gravity_input(environment.gravity)[0]
     arrays = {
         name: checked(f"base.{name}", values, BASE_PARTS[name]) for name, values in environment.base_parts.items()
@@ -175,7 +175,7 @@ def refuse_actuator(forces: Forces) -> None:
 
 
 def actuator_forces(robot: Robot, forces: Forces) -> np.ndarray:
-    """Forces of the actuators (*batch, actuator). Raises ValueError without them, and for no record in their place."""
+    """Return actuator forces (*batch, actuator). Raises ValueError if absent, and if no record takes their place."""
     check_record("forces", forces, Forces)
     if forces.actuator is None:
         raise ValueError("actuator: got no forces of actuators; expected limbsweep.Forces(actuator=...)")
@@ -220,7 +220,7 @@ def load_input(robot: Robot, forces: Forces, rotation: ArrayLike | None) -> np.n
 
 
 def moving_input(robot: Robot, moving: Moving, others: Mapping[str, Batch] | None = None) -> tuple[Batch, np.ndarray]:
-    """Batch dims, and the motion input (1, size, padded samples) of all kernels, of a platform or of joints.
+    """Return the batch dims, and the motion input (1, size, padded samples) of all kernels, of platform or joints.
 
     `others` names the batch dims of what else a caller gives. Raises ValueError for a part of the motion that the robot
     does not have, for shapes that do not fit, and for motions that the platform cannot make.

@@ -90,7 +90,7 @@ class MotionSystem:
         gravity: ArrayLike, *, base: bool = False, load_with_platform: bool = False,
         elasticity: Elasticity | None = None,
     ) -> MotionSystem:  # fmt: skip
-        """One sample of each of many cases: parameters (cases or 1, parameter), friction (cases or 1, of all groups).
+        """Return a sample each of many cases: parameters (cases or 1, parameter), friction (cases or 1, all groups).
 
         Sample k is of case k; the last case fills the last group of lanes. elasticity: what gives way in all of them.
         """
@@ -108,7 +108,7 @@ class MotionSystem:
         self, state: np.ndarray, modes: JointModes, acting: np.ndarray, stage: np.ndarray | None = None,
         *, decided: bool = True,
     ) -> StateRates:  # fmt: skip
-        """Everything at a state; `acting` and `stage` as in `StateLayout`. NaN rates where a sample has no motion.
+        """Return all rates at a state; `acting` and `stage` as in `StateLayout`. NaN where a sample has no motion.
 
         decided: search for motions where friction and the reactions that load it have not settled.
 
@@ -149,14 +149,14 @@ class MotionSystem:
         return np.isfinite(state).all(axis=0) & gravity[: state.shape[1]]
 
     def turned(self, state: np.ndarray, acting: np.ndarray) -> np.ndarray:
-        """External inputs with the load turned with the platform."""
+        """Return the external inputs with the load turned with the platform."""
         rows, result = self.layout.acting["load"], acting.copy()
         rotation = self.instant.seen(state)[1]
         result[rows] = np.einsum("ijn,kjn->kin", rotation, acting[rows].reshape(2, 3, -1)).reshape(6, -1)
         return result
 
     def going(self, state: np.ndarray, speed: np.ndarray) -> np.ndarray:
-        """Rate of the position of a state at this speed (freedom, samples)."""
+        """Return the rate of a state's position at this speed (freedom, samples)."""
         if not self.layout.platform:
             return speed
         moving = state.copy()
@@ -205,7 +205,7 @@ class MotionSystem:
         force: Force,
         fastest: np.ndarray | None = None,
     ) -> tuple[np.ndarray, JointModes, StateRates]:
-        """State, modes and rates after joints (joint, samples) have come to a stop: which stay, which move on.
+        """Return state, modes and rates after joints (joint, samples) have stopped: some stick, others move on.
 
         All joints at rest are solved for together; those that do not hold move on the way that they are accelerated.
         Where friction of motion is less than what held, those that break away are asked again with that, which may
@@ -233,7 +233,7 @@ class MotionSystem:
     def _divided(
         self, state: np.ndarray, resting: np.ndarray, stopping: np.ndarray, modes: JointModes, force: Force
     ) -> tuple[np.ndarray, JointModes, StateRates]:
-        """Joints at `rest` (joint, samples) divided into those that hold and those that break away.
+        """Divide the joints at `rest` (joint, samples) into sticking ones and ones that break away.
 
         A sample that has several motions with them at rest, or none, keeps its status: nothing says which break away.
         """
@@ -261,7 +261,7 @@ class MotionSystem:
         return state, modes, self._beginning(before, broken, rates)
 
     def _beginning(self, before: StateRates, broken: np.ndarray, rates: StateRates) -> StateRates:
-        """Rates after joints have broken away; a sample whose friction is not that with which they did has a status.
+        """Return the rates after joints broke away; a sample with another friction than at breaking away gets a status.
 
         Loads that friction makes may fit joints in motion in more than one way, of which one begins as they broke away.
         A joint that had nothing to hold on to, as one that turns round while others move, broke away without friction.
@@ -293,7 +293,7 @@ GAMMA = 1.0 - math.sqrt(0.5)
 def rk4(
     system: MotionSystem, state: np.ndarray, modes: JointModes, first: StateRates, length: np.ndarray, push: Along
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Order four where nothing breaks."""
+    """Integrate with order four (Runge-Kutta) if the step is smooth."""
     rates = [first.rate]
     for share in (0.5, 0.5, 1.0):
         at = state + rates[-1] * (share * length)
@@ -308,14 +308,14 @@ def rk4(
 def euler(
     system: MotionSystem, state: np.ndarray, modes: JointModes, first: StateRates, length: np.ndarray, push: Along
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Positions from velocities, velocities from accelerations at the start."""
+    """Integrate positions from velocities, and velocities from accelerations, at the start."""
     return state + first.rate * length, np.zeros(length.shape, dtype=bool)
 
 
 def semi_implicit(
     system: MotionSystem, state: np.ndarray, modes: JointModes, first: StateRates, length: np.ndarray, push: Along
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Positions from the velocities at the end."""
+    """Integrate positions from the velocities at the end."""
     at, following = system.layout.at, state + first.rate * length
     following[at["q"]] = state[at["q"]] + system.going(state, following[at["qd"]]) * length
     return following, np.zeros(length.shape, dtype=bool)
@@ -324,7 +324,7 @@ def semi_implicit(
 def rosenbrock(
     system: MotionSystem, state: np.ndarray, modes: JointModes, first: StateRates, length: np.ndarray, push: Along
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two stages with the Jacobian of friction."""
+    """Integrate by two stages with the Jacobian of friction."""
     at, none = system.layout.at, np.zeros_like(length)
     still = np.zeros((at["memory"].stop - at["qd"].start, len(length)))
     scale, changing = (GAMMA * length)[None], slice(at["qd"].start, at["memory"].stop)
@@ -385,7 +385,7 @@ class Stepper:
         return Stepper(self.system.part(columns), self.step, self.length, self.push.of(columns))
 
     def taken(self, start: Moment) -> Moment:
-        """The batch at the end of the step; NaN where a sample did not come there."""
+        """Return the batch at the end of the step; NaN for a sample that did not reach it."""
         width = start.state.shape[1]
         end, rough = self._moved(start, np.zeros(width), np.ones(width))
         cut = rough | (self._margins(start, end) < 0.0).any(axis=0)
@@ -404,7 +404,7 @@ class Stepper:
         return self.system.margins(start.rates, start.modes, end.rates)
 
     def _moved(self, start: Moment, begun: np.ndarray, share: np.ndarray) -> tuple[Moment, np.ndarray]:
-        """The end of a piece of the step in unchanged modes, and where it was too rough."""
+        """Return the end of a piece of the step in unchanged modes, and a mask of samples that it is too rough for."""
         push = self.push
 
         def along(part: np.ndarray, state: np.ndarray) -> np.ndarray:
@@ -441,7 +441,7 @@ class Stepper:
     def _to_event(
         self, start: Moment, end: Moment, begun: np.ndarray, share: np.ndarray, wanted: np.ndarray
     ) -> tuple[Moment, np.ndarray]:
-        """Samples whose mode ends in this piece, at the moment where it does, with the modes after it."""
+        """Return the samples whose mode ends in this piece, at that moment, with the modes after it."""
         chosen = whole_lanes(np.flatnonzero((self._margins(start, end) < 0.0).any(axis=0) & wanted))
         if not len(chosen):
             return end, share
@@ -459,7 +459,7 @@ class Stepper:
         return end.replaced(chosen, Moment(*after)), share
 
     def _located(self, start: Moment, end: Moment, begun: np.ndarray, share: np.ndarray) -> tuple[Moment, np.ndarray]:
-        """Just past the first event of each sample, by regula falsi that does not get stuck (Illinois)."""
+        """Return the moment just after each sample's first event, by regula falsi that does not stall (Illinois)."""
         low, high, last = np.zeros_like(share), share.copy(), np.zeros_like(share)
         below = np.maximum(self._margins(start, start).min(axis=0), 0.0)
         above = self._margins(start, end).min(axis=0)
@@ -485,7 +485,7 @@ def _ended(begun: np.ndarray) -> np.ndarray:
 
 
 def whole_lanes(columns: np.ndarray) -> np.ndarray:
-    """Whole groups of lanes: the last sample fills up."""
+    """Return whole groups of lanes, filled up with the last sample."""
     if not len(columns):
         return columns
     return np.concatenate([columns, np.repeat(columns[-1:], padded(len(columns)) - len(columns))])

@@ -368,7 +368,7 @@ class Dynamics:
         return self.whole.sample_rows(key)
 
     def status_of(self, limb: int) -> NDArray[np.float64]:
-        """Status of a limb at each sample."""
+        """Return the status of a limb at each sample."""
         return self.sample_rows(Indexed("status", limb))[0]
 
     @property

@@ -69,7 +69,7 @@ def passed(motion: Moved, opened: Callable[[], BatchRun], clock: FixedSteps | Ad
 
 
 def _lasting(motion: Moved) -> NDArray[np.int64]:
-    """Number of kept times up to the end of each case (*batch)."""
+    """Return the number of kept times up to the end of each case (*batch)."""
     speed = motion.qd if isinstance(motion, ChainMotion) else motion.twist
     return np.asarray(np.isfinite(speed).all(axis=-1).sum(axis=0))
 

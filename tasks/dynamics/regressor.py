@@ -195,7 +195,7 @@ def family_columns(family: Family) -> tuple[Column, ...]:
 
 @functools.cache
 def shared_columns(family: Family) -> tuple[tuple[Column, ...], tuple[int, ...]]:
-    """Columns where limbs that are copies of each other have the same parameters; and which one each column goes to."""
+    """Return the columns with equal parameters for limbs that are copies of each other; and each column's target."""
     mechanism = structure_of(family).mechanism
     if mechanism.is_chain:
         return family_columns(family), tuple(range(len(family_columns(family))))
@@ -213,7 +213,7 @@ def shared_columns(family: Family) -> tuple[tuple[Column, ...], tuple[int, ...]]
 
 @functools.cache
 def selection(family: Family) -> np.ndarray:
-    """Matrix (column, shared column) of zeros and ones: multiply a regressor by it so that copies share parameters."""
+    """Return the 0/1 matrix (column, shared column); multiply a regressor by it so that copies share parameters."""
     shared, place = shared_columns(family)
     matrix = np.eye(len(shared))[list(place)]
     matrix.flags.writeable = False
@@ -226,7 +226,7 @@ def names(columns: Sequence[Column]) -> tuple[str, ...]:
 
 
 def unit_wrenches(spin: Array, acceleration: Array) -> np.ndarray:
-    """(moment, force) at a body's origin for one unit of each of its parameters: (6, 10), in its axes."""
+    """Return (moment, force) at a body's origin for one unit of each of its parameters: (6, 10), in its axes."""
     return array(np.stack([np.concatenate(each.wrench(spin, acceleration)) for each in unit_massings()], axis=1))
 
 
@@ -350,7 +350,7 @@ def actuator_program(family: Family) -> Program:
 
 @functools.cache
 def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Program:
-    """The `columns` (actuator, parameter) of friction: the linear parameters of each joint with friction, in order.
+    """Return the program for friction's `columns` (actuator, parameter): linear parameters, joint by joint.
 
     Loads are those of the motion without friction. Inputs as in `tasks.stages.assembly.actuation_program`, but for
     VELOCITY by its own name. Raises ValueError for gears, whose loss is not linear in parameters.
@@ -514,7 +514,7 @@ def _friction_values(robot: Robot, friction: FrictionInput) -> dict[str, float]:
 def _limb_columns(
     robot: Robot, inputs: Mapping[str, np.ndarray], samples: int, moving_base: bool
 ) -> tuple[list[np.ndarray], Values]:
-    """Columns of each limb on the freedoms, (1, size, padded samples); and the inputs of the actuators from them."""
+    """Return each limb's columns on the freedoms, (1, size, padded samples); and the actuators' inputs from them."""
     parts: list[np.ndarray] = []
     shares: Values = {}
     instances = structure_of(robot.family).mechanism.instances
@@ -538,7 +538,7 @@ def friction_columns(
     field: FieldInput | None = None,
     weights: ArrayLike | None = None,
 ) -> np.ndarray:
-    """The columns of friction alone (*batch, actuator, parameter), see `regressor`, which has them last."""
+    """Return the columns of friction alone (*batch, actuator, parameter); `regressor` has them last."""
     actuators = len(robot.mechanism.actuators)
     require_linear(robot, friction)
     dynamics = Dynamics(robot, moving, ("actuator_force",), Influences(field, weights=weights, friction=friction))

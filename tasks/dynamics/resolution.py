@@ -92,7 +92,7 @@ def resolve_redundancy(robot: Robot, motion: State | None = None, **short: Unpac
 
 
 def resolved_rows(robot: Robot, rows: np.ndarray) -> np.ndarray:
-    """A motion input of kernels (3 given, samples) in all freedoms, (3 freedoms, samples); NaN where it is not OK."""
+    """Return a motion input (3 given, samples) in all freedoms, (3 freedoms, samples); NaN where it is not OK."""
     q, qd, qdd = np.split(rows.T, 3, axis=1)
     return np.concatenate(resolve_redundancy(robot, q=q, qd=qd, qdd=qdd)[:3], axis=1).T
 

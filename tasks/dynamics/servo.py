@@ -80,7 +80,7 @@ class Running:
         self._start = start
 
     def force(self, seen: Seen) -> np.ndarray:
-        """Forces (actuator, samples) over the next step."""
+        """Return the forces (actuator, samples) over the next step."""
         motion = motion_input(self._family, seen)
         target = np.repeat(self._reference.at(self._number * self._step)[:, None], motion.shape[1], axis=1)
         signals = self._model.signals_at(self._start + self._number * self._step, motion.shape[1])
@@ -125,7 +125,7 @@ def servo(
 
 
 def _motion(robot: Robot, reference: Mapping[str, ArrayLike]) -> np.ndarray:
-    """Motion inputs (size, instant) of a reference."""
+    """Return the motion inputs (size, instant) of a reference."""
     moving: Moving = {**reference}  # type: ignore[typeddict-item]
     batch, motion = moving_input(robot, moving)
     if len(batch) != 1:
@@ -213,7 +213,7 @@ def _wished(asked: Acting, time: ArrayLike, seen: Sequence[np.ndarray]) -> Array
 
 
 def _rows(part: np.ndarray, core: int, batch: tuple[int, ...]) -> np.ndarray:
-    """(*batch, *core) as (*core, padded samples)."""
+    """Return (*batch, *core) as (*core, padded samples)."""
     shape = part.shape[part.ndim - core :]
     flat = np.broadcast_to(part, (*batch, *shape)).reshape(*batch, -1)
     return kernel.rows(flat, batch).reshape(*shape, -1)

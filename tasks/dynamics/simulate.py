@@ -83,7 +83,7 @@ def chain_system(robot: Robot, forces: Forces, environment: Environment) -> Moti
 
 
 def chain_motion(system: MotionSystem, history: Sequence[tuple[float, Moment]], batch: Batch) -> ChainMotion:
-    """The result, from moments and when they were."""
+    """Return the result from moments and their times."""
     times, values = series(system, history, batch)
     return ChainMotion(times, **values, joints=np.zeros((*values["q"].shape[:-1], 0)))
 
@@ -117,7 +117,7 @@ def platform_system(robot: Robot, forces: Forces, environment: Environment) -> M
 
 
 def platform_motion(system: MotionSystem, history: Sequence[tuple[float, Moment]], batch: Batch) -> Simulation:
-    """The result, from moments and when they were."""
+    """Return the result from moments and their times."""
     times, values = series(system, history, batch)
     pose, speed = values.pop("q"), values.pop("qd")
     twist = np.zeros((*speed.shape[:-1], 6))
@@ -148,7 +148,7 @@ def simulate_chain_adaptive(
 def simulate_platform_adaptive(
     robot: Robot, state: State, forces: Forces, environment: Environment, clock: AdaptiveSteps
 ) -> Simulation:
-    """The same of a parallel robot; other arguments as in `simulate_platform`."""
+    """Return the adaptive simulation of a parallel robot; other arguments as in `simulate_platform`."""
     system = platform_system(robot, forces, environment)
     cases = opened(robot, system, state, forces, environment, float(clock.instants[0]))
     moments = _moments(robot, system, cases, clock)
@@ -189,7 +189,7 @@ def balanced(robot: Robot, environment: Environment) -> bool:
 
 
 def imbalance(robot: Robot, motion: ChainMotion | Simulation, gravity: ArrayLike = GRAVITY) -> float:
-    """Largest change of energy, less the work of forces and friction, relative to the largest of all these."""
+    """Return the largest energy change less the work of forces and friction, relative to the largest of all these."""
     if isinstance(motion, Simulation):
         turns = structure_of(robot.family).motion_size != 9
         turned = {"rotation": motion.rotation} if turns else {}
@@ -232,7 +232,7 @@ def simulate(
     start: float | None = None,
     **parts: Unpack[FixedKeywords],
 ) -> Simulation | ChainMotion:
-    """Motion of a batch in constant steps: see `tasks.dynamics.free_motion`, of a chain `simulate_chain`.
+    """Simulate a batch in constant steps: see `tasks.dynamics.free_motion`, for a chain `simulate_chain`.
 
     Of a parallel robot: position, rotation, twist, load, load_axes, form, close; of a chain: q, qd. Of both: friction,
     memory, elasticity, method, start, gravity, and base_rotation, base_twist and base_acceleration, how the base moves
@@ -288,7 +288,7 @@ def simulate_adaptive(
     solver: str | None = None,
     **parts: Unpack[StoppedKeywords],
 ) -> Simulation | ChainMotion:
-    """Motion of one case in adaptive steps: see `tasks.dynamics.simulate`, of a platform `tasks.dynamics.free_motion`.
+    """Simulate one case in adaptive steps: see `tasks.dynamics.simulate`, for a platform `tasks.dynamics.free_motion`.
 
     Of a parallel robot: position, rotation, twist, load, load_axes; of a chain: q, qd. Of both: friction, memory,
     balance, solver, elasticity and the motion of the base, with any of which a parallel robot moves as

@@ -57,7 +57,7 @@ class LastStates(NamedTuple):
 
     @classmethod
     def of(cls, robot: Robot, motions: Numbers, apart: float) -> LastStates:
-        """From motion inputs of kernels (2, size, case), of the last state and of the one before, in ascending time."""
+        """Return states from motion inputs (2, size, case): the last one and the one before, in ascending time."""
         before, last = np.moveaxis(motions, 2, 1)
         free, small = len(robot.mechanism.freedoms), motions.shape[1] == 9
         if robot.mechanism.is_chain:

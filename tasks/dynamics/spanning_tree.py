@@ -103,7 +103,7 @@ class TreeRun:
     def of_cases(
         cls, robot: Robot, system: MotionSystem, cases: Cases, stops: Stops, watch: Watch | None = None
     ) -> TreeRun:  # fmt: skip
-        """From cases of a robot, whose request `refuse` has let through. Raises ParameterError for wrong stops."""
+        """Return the run of a robot's cases that `refuse` has accepted. Raises ParameterError for wrong stops."""
         count = int(np.prod(cases.batch, dtype=int))
         kind = OfChain if robot.mechanism.is_chain else OfPlatform
         coordinates = kind((robot,), np.zeros(count, dtype=np.int64))

@@ -68,7 +68,7 @@ class TreeCoordinates(ABC):
 
     @abstractmethod
     def pushed(self, load: Numbers, angles: Numbers) -> Numbers:
-        """Forces (samples, joint) of a load on the platform."""
+        """Return the forces (samples, joint) of a load on the platform."""
 
     @abstractmethod
     def result(self, series: TreeSeries, batch: tuple[int, ...]) -> Any:
@@ -89,11 +89,11 @@ class OfChain(TreeCoordinates):
         return [self.mechanism.limbs[0].index(name) for name in self.mechanism.freedoms]
 
     def state(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers]:
-        """Its freedoms."""
+        """Return the freedoms of the chain: positions and rates."""
         return angles[:, self._free], rates[:, self._free]
 
     def pushed(self, load: Numbers, angles: Numbers) -> Numbers:
-        """None."""
+        """Return zero forces: a chain has no load on a platform."""
         return np.zeros_like(angles)
 
     def result(self, series: TreeSeries, batch: tuple[int, ...]) -> ChainMotion:
@@ -135,14 +135,14 @@ class OfPlatform(TreeCoordinates):
         return point + angles[:, :3], turned, np.concatenate([omega, rates[:, :3]], axis=1)
 
     def state(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers]:
-        """Pose as position and quaternion, and the free components of its twist."""
+        """Return the pose as position and quaternion, and the free components of its twist."""
         position, turned, twist = self._pose(angles, rates)
         quaternion = rotations.of_rotation(turned.reshape(-1, 9).T).T
         free = [TWIST.index(name) for name in self.mechanism.platform.mobility]
         return np.concatenate([position, quaternion], axis=1), twist[:, free]
 
     def pushed(self, load: Numbers, angles: Numbers) -> Numbers:
-        """The force along the slides, and the moment about the axes of the turns."""
+        """Return the force along the slides, and the moment about the axes of the turns."""
         result = np.zeros_like(angles)
         result[:, :3] = load[:, 3:]
         result[:, 3:POSE] = np.einsum("sxc,sx->sc", axes_of(self._homes[1], angles), load[:, :3])
@@ -165,7 +165,7 @@ class OfPlatform(TreeCoordinates):
 
 
 def axes_of(home: Numbers, pose: Numbers) -> Numbers:
-    """Axes of yaw, pitch and roll in the world (samples, 3, 3), as columns; home: axes of the reference pose."""
+    """Return axes of yaw, pitch, roll in the world (samples, 3, 3), as columns; home: axes of the reference pose."""
     yaw, pitch = pose[:, 3], pose[:, 4]
     none, one = np.zeros_like(yaw), np.ones_like(yaw)
     about = (
@@ -177,13 +177,13 @@ def axes_of(home: Numbers, pose: Numbers) -> Numbers:
 
 
 def angles_of(turned: Numbers) -> Numbers:
-    """Yaw, pitch and roll (samples, 3) of rotations (samples, 3, 3)."""
+    """Return yaw, pitch and roll (samples, 3) of rotations (samples, 3, 3)."""
     yaw, roll = np.arctan2(turned[:, 1, 0], turned[:, 0, 0]), np.arctan2(turned[:, 2, 1], turned[:, 2, 2])
     return np.stack([yaw, np.arctan2(-turned[:, 2, 0], np.hypot(turned[:, 0, 0], turned[:, 1, 0])), roll], axis=1)
 
 
 def _turned(angles: Numbers) -> Numbers:
-    """Rotations (samples, 3, 3) of yaw, pitch and roll (samples, 3)."""
+    """Return rotations (samples, 3, 3) from yaw, pitch and roll (samples, 3)."""
     (a, b, c), (sa, sb, sc) = np.cos(angles.T), np.sin(angles.T)
     rows = (
         (a * b, a * sb * sc - sa * c, a * sb * c + sa * sc),

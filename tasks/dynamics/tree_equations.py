@@ -97,7 +97,7 @@ class Held:
 
     @classmethod
     def of(cls, equations: dict[str, Numbers]) -> Held:
-        """From the equations of a chain; NaN where they are not finite."""
+        """Return held rows from the equations of a chain; NaN where they are not finite."""
         rows, mass = equations["rows"], equations["mass"]
         good = np.asarray(np.isfinite(rows).all(axis=(1, 2)) & np.isfinite(mass).all(axis=(1, 2)))[:, None, None]
         rows, mass = np.where(good, rows, 0.0), np.where(good, mass, np.eye(mass.shape[1]))
@@ -116,11 +116,11 @@ class Held:
         return cls(mass, share, through, np.where(good, inverse, np.nan), relative)
 
     def multipliers(self, demand: Numbers) -> Numbers:
-        """Impulses of the rows (samples, row) that make up for a demand (samples, row)."""
+        """Return the impulses of the rows (samples, row) that compensate for a demand (samples, row)."""
         return (self.inverse @ demand[..., None])[..., 0]
 
     def back(self, demand: Numbers) -> Numbers:
-        """Smallest motion of joints (samples, joint) that makes up for a demand (samples, row)."""
+        """Return the smallest motion of joints (samples, joint) that compensates for a demand (samples, row)."""
         return (self.through @ self.multipliers(demand)[..., None])[..., 0]
 
 

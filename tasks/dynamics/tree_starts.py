@@ -38,7 +38,7 @@ def started(machine: TreeMachine, state: Numbers, solve: Solve) -> tuple[TreeSta
 
 
 def _joints(coordinates: TreeCoordinates, q: Numbers, qd: Numbers, solve: Solve) -> tuple[Numbers, Numbers, Numbers]:
-    """Angles, rates and status at states (samples, ...) as `tasks.dynamics.instant.layout.StateLayout` has them."""
+    """Return angles, rates and status at states (samples, ...) of `tasks.dynamics.instant.layout.StateLayout`."""
     numbers = coordinates.numbers
     of_kind = _of_chain if coordinates.mechanism.is_chain else _of_platform
     parts = [of_kind(robot, q[numbers == k], qd[numbers == k], solve) for k, robot in enumerate(coordinates.robots)]

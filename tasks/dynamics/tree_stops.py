@@ -57,13 +57,13 @@ class TreeStops:
         return len(self.joints)
 
     def rows(self, bearing: Mask, joints: int) -> Numbers:
-        """Rows (samples, stop, joint) of the stops that bear; zero for others."""
+        """Return the rows (samples, stop, joint) of the bearing stops; zero for others."""
         units = np.zeros((len(self), joints))
         units[np.arange(len(self)), self.joints] = 1.0
         return np.where(bearing[..., None], units, 0.0)
 
     def room(self, angles: Numbers, contacts: Contacts) -> Numbers:
-        """Distance of free joints from the nearer end [rad or m] (samples, stop), infinite where one rests."""
+        """Return the distance of free joints to the nearer end [rad or m] (samples, stop); infinite where one rests."""
         at = angles[:, self.joints]
         return np.where(contacts == 0, np.minimum(at - self.low, self.high - at), np.inf)
 

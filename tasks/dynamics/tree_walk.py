@@ -275,7 +275,7 @@ def margin(machine: TreeMachine, push: Push, share: float | Numbers, at: TreeSta
 
 
 def _pressed(machine: TreeMachine, push: Push, share: float | Numbers, at: TreeState, contacts: Contacts) -> Numbers:
-    """Force of the stops (samples, stop), relative to the largest, positive where they push; infinite where none is."""
+    """Return forces of stops (samples, stop), relative to the largest, positive if pushing; infinite without any."""
     bearing = machine.change(push, share, at, contacts).bearing
     most = np.abs(bearing).max(axis=1, keepdims=True) + np.finfo(float).tiny
     return np.where(np.abs(contacts) == 1, bearing * contacts / most + PULLS, np.inf)
@@ -284,7 +284,7 @@ def _pressed(machine: TreeMachine, push: Push, share: float | Numbers, at: TreeS
 def _until(
     machine: TreeMachine, push: Push, done: Numbers, left: Numbers, seconds: float, now: TreeState, contacts: Contacts
 ) -> Numbers:
-    """Shares (samples,) of the step up to just past the first event, where there is one before the end."""
+    """Return the shares (samples,) of the step up to just after the first event, if one precedes the end."""
 
     def at(part: Numbers) -> Numbers:
         return margin(machine, push, done + part, machine.step(push, done, part, seconds, now, contacts), contacts)

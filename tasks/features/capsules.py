@@ -170,7 +170,7 @@ def _meet(one: Array, second: Array, size: float) -> bool:
 
 
 def _reference(family: Family, k: int, capsules: LimbCapsules) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """At the reference pose: ends of the capsules (line, 2, 3), joints at the platform and at the base (point, 3)."""
+    """Return at the reference pose: capsule ends (line, 2, 3), joints at the platform and at the base (point, 3)."""
     structure = structure_of(family)
     instance = structure.mechanism.instances[k]
     values = {p.name: p.scalar for p in family.parameters}
@@ -194,7 +194,7 @@ def _reference(family: Family, k: int, capsules: LimbCapsules) -> tuple[np.ndarr
 def compared(
     family: Family, asked: RobotCapsules, ends: Mapping[int, Array], capsules: Array, pose: Pose
 ) -> Iterator[tuple[Line, Line]]:
-    """The lines of all pairs at one instant, from the ends of limbs, the case input `capsules`, and the platform."""
+    """Yield the lines of all pairs at one instant, from limb ends, the case input `capsules`, and the platform."""
     radii = iter(capsules)
     lines: dict[Owned, Line] = {}
     for k, points in sorted(ends.items()):
@@ -222,13 +222,13 @@ def capsule_numbers(family: Family, asked: RobotCapsules) -> int:
 
 
 def platform_pose(structure: Structure, parameters: Array, motion: Array) -> Pose:
-    """Pose of the platform."""
+    """Return the pose of the platform."""
     return platform_motion.unpack(motion, symbolic(structure, parameters).platform)[0]
 
 
 @functools.cache
 def gap_program(family: Family, asked: RobotCapsules) -> Program:
-    """The `gap` (pair,) of all compared capsules [m], from the `ends` of the limbs."""
+    """Return the program for the `gap` (pair,) [m] of all compared capsules, from the `ends` of the limbs."""
     structure = structure_of(family)
 
     def one_sample(

@@ -30,7 +30,7 @@ def gap(a: Line, b: Line) -> Scalar:
 
 
 def square_distance(a: Line, b: Line) -> Scalar:
-    """Square of the distance of two lines."""
+    """Return the square of the distance between two lines."""
     d, e, r = a.end - a.start, b.end - b.start, a.start - b.start
     dd, ee, de, dr, er = dot(d, d), dot(e, e), dot(d, e), dot(d, r), dot(e, r)
     area = dd * ee - de * de
@@ -50,7 +50,7 @@ def _square(v: Array) -> Scalar:
 
 
 def _share(part: Scalar, whole: Scalar) -> Scalar:
-    """Part / whole between 0 and 1; 0 of lines that have no length, or are parallel."""
+    """Return part / whole, limited to 0 to 1; 0 for lines that have no length, or are parallel."""
     ratio = where(whole > 0.0, part / where(whole > 0.0, whole, 1.0), 0.0)
     ratio = where(ratio < 0.0, 0.0, ratio)
     return where(ratio > 1.0, 1.0, ratio)

@@ -83,7 +83,7 @@ def energy(strains: Strains, count: int) -> np.ndarray:
 
 
 def is_regular(factors: Factors, diagonal: Sequence[Scalar]) -> Scalar:
-    """1 where all pivots are above zero, relative to the diagonal of the matrix, else 0."""
+    """Return 1 if all pivots are above zero, relative to the diagonal of the matrix, else 0."""
     good: Scalar = 1.0
     for pivot, whole in zip(factors.pivots, diagonal, strict=True):
         good = where(pivot > whole * REGULAR, good, 0.0)
@@ -98,12 +98,12 @@ class Parts:
     wrenches: Sequence[np.ndarray]
 
     def _of(self, joint: int) -> tuple[np.ndarray, np.ndarray]:
-        """Moment (3, x) and force (3, x) in a joint."""
+        """Return the moment (3, x) and force (3, x) in a joint."""
         columns = [wrench[joint] for wrench in self.wrenches]
         return from_columns([c[:3] for c in columns], 3), from_columns([c[3:] for c in columns], 3)
 
     def at_joint(self, joint: int) -> list[Array]:
-        """Moment about and force along the axes of a joint's frame, six rows (x,)."""
+        """Return the moment about and the force along the axes of a joint's frame, six rows (x,)."""
         tips, tree = self.statics.solved.tips, len(self.statics.mounted.limb.links)
         axes = tips.at[joint].rotation if joint < tree else tips.cut_joints[joint - tree].a.axes
         moment, force = self._of(joint)
@@ -118,7 +118,7 @@ class Parts:
         return [(c, array(row)) for k, (c, row) in enumerate(zip(compliance, rows, strict=True)) if k not in free]
 
     def _on_link(self, arm: Arm) -> tuple[np.ndarray, np.ndarray]:
-        """Moment and force on the link at the end of an arm; the reaction on the other link is the opposite."""
+        """Return moment and force on the link at the end of an arm; the reaction on the other link is the opposite."""
         limb = self.statics.mounted.limb
         tree = len(limb.links)
         child = arm.end == arm.link if arm.end < tree else limb.cuts[arm.end - tree].b == arm.link
@@ -126,25 +126,25 @@ class Parts:
         return (moment, force) if child else (-moment, -force)
 
     def _line(self, arm: Arm) -> tuple[np.ndarray, Scalar]:
-        """Direction from the hub to the end, zero where these are one point, and length."""
+        """Return the direction from the hub to the end, zero if the points coincide, and the length."""
         tips = self.statics.solved.tips
         along = array(joint_point(tips, arm.end) - joint_point(tips, arm.hub))
         length = sqrt(dot(along, along))
         return array(along * where(length > 0.0, 1.0 / where(length > 0.0, length, 1.0), 0.0)), length
 
     def in_link(self, arm: Arm) -> np.ndarray:
-        """Moment and force at the end of an arm (6, x), in the axes of the link."""
+        """Return moment and force at the end of an arm (6, x), in the axes of the link."""
         rotation = self.statics.solved.tips.at[arm.link].rotation
         moment, force = self._of(arm.end)
         return np.vstack([rotation.T @ moment, rotation.T @ force])
 
     def pull(self, arm: Arm) -> tuple[np.ndarray, Scalar]:
-        """Tension in an arm (x,), and its length."""
+        """Return the tension in an arm (x,), and its length."""
         e, length = self._line(arm)
         return array(e @ self._on_link(arm)[1]), length
 
     def arm(self, arm: Arm, kind: LinkKind, values: Sequence[Scalar]) -> Strains:
-        """A beam held at the hub, under the wrench of the joint at its end; or a block, in the axes of the link."""
+        """Return a beam held at the hub under the wrench of the joint at its end; or a block, in the link's axes."""
         tips = self.statics.solved.tips
         moment, force = self._of(arm.end)
         rotation = tips.at[arm.link].rotation
@@ -157,7 +157,7 @@ class Parts:
 
 
 def _round_beam(moment: Array, force: Array, e: Array, length: Scalar, values: Sequence[Scalar]) -> Strains:
-    """At x from the end the section bends under moment + x e x force; the integral of its square as two squares."""
+    """Return the strains of a round beam, bent by moment + x e x force at x; the bending integral as two squares."""
     axial, torsion, bending, shear = values
     swept = from_columns([cross(e, force[:, k]) for k in range(force.shape[1])], 3)
     middle = moment + swept * (length * 0.5)
@@ -281,7 +281,7 @@ def limb_stiffness(
     errors: ErrorModel | None = None,
     loose: LooseParts | None = None,
 ) -> dict[str, np.ndarray]:
-    """K = B F^-1 B^T of a limb along `directions` of the platform's twist, world axes, as `stiffness`.
+    """Return K = B F^-1 B^T of a limb along `directions` of the platform's twist, world axes, as in `stiffness`.
 
     With errors, dislocations e of parts whose wrenches are W x, also their share of K d = sum of B F^-1 W^T e: of its
     covariance as `spread` (direction, direction), of growth with temperature as `growth` (direction,); of what is loose
@@ -319,7 +319,7 @@ def limb_stiffness(
 
 
 def _dislocations(parts: Parts, errors: ErrorModel, arms: Sequence[Arm], count: int) -> tuple[np.ndarray, np.ndarray]:
-    """W^T V W of the variances V of all errors (its lower triangle), and W^T of growth."""
+    """Return W^T V W with the variances V of all errors (its lower triangle), and W^T of growth."""
     parts_of_limb, values = errors.parts, iter(errors.numbers)
     strains: Strains = [(next(values), np.eye(count)[k]) for k in range(parts_of_limb.actuators)]
     for joint in parts_of_limb.joints:
@@ -340,7 +340,7 @@ def _dislocations(parts: Parts, errors: ErrorModel, arms: Sequence[Arm], count: 
 
 
 def _congruent(matrix: Array, columns: Array) -> np.ndarray:
-    """Columns^T matrix^-1 columns of a positive matrix (n, n) and columns (n, m); NaN where it is not positive."""
+    """Return Columns^T matrix^-1 columns of a positive matrix (n, n), columns (n, m); NaN if it is not positive."""
     factors, n = Factors.of(matrix), len(matrix)
     good = is_regular(factors, [matrix[k][k] for k in range(n)])
     solved = [factors.forward(column) for column in columns.T]
@@ -401,7 +401,7 @@ class PlatformStiffness:
         return sqrt(sum(x * x for x in shift))
 
     def _deviation(self, names: Sequence[str]) -> Scalar:
-        """Standard deviation along the worst direction of some components of d."""
+        """Return the standard deviation along the worst direction of some components of d."""
         assert self.spread is not None
         places = self._places(names)
         rows = self.compliance[places]
@@ -474,7 +474,7 @@ def elastic_share(
     arms: Sequence[Arm],
     passive: Sequence[int] = (),
 ) -> dict[str, Array]:
-    """`metric`, `wish_passive`, `wish_driven`, and with friction in `passive` joints `wish_friction`, of a limb.
+    """Return a limb's `metric`, `wish_passive`, `wish_driven`, and with friction in `passive` joints `wish_friction`.
 
     numbers: the case input `elasticity`. `metric` is NaN where a part of what a limb may carry deforms nothing.
     """

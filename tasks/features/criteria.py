@@ -170,7 +170,7 @@ class PlatformElasticity(Part[RobotSample]):
         return replace(sample, found={**sample.found, "stiffness": elastic})
 
     def _balls(self, play: Mapping[int, Array]) -> Iterator[Array]:
-        """Components (component, direction) of each ball of a loose part, from `play` of the limbs."""
+        """Yield the components (component, direction) of each ball of a loose part, from `play` of the limbs."""
         for k, rows in sorted(play.items()):
             if (loose := self.limbs[k].loose) is not None:
                 yield from loose.balls(array(rows))
@@ -295,7 +295,7 @@ def sharing_problems(family: Family, parameters: CriteriaParameters) -> Iterator
 
 @functools.cache
 def directions(family: Family, spatial: bool) -> tuple[str, ...]:
-    """Components of the platform's twist for stiffness: the freedoms, and the directions that limbs hold."""
+    """Return the components of the platform's twist for stiffness: the freedoms, and directions held by limbs."""
     mobility = family.reference.platform.mobility
     held = held_directions(mobility)
     holding = [held[k] for k in carried(family)] if spatial else []

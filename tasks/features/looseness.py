@@ -52,7 +52,7 @@ class LooseParts:
     bounds: Array
 
     def rows(self, at_joint: Callable[[int], list[Array]], count: int) -> Array:
-        """Wrenches in the loose parts times their bounds (component, unit), for each of `count` units.
+        """Return the wrenches in the loose parts times their bounds (component, unit), for each of `count` units.
 
         `at_joint` gives the six rows of wrenches in a joint, see `tasks.features.compliance.Parts`.
         """
@@ -74,7 +74,7 @@ def reach(balls: Sequence[Array], direction: Array) -> Scalar:
 
 
 def _length(vector: Array) -> Scalar:
-    """Its derivative is zero where it is."""
+    """Return the length of a vector; where the length is zero, its derivative is zero too."""
     if len(vector) == 1:
         return abs(vector[0])
     square = sum((x * x for x in vector), start=0.0)

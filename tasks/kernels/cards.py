@@ -145,7 +145,7 @@ class Card:
 
 @functools.cache
 def card() -> Card:
-    """The card of this process. Raises CardError."""
+    """Return the graphics card of this process. Raises CardError."""
     with _lock:
         return Card()
 

@@ -125,7 +125,7 @@ class _Rates(Replay):
         seeds: Mapping[Expression, Scalar],
         rates: Sequence[Scalar],
     ) -> list[Scalar]:
-        """The rates that a step at the solution leads back to: their part from the inputs, and from themselves."""
+        """Return the rates that a step at the solution maps back to: their part from inputs, and from themselves."""
         lifted = [self.graph.lift(rate) for rate in rates]
 
         def step(state: Sequence[Expression]) -> tuple[list[Scalar], Expression]:

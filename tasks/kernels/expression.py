@@ -28,7 +28,7 @@ class Dual(float):
     single: float
 
     def __new__(cls, double: float, single: float) -> Dual:
-        """The number in double precision is the value as a float."""
+        """Return a number with two values; as a float it is the one in double precision."""
         made = super().__new__(cls, double)
         made.single = single
         return made
@@ -82,7 +82,7 @@ class Graph:
             table.clear()
 
     def node(self, op: str, args: tuple[Expression, ...] = (), data: Any = None) -> Expression:
-        """The node `op(args)`, made on first use."""
+        """Return the node `op(args)`, created on first use."""
         # repr tells 0.0 from -0.0, which compare equal
         key = (op, *[arg.number for arg in args], repr(data) if op == CONSTANT else data)
         return self.known_or_new(key, args, data)
@@ -111,7 +111,7 @@ class Graph:
         return node
 
     def lift(self, value: float | Expression) -> Expression:
-        """`value` as a node of this graph."""
+        """Return `value` as a node of this graph."""
         return value if isinstance(value, Expression) else self.constant(value)
 
 
@@ -194,11 +194,11 @@ class Expression:
         return select(self, self.graph.lift(x), self.graph.lift(y))
 
     def sqrt(self) -> Expression:
-        """Square root; `np.sqrt` calls it."""
+        """Return the square root; `np.sqrt` calls it."""
         return unary("sqrt", self)
 
     def sin(self) -> Expression:
-        """Sine; `np.sin` calls it."""
+        """Return the sine; `np.sin` calls it."""
         return self.functions["sin"](self)
 
     def arctan2(self, x: float | Expression) -> Expression:
@@ -206,37 +206,37 @@ class Expression:
         return self.of_two["arctan2"](self, x)
 
     def cos(self) -> Expression:
-        """Cosine; `np.cos` calls it."""
+        """Return the cosine; `np.cos` calls it."""
         return self.functions["cos"](self)
 
     def exp(self) -> Expression:
-        """Exponential; `np.exp` calls it."""
+        """Return the exponential; `np.exp` calls it."""
         return self.functions["exp"](self)
 
     def expm1(self) -> Expression:
-        """Exponential less one; `np.expm1` calls it."""
+        """Return the exponential less one; `np.expm1` calls it."""
         return self.functions["expm1"](self)
 
     def log(self) -> Expression:
-        """Natural logarithm; `np.log` calls it."""
+        """Return the natural logarithm; `np.log` calls it."""
         return self.functions["log"](self)
 
     def tanh(self) -> Expression:
-        """Hyperbolic tangent; `np.tanh` calls it."""
+        """Return the hyperbolic tangent; `np.tanh` calls it."""
         return self.functions["tanh"](self)
 
     def rint(self) -> Expression:
-        """Nearest integer, halves to even; `np.rint` calls it."""
+        """Return the nearest integer, halves to even; `np.rint` calls it."""
         return unary("rint", self)
 
     def floor(self) -> Expression:
-        """Largest integer not above."""
+        """Return the largest integer that is not above the value."""
         return unary("floor", self)
 
     __floor__ = floor  # this is what `np.floor` calls
 
     def power_of_two(self) -> Expression:
-        """2^x for a whole x in [-1022, 1023]; elsewhere a number without meaning, the same everywhere."""
+        """Return 2^x for an integer x in [-1022, 1023]; elsewhere a number without meaning, the same everywhere."""
         return self.graph.node("power_of_two", (self,))
 
     def exponent(self) -> Expression:
@@ -253,7 +253,7 @@ _FOLD: dict[str, Callable[..., float]] = {
 
 
 def unary(op: str, x: Expression) -> Expression:
-    """`op(x)` with a constant folded."""
+    """Return `op(x)`, with a constant folded."""
     if x.value is not None and math.isfinite(x.value):
         return x.graph.constant(_FOLD[op](x.value))
     return x.graph.node(op, (x,))
@@ -264,12 +264,12 @@ ODD = "odd"
 
 
 def size_in_odd(x: Expression) -> Expression:
-    """|x| where a function is odd by the sign of x: its slope at zero is that of x, and not between two slopes."""
+    """Return |x| for a function that is odd by the sign of x: its slope at zero is that of x, no mean of two slopes."""
     return unary("abs", x) if x.value is not None else x.graph.node("abs", (x,), ODD)
 
 
 def binary(op: str, x: Expression, y: Expression) -> Expression:
-    """`op(x, y)`, operands of a commutative op in the order of their making."""
+    """Return `op(x, y)`; operands of a commutative op are in the order of their creation."""
     if op in COMMUTATIVE and y.number < x.number:
         x, y = y, x
     key = (op, x.number, y.number, None)
@@ -278,7 +278,7 @@ def binary(op: str, x: Expression, y: Expression) -> Expression:
 
 
 def add(x: Expression, y: Expression) -> Expression:
-    """x + y."""
+    """Return x + y."""
     if x.value is None and y.value is None and x.op != "neg" and y.op != "neg":  # no rule below applies
         return binary("add", x, y)
     if x.value is not None and y.value is not None:
@@ -295,7 +295,7 @@ def add(x: Expression, y: Expression) -> Expression:
 
 
 def sub(x: Expression, y: Expression) -> Expression:
-    """x - y."""
+    """Return x - y."""
     if x.value is not None and y.value is not None:
         return x.graph.constant(x.value - y.value)
     if y.value == 0.0:
@@ -314,7 +314,7 @@ def sub(x: Expression, y: Expression) -> Expression:
 
 
 def mul(x: Expression, y: Expression) -> Expression:
-    """x * y; a factor that is the constant zero gives zero, whatever the other one is."""
+    """Return x * y; a constant factor of zero gives zero, whatever the other factor is."""
     if x.value is None and y.value is None and x.op != "neg" and y.op != "neg":  # no rule below applies
         return binary("mul", x, y)
     if x.value is not None and y.value is not None:
@@ -337,7 +337,7 @@ def mul(x: Expression, y: Expression) -> Expression:
 
 
 def div(x: Expression, y: Expression) -> Expression:
-    """x / y."""
+    """Return x / y."""
     if x.value is not None and y.value is not None and y.value != 0.0:
         return x.graph.constant(x.value / y.value)
     if x.value == 0.0:
@@ -352,7 +352,7 @@ def div(x: Expression, y: Expression) -> Expression:
 
 
 def neg(x: Expression) -> Expression:
-    """-x."""
+    """Return -x."""
     if x.value is not None:
         return x.graph.constant(-x.value)
     if x.op == "neg":
@@ -361,12 +361,12 @@ def neg(x: Expression) -> Expression:
 
 
 def fma(x: Expression, y: Expression, z: Expression) -> Expression:
-    """x * y + z with one rounding, on request: for code whose accuracy rests on it."""
+    """Return x * y + z with one rounding, on request: for code whose accuracy depends on it."""
     return x.graph.node("fma", (x, y, z))
 
 
 def select(mask: Expression, x: Expression, y: Expression) -> Expression:
-    """x where the mask holds, else y."""
+    """Return x where the mask is true, else y."""
     return x if x is y else mask.graph.node("select", (mask, x, y))
 
 
@@ -377,7 +377,7 @@ def loop(
     skip: Expression | None = None,
     newton: bool = True,
 ) -> list[Expression]:
-    """The state after iterating `step(state) -> (next state, done)`; see Loop. Raises ValueError for loops in loops."""
+    """Return the state after iterating `step(state) -> (next state, done)`; see Loop. Raises ValueError if nested."""
     graph = initial[0].graph
     record = Loop(len(graph.loops), limit, tuple(initial), skip=skip, newton=newton)
     graph.loops.append(record)

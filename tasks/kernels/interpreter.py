@@ -29,7 +29,7 @@ def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def two_product(a: Array, b: Array) -> tuple[Array, Array]:
-    """Product and its rounding error, exactly while nothing overflows. Dekker 1971."""
+    """Return a product and its rounding error, exact while nothing overflows. Dekker 1971."""
     p = a * b
     ca, cb = _SPLITTER * a, _SPLITTER * b
     ah, bh = ca - (ca - a), cb - (cb - b)
@@ -38,7 +38,7 @@ def two_product(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def fused(a: Array, b: Array, c: Array) -> Array:
-    """a * b + c with one rounding. Boldo and Melquiond 2008, via rounding to odd.
+    """Return a * b + c with one rounding. Boldo and Melquiond 2008, via rounding to odd.
 
     Where their proof does not reach, near overflow and underflow, rational numbers give the answer, one by one.
     """
@@ -76,7 +76,7 @@ def _rational_fused(a: float, b: float, c: float) -> float:
 
 
 def power_of_two(n: Array) -> Array:
-    """2^n for whole n in [-1022, 1023]: the exponent put where IEEE 754 has it."""
+    """Return 2^n for an integer n in [-1022, 1023]: the exponent is written into its IEEE 754 field."""
     return (np.asarray(n + BIASED).view(np.int64) << 52).view(np.float64)
 
 
@@ -208,7 +208,7 @@ IDENTITY = {"max": -np.inf, "min": np.inf, "sum": 0.0}
 
 
 def combine(how: str, a: Array, b: Array) -> Array:
-    """One step of a reduction; NaN stays."""
+    """Return the result of one step of a reduction; NaN stays."""
     if how == "sum":
         return a + b
     better = b > a if how == "max" else b < a

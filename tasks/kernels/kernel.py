@@ -164,7 +164,7 @@ class Kernel:
         return self
 
     def shapes(self, cases: int, samples: int) -> dict[Key, Shape]:
-        """Shapes of all outputs: (cases, size, padded samples), reduced ones (cases, size)."""
+        """Return the shapes of all outputs: (cases, size, padded samples), reduced ones (cases, size)."""
         width = padded(samples)
         return {
             name: (cases, len(nodes)) if name in self.program.reductions else (cases, len(nodes), width)
@@ -172,7 +172,7 @@ class Kernel:
         }
 
     def allocate(self, cases: int, samples: int) -> dict[Key, np.ndarray]:
-        """Arrays for all outputs, constants in their places and else uninitialised."""
+        """Return arrays for all outputs, constants written and all else uninitialised."""
         arrays = self.reserve(cases, samples)
         for name, rows in arrays.items():
             for k, value in self.program.constants(name, single=self.single).items():
@@ -332,7 +332,7 @@ def common_batch(shapes: Mapping[str, Batch]) -> Batch:
 
 
 def rows(values: np.ndarray, batch: Batch) -> np.ndarray:
-    """(*batch, size) as (size, padded samples): the last sample fills the last group of lanes."""
+    """Return (*batch, size) as (size, padded samples): the last sample fills up the last group of lanes."""
     flat = np.broadcast_to(values, (*batch, values.shape[-1])).reshape(math.prod(batch), values.shape[-1]).T
     fill = np.repeat(flat[:, -1:], padded(flat.shape[1]) - flat.shape[1], axis=1)
     return np.ascontiguousarray(np.concatenate([flat, fill], axis=1))

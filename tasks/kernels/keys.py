@@ -58,12 +58,12 @@ Values = dict[Any, NDArray[np.float64]]
 
 
 def indexed(number: int, items: Mapping[str, T]) -> dict[Any, T]:
-    """Index named items by a number, that of a limb for example: keys become `Indexed(name, number)`."""
+    """Index named items by a number, for example that of a limb: keys become `Indexed(name, number)`."""
     return {Indexed(name, number): item for name, item in items.items()}
 
 
 def arguments(arrays: Mapping[Key, T]) -> dict[str, T | dict[int, T]]:
-    """Arrays as keyword arguments: those with an index as one mapping from index to array for each name."""
+    """Return the arrays as keyword arguments; names with an index become one mapping from index to array each."""
     result: dict[str, T | dict[int, T]] = {}
     several: dict[str, dict[int, T]] = {}
     for key, array in arrays.items():
@@ -82,17 +82,17 @@ SHARING = 128
 
 
 def padded(samples: int) -> int:
-    """Samples rounded up to whole groups of lanes."""
+    """Return the number of samples rounded up to whole groups of lanes."""
     return -(-samples // LANES) * LANES
 
 
 def spaced(width: int) -> int:
-    """Numbers from the start of a row to that of the next."""
+    """Return the count of numbers from the start of a row to that of the next."""
     return width + LANES if width % SHARING == 0 else width
 
 
 def empty_rows(shape: tuple[int, ...], empty: Callable[[tuple[int, ...]], np.ndarray] = np.empty) -> np.ndarray:
-    """An uninitialised array whose rows do not start a multiple of 1 KiB apart: such share few lines of a cache."""
+    """Return an uninitialised array with row starts not multiples of 1 KiB apart: such rows share few cache lines."""
     *outer, width = shape
     return empty((*outer, spaced(width)))[..., :width]
 
@@ -106,7 +106,7 @@ otherwise, and looking up where hundreds of pages are took up to a third of the 
 
 
 def empty_together(shapes: Iterable[tuple[int, ...]]) -> Iterator[np.ndarray]:
-    """Uninitialised arrays as `empty_rows` gives them, in one piece of memory; in huge pages where Linux has them."""
+    """Yield uninitialised arrays like `empty_rows`, in one piece of memory; in huge pages if Linux has them."""
     shapes = list(shapes)
     sizes = [8 * math.prod((*outer, spaced(width))) for *outer, width in shapes]
     if sum(sizes) < SCATTERED or not hasattr(mmap, "MADV_HUGEPAGE"):

@@ -109,7 +109,7 @@ call, and does not count.
 
 @functools.cache
 def _machine() -> Any:
-    """The machine code. Threads that ask at once may each get one of their own, which lives as long as they call it."""
+    """Return the machine code. Threads that ask at once may each get a copy, which lives while they call it."""
     whole, place = ctypes.c_int64, ctypes.c_void_p
     signature = ctypes.CFUNCTYPE(whole, whole, whole, *(place,) * 5, whole, place, place, place)
     return machine_code(TEXT, signature)
@@ -137,7 +137,7 @@ class Round:
 
     @classmethod
     def of(cls, functions: Sequence[int], sizes: ArrayLike, counts: Sequence[int], moves: ArrayLike) -> Round:
-        """`counts`: arrays of each call; `moves`: bytes, of each array of all calls; `sizes` broadcast to all calls."""
+        """Return a round. `counts`: arrays per call; `moves`: bytes per array of all calls; `sizes` is broadcast."""
         each = np.ascontiguousarray(np.broadcast_to(np.asarray(sizes, dtype=np.int64), (len(functions), 5)))
         starts = np.cumsum([0, *counts])[:-1].astype(np.int64)
         return cls(np.array(functions, dtype=np.int64), each, starts, *_moving(moves))
@@ -148,7 +148,7 @@ class Round:
         return replace(self, moving=moving, by=by)
 
     def run(self, rounds: int, pointers: NDArray[np.int64], strides: NDArray[np.int64], stop: int = 0) -> int:
-        """So many rounds; `pointers`: where arrays of all calls begin, moved on meanwhile; `strides` (array, 2).
+        """Run `rounds` rounds; `pointers`: starts of the arrays of all calls, moved on meanwhile; `strides` (array, 2).
 
         stop: address of LANES numbers, zeros for as long as rounds go on. Returns the number of rounds before.
         """
@@ -177,7 +177,7 @@ class Slot:
     first: int = 0
 
     def rows(self, part: slice) -> Slot:
-        """Some of the rows."""
+        """Return some of the rows."""
         return Slot(self.number, part.stop - part.start, self.first + part.start)
 
 
@@ -355,7 +355,7 @@ class _Placed:
 
 
 def empty(slots: Slots, samples: int) -> dict[Key, np.ndarray]:
-    """Uninitialised arrays for wide outputs, by their keys."""
+    """Return uninitialised arrays for wide outputs, by their keys."""
     return {key: empty_rows((slot.size, samples)) for key, slot in slots.items()}
 
 
@@ -424,7 +424,7 @@ def _split(program: Program) -> tuple[Program, Program]:
 def _renumbered(
     program: Program, kept: Iterable[int], inputs: Mapping[int, Node]
 ) -> tuple[dict[int, int], tuple[Node, ...]]:
-    """Some nodes of a program, with `inputs` in the place of others, and their numbers by the old ones."""
+    """Return some nodes of a program, with `inputs` in the place of others, and their new numbers by the old ones."""
     number = {i: k for k, i in enumerate(sorted(kept))}
     nodes = [program.nodes[i] for i in number]
     return number, tuple(
@@ -456,7 +456,7 @@ class BoundKernel:
             self._prepared = np.ascontiguousarray(_grouped(values))
 
     def __call__(self, inputs: Arrays, samples: int) -> Arrays:
-        """Outputs (1, size, padded samples) for sample inputs, as `Kernel` gives them."""
+        """Return the outputs (1, size, padded samples) for sample inputs, as `Kernel` gives them."""
         if self._prepared is None:
             return kernel(self.program)({**self.case, **inputs}, samples)
         run = kernel(split(self.program)[1])
@@ -490,7 +490,7 @@ class BoundKernel:
 
 
 def _grouped(values: np.ndarray) -> np.ndarray:
-    """(1, size, samples) seen as (groups of lanes, size, LANES), without a copy.
+    """Return (1, size, samples) viewed as (groups of lanes, size, LANES), without a copy.
 
     Laid out like this, what a group reads lies side by side: thousands of numbers of a case, each in a row of its own,
     would be in as many pages of the memory.

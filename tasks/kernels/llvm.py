@@ -78,7 +78,7 @@ def widens(program: Program) -> bool:
 def compile_program(
     program: Program, *, single: bool = False, wide: bool = False, keep: bool = True, few: bool = False
 ) -> Machine:  # fmt: skip
-    """Machine code of a program for this processor, samples in double or in single precision; `few`: of them."""
+    """Return a program's machine code for this processor, samples in double or single precision; `few`: of them."""
     return compile_text(source(program, single=single, wide=wide), _SIGNATURE, keep=keep, few=few)
 
 
@@ -131,7 +131,7 @@ def level(text: str, *, few: bool = False) -> int:
 def compile_text(
     text: str, signature: Callable[[int], Any], *, keep: bool = True, name: str = "kernel", few: bool = False
 ) -> Machine:  # fmt: skip
-    """Machine code of a function of a text, for this processor; `few`: for so few samples that it should be quick.
+    """Compile a function of a text to machine code for this processor; `few`: for few samples, so that it is quick.
 
     It is taken from the disk where another process has kept it, and kept there otherwise, unless `keep` is false.
     """

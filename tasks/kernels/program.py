@@ -109,7 +109,7 @@ class Program:
         return Counter(self.nodes[i].op for k in regions for i in self.regions[k])
 
     def constants(self, output: Key, *, single: bool = False) -> dict[int, float]:
-        """Components of an output that are constant, as samples have them; none of one that is reduced."""
+        """Return the components of an output that are constant over samples; none of a reduced one."""
         if output in self.reductions:
             return {}
         _, places = self.outputs[output]
@@ -312,7 +312,7 @@ class _Ordering:
         return Program(name, dict(case), dict(sample), outputs, dict(reductions), tuple(nodes), ordered, loops)
 
     def _placed(self, forms: Mapping[int, tuple[str, tuple[Expression, ...]]], live: Sequence[int]) -> dict[int, int]:
-        """Region of each remaining node: nodes used only in the body of a rare loop are computed there.
+        """Return the region of each remaining node: nodes used only in the body of a rare loop are computed there.
 
         Which products are fused is decided before, so that no bit depends on it.
         """
@@ -347,7 +347,7 @@ class Runner(Protocol):
     """Callable that runs a program on arrays, as a `tasks.kernels.kernel.Kernel` does."""
 
     def __call__(self, inputs: Arrays, samples: int, out: Arrays | None = None, *, filled: bool = False) -> Arrays:
-        """Outputs for all cases and samples, in `out` where that is given; `filled`: but for what is constant there."""
+        """Compute outputs for all cases and samples, in `out` if given; `filled`: all but those constant there."""
 
 
 Kernels = Callable[[Program], Runner]

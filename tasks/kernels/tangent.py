@@ -27,12 +27,12 @@ STEPS = frozenset(("rint", "floor", "power_of_two", "exponent", *MASKS))
 
 
 def _root_with_kink(node: Expression, x: Expression, dx: Scalar) -> Scalar:
-    """Zero at a root of zero, which has no derivative, as of the size of a force that is not there."""
+    """Return zero at a root of zero, which has no derivative, as for the size of a force that is absent."""
     return select(node > 0.0, node.graph.lift(dx * 0.5 / node), node.graph.lift(0.0))
 
 
 def _size_with_kink(node: Expression, x: Expression, dx: Scalar) -> Scalar:
-    """Zero at zero, between its two slopes; in an odd function the slope that it has there."""
+    """Return zero at zero, between its two slopes; in an odd function the slope that it has there."""
     lift = node.graph.lift
     if node.data == ODD:
         return _RULES["abs"](node, x, dx)
@@ -86,7 +86,7 @@ a root or size of zero; zero there; or the slope on the side that the direction 
 
 
 def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], kind: str = "smooth") -> list[Scalar]:
-    """Derivatives of traced `values` where the nodes in `seeds` change at the given rates and inputs do not.
+    """Return the derivatives of traced `values` if the nodes in `seeds` change at the given rates and inputs do not.
 
     kind: a key of KINDS, which says what counts at a kink.
 

@@ -31,7 +31,7 @@ def where(mask: Expression, x: Scalar, y: Scalar) -> Expression: ...
 @overload
 def where(mask: Mask, x: Scalar, y: Scalar) -> Scalar: ...
 def where(mask: Mask, x: Scalar, y: Scalar) -> Scalar:
-    """x where the mask holds, else y."""
+    """Return x where the mask is true, else y."""
     if isinstance(mask, Expression):
         return expression.select(mask, mask.graph.lift(x), mask.graph.lift(y))
     return x if mask else y
@@ -67,32 +67,32 @@ def total(values: Scalars) -> Scalar:
 
 
 def sqrt(x: Scalar) -> Scalar:
-    """Square root, NaN below zero."""
+    """Return the square root, NaN for negative numbers."""
     if isinstance(x, Expression):
         return x.sqrt()
     return math.sqrt(x) if x >= 0 else math.nan
 
 
 def reciprocal(x: Scalar) -> Scalar:
-    """1 / x, infinite at zero."""
+    """Return 1 / x, infinite at zero."""
     if isinstance(x, Expression) or x != 0.0:
         return 1.0 / x
     return math.copysign(math.inf, x)
 
 
 def dot(a: Array, b: Array) -> Scalar:
-    """Scalar product."""
+    """Return the scalar product."""
     product: Any = a @ b
     return product
 
 
 def cross(a: Array, b: Array) -> np.ndarray:
-    """Vector product."""
+    """Return the vector product."""
     return array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
 def plus_cross(start: Array, a: Array, b: Array) -> np.ndarray:
-    """The vector `start` plus the vector product, with two fused operations for each element."""
+    """Return `start` plus the vector product, with two fused operations for each element."""
     return array([start[i] + a[j] * b[k] - a[k] * b[j] for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1))])
 
 
@@ -102,12 +102,12 @@ def from_columns(columns: Sequence[Array] | Sequence[Scalars], rows: int) -> np.
 
 
 def trace_of_product(a: Array, b: Array) -> Scalar:
-    """tr(a b^T), without the elements of the product beside its diagonal."""
+    """Return tr(a b^T), without computing the off-diagonal elements of the product."""
     return np.sum(a * b)
 
 
 def rotation(axis: Sequence[float], cos: Scalar, sin: Scalar) -> np.ndarray:
-    """Rotation about a coordinate axis given with sign, e.g. (0, -1, 0)."""
+    """Return the rotation about a signed coordinate axis, e.g. (0, -1, 0)."""
     k = int(np.flatnonzero(axis)[0])
     i, j = (k + 1) % 3, (k + 2) % 3
     signed = sin * float(axis[k])
@@ -129,7 +129,7 @@ def turned(cos: Scalar, sin: Scalar, angle: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def inverse(a: Array) -> np.ndarray:
-    """Inverse of a square matrix by cofactors up to size 4, above by Householder reflections; no pivoting on data.
+    """Return a square matrix's inverse by cofactors up to size 4, else by Householder reflections; no pivoting on data.
 
     Infinities or NaN where the matrix is singular.
     """
@@ -141,7 +141,7 @@ def inverse(a: Array) -> np.ndarray:
 
 
 def adjugate(a: Array) -> tuple[np.ndarray, Scalar]:
-    """Adjugate and determinant of a matrix of size 1 to 4, so that inverse = adjugate / determinant."""
+    """Return the adjugate and determinant of a matrix of size 1 to 4, so that inverse = adjugate / determinant."""
     n = len(a)
     if n == 1:
         return array([[1.0]]), a[0][0]
@@ -174,7 +174,7 @@ def _minor(a: Array, rows: tuple[int, ...], columns: tuple[int, ...]) -> Scalar:
 
 
 def determinant(a: Array) -> Scalar:
-    """Determinant of a square matrix, by the way of `inverse`, with which it shares its operations when traced."""
+    """Return a square matrix's determinant by the method of `inverse`, and share its operations when traced."""
     if len(a) <= 4:
         return adjugate(a)[1]
     sign = -1.0 if len(a) % 2 == 0 else 1.0  # each of the n - 1 reflections changes it
@@ -182,7 +182,7 @@ def determinant(a: Array) -> Scalar:
 
 
 def pseudo_inverse(a: Array) -> np.ndarray:
-    """Left inverse (n, m) of a matrix (m, n), m >= n, by Householder reflections, for any m as accurate as `inverse`.
+    """Return the left inverse (n, m) of a matrix (m, n), m >= n, by Householder reflections, as accurate as `inverse`.
 
     Infinities or NaN where the matrix lacks rank.
     """
@@ -191,7 +191,7 @@ def pseudo_inverse(a: Array) -> np.ndarray:
 
 
 def squared_box(matrix: Array) -> Scalar:
-    """Square of the volume of a box whose sides are as long as the columns of a matrix."""
+    """Return the square of the volume of a box whose sides are as long as the columns of a matrix."""
     box: Scalar = 1.0
     for column in matrix.T:
         box = box * sum(x * x for x in column)
@@ -199,7 +199,7 @@ def squared_box(matrix: Array) -> Scalar:
 
 
 def volume(a: Array) -> Scalar:
-    """Volume that the columns of a matrix (m, n), m >= n, span, by the way of `pseudo_inverse`."""
+    """Return the volume that the columns of a matrix (m, n), m >= n, span, by the method of `pseudo_inverse`."""
     return abs(_diagonal_product(_reflected(array(a))[0]))
 
 
@@ -211,7 +211,7 @@ def _diagonal_product(a: np.ndarray) -> Scalar:
 
 
 def _reflected(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """R and Q^T of Householder's factorisation; entries below the diagonal of R are rounding errors."""
+    """Return R and Q^T of Householder's factorisation; entries below the diagonal of R are rounding errors."""
     m, n = a.shape
     r, qt = np.array(a, dtype=object), np.array(np.eye(m), dtype=object)
     for k in range(min(m - 1, n)):
@@ -237,7 +237,7 @@ def _inverse_by_reflections(a: np.ndarray) -> np.ndarray:
 
 
 def singular_values(a: Array, sweeps: int = 6) -> list[Scalar]:
-    """Singular values of a matrix (m, n), m >= n, in no order, by one-sided Jacobi rotations."""
+    """Return the singular values of a matrix (m, n), m >= n, in no order, by one-sided Jacobi rotations."""
     columns = [array(column) for column in np.asarray(a, dtype=object).T]
     for _ in range(sweeps):
         for p in range(len(columns)):
@@ -247,7 +247,7 @@ def singular_values(a: Array, sweeps: int = 6) -> list[Scalar]:
 
 
 def _rotated(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two columns turned in their plane until they are perpendicular. Golub and Van Loan, section 8.6.3."""
+    """Return two columns rotated in their plane until they are perpendicular. Golub and Van Loan, section 8.6.3."""
     overlap = x @ y
     skewed = where(abs(overlap) <= 0.0, 1.0, overlap)
     zeta = (y @ y - x @ x) / (2.0 * skewed)
@@ -265,7 +265,7 @@ def iterate(
     skip: Mask = False,
     newton: bool = True,
 ) -> Sequence[Scalar]:
-    """The state after repeating `step(state) -> (next state, done)` until done, or `limit` times; not at all on `skip`.
+    """Repeat `step(state) -> (next state, done)` until done, or `limit` times; not at all if `skip`. Return the state.
 
     A traced `skip` spares the loop where all samples of a vector have nothing to do in it. `newton`: see
     `tasks.kernels.expression.Loop`; derivatives alone ask for it.
@@ -314,7 +314,7 @@ _TAN_EIGHTH = math.sqrt(2.0) - 1.0
 
 
 def sincos(x: Scalar) -> tuple[Scalar, Scalar]:
-    """Sine and cosine of an angle [rad]."""
+    """Return the sine and cosine of an angle [rad]."""
     if not isinstance(x, Expression):
         return math.sin(x), math.cos(x)
     lift = x.graph.lift
@@ -334,7 +334,7 @@ def sincos(x: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def _horner(coefficients: tuple[float, ...], z: Expression) -> Expression:
-    """Polynomial with the lowest power first."""
+    """Return the value of a polynomial, with the lowest power first."""
     result: Scalar = coefficients[-1]
     for coefficient in coefficients[-2::-1]:
         result = result * z + coefficient
@@ -366,7 +366,7 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 
 
 def exp(x: Scalar) -> Scalar:
-    """Exponential; 0 below -745.2, infinite above 709.8."""
+    """Return the exponential; 0 below -745.2, infinite above 709.8."""
     if not isinstance(x, Expression):
         return math.inf if x > math.log(_LARGEST) else math.exp(x)
     if x.value == 0.0:
@@ -376,7 +376,7 @@ def exp(x: Scalar) -> Scalar:
 
 
 def expm1(x: Scalar) -> Scalar:
-    """exp(x) - 1, as accurate near zero; infinite above 709.4."""
+    """Return exp(x) - 1, accurate near zero too; infinite above 709.4."""
     if not isinstance(x, Expression):
         return math.inf if x > math.log(_LARGEST) else math.expm1(x)
     more, first, second = _exponential(x)
@@ -384,7 +384,7 @@ def expm1(x: Scalar) -> Scalar:
 
 
 def _exponential(x: Expression) -> tuple[Expression, Expression, Expression]:
-    """`more`, `first`, `second` with exp(x) = (1 + more) * first * second; one power of two alone might not exist."""
+    """Return `more`, `first`, `second`, exp(x) = (1 + more) * first * second; one power of two alone may not exist."""
     x = where(x > _OVERFLOW, _OVERFLOW, where(x < _UNDERFLOW, _UNDERFLOW, x))
     turns = (x * (1.0 / math.log(2.0))).rint()
     high, low = fma(-turns, x.graph.lift(_LN2), x), turns * _LN2_TAIL
@@ -397,7 +397,7 @@ def _exponential(x: Expression) -> tuple[Expression, Expression, Expression]:
 
 
 def log(x: Scalar) -> Scalar:
-    """Natural logarithm; minus infinity at zero, NaN below."""
+    """Return the natural logarithm; minus infinity at zero, NaN for negative numbers."""
     if not isinstance(x, Expression):
         return math.log(x) if x > 0.0 else -math.inf if x == 0.0 else math.nan
     small = x < _SMALL  # some have no exponent of their own, and a factor may have none
@@ -415,7 +415,7 @@ def log(x: Scalar) -> Scalar:
 
 
 def power(x: Scalar, y: Scalar) -> Scalar:
-    """x^y for x >= 0 and y > 0, within 2 + 3 |y log(x)| units in the last place; a product for constant y = 1 or 2."""
+    """Return x^y for x >= 0, y > 0, within 2 + 3 |y log(x)| units in the last place; a product for y = 1 or 2."""
     if not isinstance(y, Expression) and y in (1.0, 2.0):
         return x if y == 1.0 else x * x
     if not isinstance(x, Expression):
@@ -426,7 +426,7 @@ def power(x: Scalar, y: Scalar) -> Scalar:
 
 
 def tanh(x: Scalar) -> Scalar:
-    """Hyperbolic tangent."""
+    """Return the hyperbolic tangent."""
     if not isinstance(x, Expression):
         return math.tanh(x)
     less = expm1(size_in_odd(x) * -2.0)

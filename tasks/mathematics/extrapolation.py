@@ -42,7 +42,7 @@ class Extrapolated:
 
     @classmethod
     def of(cls, quotients: Array, order: int) -> Extrapolated:
-        """From difference quotients (scale, ...), the largest distance first, with errors in powers of h^order."""
+        """Extrapolate difference quotients (scale, ...), largest distance first, with errors in powers of h^order."""
         with np.errstate(invalid="ignore"):
             best, row = quotients[-1], quotients
             error = _errors(quotients[-1] - quotients[-2])
@@ -71,7 +71,7 @@ class Slopes:
 
     @classmethod
     def of(cls, middle: Array, ends: Array, lengths: Array | float, outside: Array | None = None) -> Slopes:
-        """From values at a point, and at OFFSETS times `lengths` from it (point, ...).
+        """Estimate from values at a point, and at OFFSETS times `lengths` from it (point, ...).
 
         outside (point, ...): true where a point is beyond a bound; where the nearest is, the other side counts alone.
         """

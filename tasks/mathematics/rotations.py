@@ -22,7 +22,7 @@ class Turning(NamedTuple):
 
 
 def roll_pitch_yaw(angles: ArrayLike, rates: ArrayLike = 0.0, accelerations: ArrayLike = 0.0) -> Turning:
-    """A turn by roll, pitch and yaw about the fixed axes x, y, z, in this order: R = Rz(yaw) Ry(pitch) Rx(roll).
+    """Return a rotation by roll, pitch and yaw about fixed axes x, y, z, in this order: R = Rz(yaw) Ry(pitch) Rx(roll).
 
     angles (*batch, 3) as (roll, pitch, yaw) [rad], their first and second derivatives of the same shape or zero. The
     angles of the hexapod paper, phi, theta, psi of Eqs. (4) and (28), are taken in this order.
@@ -50,7 +50,7 @@ def from_sines(sin: Array, cos: Array, rates: Array, accelerations: Array) -> Tu
 
 
 def rotation_matrix(q: np.ndarray) -> np.ndarray:
-    """Rotations (3, 3, samples) of quaternions of any length but zero; orthonormal to rounding."""
+    """Return the rotations (3, 3, samples) of quaternions of any non-zero length; orthonormal to rounding."""
     w, x, y, z = q / np.linalg.norm(q, axis=0)
     return np.array(
         [
@@ -62,7 +62,7 @@ def rotation_matrix(q: np.ndarray) -> np.ndarray:
 
 
 def of_rotation(rows: np.ndarray) -> np.ndarray:
-    """Quaternions (4, samples) of rotations (9, samples), row by row; NaN for matrices that are not finite."""
+    """Return quaternions (4, samples) of rotations (9, samples), row by row; NaN for matrices that are not finite."""
     from scipy.spatial.transform import Rotation  # takes as long to import as a small sweep to compute
 
     finite = np.isfinite(rows).all(axis=0)
@@ -72,6 +72,6 @@ def of_rotation(rows: np.ndarray) -> np.ndarray:
 
 
 def rate(q: np.ndarray, omega: np.ndarray) -> np.ndarray:
-    """Time derivatives (4, samples) for angular velocities (3, samples) in world axes."""
+    """Return the time derivatives (4, samples) of quaternions for angular velocities (3, samples) in world axes."""
     w, v = q[0], q[1:]
     return 0.5 * np.concatenate([-(omega * v).sum(axis=0)[None], omega * w + np.cross(omega, v, axis=0)])

@@ -18,7 +18,7 @@ from tasks.kernels.expression import Array
 
 
 def generator(seed: int, place: tuple[int, ...]) -> np.random.Generator:
-    """Random numbers of the case at this place of a sweep: of a design and trajectory, or with a friction set."""
+    """Return the random generator of the case at this place of a sweep: design, trajectory[, friction set]."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=place))
 
 
@@ -38,7 +38,7 @@ def settings(values: Mapping[str, float], step: float = 0.0) -> dict[str, float]
 
 
 def positions(values: Settings, step: float, clean: Array, random: np.random.Generator) -> dict[str, np.ndarray]:
-    """POSITIONS (time, actuator) of clean positions [rad or m]; values as `settings` gives them."""
+    """Return POSITIONS (time, actuator) from true positions [rad or m]; values as `settings` gives them."""
     arrays = {name: np.asarray(value) for name, value in values.items()}
     noise = random.normal(size=clean.shape) * arrays["position_noise"]
     noisy = jittered(values, step, clean, random) + noise
@@ -51,7 +51,7 @@ def positions(values: Settings, step: float, clean: Array, random: np.random.Gen
 def forces(
     values: Settings, step: float, clean: Array, position: Array, random: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """FORCES (time, actuator) of clean forces [N m or N] at clean positions; values as `settings` gives them."""
+    """Return FORCES (time, actuator) from true forces [N m or N] at true positions; values as `settings` gives them."""
     arrays = {name: np.asarray(value) for name, value in values.items()}
     real = clean + arrays["ripple"] * np.sin(position * arrays["ripple_number"]) + arrays["force_offset"]
     times = np.arange(len(clean))[:, None] * step
@@ -68,7 +68,7 @@ def forces(
 
 
 def rate(values: Array, step: float) -> np.ndarray:
-    """Derivative along time by central differences of order six, of lower order at the ends.
+    """Return the derivative along time by central differences of order six, of lower order at the ends.
 
     Differences of order two are off by a thousandth where a turn of the fastest harmonic has 80 samples: more than the
     standard deviations of parameters.
@@ -96,7 +96,7 @@ def stepped(values: Array, step: ArrayLike) -> np.ndarray:
 
 
 def delayed(values: Array, delay: ArrayLike, step: float) -> np.ndarray:
-    """The signal `delay` seconds ago, linear between samples; at the start its first value. One for all, or each."""
+    """Return the signal `delay` seconds ago (one for all, or each), linear between samples; before, its first value."""
     values, delay = np.asarray(values), np.asarray(delay, dtype=float)
     if not delay.any():
         return values
@@ -107,7 +107,7 @@ def delayed(values: Array, delay: ArrayLike, step: float) -> np.ndarray:
 
 
 def coloured(white: Array, time: ArrayLike, step: float) -> np.ndarray:
-    """Noise of the same variance whose correlation falls to 1/e within `time`: a first-order process, stationary.
+    """Return noise of equal variance, with correlation falling to 1/e within `time`: first-order, stationary.
 
     One time for all channels, or one each.
     """

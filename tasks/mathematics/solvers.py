@@ -32,7 +32,7 @@ class Factors:
 
     @classmethod
     def of(cls, matrix: Array) -> Factors:
-        """Factors of a symmetric matrix, of which only the lower triangle is looked at."""
+        """Factorise a symmetric matrix, of which only the lower triangle is read."""
         n = len(matrix)
         lower = np.array(np.eye(n), dtype=object)
         pivots: list[Scalar] = []
@@ -50,7 +50,7 @@ class Factors:
         return cls(lower, pivots, inverse)
 
     def forward(self, b: Iterable[Scalar]) -> list[Scalar]:
-        """L^-1 b."""
+        """Return L^-1 b."""
         result: list[Scalar] = []
         for i, value in enumerate(b):
             for k in range(i):
@@ -67,12 +67,12 @@ class Factors:
         return array(result)
 
     def quadratic(self, b: Iterable[Scalar]) -> Scalar:
-        """B^T times the inverse of the matrix times b."""
+        """Return b^T times the inverse of the matrix times b."""
         return sum((x * x * y for x, y in zip(self.forward(b), self.inverse_pivots, strict=True)), start=0.0)
 
 
 def least_maximum(offsets: Array, slopes: Array) -> list[Scalar]:
-    """s (unknown,) with the least maximum of |offsets + slopes s|; offsets (row,), slopes (row, unknown)."""
+    """Return s (unknown,) with the least maximum of |offsets + slopes s|; offsets (row,), slopes (row, unknown)."""
     rows, unknowns = slopes.shape
     best: list[Scalar] = [0.0] * unknowns
     least = _maximum(offsets, slopes, best)
@@ -97,7 +97,7 @@ def _maximum(offsets: Array, slopes: Array, s: Sequence[Scalar]) -> Scalar:
 
 
 def spanning_columns(projector: Array, count: int) -> Array:
-    """Orthonormal columns (row, count) that span the range of a projector (row, row); zero beyond its rank.
+    """Return orthonormal columns (row, count) that span the range of a projector (row, row); zero beyond its rank.
 
     The longest column of what is left is taken each time.
     """

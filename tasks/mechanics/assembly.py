@@ -33,7 +33,7 @@ NEAR = 1e-3  # determinant of J_IK relative to that of the reference pose, up to
 
 
 def actuator_forces(jacobian: Array, wrench: Array, weights: Array | None = None) -> list[Scalar]:
-    """u with J_IK^T u = wrench; where there are more actuators than freedoms, that of the least sum of weights u^2.
+    """Return u with J_IK^T u = wrench; with more actuators than freedoms, the u of the least sum of weights u^2.
 
     jacobian (actuator, freedom), wrench (freedom,), weights (actuator,) above zero, one each unless given; infinite
     ones are those of actuators that give no force. With fewer actuators than freedoms it is exact where there is such
@@ -49,19 +49,19 @@ def actuator_forces(jacobian: Array, wrench: Array, weights: Array | None = None
 
 
 def preloaded_forces(jacobian: Array, wrench: Array, weights: Array, preload: Array) -> list[Scalar]:
-    """u with J_IK^T u = wrench and the least sum of weights (u - preload)^2; arguments as in `actuator_forces`."""
+    """Return u with J_IK^T u = wrench and least sum of weights (u - preload)^2; arguments as in `actuator_forces`."""
     j, wished = array(jacobian), array(preload)
     return list(wished + array(actuator_forces(j, array(wrench) - j.T @ wished, weights)))
 
 
 def acting_rows(jacobian: Array, weights: Array) -> Array:
-    """J_IK with rows of zeros for actuators that give no force, whose weights are infinite."""
+    """Return J_IK with zero rows for actuators that give no force, whose weights are infinite."""
     largest = sys.float_info.max
     return array([[where(w <= largest, x, 0.0) for x in row] for row, w in zip(jacobian, weights, strict=True)])
 
 
 def least_maximum_forces(jacobian: Array, wrench: Array, weights: Array, *, switched: bool = False) -> list[Scalar]:
-    """u with J_IK^T u = wrench and the least maximum of weights |u|, for more actuators than there are freedoms.
+    """Return u with J_IK^T u = wrench and the least maximum of weights |u|, for more actuators than freedoms.
 
     With `switched`, weights may be infinite: where one is, that actuator gives no force, and the others have less
     choice, or none.
@@ -146,7 +146,7 @@ def singularity(jacobian: Array) -> Mask:
 
 
 def _gram(jacobian: Array) -> Array:
-    """The smaller one of J J^T and J^T J."""
+    """Return the smaller one of J J^T and J^T J."""
     return jacobian @ jacobian.T if jacobian.shape[0] < jacobian.shape[1] else jacobian.T @ jacobian
 
 
@@ -163,7 +163,7 @@ def unbalanced(jacobian: Array, wrench: Array, forces: Sequence[Scalar], inertia
 
 
 def _volume(jacobian: Array) -> Scalar:
-    """Volume that the columns span, with a sign where they are as many as rows."""
+    """Return the volume that the columns span, with a sign if there are as many columns as rows."""
     j = array(jacobian)
     return determinant(j) if j.shape[0] == j.shape[1] else sqrt(abs(determinant(_gram(j))))
 
@@ -219,7 +219,7 @@ class Reference:
 
 
 def _upright(matrix: Array, turning: Sequence[bool]) -> Scalar:
-    """Product of the lengths of columns, in place of each the mean of those that turn, or of those that do not."""
+    """Return the product of column lengths, each replaced by the mean of the rotating or of the other columns."""
     result: Scalar = 1.0
     for kind in (True, False):
         columns = [k for k, turns in enumerate(turning) if turns == kind]
@@ -236,7 +236,7 @@ def _largest(values: Sequence[Scalar]) -> Scalar:
 
 
 def regularity(jacobian: Array, home: Reference) -> Scalar:
-    """Determinant of J_IK relative to that of the reference pose: 1 there, 0 at a singularity of the platform (type 2).
+    """Return det J_IK relative to the reference pose: 1 there, 0 at a singularity of the platform (type 2).
 
     Below zero beyond such a singularity. Units and size do not matter. Of more actuators than freedoms, the volume of
     the columns, which has no sign. NaN where the reference pose is singular itself.
@@ -274,7 +274,7 @@ def combined_status(
     home: Reference | None = None,
     loose: Mask = False,
 ) -> Scalar:
-    """The first limb's complaint, else that of J_IK, singular or not as at the reference pose, else of the forces.
+    """Return the first limb's failure, else J_IK's: singular, or not as at the reference pose; else the forces'.
 
     home: J_IK of the reference pose; None for a chain, which has no platform. loose: whether limbs cannot
     hold the platform, see `constraints_lost`, where that is known; it comes before the rest but for the limbs.

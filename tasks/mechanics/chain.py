@@ -64,22 +64,22 @@ class FreeTips(Tips):
         return np.zeros((0, len(self.limb.links)))
 
     def covector(self, multipliers: Scalars) -> np.ndarray:
-        """Generalised forces of the independent joints: as they come."""
+        """Return the generalised forces of the independent joints: the multipliers themselves."""
         return array(multipliers)
 
     def dropped_covector(self, multipliers: Scalars) -> np.ndarray:
-        """None."""
+        """Return zero generalised forces: a chain has no dropped rows."""
         return np.zeros(len(free_joints(self.limb, self.choice)))
 
 
 def free_joints(limb: Limb, choice: LimbChoice) -> list[int]:
-    """Independent joints of a chain that follow no other one: those in which its motion is given."""
+    """Return the independent joints of a chain that follow no other joint: its motion is given in these."""
     followers = {limb.index(entry.joint) for entry in limb.couplings}
     return [joint for joint in choice.independent if joint not in followers]
 
 
 def following(limb: Limb, choice: LimbChoice) -> np.ndarray:
-    """Independent joints over those that are given (independent, freedom): ones, and the ratios of couplings."""
+    """Return the map from given to independent joints (independent, freedom): ones, and ratios of couplings."""
     free = {joint: k for k, joint in enumerate(free_joints(limb, choice))}
     result = np.array(np.zeros((len(choice.independent), len(free))), dtype=object)
     coupled = {limb.index(entry.joint): entry for entry in limb.couplings}
@@ -101,29 +101,29 @@ class Chain(Mounted):
         return len(free_joints(self.limb, self.choice))
 
     def given(self, motion: Array) -> dict[int, Scalar]:
-        """Positions of the independent joints, followers included."""
+        """Return the positions of the independent joints, followers included."""
         return dict(zip(self.choice.independent, self.of_independent(motion[: self.freedoms]), strict=True))
 
     def of_independent(self, values: Array) -> Array:
-        """Values of the independent joints from those of the given ones, (freedom,): followers included."""
+        """Return the values of the independent joints from those of the given ones, (freedom,): followers included."""
         return following(self.limb, self.choice) @ array(values) if self.limb.couplings else array(values)
 
     def tips(self, states: Sequence[JointState], platform: Pose | None = None) -> FreeTips:
-        """The chain at these joint states."""
+        """Return the chain at these joint states."""
         at = poses(self.limb.links, states)
         return FreeTips(self.limb, self.choice, Embedding.of(self.limb, self.choice, states), at, at[BASE], np.zeros(3))
 
     def unit_rates(self, tips: Tips) -> Array:
-        """H of the embedding, over the joints that are given."""
+        """Return H of the embedding, over the given joints."""
         return tips.embedding.matrix @ tips.inverse if self.limb.couplings else tips.embedding.matrix
 
     def outward(self, covector: Array) -> list[Scalar]:
-        """Generalised forces have no axes."""
+        """Return the generalised forces unchanged; they have no axes."""
         return list(covector)
 
 
 def solve(chain: Chain, q: Array, rates: Array, accelerations: Array) -> Solved:
-    """Positions, rates and accelerations of all joints from those of the independent ones, (freedom,) each."""
+    """Return positions, rates and accelerations of all joints from those of the independent ones, (freedom,) each."""
     start = chain.tips([HOME] * len(chain.limb.links))
     states, home_branch = _positions(chain, start, chain.of_independent(q))
     solved = with_states(chain, states, q, rates, accelerations)
@@ -135,7 +135,7 @@ def solve(chain: Chain, q: Array, rates: Array, accelerations: Array) -> Solved:
 
 
 def with_states(chain: Chain, states: Sequence[JointState], q: Array, rates: Array, accelerations: Array) -> Solved:
-    """The motion of a chain whose joints `solve` has put where they are. Its status is OK, whatever came of that."""
+    """Return the motion of a chain whose joints `solve` has placed. Its status is OK, whatever `solve` found."""
     tips = chain.tips(states)
     embedding = tips.embedding
     tree = embedding.matrix @ chain.of_independent(rates)
@@ -145,7 +145,7 @@ def with_states(chain: Chain, states: Sequence[JointState], q: Array, rates: Arr
 
 
 def _turns(chain: Chain, states: Sequence[JointState], values_of_given: dict[int, Scalar]) -> Turns | None:
-    """Turns of the joints that loops move; None of a chain without any."""
+    """Return the turns of the joints that loops move; None for a chain without such joints."""
     if not counted_joints(chain.limb, chain.choice):
         return None
     start = chain.tips([HOME] * len(chain.limb.links))
@@ -155,7 +155,7 @@ def _turns(chain: Chain, states: Sequence[JointState], values_of_given: dict[int
 
 
 def at_angles(chain: Chain, angles: Array, rates: Array) -> Solved:
-    """The motion of a chain whose joints are at `angles`, all but closed, without acceleration of its freedoms."""
+    """Return the motion of a chain with joints at `angles`, almost closed, without acceleration of its freedoms."""
     states = [state_at(link, angle) for link, angle in zip(chain.limb.links, angles, strict=True)]
     start, tips = chain.tips([HOME] * len(chain.limb.links)), chain.tips(states)
     tree = tips.embedding.matrix @ chain.of_independent(rates)
@@ -164,20 +164,20 @@ def at_angles(chain: Chain, angles: Array, rates: Array) -> Solved:
 
 
 def _looped(chain: Chain) -> list[int]:
-    """Independent joints that loops contain."""
+    """Return the independent joints that loops contain."""
     inside = {joint for loop in chain.choice.loops for joint in loop.joints}
     return [joint for joint in chain.choice.independent if joint in inside]
 
 
 def loop_size(start: FreeTips) -> Scalar:
-    """A length of the loops at the reference configuration [m], above zero; 1 where all of it is at one point."""
+    """Return a length of the loops at the reference configuration [m], above zero; 1 if all of it is at one point."""
     loops = start.embedding.loops
     near = total([x for loop in loops for end in (loop.joined.a, loop.joined.b) for x in end.origin])
     return length_of(start.limb, near)
 
 
 def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState], Mask]:
-    """States of all joints, and whether they are on the branch of the reference configuration."""
+    """Return the states of all joints, and whether they are on the branch of the reference configuration."""
     links, looped, dependent = chain.limb.links, _looped(chain), dependent_joints(chain.choice)
     place = {joint: k for k, joint in enumerate(chain.choice.independent)}
     states = [state_at(link, q[place[i]]) if i in place else HOME for i, link in enumerate(links)]
@@ -238,7 +238,7 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState
 
 
 def within_turn(link: Link, value: Scalar) -> Scalar:
-    """The same position of a joint within half a turn of its reference."""
+    """Return the equivalent position of a joint within half a turn of its reference."""
     if not link.joint_kind.periodic:
         return value
     turns: Any = value * (0.5 / math.pi)  # `np.rint` calls the method of a symbol

@@ -31,7 +31,7 @@ class Direct:
     count: int
 
     def rows(self, columns: Array) -> Array:
-        """Actuator rows of (joint, ...) columns: T times them."""
+        """Return the actuator rows of (joint, ...) columns: T times them."""
         return columns[list(self.joints)]
 
     def rate_rows(self, columns: Array) -> Array:
@@ -39,7 +39,7 @@ class Direct:
         return np.zeros((len(self.joints), *columns.shape[1:]))
 
     def joint_forces(self, forces: Array) -> Array:
-        """T^T times actuator forces."""
+        """Return T^T times actuator forces."""
         result = np.array(np.zeros(self.count), dtype=object)
         result[list(self.joints)] = forces
         return array(result)
@@ -62,7 +62,7 @@ class Geared:
     change: Array
 
     def rows(self, columns: Array) -> Array:
-        """Actuator rows of (joint, ...) columns: T times them."""
+        """Return the actuator rows of (joint, ...) columns: T times them."""
         return self.matrix @ columns
 
     def rate_rows(self, columns: Array) -> Array:
@@ -70,7 +70,7 @@ class Geared:
         return self.change @ columns
 
     def joint_forces(self, forces: Array) -> Array:
-        """T^T times actuator forces."""
+        """Return T^T times actuator forces."""
         return self.matrix.T @ array(forces)
 
     def motion(self, rates: Array, accelerations: Array) -> tuple[Array, Array]:
@@ -114,7 +114,7 @@ def positions(limb: Limb, position: Positions) -> list[Scalar]:
 
 
 def _curve(limb: Limb, drive: Drive, position: Positions, rates: Scalars) -> tuple[Scalar, np.ndarray, np.ndarray]:
-    """The part of a drive's coordinate that is not proportional, its slopes over all joints, and their changes."""
+    """Return the nonlinear part of a drive's coordinate, its slopes over all joints, and their changes."""
     at = [position(joint) for joint in range(len(limb.links))]
     if any(isinstance(value, Expression) for value in at):
         return _differentiated(limb, drive, at, rates)

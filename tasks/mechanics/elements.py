@@ -42,7 +42,7 @@ class BodyState:
 
 
 def elements_wrench(elements: Iterable[ForceElement], state: BodyState) -> tuple[Array, Array]:
-    """(moment about the body's origin, force) of all elements on a body, axes of the base.
+    """Return (moment about the body's origin, force) of all elements on a body, axes of the base.
 
     Where one component is no number none is: a load that only bearings feel is told by the status of its sample too.
     """
@@ -70,7 +70,7 @@ def _components(element: AppliedWrench, state: BodyState, vector: tuple[Scalar, 
 
 
 def _pull(spring: Spring, state: BodyState, arm: Array) -> Array:
-    """Force of a spring on its body.
+    """Return the force of a spring on its body.
 
     Written as a linear spring of no rest length and what is left, so that such springs have no singularity where both
     points coincide; a damper holds against all of their velocity there, as they came along it. Others have no direction
@@ -168,7 +168,7 @@ def _vanishes(value: Scalar) -> bool:
 
 
 def applied_wrench(platform: Platform, pose: Pose, motion: SpatialMotion) -> list[Scalar]:
-    """(moment, force) of external loads on the platform, at its reference point in world axes."""
+    """Return (moment, force) of external loads on the platform, at its reference point in world axes."""
     state = BodyState(pose.rotation, pose.position, lambda: (motion.omega, motion.v))
     moment, force = elements_wrench(platform.forces, state)
     return [*moment, *force]

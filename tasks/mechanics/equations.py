@@ -55,7 +55,7 @@ class JointRows:
 
 
 def spin_terms(limb: Limb, geared: Transmission, moving: JointRows, speed: Array) -> Iterator[tuple[Array, Array]]:
-    """Mass and Coriolis matrix (freedom, freedom) of each thing that spins, so that M' - 2 C is skew-symmetric.
+    """Yield the mass and Coriolis matrix (freedom, freedom) of each rotor, so that M' - 2 C is skew-symmetric.
 
     speed (freedom,): rates of the freedoms.
     """
@@ -77,7 +77,7 @@ def spin_terms(limb: Limb, geared: Transmission, moving: JointRows, speed: Array
 def limb_share(
     mounted: Mounted, solved: Solved, moving: tuple[Pose, SpatialMotion], speed: Array, gravity: Array
 ) -> EquationShare:
-    """The share of a limb. `moving` is the platform's pose and motion, `speed` the rates of the robot's freedoms."""
+    """Return a limb's share. `moving`: pose and motion of the platform; `speed`: rates of the robot's freedoms."""
     links, rates = mounted.limb.links, mounted.unit_rates(solved.tips)  # H F, (joint, freedom)
     seeds = state_seeds(mounted, solved) | pose_seeds(*moving)
     rate_change = _tangent(rates, seeds)
@@ -124,7 +124,7 @@ def applied_force(mounted: Mounted, solved: Solved) -> Array:
 
 
 def slopes(matrix: Array, speed: Array, fixed: Iterable[Expression] = ()) -> Array:
-    """Derivatives (entry, freedom) of the entries of a matrix by the rates of the freedoms, symbols (freedom,).
+    """Return derivatives (entry, freedom) of a matrix's entries by the rates of the freedoms, symbols (freedom,).
 
     `fixed` are symbols behind which no rate is: positions that were found by iteration.
     """
@@ -134,7 +134,7 @@ def slopes(matrix: Array, speed: Array, fixed: Iterable[Expression] = ()) -> Arr
 
 
 def potential_energy(mounted: Mounted, solved: Solved, gravity: Array) -> Scalar:
-    """Potential energy of a limb's bodies [J], zero with all mass at the base's origin."""
+    """Return the potential energy of a limb's bodies [J], zero with all mass at the base's origin."""
     total: Scalar = 0.0
     for i, link in enumerate(mounted.limb.links):
         centre = mounted.base.at(solved.tips.at[i].at(link.inertia.centre))
@@ -143,17 +143,17 @@ def potential_energy(mounted: Mounted, solved: Solved, gravity: Array) -> Scalar
 
 
 def platform_energy(platform: Platform, pose: Pose, gravity: Array) -> Scalar:
-    """Potential energy of the platform [J]."""
+    """Return the potential energy of the platform [J]."""
     return -(array(gravity) @ pose.at(platform.inertia.centre)) * platform.inertia.mass
 
 
 def mass_moment(inertia: Inertia, pose: Pose) -> Array:
-    """Mass of a body, then mass times the place of its centre in the world (4,) [kg, kg m]."""
+    """Return a body's mass, then mass times the position of its centre in the world (4,) [kg, kg m]."""
     return array([inertia.mass, *(pose.at(inertia.centre) * inertia.mass)])
 
 
 def momentum(inertia: Inertia, pose: Pose, moving: SpatialMotion) -> Array:
-    """Angular momentum of a body about the origin of the world, then linear momentum (6,) [N m s, N s].
+    """Return a body's angular momentum about the world origin, then linear momentum (6,) [N m s, N s].
 
     `moving` is the motion of the body's frame in world axes.
     """
@@ -178,7 +178,7 @@ def platform_share(platform: Platform, pose: Pose, motion: SpatialMotion, gravit
 
 
 def body_terms(inertia: Inertia, jacobian: Array, rate: Array, twist: Array) -> tuple[Array, Array]:
-    """L^T M L and L^T (M L' + K L) of a body from its body-fixed Jacobian (6, freedom), its rate, and its twist.
+    """Return L^T M L and L^T (M L' + K L) of a body from its body-fixed Jacobian (6, freedom), its rate, and its twist.
 
     K is skew-symmetric and K V = -ad_V^T (M V), Eq. (105): built from the momentum M V.
     """
@@ -190,7 +190,7 @@ def body_terms(inertia: Inertia, jacobian: Array, rate: Array, twist: Array) -> 
 
 
 def _body_velocities(mounted: Mounted, states: Sequence[JointState], rates: Array) -> list[np.ndarray]:
-    """Body-fixed twists (angular, linear) of all links at their origins for joint rates."""
+    """Return the body-fixed twists (angular, linear) of all links at their origins for joint rates."""
     zero = np.zeros(3)
     moving: dict[int, tuple[Array, Array]] = {BASE: (zero, zero)}
     result = []
@@ -251,7 +251,7 @@ class ActuatorForm:
 
 
 def actuator_form(total: EquationShare) -> ActuatorForm:
-    """From the summed task-space equations of a robot with as many actuators as freedoms."""
+    """Return the actuator form of the summed task-space equations of a robot with as many actuators as freedoms."""
     forward = inverse(total.jacobian)
     rate = -(forward @ (total.jacobian_rate @ forward))
     mass = forward.T @ (total.mass @ forward)
@@ -260,10 +260,10 @@ def actuator_form(total: EquationShare) -> ActuatorForm:
 
 
 def flag(mask: Mask) -> Scalar:
-    """1 where a mask holds, else 0."""
+    """Return 1 where a mask is true, else 0."""
     return where(mask, 1.0, 0.0)
 
 
 def acceleration(total: EquationShare, speed: Array, forces: Array, load: Array) -> np.ndarray:
-    """V' from actuator forces and the load on the platform along its freedoms. Eq. (129)."""
+    """Return v' from actuator forces and the load on the platform along its freedoms. Eq. (129)."""
     return inverse(total.mass) @ (total.jacobian.T @ forces + load - total.coriolis @ speed - total.gravity)

@@ -34,7 +34,7 @@ def _differing(family: Family, limb_index: int) -> tuple[int, ...]:
 
 
 def mount_values(family: Family, values: Mapping[str, float | Array]) -> list[np.ndarray]:
-    """The `mount` input of each instance for parameters of shape (cases,): arrays (cases, numbers that differ).
+    """Return the `mount` input of each instance for parameters of shape (cases,): arrays (cases, varying numbers).
 
     A part of the cases at a time: of each a whole mechanism is assembled, several times what is wanted of it.
     """

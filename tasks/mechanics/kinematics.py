@@ -49,7 +49,7 @@ class Lead:
 
 
 def turned_to(pitch: Array, angle: Array, way: Array) -> Array:
-    """The angle of a screw, full turns included: the one nearest to its way of those that look alike."""
+    """Return the angle of a screw with full turns, the one nearest to its displacement among equivalent angles."""
     turn = 2.0 * math.pi
     return angle + np.rint((way / pitch - angle) / turn) * turn
 
@@ -62,14 +62,14 @@ LEADS: Mapping[JointKind, Lead] = {
 
 
 def lead_slope(freedom: Freedom, kind: JointKind, pitch: Scalar | None, q: Scalar | Array) -> Any:
-    """The way that a joint slides for a unit of one of its freedoms, where its variable is q if it has just one."""
+    """Return a joint's displacement for a unit of one of its freedoms; q is its variable if it has just one."""
     if freedom.turns and freedom.slides:
         return LEADS[kind].slope(pitch, q)
     return 1.0 if freedom.slides else 0.0
 
 
 def variable(kind: JointKind, pitch: Scalar | None, angle: Scalar, way: Scalar) -> Any:
-    """The variable of a joint between two bodies [rad or m], from the angle within half a turn and the way of one."""
+    """Return the variable of a joint between bodies [rad or m], from angle within half a turn and displacement."""
     return LEADS[kind].variable(pitch, angle, way) if JOINT_KINDS[kind].slides else angle
 
 
@@ -91,7 +91,7 @@ class JointState:
         return state_at(link, self.value + step)
 
     def position(self, link: Link) -> Scalar:
-        """The joint variable [rad or m]: within half a turn of the reference pose where a full turn leads back."""
+        """Return the joint variable [rad or m]: within half a turn of the reference pose if a full turn leads back."""
         return atan2(self.sin, self.cos) if link.joint_kind.periodic else self.value
 
     def packed(self, link: Link) -> list[Scalar]:
@@ -112,7 +112,7 @@ def state_at(link: Link, value: Scalar) -> JointState:
 
 
 def stepped(limb: Limb, states: Sequence[JointState], steps: Iterable[Scalar]) -> list[JointState]:
-    """The states of the joints of a tree after a step of each; joints that follow others are where these put them.
+    """Return the states of a tree's joints after a step of each; followers are placed by the joints they follow.
 
     A step of a turn is exact to first order alone, so that ratios would not last through several. What is followed is
     within half a turn of its reference.
@@ -136,7 +136,7 @@ def way(link: Link, state: JointState) -> Any:
 
 
 def slope(link: Link, state: JointState) -> Any:
-    """Way of a joint per unit of its variable."""
+    """Return the displacement of a joint per unit of its variable."""
     return LEADS[link.kind].slope(link.pitch, state.value) if link.joint_kind.slides else 0.0
 
 
@@ -195,7 +195,7 @@ def inverse_pose(pose: Pose) -> Pose:
 
 
 def joined_pose(outer: Pose, inner: Pose) -> Pose:
-    """Pose of a frame at `inner` in a body at `outer`."""
+    """Return the pose of a frame at `inner` in a body at `outer`."""
     return Pose(outer.rotation @ inner.rotation, outer.at(inner.position))
 
 
@@ -205,7 +205,7 @@ def joint_rotation(link: Link, state: JointState) -> np.ndarray:
 
 
 def poses(links: Sequence[Link], states: Sequence[JointState], root: int = BASE) -> dict[int, Pose]:
-    """Poses of the root (identity) and of all links beyond it."""
+    """Return the poses of the root (identity) and of all links beyond it."""
     result = {root: Pose(np.eye(3), ZERO, HOME if root == BASE else states[root])}
     for i, (link, state) in enumerate(zip(links, states, strict=True)):
         if link.parent not in result or i in result:
@@ -253,7 +253,7 @@ def motions(
     accelerations: Scalars | None = None,
     root: int = BASE,
 ) -> dict[int, SpatialMotion]:
-    """Motions of all links in `at` relative to the root; without `accelerations` the velocity-dependent part alone."""
+    """Return the motions of all links in `at` relative to the root; without `accelerations` the velocity part alone."""
     result = {root: REST}
     for i, link in enumerate(links):
         if i not in at or link.parent not in result or i in result:
@@ -276,7 +276,7 @@ def motions(
 def columns(
     links: Sequence[Link], at: Mapping[int, Pose], joints: Sequence[int], point: Array
 ) -> dict[int, tuple[Array, Array]]:
-    """Angular velocity, and velocity of a point, for unit rate of each joint: columns of the geometric Jacobian."""
+    """Return angular velocity and velocity of a point for unit rate of each joint: geometric Jacobian columns."""
     result = {}
     for i in joints:
         result[i] = unit_twist(links[i], at[i], point)
@@ -284,7 +284,7 @@ def columns(
 
 
 def unit_twist(link: Link, at: Pose, point: Array) -> tuple[Array, Array]:
-    """Angular velocity, and velocity of a point beyond the joint of a link, for unit rate of the joint. Eq. (148)."""
+    """Return angular velocity, and velocity of a point beyond a link's joint, for unit rate of the joint. Eq. (148)."""
     kind, axis = link.joint_kind, at.rotation @ array(link.axis)
     if not kind.turns:
         return ZERO, axis * slope(link, at.joint)
@@ -304,7 +304,7 @@ class End:
 
     @classmethod
     def of(cls, pose: Pose, frame: Frame) -> End:
-        """The end that `frame` makes on a body."""
+        """Return the end formed by `frame` on a body."""
         return cls(pose.at(frame.position), pose.rotation @ array(frame.rotation))
 
 
@@ -325,10 +325,10 @@ class ConstraintRow(Protocol):
         """Compute the closure residual of the row [m, or cosine]."""
 
     def wrench(self, a: End, b: End) -> tuple[Array, Array]:
-        """(moment, force at the joint) whose power is the row's rate."""
+        """Return (moment, force at the joint) with the row's rate as its power."""
 
     def drift(self, a: End, b: End, moving: Relative) -> Scalar:
-        """Second derivative of the residual."""
+        """Return the second derivative of the residual."""
 
 
 @dataclass(frozen=True)
@@ -346,7 +346,7 @@ class Distance:
         return array(NOTHING), array([1.0 if k == self.axis else 0.0 for k in range(3)])
 
     def drift(self, a: End, b: End, moving: Relative) -> Scalar:
-        """Difference of the accelerations of the origins."""
+        """Return the difference between the accelerations of the origins."""
         return (moving.point_a[1] - moving.point_b[1])[self.axis]
 
 
@@ -365,7 +365,7 @@ class Offset:
         return array(NOTHING), array(a.axes[:, self.axis])
 
     def drift(self, a: End, b: End, moving: Relative) -> Scalar:
-        """Acceleration of b's origin seen from the turning frame a, Coriolis part included."""
+        """Return the acceleration of b's origin seen from the turning frame a, with the Coriolis part."""
         (v_a, a_a), (v_b, a_b) = moving.point_a, moving.point_b
         return dot(a.axes[:, self.axis], a_a - a_b + 2.0 * cross(moving.a.omega, v_b - v_a))
 
@@ -381,7 +381,7 @@ class Perpendicular:
         return a.axes[:, self.of_a], b.axes[:, self.of_b]
 
     def residual(self, a: End, b: End) -> Scalar:
-        """Cosine between the axes."""
+        """Return the cosine of the angle between the axes."""
         return dot(*self._axes(a, b))
 
     def wrench(self, a: End, b: End) -> tuple[Array, Array]:
@@ -389,7 +389,7 @@ class Perpendicular:
         return cross(*self._axes(a, b)), array(NOTHING)
 
     def drift(self, a: End, b: End, moving: Relative) -> Scalar:
-        """Second derivative of the cosine."""
+        """Return the second derivative of the cosine."""
         e_a, e_b = self._axes(a, b)
         normal, omega_a, omega_b = cross(e_a, e_b), moving.a.omega, moving.b.omega
         change = cross(cross(omega_a, e_a), e_b) + cross(e_a, cross(omega_b, e_b))
@@ -405,7 +405,7 @@ class Coupled:
     pitch: Scalar
 
     def residual(self, a: End, b: End) -> Scalar:
-        """Way that the angle asks for, less the one there is [m]."""
+        """Return the displacement that the angle demands, less the actual one [m]."""
         angle, shift = angle_about(self.axis, a, b), way_along(self.axis, a, b)
         return LEADS[self.kind].way(self.pitch, variable(self.kind, self.pitch, angle, shift)) - shift
 
@@ -421,7 +421,7 @@ class Coupled:
         return axis * -self._law(a, b)[0], axis
 
     def drift(self, a: End, b: End, moving: Relative) -> Scalar:
-        """Second derivative of the residual, with the axes of both frames on one line."""
+        """Return the second derivative of the residual, with the axes of both frames on one line."""
         slope, bend = self._law(a, b)
         rate, change = turning(self.axis, a, moving.a, moving.b)
         return Offset(self.axis).drift(a, b, moving) + slope * change + bend * rate * rate
@@ -439,7 +439,7 @@ def angle_about(axis: int, a: End, b: End) -> Scalar:
 
 
 def turning(axis: int, a: End, of_a: SpatialMotion, of_b: SpatialMotion) -> tuple[Scalar, Scalar]:
-    """Rate and acceleration of the angle about an axis of frame a [rad/s, rad/s^2]."""
+    """Return rate and acceleration of the angle about an axis of frame a [rad/s, rad/s^2]."""
     along, relative = a.axes[:, axis], of_b.omega - of_a.omega
     return along @ relative, along @ (of_b.alpha - of_a.alpha) + cross(of_a.omega, along) @ relative
 
@@ -459,7 +459,7 @@ def _places(sliding: tuple[int, ...]) -> tuple[ConstraintRow, ...]:
 
 
 def _directions(turning: tuple[int, ...]) -> tuple[ConstraintRow, ...]:
-    """Rows of the axes, which turn about none, about one that both frames share, about one of each, or about all."""
+    """Return rows of the axes that turn about none, about one that both frames share, about one of each, or all."""
     if len(turning) == 3:
         return ()
     if len(turning) == 2:
@@ -471,7 +471,7 @@ def _directions(turning: tuple[int, ...]) -> tuple[ConstraintRow, ...]:
 
 
 def row_count(kind: JointKind) -> int:
-    """Number of rows of a closure before redundant ones are dropped."""
+    """Return the number of rows of a closure, redundant ones included."""
     return 6 - len(JOINT_KINDS[kind].freedoms)
 
 
@@ -533,7 +533,7 @@ class Joined:
         return self.conditions[row].wrench(self.a, self.b)
 
     def drift(self, a: SpatialMotion, b: SpatialMotion, offset_a: Array, offset_b: Array) -> list[Scalar]:
-        """Second derivative of each row for motions of the two bodies.
+        """Return the second derivative of each row for motions of the two bodies.
 
         offset_a: from body a's origin to `point`; offset_b: from body b's origin to that of frame b.
         """
@@ -550,7 +550,7 @@ class Joined:
         return variable(self.kind, self.pitch, angle, way_along(axis, self.a, self.b)) if slides else angle
 
     def motion(self, a: tuple[SpatialMotion, Array], b: tuple[SpatialMotion, Array]) -> tuple[Scalar, Scalar]:
-        """Rate and acceleration of the variable from motions and origins of the bodies; NaN where it has several."""
+        """Return rate and acceleration of the variable from motions and origins of the bodies; NaN for several ones."""
         kind = JOINT_KINDS[self.kind]
         if not kind.one_variable:
             return np.nan, np.nan

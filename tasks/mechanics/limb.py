@@ -44,7 +44,7 @@ TURNS = {"wx", "wy", "wz"}  # components of a twist
 
 
 def solve(mounted: Mounted, home: Pose, platform: Pose, motion: SpatialMotion) -> Solved:
-    """Inverse kinematics of position, velocity and acceleration. Eqs. (96), (87), (88)."""
+    """Solve the inverse kinematics of position, velocity and acceleration. Eqs. (96), (87), (88)."""
     start = mounted.tips([HOME] * len(mounted.limb.links), home)
     states, home_branch = _positions(mounted, start, home, platform)
     solved = with_states(mounted, states, platform, motion)
@@ -58,14 +58,14 @@ def solve(mounted: Mounted, home: Pose, platform: Pose, motion: SpatialMotion) -
 
 
 def with_states(mounted: Mounted, states: Sequence[JointState], platform: Pose, motion: SpatialMotion) -> Solved:
-    """The motion of a limb whose joints `solve` has put where they are. Its status is OK, whatever came of that."""
+    """Return the motion of a limb whose joints `solve` has placed. Its status is OK, whatever `solve` found."""
     tips, moving = mounted.tips(states, platform), mounted.inward(motion)
     rates = tips.rates(moving)
     return Solved(tips, states, rates, tips.accelerations(rates, moving), float(Status.OK))
 
 
 def at_angles(mounted: Mounted, angles: Array, home: Pose, platform: Pose, motion: SpatialMotion) -> Solved:
-    """The motion of a limb whose joints are at `angles`, all but closed. Its status allows for what drifts open."""
+    """Return the motion of a limb with joints at `angles`, almost closed. Its status tolerates the drift."""
     states = [state_at(link, angle) for link, angle in zip(mounted.limb.links, angles, strict=True)]
     start = mounted.tips([HOME] * len(mounted.limb.links), home)
     tips, moving = mounted.tips(states, platform), mounted.inward(motion)
@@ -98,7 +98,7 @@ def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tup
         return stepped(limb, states, (d * scale for d in step))
 
     def excess(tips: Tips) -> Scalar:
-        """Sum of residuals, which counts more where the limb is nearly singular."""
+        """Return the sum of residuals, with more weight if the limb is nearly singular."""
         tight = tips.determinant * tips.determinant < near
         return total(tips.residuals()) * where(tight, STRICTER, 1.0)
 

@@ -39,7 +39,7 @@ from tasks.mechanics.recursion import Field
 
 
 def unit_motion(name: str) -> tuple[Array, Array]:
-    """Angular velocity and velocity of the platform for one unit of a free component."""
+    """Return angular velocity and velocity of the platform for one unit of a free component."""
     unit = np.eye(6)[TWIST.index(name)]
     return unit[:3], unit[3:]
 
@@ -61,11 +61,11 @@ class Mounted:
         return replace(self, limb=replace(limb, forces=(), springs=())) if limb.forces or limb.springs else self
 
     def given(self, motion: Array) -> dict[int, Scalar]:
-        """Positions of joints of the tree that a motion vector gives: those of a chain that are independent."""
+        """Return the positions of tree joints given by a motion vector: of a chain its independent joints."""
         return {}
 
     def target(self, platform: Pose) -> Pose:
-        """Pose of the mount frame at the platform, seen from the one at the base."""
+        """Return the pose of the mount frame at the platform, relative to that at the base."""
         return joined_pose(inverse_pose(self.base), joined_pose(platform, self.platform))
 
     def tips(self, states: Sequence[JointState], platform: Pose) -> Tips:
@@ -85,7 +85,7 @@ class Mounted:
         return array(np.stack([tips.rates(self.inward(move)) for move in moves], axis=1))
 
     def outward(self, covector: Array) -> list[Scalar]:
-        """The components of a (moment, force) in limb axes that the platform's free twists see, in world axes."""
+        """Return the components of a (moment, force) in limb axes along the platform's free twists, in world axes."""
         turned = [*(self.base.rotation @ covector[:3]), *(self.base.rotation @ covector[3:])]
         return [turned[TWIST.index(name)] for name in self.mobility]
 
@@ -110,7 +110,7 @@ class JointTurns(Protocol):
         """The same with all cut joints that turn about one axis."""
 
     def position(self, joint: int) -> Scalar:
-        """Position of a counted joint with all its turns [rad]; NaN where they are not known."""
+        """Return the position of a counted joint with all its turns [rad]; NaN if the turns are not known."""
 
     def position_or_within(self, joint: int) -> Scalar:
         """Return the same; within half a turn of the reference where turns are not known."""
@@ -135,7 +135,7 @@ class Solved:
     turns: JointTurns | None = None
 
     def position(self, limb: Limb, joint: int) -> Scalar:
-        """Position of a joint of the tree [rad or m]: as given, of a chain with all turns from its reference.
+        """Return the position of a tree joint [rad or m]: as given; of a chain, with all turns from its reference.
 
         That of a joint that follows another is the ratio times that of the other, how far that may be. Revolute joints
         of limbs at a platform are within half a turn of the reference pose.
@@ -151,7 +151,7 @@ class Solved:
 
 
 def sprung_joints(limb: Limb) -> list[int]:
-    """Joints whose positions springs and laws of forces see, each once."""
+    """Return the joints whose positions enter springs and laws of forces, each once."""
     names = {name for element in (*limb.forces, *limb.springs) for name in state_names(element)}
     seen = [limb.index(name[2:]) for name in sorted(names) if name.startswith("q_")]
     return list(dict.fromkeys([*(joint for spring in limb.springs for joint, _ in spring.ratios), *seen]))
@@ -215,7 +215,7 @@ def transmission(mounted: Mounted, solved: Solved) -> Transmission:
 def tree_dynamics(
     mounted: Mounted, solved: Solved, gravity: Array, geared: Transmission
 ) -> tuple[list[tuple[Array, Array]], Array]:
-    """Wrenches that the motions of the bodies take, in their axes, and the generalised forces of the tree joints."""
+    """Return the wrenches for the motions of the bodies, in their axes, and the tree joints' generalised forces."""
     acting = Field.of(gravity).seen_from(mounted.base)
     limb, applied = mounted.limb, applied_wrenches(mounted, solved)
     moving = solved.states, solved.rates, solved.accelerations
@@ -242,7 +242,7 @@ def joint_state(limb: Limb, solved: Solved, name: str) -> Scalar:
 
 
 def applied_wrenches(mounted: Mounted, solved: Solved) -> dict[int, tuple[Array, Array]]:
-    """(moment, force) of external loads on links, at the origin of each such link in its axes."""
+    """Return (moment, force) of external loads on links, at the origin and in the axes of each loaded link."""
     result = {}
     for body in dict.fromkeys(element.body for element in mounted.limb.forces):
         acting = [element for element in mounted.limb.forces if element.body == body]
@@ -300,7 +300,7 @@ def joint_positions(mounted: Mounted, solved: Solved, motion: Array) -> list[Sca
 
 
 def link_motions(mounted: Mounted, solved: Solved) -> list[tuple[Pose, SpatialMotion]]:
-    """Pose and motion of the frame of each link, in world axes."""
+    """Return the pose and motion of the frame of each link, in world axes."""
     seat, at = mounted.base, solved.tips.at
     moving = motions(mounted.limb.links, at, solved.rates, solved.accelerations)
     poses = {i: Pose(seat.rotation @ at[i].rotation, seat.at(at[i].position)) for i in at}
@@ -312,7 +312,7 @@ def link_motions(mounted: Mounted, solved: Solved) -> list[tuple[Pose, SpatialMo
 
 
 def joint_rates(mounted: Mounted, solved: Solved, platform: SpatialMotion) -> tuple[list[Scalar], list[Scalar]]:
-    """Velocities and accelerations in the order of `joint_angles`."""
+    """Return the velocities and accelerations in the order of `joint_angles`."""
     tips, limb = solved.tips, mounted.limb
     bodies = motions(limb.links, tips.at, solved.rates, solved.accelerations) | {PLATFORM: mounted.inward(platform)}
     origins = {k: pose.position for k, pose in tips.at.items()} | {PLATFORM: tips.reference}

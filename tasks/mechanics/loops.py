@@ -40,14 +40,14 @@ from tasks.mechanics.tolerances import LOOP_SINGULAR, LOOP_SINGULAR_AT_REST, SIN
 
 
 def others(closure: Closure, rows: Sequence[int]) -> tuple[int, ...]:
-    """The rows of a closure that are not among these."""
+    """Return the other rows of a closure."""
     return tuple(row for row in range(row_count(closure.kind)) if row not in rows)
 
 
 def loop_matrix(
     limb: Limb, at: dict[int, Pose], joined: Joined, side_a: Sequence[int], side_b: Sequence[int]
 ) -> np.ndarray:
-    """Constraint Jacobian of a closure: (rows, tree joints), zero for joints outside of the loop. Eqs. (32), (41)."""
+    """Return a closure's constraint Jacobian: (rows, tree joints), zero for joints outside it. Eqs. (32), (41)."""
     result = np.array(np.zeros((len(joined.rows), len(limb.links))), dtype=object)
     for side, point, sign in ((side_a, joined.point, 1.0), (side_b, joined.b.origin, -1.0)):
         for i, (omega, v) in columns(limb.links, at, side, point).items():
@@ -66,7 +66,7 @@ class SolvedLoop:
     at: dict[int, Pose]
 
     def with_rows(self, rows: tuple[int, ...]) -> Joined:
-        """Both ends of the cut joint with these rows."""
+        """Return both ends of the cut joint with these rows."""
         return Joined.of(self.closure, self.at[self.closure.a], self.at[self.closure.b], rows)
 
     @cached_property
@@ -93,7 +93,7 @@ class SolvedLoop:
         return loop_matrix(self.limb, self.at, joined, self.choice.side_a, self.choice.side_b)
 
     def drift(self, rates: Scalars) -> list[Scalar]:
-        """Second derivative of the rows that velocity alone causes, G' theta' in Eq. (14)."""
+        """Return the part of the rows' second derivative due to velocity alone, G' theta' in Eq. (14)."""
         moving = motions(self.limb.links, self.at, rates, root=self.choice.root)
         ends = ((self.closure.a, self.joined.point), (self.closure.b, self.joined.b.origin))
         (motion_a, offset_a), (motion_b, offset_b) = ((moving[i], point - self.at[i].position) for i, point in ends)
@@ -182,7 +182,7 @@ class SolvedCluster:
         return result
 
     def answer(self, demand: Array) -> dict[int, Scalar]:
-        """Dependent joints' part that makes up for `demand` in the rows."""
+        """Return the dependent joints' part that compensates for `demand` in the rows."""
         return dict(zip(self.choice.dependent, -(self.inverse @ array(demand)), strict=True))
 
     def residual(self) -> list[Scalar]:
@@ -190,7 +190,7 @@ class SolvedCluster:
         return [value for loop in self.loops for value in loop.joined.residual()]
 
     def drift(self, rates: Scalars) -> list[Scalar]:
-        """Second derivative of the rows that velocity alone causes."""
+        """Return the part of the rows' second derivative due to velocity alone."""
         return [value for loop in self.loops for value in loop.drift(rates)]
 
 
@@ -207,7 +207,7 @@ class Embedding:
 
     @classmethod
     def of(cls, limb: Limb, choice: LimbChoice, states: Sequence[JointState]) -> Embedding:
-        """The loops of the limb for these joint states."""
+        """Return the loops of the limb at these joint states."""
         solved = (
             SolvedLoop(limb, each, closure, poses(limb.links, states, each.root))
             for each, closure in zip(choice.loops, limb.loops, strict=True)
@@ -256,15 +256,15 @@ class Embedding:
         return [value for loop in self.loops for value in loop.redundant.residual()]
 
     def correction(self) -> np.ndarray:
-        """h of a Newton step, which closes the loops to first order."""
+        """Return h of a Newton step, which closes the loops to first order."""
         return self._answers([cluster.residual() for cluster in self.clusters])
 
     def drift(self, rates: Scalars) -> np.ndarray:
-        """h of the accelerations: H' q' in Eqs. (46), (47)."""
+        """Return h of the accelerations: H' q' in Eqs. (46), (47)."""
         return self._answers([cluster.drift(rates) for cluster in self.clusters])
 
     def multipliers(self, forces: Array, idle: Scalars) -> list[list[Scalar]]:
-        """Multipliers of the kept rows of each loop that put these forces on the dependent joints.
+        """Return the multipliers of the kept rows of each loop that put these forces on the dependent joints.
 
         idle: of overdetermined clusters, one after the other, what is added as far as it does no work.
         """
@@ -302,7 +302,7 @@ class Tips:
     def of(
         cls, limb: Limb, choice: LimbChoice, states: Sequence[JointState], platform: Pose, reference: Array = ORIGIN
     ) -> Tips:
-        """The tips for these joint states."""
+        """Return the tips at these joint states."""
         return cls(limb, choice, Embedding.of(limb, choice, states), poses(limb.links, states), platform, reference)
 
     def _join(self, closure: Closure, rows: Sequence[int]) -> Joined:
@@ -356,7 +356,7 @@ class Tips:
         return volume(self.compound) if self.limb.every_row else determinant(self.compound)
 
     def solve(self, demand: Scalars, answered: Array) -> np.ndarray:
-        """Tree joint values whose rows are `demand`, given h = `answered` of the loops."""
+        """Return the tree joint values whose rows are `demand`, given h = `answered` of the loops."""
         demanded = array(demand) - self.matrix @ answered
         return self.embedding.matrix @ (self.inverse @ demanded) + answered
 
@@ -374,19 +374,19 @@ class Tips:
         return [value for joined in self.redundant for value in joined.residual()]
 
     def newton_step(self) -> np.ndarray:
-        """Step of all tree joints, Eq. (96)."""
+        """Return the step of all tree joints, Eq. (96)."""
         demand = [-value for joined in self.joined for value in joined.residual()]
         return self.solve(demand, self.embedding.correction())
 
     def rates(self, platform: SpatialMotion) -> np.ndarray:
-        """Tree joint rates for a motion of the platform's origin. Eq. (87)."""
+        """Return the tree joint rates for a motion of the platform's origin. Eq. (87)."""
         demand: list[Scalar] = []
         for joined, offset in zip(self.joined, self.offsets, strict=True):
             demand += joined.rate(platform.omega, platform.at(offset)[0])
         return self.embedding.matrix @ (self.inverse @ array(demand))
 
     def accelerations(self, rates: Array, platform: SpatialMotion) -> np.ndarray:
-        """Tree joint accelerations for a motion of the platform's origin. Eq. (88)."""
+        """Return the tree joint accelerations for a motion of the platform's origin. Eq. (88)."""
         moving = motions(self.limb.links, self.at, rates, root=BASE)
         demand: list[Scalar] = []
         for tip, joined, offset in zip(self.limb.tips, self.joined, self.offsets, strict=True):
@@ -395,11 +395,11 @@ class Tips:
         return self.solve(demand, self.embedding.drift(rates))
 
     def covector(self, multipliers: Scalars) -> np.ndarray:
-        """(moment, force) on the platform's origin of row multipliers: the transpose of row rates over the twist."""
+        """Return (moment, force) on the platform's origin from row multipliers: transpose of rows over the twist."""
         return self._covector(self.joined, multipliers)
 
     def dropped_covector(self, multipliers: Scalars) -> np.ndarray:
-        """The same for the rows that were dropped as redundant."""
+        """Return (moment, force) on the platform's origin from multipliers of the rows dropped as redundant."""
         return self._covector(self.redundant, multipliers)
 
     def _covector(self, joints: Sequence[Joined], multipliers: Scalars) -> np.ndarray:
@@ -422,7 +422,7 @@ class Tips:
         return self._matrix(self.redundant)
 
     def joint_wrenches(self, kept: Scalars, dropped: Scalars) -> list[tuple[Array, Array]]:
-        """(moment, force) of each joint at the platform on the limb, at the joint, of all multipliers."""
+        """Return (moment, force) of each joint at the platform on the limb, at the joint, of all multipliers."""
         values, remaining_rows = iter(kept), iter(dropped)
         result = []
         for joined, redundant_rows in zip(self.joined, self.redundant, strict=True):
@@ -433,7 +433,7 @@ class Tips:
 
 
 def total_wrench(joined: Joined, multipliers: Scalars) -> tuple[Array, Array]:
-    """(moment, force) on end a, at the joint, of the multipliers of a cut joint's rows."""
+    """Return (moment, force) on end a, at the joint, of the multipliers of a cut joint's rows."""
     moment, force = np.zeros(3), np.zeros(3)
     for row, value in zip(joined.rows, multipliers, strict=True):
         m, f = joined.wrench(row)
@@ -463,7 +463,7 @@ def loops_kept(tips: Tips, start: Tips) -> list[Mask]:
 
 
 def lever(limb: Limb, start: Tips, size: Scalar, slide: int) -> Scalar:
-    """Least distance at the reference pose, from the axes before a joint that slides, of the tips beyond it [m].
+    """Return the least distance at the reference pose of the tips beyond a sliding joint from the axes before it [m].
 
     Where a leg has shrunk to nothing it may come out on the other side.
     """

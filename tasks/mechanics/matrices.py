@@ -96,7 +96,7 @@ class Bordered:
 
 
 def size_of(matrix: Array) -> Scalar:
-    """Determinant of a square matrix, volume of the columns of one with more rows than columns."""
+    """Return the determinant of a square matrix, or the column volume of one with more rows than columns."""
     return determinant(matrix) if len(matrix) == matrix.shape[1] else volume(matrix)
 
 

@@ -20,7 +20,7 @@ def motion_size(mobility: Sequence[str]) -> int:
 
 
 def unpack(motion: Array, platform: Platform) -> tuple[Pose, SpatialMotion]:
-    """Pose and motion of the platform from a motion vector.
+    """Return the pose and motion of the platform from a motion vector.
 
     Translation only: position, velocity, acceleration (3 each). Otherwise position (3), rotation (9, row by row), twist
     (6), its derivative (6); all in world axes, twists (angular, linear) of the platform's reference point.
@@ -32,7 +32,7 @@ def unpack(motion: Array, platform: Platform) -> tuple[Pose, SpatialMotion]:
 
 
 def still(platform: Platform, turn: Array, shift: Array) -> np.ndarray:
-    """The motion vector at rest, away from the reference pose by roll, pitch and yaw [rad] and by a shift [m]."""
+    """Return the motion vector at rest, at roll, pitch and yaw [rad] and a shift [m] from the reference pose."""
     home = platform.home
     position = np.array(home.position, dtype=float) + shift
     if motion_size(platform.mobility) == 9:

@@ -102,24 +102,24 @@ class LimbStatics:
         return transmission(self.mounted, self.solved)
 
     def motion(self, gravity: Array) -> Causes:
-        """The part of the motion and of gravity."""
+        """Return the causes: motion and gravity alone."""
         motion_wrenches, tree = tree_dynamics(self.mounted, self.solved, gravity, self.geared)
         return Causes(motion_wrenches, array(tree), *self._silent(), self._smooth())
 
     def actuator(self, index: int) -> Causes:
-        """The part of a unit force of one actuator."""
+        """Return the causes: a unit force of one actuator alone."""
         actuators, redundant = self._silent()
         actuators[index] = 1.0
         return Causes(*self._still(), actuators, redundant, self._smooth())
 
     def multiplier(self, index: int) -> Causes:
-        """The part of a unit value of one free multiplier."""
+        """Return the causes: a unit value of one free multiplier alone."""
         actuators, redundant = self._silent()
         redundant[index] = 1.0
         return Causes(*self._still(), actuators, redundant, self._smooth())
 
     def friction(self, joint: int) -> Causes:
-        """The part of unit friction against positive velocity in a joint, by its number in `Limb.joints`."""
+        """Return the causes: unit friction against positive velocity in a joint, by its number in `Limb.joints`."""
         still_wrenches, tree = self._still()
         cut, count = self._smooth(), len(tree)
         if joint < count:
@@ -129,7 +129,7 @@ class LimbStatics:
         return Causes(still_wrenches, tree, *self._silent(), cut)
 
     def _cut_row(self, index: int) -> Array:
-        """Velocity of a cut joint over the rates of the tree, the platform at rest."""
+        """Return the velocity of a cut joint over the rates of the tree, with the platform at rest."""
         tips, links = self.solved.tips, self.mounted.limb.links
         closure, joined = self.mounted.limb.cuts[index], tips.cut_joints[index]
         (freedom,) = closure.joint_kind.freedoms
@@ -151,7 +151,7 @@ class LimbStatics:
         return [NOTHING] * len(self.mounted.limb.links), np.zeros(len(self.mounted.limb.links))
 
     def kept(self, causes: Causes) -> Array:
-        """Multipliers of the rows at the platform that kinematics keeps."""
+        """Return the multipliers of the platform rows that kinematics keeps."""
         tips, embedding = self.solved.tips, self.solved.tips.embedding.matrix
         dropped = causes.redundant[: len(tips.dropped_matrix)]
         driven = self.geared.rows(embedding)
@@ -160,7 +160,7 @@ class LimbStatics:
         return kept + self.spare @ causes.redundant[len(dropped) : self._used] if len(self.spare) else kept
 
     def on_platform(self, causes: Causes) -> np.ndarray:
-        """(moment, force) of the platform on the limb, at the platform's origin; of a chain, forces of its freedoms."""
+        """Return platform (moment, force) on the limb, at the platform's origin; for a chain, its freedoms' forces."""
         tips = self.solved.tips
         dropped = causes.redundant[: len(tips.dropped_matrix)]
         result = tips.covector(self.kept(causes)) + tips.dropped_covector(dropped)
@@ -170,7 +170,7 @@ class LimbStatics:
         return result
 
     def joint_wrenches(self, causes: Causes) -> list[Wrench]:
-        """(moment, force) on the child by the parent, at the joint, in the order of `Limb.joints`."""
+        """Return (moment, force) on the child by the parent, at the joint, in the order of `Limb.joints`."""
         tips, limb = self.solved.tips, self.mounted.limb
         cut = self._cut_wrenches(causes)
         wrenches = list(causes.own)
@@ -186,7 +186,7 @@ class LimbStatics:
         return [*turned, *((-moment, -force) for moment, force in cut)]
 
     def _cut_wrenches(self, causes: Causes) -> list[Wrench]:
-        """(moment, force) on body a of each joint at the platform and each cut joint of a loop."""
+        """Return (moment, force) on body a of each joint at the platform and each cut joint of a loop."""
         tips = self.solved.tips
         kept, used = self.kept(causes), self._used
         dropped = causes.redundant[: len(tips.dropped_matrix)]
@@ -197,7 +197,7 @@ class LimbStatics:
         return [(m + n, f + g) for (m, f), (n, g) in zip(wrenches, rubbing, strict=True)]
 
     def _loop_wrenches(self, demand: Array, redundant: Array) -> list[Wrench]:
-        """The same of the cut joints of loops, for the forces that joints of the tree demand of them."""
+        """Return (moment, force) of the loops' cut joints, for the forces that tree joints demand of them."""
         tips, dropped = self.solved.tips, iter(redundant)
         loops = tips.embedding.loops
         free = [[next(dropped) for _ in loop.redundant.rows] for loop in loops]
@@ -212,7 +212,7 @@ class LimbStatics:
         return wrenches
 
     def held(self, causes: Causes) -> np.ndarray:
-        """Components along the held directions of the wrench of the platform on the limb, world axes."""
+        """Return the components along the held directions of the platform's wrench on the limb, world axes."""
         names = held_directions(self.mounted.mobility)
         if not names:
             return np.zeros(0)
@@ -222,7 +222,7 @@ class LimbStatics:
 
 
 def _along(joined: Joined, size: Scalar) -> Wrench:
-    """A moment about the axis of a cut joint, or a force along that of one that does not turn, on body a."""
+    """Return a moment about the axis of a cut joint, or a force along it for one that does not turn, on body a."""
     if not JOINT_KINDS[joined.kind].freedoms:
         return NOTHING
     freedom = JOINT_KINDS[joined.kind].freedoms[0]
@@ -260,7 +260,7 @@ def share(statics: LimbStatics, gravity: Array) -> dict[str, Array]:
 
 
 def _metric(statics: LimbStatics, spread: Array) -> Array:
-    """Inverse of the Gram matrix of the free multipliers; its pseudo-inverse where some are redundant."""
+    """Return the inverse of the free multipliers' Gram matrix; its pseudo-inverse if some are redundant."""
     squares = spread.T @ spread
     if not statics.projections:
         return inverse(squares)
@@ -286,7 +286,7 @@ def friction_share(statics: LimbStatics, rubbing: Sequence[Causes]) -> dict[str,
 
 
 def share_shapes(directions: int, driven: int, redundant: int) -> dict[str, tuple[int, ...]]:
-    """Shapes of a share."""
+    """Return the shapes of the parts of a share, by name."""
     shapes = ((directions,), (directions, driven), (directions, redundant), (redundant, redundant), (redundant,))
     return dict(zip(SHARES, (*shapes, (redundant, driven)), strict=True))
 
@@ -302,7 +302,7 @@ def redundant_multipliers(
     carried: Sequence[int],
     rubbing: Sequence[Array] | None = None,
 ) -> tuple[list[Array], list[Scalar]]:
-    """nu of every limb from shares, actuator forces (per limb) and the platform's own wrench along the held directions.
+    """Return nu of every limb from shares, actuator forces (per limb) and the platform's wrench along held directions.
 
     `rubbing` is the friction in passive joints (per limb), for shares that have it.
 
@@ -334,7 +334,7 @@ def redundant_multipliers(
 def joint_reactions(
     statics: LimbStatics, gravity: Array, actuators: Array, redundant: Array, rubbing: Mapping[int, Scalar]
 ) -> list[list[Scalar]]:
-    """(moment, force) on the child by the parent at the joint, world axes, of all joints in the order of `Limb.joints`.
+    """Return (moment, force) on the child by the parent at the joint, world axes, in the order of `Limb.joints`.
 
     `rubbing` is the friction in passive joints by their number.
 

@@ -46,7 +46,7 @@ class Field:
 
     @classmethod
     def of(cls, values: Array | Field) -> Field:
-        """From the `gravity` input of a kernel, or a vector of gravity."""
+        """Return the field of a kernel's `gravity` input, or of a vector of gravity."""
         if isinstance(values, Field):
             return values
         numbers, zero = array(values), np.zeros(3)
@@ -59,7 +59,7 @@ class Field:
         return Field(inward @ (self.gravity - swirl), inward @ self.omega, inward @ self.alpha)
 
     def at(self, position: Array, motion: SpatialMotion) -> SpatialMotion:
-        """Absolute motion, but for the velocity, of a body that moves so relative to the base; less gravity."""
+        """Return a body's absolute motion, except its velocity, from its motion relative to the base; less gravity."""
         omega, alpha = self.omega, self.alpha
         swirl = cross(alpha, position) + cross(omega, cross(omega, position)) + cross(omega, motion.v) * 2.0
         return SpatialMotion(
@@ -80,7 +80,7 @@ class Massing:
 
     @classmethod
     def of(cls, inertia: Inertia) -> Massing:
-        """From mass, centre, and inertia tensor about the centre."""
+        """Return the massing from mass, centre, and inertia tensor about the centre."""
         centre, tensor = array(inertia.centre), array(inertia.tensor)
         half_trace = (tensor[0, 0] + tensor[1, 1] + tensor[2, 2]) * 0.5
         second = array(np.eye(3)) * half_trace - tensor + np.outer(centre, centre) * inertia.mass
@@ -96,7 +96,7 @@ class Massing:
         return array(np.block([[self.tensor(), tilde], [-tilde, array(np.eye(3)) * self.mass]]))
 
     def wrench(self, spin: Array, acceleration: Array) -> tuple[np.ndarray, np.ndarray]:
-        """Moment about the origin and force that give this motion; `spin` is S, `acceleration` that of the origin."""
+        """Return moment about the origin and force for this motion; `spin`: S; `acceleration`: of the origin."""
         product = spin @ self.second
         apart = array([product[2, 1] - product[1, 2], product[0, 2] - product[2, 0], product[1, 0] - product[0, 1]])
         return apart + cross(self.first, acceleration), acceleration * self.mass + spin @ self.first
@@ -108,7 +108,7 @@ def skew(v: Array) -> np.ndarray:
 
 
 def spin_matrix(omega: Array, alpha: Array) -> np.ndarray:
-    """S = [alpha]x + [omega]x [omega]x: accelerations relative to the origin are S times the position."""
+    """Return S = [alpha]x + [omega]x [omega]x: accelerations relative to the origin are S times the position."""
     x, y, z = omega
     xx, yy, zz = x * x, y * y, z * z
     return array(
@@ -139,7 +139,7 @@ class Wheel:
     change: Array
 
     def moment(self, carrier: BodyMotion) -> np.ndarray:
-        """On the carrier, which it takes to let the wheel speed up and to turn its momentum along."""
+        """Return the moment on the carrier that speeds up the wheel and turns its momentum along."""
         return self.change + cross(carrier.omega, self.momentum)
 
 
@@ -150,7 +150,7 @@ def inverse_dynamics(
     accelerations: Scalars,
     gravity: Array | Field,
 ) -> list[Scalar]:
-    """Generalised forces of the tree joints [N m or N], armatures included; `gravity` in the axes of the base."""
+    """Return the tree joints' generalised forces [N m or N], armatures included; `gravity` in the axes of the base."""
     inertial = body_wrenches(links, body_motions(links, states, rates, accelerations, Field.of(gravity)))
     return joint_forces(links, states, accelerations, inertial)
 
@@ -169,7 +169,7 @@ def joint_forces(
 def body_motions(
     links: Sequence[Link], states: Sequence[JointState], rates: Scalars, accelerations: Scalars, field: Field
 ) -> dict[int, BodyMotion]:
-    """Outward: the motion of the base and of each body, in its own axes."""
+    """Return the motion of the base and of each body, in its own axes, from the base outwards."""
     base = BodyMotion(field.omega, field.alpha, spin_matrix(field.omega, field.alpha), -field.gravity)
     moving: dict[int, BodyMotion] = {BASE: base}
     for i, link in enumerate(links):
@@ -193,7 +193,7 @@ def body_motions(
 def body_wrenches(
     links: Sequence[Link], moving: Mapping[int, BodyMotion], wheels: Sequence[Wheel] = ()
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(moment, force) at the origin of each body that its motion takes, and that of the `wheels` that it carries."""
+    """Return (moment, force) at the origin of each body for its motion, and that of the `wheels` that it carries."""
     result = [Massing.of(link.inertia).wrench(moving[i].spin, moving[i].acceleration) for i, link in enumerate(links)]
     for wheel in wheels:
         if wheel.carrier != BASE:
@@ -205,7 +205,7 @@ def body_wrenches(
 def joint_wrenches(
     links: Sequence[Link], states: Sequence[JointState], inertial: Sequence[tuple[np.ndarray, np.ndarray]]
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Inward: (moment, force) that each joint carries, at the link's origin in its axes."""
+    """Return (moment, force) carried by each joint, at the link's origin in its axes, from the tips inwards."""
     total = list(inertial)
     for i in reversed(range(len(links))):
         link = links[i]
@@ -231,7 +231,7 @@ class Gearing(Protocol):
         """Return the rates and accelerations of the actuators from those of the joints."""
 
     def joint_forces(self, forces: Array) -> Array:
-        """T^T times actuator forces."""
+        """Return T^T times actuator forces."""
 
 
 def spins(limb: Limb) -> Iterator[tuple[int, Spin]]:
@@ -249,7 +249,7 @@ def wheels(limb: Limb, speeds: Array, accelerations: Array) -> list[Wheel]:
 
 
 def inertial_forces(limb: Limb, accelerations: Array, moving: Mapping[int, BodyMotion]) -> Array:
-    """Forces (actuator,) that it takes to spin everything up, for accelerations of actuators and motions of links."""
+    """Return the forces (actuator,) that spin up all rotors, for accelerations of actuators and motions of links."""
     result: list[Scalar] = [0.0] * len(limb.actuators)
     for row, spin in spins(limb):
         carried = array(spin.axis) @ moving[spin.carrier].alpha
@@ -295,7 +295,7 @@ def spin_forces(
     geared: Gearing,
     base: Field | None = None,
 ) -> Array:
-    """The part (joint,) of spinning bodies in the forces of a tree; `base` moves it, gravity does not count."""
+    """Return the part (joint,) of spinning bodies in a tree's forces; `base` moves it, gravity does not count."""
     still = Field.of(np.zeros(3))
     field = still if base is None else replace(base, gravity=still.gravity)
     links = tuple(replace(link, inertia=WEIGHTLESS, armature=0.0) for link in limb.links)
@@ -311,7 +311,7 @@ def spin_inertia(limb: Limb, states: Sequence[JointState], geared: Gearing) -> A
 
 
 def platform_wrench(platform: Platform, pose: Pose, motion: SpatialMotion, gravity: Array) -> list[Scalar]:
-    """(moment, force) at the reference point that the motion takes, less the weight, in world axes. Eq. (104)."""
+    """Return (moment, force) at the reference point for the motion, less the weight, in world axes. Eq. (104)."""
     inward, moving = pose.rotation.T, Field.of(gravity).at(pose.position, motion)
     spin = spin_matrix(inward @ moving.omega, inward @ moving.alpha)
     moment, force = Massing.of(platform.inertia).wrench(spin, inward @ moving.a)

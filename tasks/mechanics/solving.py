@@ -32,7 +32,7 @@ _REACH = 0.05  # share of the robot's size by which the platform is moved to rea
 def mounted_limb(
     structure: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array, signals: Array = ABSENT
 ) -> tuple[Mounted, Pose, Pose, SpatialMotion]:
-    """A limb from the inputs of a kernel; the platform's reference pose, its pose and its motion."""
+    """Return a limb from the inputs of a kernel; and the platform's reference pose, pose and motion."""
     mechanism = symbolic(structure, parameters, signals)
     if mechanism.is_chain:
         seat = mount_pose(Frame())
@@ -55,7 +55,7 @@ def solved_limb(
     signals: Array = ABSENT,
     joint_state: Array = ABSENT,
 ) -> tuple[Mounted, Solved, Pose, SpatialMotion]:
-    """A limb solved for a motion of the platform, from the inputs of a kernel; and that pose and motion.
+    """Return a limb solved for a motion of the platform, from the inputs of a kernel; and that pose and motion.
 
     With the `joint_state` that was found before nothing is left to iterate, and the status is OK.
     """
@@ -79,7 +79,7 @@ def _mount_frames(numbers: Sequence[Any]) -> tuple[Frame, Frame]:
 
 @functools.cache
 def arms(family: Family, limb_index: int) -> tuple[Arm, ...]:
-    """The arms of all links of a limb."""
+    """Return the arms of all links of a limb."""
     structure = structure_of(family)
     values = {p.name: p.scalar for p in family.parameters}
     number = next(k for k, each in enumerate(structure.mechanism.instances) if each.limb == limb_index)
@@ -92,7 +92,7 @@ def arms(family: Family, limb_index: int) -> tuple[Arm, ...]:
 
 @functools.cache
 def carried(family: Family) -> tuple[int, ...]:
-    """Positions, among the held directions, of those along which limbs can hold the platform, by rank at its defaults.
+    """Return the indices, in the held directions, of those along which limbs can hold the platform, by default rank.
 
     At poses near the reference pose, not there, which may be a constraint singularity.
 

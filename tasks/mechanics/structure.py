@@ -66,14 +66,14 @@ class Structure:
         return len(held_directions(self.mechanism.platform.mobility))
 
     def speed(self, motion: Array) -> Array:
-        """Rates of the freedoms (freedom,) in a motion vector: V_t of Eq. (82), of a chain those of its joints."""
+        """Return the freedoms' rates (freedom,) in a motion vector: V_t of Eq. (82), of a chain its joint rates."""
         if self.mechanism.is_chain:
             return motion[self.freedoms : 2 * self.freedoms]
         body = self.mechanism.platform
         return platform_motion.free_twist(body, platform_motion.unpack(motion, body)[1])
 
     def acceleration(self, motion: Array) -> Array:
-        """Accelerations of the freedoms (freedom,) in a motion vector: the rate of `speed`."""
+        """Return the accelerations of the freedoms (freedom,) in a motion vector: the rate of `speed`."""
         if self.mechanism.is_chain:
             return motion[2 * self.freedoms :]
         body = self.mechanism.platform
@@ -88,7 +88,7 @@ class Structure:
         return not self.mechanism.is_chain or bool(self.mechanism.limbs[0].coordinates)
 
     def redundant(self, limb_index: int) -> int:
-        """Number of free multipliers of a limb: of rows of cut joints that its kinematics has dropped.
+        """Return the number of a limb's free multipliers: of cut-joint rows that its kinematics has dropped.
 
         Where it keeps every row at the platform, and more than it has independent joints, one for each of them; and one
         for each row of an overdetermined cluster of loops.
@@ -102,7 +102,7 @@ class Structure:
         return dropped + (rows if limb_.every_row and rows > len(choice.independent) else 0)
 
     def constraint_count(self, limb_index: int) -> int:
-        """Number of rows of a limb's joints at the platform that its kinematics has dropped."""
+        """Return the number of rows of a limb's platform joints that its kinematics has dropped."""
         pairs = zip(self.mechanism.limbs[limb_index].tips, self.choices[limb_index].tip_rows, strict=True)
         return sum(len(others(tip, rows)) for tip, rows in pairs)
 
@@ -114,7 +114,7 @@ class Structure:
         return bool(self.held) and not whole and any(self.constraint_count(k) for k in limbs)
 
     def constraint_shapes(self, limb_index: int) -> Shapes:
-        """Shapes of a limb's `constraint_rows`, and of those at the reference pose, where rank may be lost."""
+        """Return the shapes of a limb's `constraint_rows`, and at the reference pose, where rank may be lost."""
         if not self.may_lose_constraints:
             return {}
         rows = (self.constraint_count(limb_index), self.held)
@@ -145,43 +145,43 @@ class Structure:
         )
 
     def instances(self, limb_index: int) -> list[Instance]:
-        """The limbs of the robot that are copies of one representative limb."""
+        """Return the limbs of the robot that are copies of one representative limb."""
         return [each for each in self.mechanism.instances if each.limb == limb_index]
 
 
 def flat_mount(instance: Instance) -> list[Any]:
-    """The 24 numbers of an instance's mount frames: rotation, position, at base and platform."""
+    """Return the 24 numbers of an instance's mount frames: rotation, position, at base and platform."""
     frames = (instance.base, instance.platform)
     # entries may be arrays over designs, which an array of objects would take apart
     return [x for frame in frames for x in (*(x for row in frame.rotation for x in row), *frame.position)]
 
 
 def symbolic(structure: Structure, parameters: Array, signals: Array = ABSENT) -> Mechanism:
-    """The mechanism with these parameters, in the family's order; and signals, for all that depends on forces."""
+    """Return the mechanism with these parameters, in family order; and signals, for all that depends on forces."""
     names = [p.name for p in structure.family.parameters]
     changing = zip(structure.family.signals, signals, strict=True) if len(signals) else ()
     return structure.family.assemble(dict(zip(names, parameters, strict=True)) | dict(changing))
 
 
 def limb_inputs(structure: Structure, limb_index: int) -> dict[str, tuple[int, ...]]:
-    """Case inputs of the programs of a limb."""
+    """Return the case inputs of the programs of a limb."""
     count = len(structure.differing[limb_index])
     return {"parameters": (len(structure.family.parameters),), "mount": (count,), "gravity": (GRAVITY,)}
 
 
 def signal_inputs(family: Family) -> Shapes:
-    """Sample inputs of programs that compute forces, beside the motion: loads that change over time."""
+    """Return the sample inputs, besides the motion, of programs for forces: loads that change over time."""
     return {"signals": (len(family.signals),)} if family.signals else {}
 
 
 def field_inputs(case: Mapping[str, Shape], sample: Mapping[str, Shape], moving_base: bool) -> tuple[Shapes, Shapes]:
-    """Inputs of a program, (per case, per sample): `gravity` is per sample where the base moves."""
+    """Return the inputs of a program, (per case, per sample): `gravity` is per sample if the base moves."""
     if not moving_base:
         return dict(case), dict(sample)
     return {name: shape for name, shape in case.items() if name != "gravity"}, {**sample, "gravity": (MOVING,)}
 
 
 def with_parameters(family: Family, values: Mapping[str, float | Array]) -> np.ndarray:
-    """The `parameters` input: an array (cases, parameters) from values by name; one case of a robot without any."""
+    """Return the `parameters` input, an array (cases, parameters), from values by name; one case if there are none."""
     columns = [np.atleast_1d(np.asarray(values[p.name], dtype=float)) for p in family.parameters]
     return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else np.zeros((1, 0))

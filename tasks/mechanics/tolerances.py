@@ -29,7 +29,7 @@ Rates lose as many digits again, and so do accelerations by the drift of rates, 
 
 
 def length_of(limb: Limb, near: Scalar, further: Sequence[Scalar] = ()) -> Scalar:
-    """A length [m] above zero: how far cut joints are from an origin, or where they are there, how long the limb is."""
+    """Return a length [m] above zero: the cut joints' distance from an origin; if zero, the limb's length."""
     frames = [
         *(link.placement for link in limb.links),
         *(frame for cut in limb.cuts for frame in (cut.frame_a, cut.frame_b)),

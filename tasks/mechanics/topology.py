@@ -47,7 +47,7 @@ class TopologyError(ValueError):
 
 
 def choose(mechanism: Mechanism, limb_index: int) -> LimbChoice:
-    """The choice for one representative limb of a mechanism in numbers. Raises TopologyError."""
+    """Choose rows and joints for one representative limb of a mechanism in numbers. Raises TopologyError."""
     limb = mechanism.limbs[limb_index]
     if mechanism.is_chain:
         return _chain_choice(mechanism)
@@ -64,7 +64,7 @@ def choose(mechanism: Mechanism, limb_index: int) -> LimbChoice:
 
 
 def _chain_choice(mechanism: Mechanism) -> LimbChoice:
-    """The choice of a chain, whose independent joints are those that its mechanism names."""
+    """Return the choice of a chain, with the independent joints that its mechanism names."""
     (limb,) = mechanism.limbs
     random = np.random.default_rng(20240501)
     starts = [random.uniform(-_REACH, _REACH, len(limb.links)) * (1.0 if sample else 0.0) for sample in range(SAMPLES)]
@@ -90,7 +90,7 @@ def _chain_choice(mechanism: Mechanism) -> LimbChoice:
 
 
 def _without_followers(limb: Limb, choice: LimbChoice, kind: str = "limb") -> LimbChoice:
-    """The choice without independent joints that follow others. Raises TopologyError where loops determine them."""
+    """Return the choice without independent joints that follow others. Raises TopologyError if loops determine them."""
     followers = {limb.index(coupling.joint) for coupling in limb.couplings}
     coupled = followers | {limb.index(coupling.of) for coupling in limb.couplings}
     if solved := sorted(limb.links[i].joint for i in coupled - set(choice.independent)):
@@ -102,7 +102,7 @@ def _without_followers(limb: Limb, choice: LimbChoice, kind: str = "limb") -> Li
 
 
 def _loop_choices(limb: Limb, configurations: Sequence[Sequence[JointState]]) -> LimbChoice:
-    """Rows and dependent joints of all loops; all rows of tips."""
+    """Return the rows and dependent joints of all loops; all rows of tips."""
     whole = [_whole_loop(limb, closure) for closure in limb.loops]
     loops, clusters = list(whole), []
     for group in clusters_of([loop.joints for loop in whole]):
@@ -128,7 +128,7 @@ def _whole_loop(limb: Limb, closure: Closure) -> LoopChoice:
 
 
 def clusters_of(loops: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """Loops that have to be solved together, by number: those that share joints, directly or through others."""
+    """Return the loops to be solved together, by number: loops that share joints, directly or through others."""
     clusters: list[tuple[int, ...]] = []
     for number, joints in enumerate(loops):
         touched = [each for each in clusters if any(set(joints) & set(loops[k]) for k in each)]
@@ -140,7 +140,7 @@ def clusters_of(loops: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
 def _cluster_choices(
     limb: Limb, whole: Sequence[LoopChoice], group: tuple[int, ...], configurations: Sequence[Sequence[JointState]]
 ) -> tuple[tuple[tuple[int, ...], ...], list[ClusterChoice]]:
-    """Rows kept of each loop of a group that shares joints, and the clusters that it falls into."""
+    """Return the kept rows of each loop of a group that shares joints, and the clusters into which the group falls."""
     closures = [limb.loops[k] for k in group]
     by_loop = [
         [
@@ -171,7 +171,7 @@ def _cluster_choices(
 def _dependent_joints(
     limb: Limb, whole: Sequence[LoopChoice], group: tuple[int, ...], matrices: Sequence[np.ndarray], rank: int
 ) -> list[int]:
-    """Joints that rows (row, joint) of some loops determine, as many as their rank. Raises TopologyError."""
+    """Return the joints that rows (row, joint) of some loops determine, as many as the rank. Raises TopologyError."""
     driving = [limb.index(name) for name in limb.independent or limb.actuated]
     driving += [limb.index(coupling.joint) for coupling in limb.couplings]
     joints = dict.fromkeys(joint for k in group for joint in whole[k].joints)
@@ -200,7 +200,7 @@ def _changes(matrices: Sequence[np.ndarray]) -> bool:
 def _overdetermined(
     limb: Limb, whole: Sequence[LoopChoice], group: tuple[int, ...], matrices: Sequence[np.ndarray]
 ) -> tuple[tuple[tuple[int, ...], ...], list[ClusterChoice]]:
-    """Every row of the loops of a group, and the one cluster that they are: no choice of rows serves everywhere."""
+    """Return every row of a group's loops, and their single cluster: no choice of rows serves everywhere."""
     dependent = _dependent_joints(limb, whole, group, matrices, len(pivots(matrices)))
     return tuple(whole[k].rows for k in group), [ClusterChoice(group, tuple(sorted(dependent)))]
 
@@ -233,12 +233,12 @@ def _blocks(
 
 
 def _beyond(limb: Limb, joints: Sequence[int]) -> set[int]:
-    """Joints, and all that are carried by them."""
+    """Return the joints, and all joints that they carry."""
     return {i for i in range(len(limb.links)) if set(path(limb.links, i)) & set(joints)}
 
 
 def in_order(pattern: np.ndarray, owners: Sequence[int]) -> list[tuple[tuple[int, ...], list[int]]]:
-    """Loops that have to be solved together, and the columns that they are solved for, in an order that works.
+    """Return the loops to be solved together, and the columns to solve for, in an order that works.
 
     pattern (n, n) says which rows depend on which columns, owners (n,) which loop a row is of. The block triangular
     form of the pattern: what Algorithm 1 of the joint-friction paper does by hand. Source: Duff and Reid, 1978.
@@ -275,7 +275,7 @@ def _tip_rows(
 
 
 def _by_closure(rows: Sequence[int], closures: Sequence[Closure]) -> tuple[tuple[int, ...], ...]:
-    """Rows counted over several closures, as rows of each of them."""
+    """Split rows numbered over several closures into the rows of each closure."""
     counts = [row_count(closure.kind) for closure in closures]
     starts = [sum(counts[:k]) for k in range(len(counts))]
     return tuple(
@@ -288,7 +288,7 @@ def _every_row(closure: Closure) -> tuple[int, ...]:
 
 
 def pivots(matrices: Sequence[np.ndarray]) -> tuple[int, ...]:
-    """Rows, ascending, that are independent in every one of some matrices; best conditioned in the worst of them."""
+    """Return rows, ascending, that are independent in all of some matrices; best conditioned in the worst one."""
     reduced = [np.array(m, dtype=float) for m in matrices]
     scale = max(np.abs(m).max(initial=0.0) for m in reduced)
     rows: list[int] = []
@@ -324,7 +324,7 @@ def _generic_configurations(
 def _placed_near(
     limb: Limb, home: Pose, moves: tuple[np.ndarray, np.ndarray], arm: np.ndarray
 ) -> tuple[list[JointState], Pose]:
-    """Joint states and pose of the platform after a turn and a shift from home, or after a share of both.
+    """Return joint states and platform pose after a turn and a shift from home, or after a share of both.
 
     A share where the limb does not reach all the way. Raises TopologyError where it reaches none.
     """
@@ -342,14 +342,14 @@ def _placed_near(
 
 
 def _small_rotation(vector: np.ndarray) -> np.ndarray:
-    """The rotation (3, 3) about a vector (3,) by its length [rad]."""
+    """Return the rotation (3, 3) about a vector (3,), with its length as the angle [rad]."""
     half = float(np.linalg.norm(vector)) / 2.0
     quaternion = np.array([np.cos(half), *(0.5 * np.sinc(half / np.pi) * vector)])
     return rotation_matrix(quaternion[:, None])[..., 0]
 
 
 def _followed_near(limb: Limb, freedoms: Sequence[str], values: np.ndarray) -> list[JointState]:
-    """The same at values of its freedoms, or nearer to the reference where these are out of reach."""
+    """Return joint states of a chain at values of its freedoms; nearer to the reference if these are out of reach."""
     for share in NEARER:
         try:
             return _followed(limb, freedoms, share * values)
@@ -359,7 +359,7 @@ def _followed_near(limb: Limb, freedoms: Sequence[str], values: np.ndarray) -> l
 
 
 def _followed(limb: Limb, freedoms: Sequence[str], values: np.ndarray) -> list[JointState]:
-    """Joint states of a chain at values of its freedoms, followed from the reference configuration in short steps.
+    """Return a chain's joint states at values of its freedoms, followed from the reference in short steps.
 
     Those of a platform are too many to be thrown about at random: from far away Gauss-Newton steps end anywhere, or
     nowhere, as rounding has it. Slides are in units of the size of the chain.
@@ -378,7 +378,7 @@ def _followed(limb: Limb, freedoms: Sequence[str], values: np.ndarray) -> list[J
 def _assembled(
     limb: Limb, target: Pose | None, start: Sequence[JointState] = (), held: Sequence[int] = ()
 ) -> list[JointState]:
-    """Joint states of a limb whose tip is at the platform: Gauss-Newton on all rows, redundant ones too.
+    """Return joint states of a limb with its tip at the platform: Gauss-Newton on all rows, redundant ones too.
 
     Joints that are `held` stay where they are.
     """

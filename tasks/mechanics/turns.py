@@ -35,12 +35,12 @@ Positions = dict[int, Scalar]
 
 
 def dependent_joints(choice: LimbChoice) -> list[int]:
-    """Joints that loops move, in the order in which clusters have them."""
+    """Return the joints that loops move, in the order of the clusters."""
     return [joint for cluster in choice.clusters for joint in cluster.dependent]
 
 
 def counted_joints(limb: Limb, choice: LimbChoice) -> list[int]:
-    """Joints that loops move and that a full turn leads back: a solution says nothing of their turns."""
+    """Return joints moved by loops for which a full turn leads back: a solution does not tell their turns."""
     return [joint for joint in dependent_joints(choice) if limb.links[joint].joint_kind.periodic]
 
 
@@ -80,7 +80,7 @@ class Turns:
         return self._found[1]
 
     def position(self, joint: int) -> Scalar:
-        """Position of a counted joint with all its turns [rad]; NaN where they are not known."""
+        """Return the position of a counted joint with all its turns [rad]; NaN if the turns are not known."""
         turns, is_known = self._found
         return where(is_known, self._within[joint] + turns[joint] * FULL_TURN, np.nan)
 
@@ -125,7 +125,7 @@ class Turns:
         return result, is_known
 
     def _whole_turns(self) -> Positions:
-        """Full turns of the joints that are moved; none where a screw counts them: no turn leads back then."""
+        """Return the full turns of the moved joints; zero if a screw counts them, as no turn leads back then."""
         limb = self.start.limb
         periodic = [joint for joint in self.targets if limb.links[joint].joint_kind.periodic and not limb.winds]
         ratios: dict[int, Any] = {joint: self.targets[joint] * (1.0 / FULL_TURN) for joint in periodic}
@@ -134,7 +134,7 @@ class Turns:
     def _followed(
         self, begin: Positions, start: Mapping[int, Scalar], end: Mapping[int, Scalar], skip: Mask = False
     ) -> tuple[Positions, Mask]:
-        """Positions of joints that follow where the moved ones end, in a straight line, and whether that leads there.
+        """Return follower positions after a straight move of the moved joints, and whether the followers get there.
 
         `begin`: of joints that follow, dependent and cut ones, where the moved ones start.
         """
@@ -171,7 +171,7 @@ class Turns:
         return Embedding.of(limb, self.start.choice, states)
 
     def _directions(self, embedding: Embedding, moves: Mapping[int, Scalar]) -> Array:
-        """Moves of all joints of the tree for these of independent ones."""
+        """Return the moves of all joints of the tree for these moves of independent ones."""
         place = {joint: k for k, joint in enumerate(embedding.choice.independent)}
         changes = np.array(np.zeros(len(place)), dtype=object)
         for joint, move in moves.items():
@@ -179,7 +179,7 @@ class Turns:
         return array(embedding.matrix @ array(changes))
 
     def _longest(self, step: Mapping[int, Scalar]) -> Scalar:
-        """The longest move of a joint [rad, or share of the length of the loops]."""
+        """Return the longest move of a joint [rad, or share of the length of the loops]."""
         longest: Scalar = 0.0
         for joint, value in step.items():
             turns = self.start.limb.links[joint].joint_kind.turns
@@ -198,13 +198,13 @@ class Turns:
 
 
 def _whole(turns: Scalar, is_known: Mask) -> tuple[Scalar, Mask]:
-    """The nearest whole number of turns, and whether it is known and all that there is."""
+    """Return the nearest whole number of turns, and whether it is known and equal to the turns."""
     nearest = np.rint(cast(Any, turns))  # calls the method of a symbol
     return nearest, every([is_known, abs(turns - nearest) < WHOLE])
 
 
 def _nearest(angle: Scalar, before: Scalar) -> Scalar:
-    """The angle with the turns that bring it nearest to one before it."""
+    """Return the angle plus the full turns that bring it nearest to a previous angle."""
     turns: Any = (before - angle) * (1.0 / FULL_TURN)  # `np.rint` calls the method of a symbol
     return angle + np.rint(turns) * FULL_TURN
 

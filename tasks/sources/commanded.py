@@ -34,7 +34,7 @@ def moving(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Se
 
 
 def moving_of(family: Family, flat: np.ndarray) -> Moving:
-    """Motion inputs of kernels (time, component) as functions of `tasks` take them."""
+    """Return the motion inputs of kernels (time, component) in the form that functions of `tasks` take."""
     if family.reference.is_chain:
         q, qd, qdd = np.split(flat, 3, axis=1)
         return {"q": q, "qd": qd, "qdd": qdd}

@@ -69,11 +69,11 @@ class Tracks:
     trajectory: np.ndarray
 
     def at(self, number: int) -> np.ndarray:
-        """Motion inputs at the start of a step (size, samples)."""
+        """Return the motion inputs at the start of a step (size, samples)."""
         return np.ascontiguousarray(self.motions[self.trajectory, :, number].T)
 
     def over(self, start: int, stop: int) -> np.ndarray:
-        """The same of consecutive steps (step, size, samples)."""
+        """Return the motion inputs of consecutive steps (step, size, samples)."""
         return np.ascontiguousarray(self.motions[self.trajectory, :, start:stop].transpose(2, 1, 0))
 
 
@@ -127,7 +127,7 @@ class Profiled:
         return Seen(StepForces(*(acting[0] for acting in self.over(number, number + 1))))
 
     def over(self, start: int, stop: int) -> StepForces:
-        """The forces of consecutive steps, each (step, actuator, samples)."""
+        """Return the forces of consecutive steps, each (step, actuator, samples)."""
         steps = np.minimum(np.arange(start, stop), self._forces.shape[3] - 1)
         acting = self._forces[..., steps][self._profile]
         of_steps = (acting[:, :, k].transpose(2, 1, 0) * self._scale for k in range(3))
@@ -135,7 +135,7 @@ class Profiled:
 
 
 def moved_starts(family: Family, motion: np.ndarray, names: Sequence[str], offsets: np.ndarray) -> np.ndarray:
-    """Motion inputs of kernels (size, case), each moved by its offsets (case, name).
+    """Return the motion inputs of kernels (size, case), each moved by its offsets (case, name).
 
     `names` are those of `robots.simulation.state_parameters`; what is not among them is not moved. Roll, pitch and yaw
     turn about the axes of the world, in this order.

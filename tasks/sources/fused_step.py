@@ -98,7 +98,7 @@ class FusedStep:
         sequence.add(event_program(family, groups, len(evaluated)), inputs, {"event": self._results["event"]})
 
     def __call__(self, now: Moment, acting: Parabola, length: float | None = None) -> tuple[Moment, np.ndarray]:
-        """The end of the step from a moment, and where it is not to be used (samples,); length [s]: of a part of it."""
+        """Return the end of the step from a moment, and a mask of unusable samples (samples,); length [s]: a part."""
         width, length = now.state.shape[1], self._step if length is None else length
         arrays = {self._state: now.state, self._modes: now.modes.both, self._length: np.full((1, width), length)}
         middle = acting(np.full(width, 0.5), now.state)
@@ -133,7 +133,7 @@ class Evaluation:
     def __call__(
         self, state: Slot, acting: Slots, outputs: Slots | None = None, *, same_limbs: bool = False
     ) -> dict[Any, Slot]:
-        """Outputs as `tasks.dynamics.instant.programs.outputs_of_motion` names them; `outputs`: where to put some.
+        """Return outputs named as in `tasks.dynamics.instant.programs.outputs_of_motion`; `outputs`: places for some.
 
         same_limbs: limbs are as in the evaluation before, of which forces of actuators alone differ.
         """
@@ -202,7 +202,7 @@ def part_program(size: int, share: float) -> Program:
 
 @functools.cache
 def end_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Program:
-    """The state at the end of a step of `tasks.dynamics.integration.rk4`, and whether it was too rough."""
+    """Return a program for the state after a step of `tasks.dynamics.integration.rk4`, and whether it was too rough."""
     parts = layout(family, groups)
 
     def one_sample(before: Array, length: Array, rate: Mapping[int, Array]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class MovingRobots:
         cls, system: MotionSystem, start: np.ndarray, step: float, method: str, load: ForceSource | None = None,
         field: ForceSource | None = None, supply: Supply | None = None,
     ) -> MovingRobots:  # fmt: skip
-        """From the equations of motion of all cases, and their motion inputs (size, samples) at the start.
+        """Return the robots from all cases' equations of motion, with motion inputs (size, samples) at the start.
 
         Time is zero at the start for what changes in the robot's own loads. load: wrenches (6, samples) on the platform
         over each step, in the axes of the world, or of the platform; field (9, samples): what a base that moves adds,
@@ -101,7 +101,7 @@ class MovingRobots:
         self._now = Moment(*self.system.settled(self._state, modes, modes.rest > 0.5, lambda state: acting))
 
     def advance(self, number: int, push: StepForces) -> None:
-        """The step of that number, under forces."""
+        """Take the step of that number, under forces."""
         whole = Parabola(*self.acting(number, push))
         start = number * self.step
         for piece in self.breaks.pieces(start, self.step):
@@ -119,7 +119,7 @@ class MovingRobots:
         return Parabola(*(np.concatenate([acting[:at], rows, acting[at:]]) for acting, rows in pairs))
 
     def _take(self, acting: Parabola, piece: Piece) -> None:
-        """One piece of a step."""
+        """Take one piece of a step."""
         assert self._now is not None
         stepper = Stepper(self.system, self.method, piece.length, self._fed(acting))
         if self._fused is None:
@@ -161,7 +161,7 @@ class MovingRobots:
         return self._fed(acting)(np.zeros(self.state.shape[1]), self.state)
 
     def acting(self, number: int, push: StepForces) -> StepForces:
-        """Rows of `StateLayout.acting` but the signals: forces, the load on a platform, terms of a moving base."""
+        """Return the rows of `StateLayout.acting` except signals: forces, platform load, terms of a moving base."""
         sources = [self.load] if self.system.layout.platform else []
         sources += [self.field] if self.field is not None else []
         if not sources:

@@ -39,29 +39,29 @@ roll, pitch and yaw [rad and s]."""
 
 
 def constant(t: Scalar) -> Instant:
-    """No motion from the angles zero."""
+    """Return no motion, from zero angles."""
     return np.zeros(3), np.zeros(3), np.zeros(3)
 
 
 def constant_velocity(t: Scalar, start: Scalar, velocity: Scalar) -> Instant:
-    """Constant rate."""
+    """Return a motion at a constant rate."""
     return start + velocity * t, velocity, 0.0
 
 
 def constant_acceleration(t: Scalar, start: Scalar, velocity: Scalar, acceleration: Scalar) -> Instant:
-    """Constant acceleration."""
+    """Return a motion at a constant acceleration."""
     return start + (velocity + 0.5 * acceleration * t) * t, velocity + acceleration * t, acceleration
 
 
 def harmonic(t: Scalar, centre: Array, amplitude: Array, period: Scalar, phase: Scalar) -> Instant:
-    """Harmonic oscillation, of a platform along a line."""
+    """Return a harmonic oscillation, of a platform along a line."""
     rate = 2.0 * math.pi / period
     s, c = sincos(rate * t + phase)
     return centre + amplitude * s, amplitude * (rate * c), amplitude * (-(rate * rate) * s)
 
 
 def circle(t: Scalar, centre: Array, normal: Array, radius: Scalar, period: Scalar, phase: Scalar) -> Instant:
-    """Circle at constant speed, right-handed about the normal; for a normal along z it starts at +x."""
+    """Return a circle at constant speed, right-handed about the normal; for a normal along z it starts at +x."""
     n = normal * (1.0 / sqrt(dot(normal, normal)))
     # a direction in the plane: the projection of x, or of y where the normal is nearly x
     steep = abs(n[0]) > 0.9
@@ -78,7 +78,7 @@ def circle(t: Scalar, centre: Array, normal: Array, radius: Scalar, period: Scal
 def helix(
     t: Scalar, centre: Array, normal: Array, radius: Scalar, axial_speed: Scalar, period: Scalar, phase: Scalar
 ) -> Instant:
-    """Circle that moves along its normal."""
+    """Return a circle that moves along its normal."""
     position, velocity, acceleration = circle(t, centre, normal, radius, period, phase)
     along = array(normal * (axial_speed * (1.0 / sqrt(dot(normal, normal)))))
     return position + along * t, velocity + along, acceleration
@@ -87,7 +87,7 @@ def helix(
 def spiral(
     t: Scalar, centre: Array, radius: Scalar, radial_speed: Scalar, axial_speed: Scalar, period: Scalar, phase: Scalar
 ) -> Instant:
-    """Spiral or helix around z."""
+    """Return a spiral or helix around z."""
     rate = 2.0 * math.pi / period
     s, c = sincos(rate * t + phase)
     r = radius + radial_speed * t
@@ -99,14 +99,14 @@ def spiral(
 
 
 def quintic(t: Scalar, start: Array, end: Array, duration: Scalar) -> Instant:
-    """Point to point, at rest before zero and after the duration."""
+    """Return a point-to-point motion, at rest before zero and after the duration."""
     s, ds, dds = _share(t, duration)
     way = end - start
     return start + way * s, way * ds, way * dds
 
 
 def _share(t: Scalar, duration: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-    """Share of a way from 0 to 1, quintic in time, with its rates; at rest before zero and after the duration."""
+    """Return the share of a way, 0 to 1, quintic in time, with its rates; at rest before zero and after the end."""
     x = t / duration
     x = where(x < 0.0, 0.0, where(x > 1.0, 1.0, x))
     s = x * x * x * (10.0 + x * (-15.0 + 6.0 * x))
@@ -116,7 +116,7 @@ def _share(t: Scalar, duration: Scalar) -> tuple[Scalar, Scalar, Scalar]:
 
 
 def _added(moves: Sequence[tuple[Any, tuple[Scalar, Scalar, Scalar]]], start: Any) -> Instant:
-    """Sum of moves from `start`, each a vector with the share of it that is done and its rates."""
+    """Return the sum of moves from `start`, each a vector with its completed share and the rates of this share."""
     position, velocity, acceleration = start, start * 0.0, start * 0.0
     for way, (s, ds, dds) in moves:
         position, velocity, acceleration = position + way * s, velocity + way * ds, acceleration + way * dds
@@ -124,7 +124,7 @@ def _added(moves: Sequence[tuple[Any, tuple[Scalar, Scalar, Scalar]]], start: An
 
 
 def pick_and_place(t: Scalar, start: Array, end: Array, lift: Scalar, duration: Scalar, blend: Scalar) -> Instant:
-    """Cycle there and back: lifts of `lift`, and travels that begin and end within them."""
+    """Return a cycle there and back: lifts of `lift`, and travels that begin and end within them."""
     rising, travel, begin = cycle_times(start, end, lift, duration, blend)
     half, way, up = 0.5 * duration, end - start, array([0.0, 0.0, 1.0]) * lift
     rises = [(up, 0.0), (-up, half - rising), (up, half), (-up, duration - rising)]
@@ -138,14 +138,14 @@ ISO_9283 = ((1.0, -1.0, 1.0), (0.0, 2.0, 0.0), (-2.0, 0.0, -2.0), (0.0, -2.0, 0.
 
 
 def iso_9283(t: Scalar, centre: Array, edge: Scalar, duration: Scalar) -> Instant:
-    """Moves between the poses of the test plane of a cube, at rest at each."""
+    """Return moves between the poses of the test plane of a cube, at rest at each."""
     each = duration / float(len(ISO_9283))
     moves = [(array(way) * (0.4 * edge), _share(t - each * float(k), each)) for k, way in enumerate(ISO_9283)]
     return _added(moves, centre)
 
 
 def fourier(t: Scalar, centre: Array, period: Scalar, **amplitudes: Array) -> Instant:
-    """Finite Fourier series. Swevers et al. 1997."""
+    """Return a finite Fourier series. Swevers et al. 1997."""
     rate = 2.0 * math.pi / period
     position, velocity, acceleration = centre, centre * 0.0, centre * 0.0
     for k in range(1, HARMONICS + 1):
@@ -180,12 +180,12 @@ FORMS: Mapping[str, Callable[..., Instant]] = {
 
 
 def workspace(times: Numbers, points: Numbers | None, centre: Value, size: Value, counts: Value) -> Numbers:
-    """Rest at each point of a grid (9, samples), see `grid`; samples beyond the last repeat it."""
+    """Return a rest at each point of a grid (9, samples), see `grid`; samples beyond the last repeat it."""
     return _at_rest(grid(centre, size, counts), len(times))
 
 
 def grid(centre: ArrayLike, size: ArrayLike, counts: ArrayLike) -> Numbers:
-    """Points of a grid in a box (3, points), x fastest; one point along an axis is in the middle of the box."""
+    """Return the points of a grid in a box (3, points), x fastest; a single point along an axis is in the middle."""
     axes = [
         np.linspace(-0.5, 0.5, int(n)) * length + middle if n > 1 else np.array([middle])
         for middle, length, n in zip(*map(np.asarray, (centre, size, counts)), strict=True)
@@ -197,7 +197,7 @@ def grid(centre: ArrayLike, size: ArrayLike, counts: ArrayLike) -> Numbers:
 def workspace_cylinder(
     times: Numbers, points: Numbers | None, centre: Value, normal: Value, radius: float, height: float, counts: Value
 ) -> Numbers:
-    """Rest at each point of rings in a cylinder (9, samples); samples beyond the last repeat it."""
+    """Return a rest at each point of rings in a cylinder (9, samples); samples beyond the last repeat it."""
     rings, around, along = (int(n) for n in np.asarray(counts))
     axis = np.asarray(normal, dtype=float) / np.linalg.norm(normal)
     first = np.eye(3)[1 if abs(axis[0]) > 0.9 else 0]
@@ -213,7 +213,7 @@ def workspace_cylinder(
 
 
 def workspace_points(times: Numbers, points: Numbers | None, volume: float) -> Numbers:
-    """Rest at each of the `points` (n, 1 + 3), numbers first (9, samples); samples beyond the last repeat it."""
+    """Return a rest at each of the `points` (n, 1 + 3), numbers first (9, samples); later samples repeat the last."""
     assert points is not None, "a list of points"
     return _at_rest(points[:, 1:].T, len(times))
 
@@ -224,7 +224,7 @@ def _at_rest(places: Numbers, samples: int) -> Numbers:
 
 
 def waypoints(times: Numbers, points: Numbers | None) -> Numbers:
-    """Motion (3 k, samples) along the C2 cubic spline through `points` (n, 1 + k), times first; at rest at its ends."""
+    """Return motion (3 k, samples) on the C2 cubic spline of `points` (n, 1 + k), times first; at rest at its ends."""
     from scipy.interpolate import CubicSpline  # slow to import, and few sweeps have points
 
     assert points is not None, "a spline has points"
@@ -261,7 +261,7 @@ def program(kind: str) -> Program:
 
 @functools.cache
 def joint_program(kind: str, joints: int) -> Program:
-    """The program of a joint trajectory: case input (joint,) per parameter, sample input `t`, output `motion`."""
+    """Return a joint trajectory's program: case input (joint,) per parameter, sample input `t`, output `motion`."""
 
     def one_sample(t: Array, **values: Array) -> dict[str, list[Scalar]]:
         instants = [FORMS[kind](t[0], **{name: value[k] for name, value in values.items()}) for k in range(joints)]
@@ -272,14 +272,14 @@ def joint_program(kind: str, joints: int) -> Program:
 
 
 def unpacked(values: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
-    """Case inputs (size,) as parameters of their shapes: those without one as scalars."""
+    """Return the case inputs (size,) as parameters of their shapes; parameters without a shape as scalars."""
     return {name: value if shapes[name] else value[0] for name, value in values.items()}
 
 
 def motion(
     kind: str, values: Mapping[str, Value], times: Numbers, points: Numbers | None = None, joints: int = 0
 ) -> Numbers:
-    """Position, velocity, acceleration (3 k, padded samples) at `times` (samples,); padding repeats the last.
+    """Return position, velocity, acceleration (3 k, padded samples) at `times` (samples,); padding repeats the last.
 
     Of a platform k is 3; of the independent joints of a chain their number `joints`.
     """
@@ -290,7 +290,7 @@ def motion(
 
 
 def padded_times(times: Numbers) -> Numbers:
-    """Times (padded samples,) that fill the last group of lanes by repeating the last."""
+    """Return times (padded samples,) that fill the last group of lanes by repeating the last one."""
     return np.concatenate([times, np.full(padded(len(times)) - len(times), times[-1])])
 
 
@@ -318,7 +318,7 @@ def motion_vector(translation: Numbers, size: int, turning: Numbers | None = Non
 
 
 def along(load: PlatformLoad | None, rotation: Numbers, times: Numbers) -> Numbers:
-    """Moment and force (6, padded samples) in world axes at `times`, zero without a load.
+    """Return moment and force (6, padded samples) in world axes at `times`, zero without a load.
 
     rotation (9, padded samples or 1) turns from the axes of the platform to those of the world, row by row.
     """
@@ -338,7 +338,7 @@ def along(load: PlatformLoad | None, rotation: Numbers, times: Numbers) -> Numbe
 
 
 def _interpolated(points: Numbers, times: Numbers) -> Numbers:
-    """Values (columns - 1, samples) on lines between points (points, columns), held beyond the ends."""
+    """Return values (columns - 1, samples) on lines between points (points, columns), constant beyond the ends."""
     stamps, values = points[:, 0], points[:, 1:].T
     if len(stamps) == 1:
         return np.repeat(values, len(times), axis=1)
@@ -350,7 +350,7 @@ def _interpolated(points: Numbers, times: Numbers) -> Numbers:
 
 @functools.cache
 def turn_program(kind: str) -> Program:
-    """The program of a turn: case inputs its parameters and `rest` (9), the rotation about which it turns.
+    """Return the program of a turn: case inputs its parameters and `rest` (9), the rotation about which it turns.
 
     Sample input `t`, output `motion` (15): rotation row by row, angular velocity and acceleration in the axes of the
     base.
@@ -370,7 +370,7 @@ def turn_program(kind: str) -> Program:
 
 @functools.cache
 def program_along_angles() -> Program:
-    """The program of a turn along given angles: case input `rest` as above, sample input `angles` (9).
+    """Return the program of a turn along given angles: case input `rest` as above, sample input `angles` (9).
 
     These are roll, pitch and yaw, their rates and their accelerations; the output is that of `program`.
     """
@@ -385,7 +385,7 @@ def program_along_angles() -> Program:
 
 
 def turning(turn: Turn | None, home: ArrayLike, times: Numbers) -> Numbers:
-    """Rotation, angular velocity and acceleration (15, padded samples) at `times`; `home` (3, 3) is at reference."""
+    """Return rotation, angular velocity and acceleration (15, padded samples) at `times`; `home` (3, 3): reference."""
     turn = turn or Turn("constant", {})
     rest = np.array(turn.orientation, dtype=float) @ np.array(home, dtype=float)
     if turn.kind not in SAMPLED:
@@ -396,7 +396,7 @@ def turning(turn: Turn | None, home: ArrayLike, times: Numbers) -> Numbers:
 
 
 def base_motion(base: Trajectory, times: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Rotation (time, 3, 3) of a base that moves, its twist (time, 6), the rate of that."""
+    """Return the rotation (time, 3, 3) of a moving base, its twist (time, 6), and the rate of the twist."""
     count = len(times)
     moved = motion(base.kind, base.values, times, base.points)[:, :count]
     turned = turning(base.turn, IDENTITY, times)[:, :count]

@@ -47,7 +47,7 @@ class Tracking:
         self._path_squares, self.path_peak = np.zeros(reach.shape[1]), np.zeros(reach.shape[1])
 
     def take(self, number: int, position: np.ndarray, target: np.ndarray, away: np.ndarray | None) -> None:
-        """Consecutive instants (instant, ...), the first by its number: positions of actuators and of the reference.
+        """Take consecutive instants (instant, ...), the first by its number: positions of actuators and reference.
 
         away: distance of the platform from its reference [m].
         """
@@ -127,7 +127,7 @@ class Plant(Protocol):
         ...
 
     def advance(self, number: int, push: StepForces) -> None:
-        """The step of that number, under forces."""
+        """Take the step of that number, under forces."""
         ...
 
     def begin(self, push: StepForces) -> None:
@@ -135,11 +135,11 @@ class Plant(Protocol):
         ...
 
     def given(self, asked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Forces (actuator, samples) of the actuators for those that they are asked for, and where these differ."""
+        """Return the actual actuator forces (actuator, samples) for the requested ones, and where they differ."""
         ...
 
     def sample(self, number: int, push: StepForces, *, rates: bool = True) -> Values:
-        """Values of the stages at the begin of a step, under the forces from there on (size, samples)."""
+        """Return the values of the stages at the begin of a step, under the forces from there on (size, samples)."""
         ...
 
     @property
@@ -170,11 +170,11 @@ class Meter(Protocol):
     takes_rates: bool
 
     def take(self, values: Values) -> None:
-        """One instant: values of the stages (size, samples) by key, and forces and friction just before."""
+        """Take one instant: values of the stages (size, samples) by key, and forces and friction just before it."""
         ...
 
     def finished(self, steps: int) -> dict[str, np.ndarray]:
-        """Metrics (size, samples) by name."""
+        """Return the metrics (size, samples) by name."""
         ...
 
 
@@ -204,7 +204,7 @@ class KeptSeries:
     status: list[np.ndarray] = field(default_factory=list)
 
     def take(self, values: Mapping[Any, np.ndarray], status: np.ndarray, count: int) -> None:
-        """So many instants (instant, size, samples); NaN where the status is not OK."""
+        """Take `count` equal instants (instant, size, samples); NaN where the status is not OK."""
         self.status.append(np.repeat(status.astype(np.int8)[None], count, axis=0))
         for name, value in values.items():
             self.series.setdefault(name, []).append(np.where(status == Status.OK, value, np.nan))
@@ -366,7 +366,7 @@ class _SimulatedRun:
         return self.drive.at(number, self.plant.motion())
 
     def _judge(self, seen: Seen) -> None:
-        """Cases that have come to their end, and why."""
+        """Find the cases that have ended, and the reasons."""
         speed = np.abs(self.plant.speed()).max(axis=0, initial=0.0)
         reason = self.plant.status.copy()
         if seen.aim is not None:
@@ -444,7 +444,7 @@ ORDER = {"rk4": 4, "euler": 1, "semi_implicit": 1, "rosenbrock": 2, "spanning_tr
 
 
 def integration_error(run: Outcome, finer: Outcome, method: str, chain: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The largest error of position over the instants that are kept [m or rad], and the same as a share; (samples,).
+    """Return the largest position error over the kept instants [m or rad], and the same as a share; (samples,).
 
     Of a chain that of its independent joints; of a platform that of its position and of its orientation. The share is
     of the largest distance from the start in the same measure; 0 where nothing is off. NaN where the run came to its
@@ -496,7 +496,7 @@ class AcceptedCases:
 def accepted(
     batch: Callable[[np.ndarray], SimulatedBatch], cases: np.ndarray, judge: Judge, tolerance: float
 ) -> Iterator[AcceptedCases]:
-    """The cases of these numbers, in groups: those whose error is at most the tolerance, at the longest step that is.
+    """Yield the cases of these numbers in groups, at the longest step whose error is within the tolerance.
 
     batch: the cases of some numbers, as many as fill whole groups of lanes. A case that does not meet it at FINEST has
     the status INTEGRATION_FAILED at all times. One that has come to its end for a reason that steps do not cure is
@@ -523,7 +523,7 @@ def accepted(
 
 
 def _filled(cases: np.ndarray) -> np.ndarray:
-    """Whole groups of lanes, the last case once more as often as is needed."""
+    """Return whole groups of lanes, filled up by repeating the last case."""
     return np.concatenate([cases, np.repeat(cases[-1:], padded(len(cases)) - len(cases))])
 
 

@@ -82,7 +82,7 @@ class SteppedPlant(Protocol):
         ...
 
     def acting(self, number: int, push: StepForces) -> StepForces:
-        """Rows of the external inputs over the step of that number, but for signals."""
+        """Return the rows of the external inputs over the step of that number, except signals."""
         ...
 
 

@@ -78,7 +78,7 @@ class MovingTrees:
     def of(
         cls, robots: PlacedRobots, parameters: np.ndarray, numbers: np.ndarray, stops: Stops, model: InverseModel
     ) -> MovingTrees:
-        """From robots at their start; parameters (design, parameter), and the design of each sample."""
+        """Return the trees of robots at their start; parameters (design, parameter), and the design of each sample."""
         family, instant = robots.system.instant.family, robots.system.instant
         names = [parameter.name for parameter in family.parameters]
         designs = tuple(Robot(family, dict(zip(names, row, strict=True))) for row in parameters.tolist())
@@ -90,10 +90,10 @@ class MovingTrees:
         return cls(robots, TreeMachine(robots.system, coordinates, friction, ends, len(numbers)), model)
 
     def begin(self, push: StepForces) -> None:
-        """Nothing sticks."""
+        """Do nothing at the start: nothing sticks."""
 
     def advance(self, number: int, push: StepForces) -> None:
-        """The step of that number, under forces."""
+        """Take the step of that number, under forces."""
         robots, start = self._robots, number * self._robots.step
         whole = Parabola(*robots.acting(number, push))
         for piece in robots.breaks.pieces(start, robots.step):

@@ -146,7 +146,7 @@ def _inputs(
 
 
 def home_rows(structure: Structure, parameters: Array, mount: Mapping[int, Array]) -> assembly.Reference:
-    """J_IK (actuator, freedom) at the reference pose, from the inputs of the kernels of the limbs; once for a case."""
+    """Compute J_IK (actuator, freedom) at the reference pose, from inputs of the limbs' kernels; once per case."""
     still, rows = np.zeros(structure.motion_size), []
     for k, instance in enumerate(structure.mechanism.instances):
         mounted, home, *_ = mounted_limb(structure, instance.limb, parameters, mount[k], still)

@@ -20,7 +20,7 @@ from tasks.mechanics.structure import Structure, symbolic
 def limb_rows(
     structure: Structure, mounted: Mounted, solved: Solved, parameters: Array
 ) -> dict[str, Array | list[Any]]:
-    """`constraint_rows` (row, held direction) of a limb, and `home_constraint_rows`; see `limb_motion.constraint_rows`.
+    """Return limb `constraint_rows` (row, held direction), `home_constraint_rows`; see `limb_motion.constraint_rows`.
 
     Nothing where no limb of the robot may lose its hold on the platform.
     """
@@ -36,7 +36,7 @@ def limb_rows(
 def hold(
     structure: Structure, carrying: Sequence[int], rows: Mapping[int, Array], home: Mapping[int, Array]
 ) -> tuple[Scalar, Mask]:
-    """Regularity of the constraints of limbs on the platform, and whether it is lost; rows of each limb by number.
+    """Return the regularity of the limbs' constraints on the platform, and whether it is lost; rows by limb number.
 
     Held directions that no limb holds, such as the turns of a point, do not count; `carrying` are positions of those
     that limbs hold, see `tasks.mechanics.solving.carried`.

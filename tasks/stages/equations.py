@@ -112,7 +112,7 @@ def limb_state_program(family: Family, limb_index: int) -> Program:
 
 @functools.cache
 def platform_share_program(family: Family, moving_base: bool = False) -> Program:
-    """The platform's share of the equations of motion and its `potential` energy; as for a limb with `moving_base`."""
+    """Return the platform's share of the motion equations and its `potential` energy; `moving_base` as for a limb."""
     structure = structure_of(family)
 
     def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def platform_share_program(family: Family, moving_base: bool = False) -> Program
 
 
 def share_shapes(structure: Structure, limb_index: int | None) -> dict[str, Shape]:
-    """Shapes of a limb's share, or of the platform's."""
+    """Return the shapes of a limb's share, or of the platform's."""
     free = structure.freedoms
     driven = 0 if limb_index is None else len(structure.mechanism.limbs[limb_index].actuators)
     return dict(zip(SHARES, ((free, free), (free, free), (free,), (driven, free), (driven, free)), strict=True))
@@ -164,7 +164,7 @@ def _total(shares: Mapping[str, Mapping[int, Array]]) -> EquationShare:
 
 @functools.cache
 def acceleration_program(family: Family) -> Program:
-    """`acceleration` of the freedoms from actuator `force` and `load` along them; `massless` if the mass loses rank."""
+    """Return `acceleration` of the freedoms from actuator `force` and `load` along them; `massless` if rank is lost."""
     structure = structure_of(family)
 
     def one_sample(motion: Array, force: Array, load: Array, **shares: Mapping[int, Array]) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def acceleration_program(family: Family) -> Program:
 
 
 def _rank_lost(mass: Array) -> Scalar:
-    """1 where a mass matrix has lost rank, 0 where it has not, or is not finite, which is another matter."""
+    """Return 1 where a mass matrix has lost rank, else 0, also where it is not finite, which is another matter."""
     largest = sys.float_info.max
     invertible = total([x for row in inverse(mass) for x in row]) <= largest
     lost = where(invertible, equations.flag(singularity(mass)), 1.0)
@@ -213,7 +213,7 @@ def total_program(family: Family) -> Program:
 
 @functools.cache
 def actuator_acceleration_program(family: Family) -> Program:
-    """`acceleration` of the actuators, Eq. (135), from the outputs of `total_program`, `rate`, `force` and `load`."""
+    """Return actuators' `acceleration`, Eq. (135), from the outputs of `total_program`, `rate`, `force` and `load`."""
     structure = structure_of(family)
     free, driven = structure.freedoms, len(structure.mechanism.actuators)
 
@@ -231,7 +231,7 @@ def actuator_acceleration_program(family: Family) -> Program:
 
 @functools.cache
 def answer_program(freedoms: int) -> Program:
-    """`answer` (freedom,) of the accelerations to `forces` (freedom,) along the freedoms, from the `mass` matrix.
+    """Return `answer` (freedom,): accelerations for `forces` (freedom,) along the freedoms, from the `mass` matrix.
 
     Not finite where the mass matrix has lost rank.
     """
@@ -246,7 +246,7 @@ def answer_program(freedoms: int) -> Program:
 
 @functools.cache
 def hold_program(family: Family) -> Program:
-    """`loose`, 1 where limbs do not hold the platform, from the `constraint_rows` of all of them."""
+    """Return `loose`, 1 where limbs do not hold the platform, from the `constraint_rows` of all limbs."""
     structure, carrying = structure_of(family), carried(family)
 
     def one_sample(

@@ -25,7 +25,7 @@ from tasks.mechanics.structure import Structure, field_inputs, limb_inputs, sign
 
 @functools.cache
 def balance_program(family: Family, passive: tuple[int, ...] = ()) -> Program:
-    """Multipliers `redundant` of the rows that each limb's kinematics has dropped: the balance decides them.
+    """Return `redundant` multipliers of the rows dropped by each limb's kinematics: the balance decides them.
 
     `missing` is the size of what no limb can hold: of loads along directions in which parts of the robot are loose.
     Sample inputs: `force` (actuator), `held` (the platform's wrench along held directions), and the share of each limb;
@@ -73,7 +73,7 @@ def reaction_program(
     passive: tuple[int, ...] = (),
     moving_base: bool = False,
 ) -> Program:
-    """Wrenches `joint_reaction` (joint, 6) of all joints of a limb, and the `peak_reaction` (joint) force of a case.
+    """Return the wrenches `joint_reaction` (joint, 6) of a limb, and the `peak_reaction` (joint) force of a case.
 
     Also `bearing_load` (joint, 3), NaN for joints of several variables.
 
@@ -112,7 +112,7 @@ def reaction_program(
 
 
 def _bearing(statics: reactions.LimbStatics, joint: int, wrench: Sequence[Scalar]) -> list[Scalar]:
-    """Sizes of moment and force across the axis of a joint, and of its load along it, from its reaction."""
+    """Return the magnitudes of moment and force across a joint's axis, and of its load along it, from its reaction."""
     if not statics.mounted.limb.one_variable[joint]:
         return [np.nan] * SPACE["bearing"]
     inward = statics.mounted.base.rotation.T

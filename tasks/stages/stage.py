@@ -48,7 +48,7 @@ class Stage:
         return Indexed(output, self.limb) if self.limb is not None and isinstance(output, str) else output
 
     def inputs(self, values: Arrays) -> Values:
-        """Inputs of the program from the values."""
+        """Return the program's inputs, selected from the values."""
         return {name: _taken(self.takes.get(name, name), values) for name in self.program.inputs}
 
     def run(

@@ -64,7 +64,7 @@ def _stages(request: Request) -> Iterator[Stage]:
 
 @functools.lru_cache(maxsize=REQUESTS)
 def limb(request: Request, k: int) -> Stage:
-    """Inverse kinematics and dynamics of limb k, with the terms for reactions, features and metrics."""
+    """Return the stage of inverse kinematics and dynamics of limb k, with terms for reactions, features and metrics."""
     instance, structure = request.structure.mechanism.instances[k], request.structure
     limb_request = LimbRequest(
         series=tuple(name for name in names("limb") if name in request.quantities.both),
@@ -93,7 +93,7 @@ def platform(request: Request) -> Stage:
 
 
 def assembly(request: Request) -> Stage:
-    """Actuator forces without friction, velocities and status, and metrics that do not depend on friction."""
+    """Return the stage of actuator forces without friction, velocities, status, friction-independent metrics."""
     series, metrics = request.of("assembly", "series"), request.reduced("assembly")
 
     def program() -> Program:
@@ -105,7 +105,7 @@ def assembly(request: Request) -> Stage:
 
 
 def actuation(request: Request) -> Stage:
-    """Series and metrics of actuators for one friction set."""
+    """Return the stage of the series and metrics of actuators for one friction set."""
     series, metrics = request.actuation.series, request.actuation.metrics
     passive = [len(joints) for joints in request.passive]
     sizes: dict[Key, Shape] = {Indexed("passive_friction", k): (count,) for k, count in enumerate(passive) if count}
@@ -116,7 +116,7 @@ def actuation(request: Request) -> Stage:
 
 
 def balance(request: Request) -> Stage:
-    """Multipliers of redundant conditions, which the balance of the platform decides."""
+    """Return the stage of the multipliers of redundant conditions, which the balance of the platform decides."""
     return Stage(
         "balance",
         balance_shapes(request.structure),

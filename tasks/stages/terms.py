@@ -62,19 +62,19 @@ def needed(wanted: Iterable[str], parts: Iterable[RobotPart]) -> tuple[str, ...]
 
 
 def limb_shapes(structure: Structure, limb_index: int, terms: Iterable[str]) -> dict[str, Shape]:
-    """Shapes of the terms of a limb."""
+    """Return the shapes of the terms of a limb."""
     driven = len(structure.mechanism.limbs[limb_index].actuators)
     return {term: _shape(structure.freedoms, driven, term) for term in terms}
 
 
 def limb_outputs(structure: Structure, limb_index: int) -> dict[str, Shape]:
-    """Shapes of the outputs that every limb has: its share of the wrench, its rows of J_IK, its status."""
+    """Return the shapes of the outputs of every limb: its share of the wrench, its rows of J_IK, its status."""
     driven, free = len(structure.mechanism.limbs[limb_index].actuators), structure.freedoms
     return {"wrench": (free,), "jacobian": (driven, free), "status": (1,)}
 
 
 def platform_outputs(structure: Structure, terms: Iterable[str], held: bool = False) -> Shapes:
-    """Shapes of the outputs of the platform: its wrench, with `held` that along held directions, and terms.
+    """Return the shapes of the platform's outputs: its wrench, with `held` its part along held directions, and terms.
 
     It has no rows of J_IK.
     """
@@ -94,7 +94,7 @@ def _shape(freedoms: int, driven: int, term: str) -> Shape:
 
 
 def _pull(gravity: Array, terms: Iterable[str]) -> Array:
-    """Gravity, zero where no term depends on it."""
+    """Return gravity, zero if no term depends on it."""
     return gravity if any(term in _PULLED for term in terms) else np.zeros(3)
 
 

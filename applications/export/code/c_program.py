@@ -84,7 +84,7 @@ def literal(value: float) -> str:
 
 
 def needed_nodes(program: Program, outputs: Collection[Key]) -> set[int]:
-    """Nodes that some outputs rest on; of a loop that one of them needs, all that it takes."""
+    """Return the nodes on which some outputs depend; of a loop with a needed result, all that it takes."""
     nodes: set[int] = set()
     stack = [node for key in outputs for node in program.outputs[key][1]]
     while stack:
@@ -101,7 +101,7 @@ def needed_nodes(program: Program, outputs: Collection[Key]) -> set[int]:
 
 
 def needed_inputs(program: Program, outputs: Collection[Key]) -> list[Key]:
-    """Inputs that some outputs rest on, in the order of the program."""
+    """Return the inputs on which some outputs depend, in the order of the program."""
     nodes = (program.nodes[number] for number in needed_nodes(program, outputs))
     keys = {node.data[0] for node in nodes if node.op in (CASE, SAMPLE)}
     return [key for key in program.inputs if key in keys]
@@ -146,7 +146,7 @@ def _region(program: Program, region: int, nodes: Collection[int], indent: str) 
 
 
 def _loop(program: Program, index: int, nodes: Collection[int]) -> Iterator[str]:
-    """One sample goes on until it is done; the round in which it is counts."""
+    """Yield the C text of a loop: a sample continues until it is done; its last round counts."""
     loop = program.loops[index]
     for place, number in enumerate(loop.initial):
         yield f"    double s{index}_{place} = {_value(program, number)};"

@@ -203,7 +203,7 @@ def _places(function: CodeFunction) -> Iterator[tuple[Key, str]]:
 
 
 def _declared(function: CodeFunction, names: dict[Key, str]) -> Iterator[str]:
-    """Arrays of constants that are used, of packed arguments, and of what stages give."""
+    """Yield the declarations of the used constants, of packed arguments, and of the stages' results."""
     used = {
         source.of if isinstance(source, Rows) else source for call in function.needed for source in call.inputs.values()
     }

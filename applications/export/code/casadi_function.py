@@ -45,7 +45,7 @@ def casadi_function(
     parameters: Sequence[str] = (),
     rounds: int = ROUNDS,
 ) -> casadi.Function:
-    """A function of one sample of a robot, `applications.export.code.functions.FUNCTIONS`, as a function of CasADi.
+    """Return a robot's function of one sample, `applications.export.code.functions.FUNCTIONS`, in CasADi.
 
     Arguments, results, constants and `parameters` are those of `c_code`, matrices are matrices, and after the results
     comes the `status`; only roundings differ. Iterations of closed loops are unrolled `rounds` times; where they take
@@ -84,7 +84,7 @@ def _sized(quantity: CodeArgument) -> tuple[int, int]:
 def _evaluated(
     casadi: ModuleType, function: CodeFunction, arguments: Mapping[str, Any], stages: _Stages
 ) -> tuple[list[Any], Any]:
-    """Results in their shapes and the status."""
+    """Return the results in their shapes, and the status."""
     flat = {name: casadi.vec(values.T) for name, values in arguments.items()}
     values: dict[Key, Any] = {key: casadi.DM(np.ravel(array)) for key, array in function.constants.items()}
     for key, parts in function.packed.items():
@@ -119,7 +119,7 @@ class _Stages:
         self._known: dict[tuple[int, tuple[Key, ...]], Any] = {}
 
     def run(self, call: ProgramCall, values: Mapping[Key, Any]) -> Sequence[Any]:
-        """Outputs of a call, then 1 where a loop of it has not come to its end."""
+        """Return the outputs of a call, then 1 if a loop of it has not come to its end."""
         outputs = tuple(call.outputs)
         place = id(call.program), outputs
         if place not in self._known:

@@ -100,7 +100,7 @@ def _library(code: CCode, source: str, compiler: str, end: str) -> bytes:
 
 
 def _variables(robot: Robot) -> Iterator[_Scalar]:
-    """In the order of their numbers: positions, rates, derivatives of both, inputs."""
+    """Yield the variables in the order of their numbers: positions, rates, derivatives of both, inputs."""
     mechanism = robot.mechanism
     (limb,) = mechanism.limbs
     kinds = dict(zip(limb.joints, limb.joint_kinds, strict=True))

@@ -144,7 +144,7 @@ class CodeSetting:
         return parts[:count], tuple(part.name if k < count else part.size for k, part in enumerate(parts))
 
     def forces(self) -> CodeArgument:
-        """Actuator forces."""
+        """Return the argument for the actuator forces."""
         actuators = self.robot.mechanism.actuators
         return CodeArgument("force", (len(actuators),), self.along_actuators("N m", "N"), f"of {', '.join(actuators)}")
 
@@ -195,7 +195,7 @@ def plain_call(program: Program) -> ProgramCall:
 
 
 def inverse_dynamics(at: CodeSetting) -> CodeFunction:
-    """Actuator forces for a motion, as `tasks.inverse_dynamics`."""
+    """Return the function of the actuator forces for a motion, as `tasks.inverse_dynamics`."""
     groups = friction_input(at.robot, at.friction)
     quantities = ("actuator_force", "status") if groups.groups else ()
     request = table.request(at.robot.family, quantities, FrictionGroups(groups.groups))

@@ -72,7 +72,7 @@ def _term(value: float, name: str) -> str:
 
 
 def from_matrix(matrix: ArrayLike, names: Sequence[str], tolerance: float = TOLERANCE) -> BaseParameters:
-    """Base parameters of stacked regressors (rows, column) at states rich enough. Raises ValueError."""
+    """Return the base parameters of stacked regressors (rows, column) at rich enough states. Raises ValueError."""
     stacked = np.asarray(matrix, dtype=float)
     if stacked.ndim != 2 or stacked.shape[1] != len(names) or not np.isfinite(stacked).all():
         raise ValueError(
@@ -155,7 +155,7 @@ def base_parameters(
 
 
 def _drawn(base: Motion, states: int, seed: int) -> Motion:
-    """Samples of the motion of a base at random, (states, ...) each."""
+    """Return random samples of the motion of a base, (states, ...) each."""
     parts = {name: np.asarray(values, dtype=float) for name, values in base.present().items()}
     samples = len(next(iter(parts.values())))
     place = np.random.default_rng([seed, samples]).integers(0, samples, states)
@@ -172,7 +172,7 @@ def base_along(
     tolerance: float = TOLERANCE,
     bases: Sequence[Motion | None] = (),
 ) -> BaseParameters:
-    """Base parameters that some motions move, such as those of a gravity test; arguments as of `tasks.regressor`.
+    """Return the base parameters that some motions excite, such as a gravity test's; arguments as `tasks.regressor`.
 
     bases: the motion of the base along each of them; none: that of the environment. Motions without noise: what is
     small in them is zero.
@@ -191,6 +191,6 @@ def base_along(
 
 
 def values(base: BaseParameters, parameters: Mapping[str, float]) -> dict[str, float]:
-    """Base parameters by the name of their kept column, from all parameters by name."""
+    """Return the base parameters by the names of their kept columns, from all parameters by name."""
     numbers = base.of([parameters[name] for name in base.names])
     return {base.names[k]: float(x) for k, x in zip(base.independent, numbers, strict=True)}

@@ -34,7 +34,7 @@ SOLVED = ("Solved", "AlmostSolved")
 
 
 def pseudo_inertia(parameters: Array) -> np.ndarray:
-    """P (4, 4) of ten parameters: second moment, first moment and mass."""
+    """Return P (4, 4) of ten parameters: second moment, first moment and mass."""
     mass, first, elements = parameters[0], np.asarray(parameters[1:4]), parameters[4:]
     tensor = np.zeros((3, 3))
     for value, (i, j) in zip(elements, TENSOR, strict=True):
@@ -56,7 +56,7 @@ def is_consistent(parameters: Array) -> bool:
 
 
 def near_consistent(parameters: Array) -> np.ndarray:
-    """Consistent parameters close to those of a body that may be a point, a line or a sheet: it gets some extent."""
+    """Return the consistent parameters close to a body's; a point, a line or a sheet gets some extent."""
     matrix = pseudo_inertia(parameters)
     mass = max(float(matrix[3, 3]), LEAST)
     centre = matrix[:3, 3] / mass
@@ -89,7 +89,7 @@ def consistent(
     free: Sequence[int] = (),
     unknown: Sequence[int] = (),
 ) -> Consistent:
-    """Parameters of all columns of a regressor, those of bodies consistent, the others (drives, friction) not negative.
+    """Return the parameters of all regressor columns: bodies' consistent, others (drives, friction) not negative.
 
     matrix (rows, column), also of incomplete rank; nominal (column,): what they are pulled to; bodies: first column of
     each body; free: columns, such as offsets, that may have any sign; unknown: first columns of bodies, such as
@@ -122,7 +122,7 @@ def consistent(
 def _sizes(
     matrix: np.ndarray, forces: np.ndarray, nominal: np.ndarray, bodies: Sequence[int], unknown: Sequence[int]
 ) -> np.ndarray:
-    """Sizes (column,) of parameters: of bodies from nominal mass and extent, others from what forces say."""
+    """Return the sizes (column,) of parameters: of bodies by nominal mass and extent, of others by the forces."""
     largest = max((start for start in bodies if start not in unknown), key=lambda start: nominal[start], default=None)
     lengths, force = np.linalg.norm(matrix, axis=0), float(np.linalg.norm(forces))
     moved = lengths > 1e-9 * lengths.max(initial=0.0)
@@ -139,7 +139,7 @@ def _sizes(
 def _solved(
     slopes: np.ndarray, target: np.ndarray, sizes: np.ndarray, bodies: Sequence[int], signed: Sequence[int]
 ) -> tuple[np.ndarray, str, int]:
-    """Least |slopes x - wanted| with P(x) positive semidefinite for each body, and the `signed` not negative.
+    """Minimise |slopes x - wanted| with P(x) positive semidefinite for each body, and the `signed` not negative.
 
     The unknowns are x and the residuals, so that no matrix is squared.
     """

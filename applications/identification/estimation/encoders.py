@@ -51,7 +51,7 @@ def motion(robot: Robot, actuator_position: ArrayLike, step: float, near: Moving
 
 
 def guesses(robot: Robot, actuator_position: ArrayLike, near: Moving) -> Moving:
-    """Poses (time, ...) near those whose actuators are at `actuator_position` (time, actuator), one after another.
+    """Return poses (time, ...) near the given ones, with actuators at `actuator_position` (time, actuator).
 
     near: the pose at the first of these times, or near it, (1, ...) each. Each pose is solved from the one before, and
     serves until an actuator has moved on by TRAVEL. From there `motion` finds the assembly that the robot has moved in.
@@ -81,14 +81,14 @@ def _pose_at(robot: Robot, actuator_position: np.ndarray, near: Mapping[str, np.
 
 
 def angular_velocity(rotation: np.ndarray, step: float) -> np.ndarray:
-    """Angular velocity (time, 3) in world axes of rotations (time, 3, 3): the skew part of dR/dt R^T."""
+    """Return the angular velocity (time, 3) in world axes of rotations (time, 3, 3): the skew part of dR/dt R^T."""
     spin = rate(rotation, step) @ np.swapaxes(rotation, -1, -2)
     skew = 0.5 * (spin - np.swapaxes(spin, -1, -2))
     return np.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], axis=-1)
 
 
 def joint_positions(robot: Robot, actuator_position: ArrayLike, near: ArrayLike) -> np.ndarray:
-    """Independent joints (time, freedom) of a chain for actuator positions, by Newton steps from a guess.
+    """Return the independent joints (time, freedom) of a chain for actuator positions, by Newton steps from a guess.
 
     Actuators may be drives that move several joints; more actuators than freedoms are met in the least squares. Samples
     that do not settle hold NaN.

@@ -24,7 +24,7 @@ from tasks.mechanics.families import structure_of
 
 
 def energies(robot: Robot, moving: Moving, *, gravity: ArrayLike = GRAVITY) -> np.ndarray:
-    """Kinetic and potential energy for one unit of each inertial parameter: (samples, 2, column), see `columns`."""
+    """Return kinetic and potential energy per unit of each inertial parameter: (samples, 2, column), see `columns`."""
     motion = body_motion(robot, **moving)
     rates, parts = motion.joints.velocity, []
     speeds, driven = inverse_dynamics(robot, **moving).velocity, structure_of(robot.family).driven
@@ -41,7 +41,7 @@ def energies(robot: Robot, moving: Moving, *, gravity: ArrayLike = GRAVITY) -> n
 
 
 def changes(robot: Robot, moving: Moving, *, gravity: ArrayLike = GRAVITY) -> np.ndarray:
-    """The same as rows (2 * samples, column), potential energy from its mean: constants do not matter to forces."""
+    """Return the energies as rows (2 * samples, column), the potential one from its mean: constants cause no force."""
     finite = energies(robot, moving, gravity=gravity)
     finite = finite[np.isfinite(finite).all(axis=(-1, -2))]
     finite[:, 1] -= finite[:, 1].mean(axis=0)
@@ -57,7 +57,7 @@ def rank(rows: np.ndarray, tolerance: float = 1e-9) -> int:
 
 
 def _of_body(body: BodyMotions, gravity: ArrayLike) -> np.ndarray:
-    """One body's ten columns (*batch, 2, 10)."""
+    """Return the ten columns of one body (*batch, 2, 10)."""
     turn = np.swapaxes(body.rotation, -1, -2)
     omega, velocity = ((turn @ x[..., None])[..., 0] for x in (body.omega, body.velocity))
     fall = (turn @ np.asarray(gravity, dtype=float)[:, None])[..., 0]
@@ -78,7 +78,7 @@ def _of_drive(rate: np.ndarray) -> np.ndarray:
 
 
 def _of_spin(spin: Spin, speed: np.ndarray, links: Sequence[BodyMotions]) -> np.ndarray:
-    """Of what spins with a drive: its own energy, and that of its momentum along the turning of its carrier."""
+    """Return the energy of a rotor of a drive: its own, and that of its momentum along its carrier's turning."""
     turning = spin.share * speed
     kinetic = 0.5 * turning * turning
     if spin.carrier != BASE:

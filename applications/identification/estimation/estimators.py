@@ -42,13 +42,13 @@ class Estimate:
 
 
 def least_squares(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
-    """Ordinary least squares."""
+    """Estimate by ordinary least squares."""
     matrix, forces = _checked(matrix, forces, actuators)
     return _weighted(matrix, forces, np.ones(len(forces)))
 
 
 def weighted(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
-    """Rows weighted by the noise of their actuator, which a first pass of least squares finds."""
+    """Estimate with rows weighted by the noise of their actuator, which a first pass of least squares finds."""
     matrix, forces = _checked(matrix, forces, actuators)
     first = _weighted(matrix, forces, np.ones(len(forces)))
     spread = _by_actuator(forces - matrix @ first.values, actuators)
@@ -57,7 +57,7 @@ def weighted(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> 
 
 
 def reweighted(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
-    """Iteratively reweighted: weights by actuator, and less for rows that are far off (Huber), for gross errors."""
+    """Estimate with iterative weights: by actuator, and less for outlying rows (Huber), for gross errors."""
     matrix, forces = _checked(matrix, forces, actuators)
     found = _weighted(matrix, forces, np.ones(len(forces)))
     steps = 0
@@ -75,7 +75,7 @@ def reweighted(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -
 
 
 def total_least_squares(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
-    """Errors in the regressor as in the forces, all columns scaled to the length of the forces' noise-free part."""
+    """Estimate with errors in regressor and forces, columns scaled to the length of the forces' noise-free part."""
     matrix, forces = _checked(matrix, forces, actuators)
     first = _weighted(matrix, forces, np.ones(len(forces)))
     sizes = np.linalg.norm(matrix, axis=0)
@@ -104,7 +104,7 @@ def estimate(method: str, matrix: ArrayLike, forces: ArrayLike, actuators: Actua
 
 
 def condition_number(matrix: Array) -> float:
-    """Condition number of a matrix whose columns are scaled to length one; infinite where one is zero."""
+    """Return the condition number of a matrix with columns scaled to length one; infinite if a column is zero."""
     sizes = np.linalg.norm(matrix, axis=0)
     return float(np.linalg.cond(matrix / sizes)) if (sizes > 0).all() else np.inf
 
@@ -128,7 +128,7 @@ def _checked(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators) -> tupl
 
 
 def _weighted(matrix: np.ndarray, forces: np.ndarray, weights: np.ndarray) -> Estimate:
-    """Least squares of weighted rows by QR of columns of length one."""
+    """Estimate by least squares of weighted rows, by QR of columns of length one."""
     scaled = matrix * weights[:, None]
     sizes = np.linalg.norm(scaled, axis=0)
     if not (sizes > 0).all():
@@ -155,7 +155,7 @@ def _on_rows(spread: np.ndarray, forces: np.ndarray, actuators: Actuators) -> np
 
 
 def _by_actuator(residuals: np.ndarray, actuators: Actuators, robust: bool = False) -> np.ndarray:
-    """Standard deviation of each actuator's residuals; robust from their median, never zero."""
+    """Return the standard deviation of each actuator's residuals; robust ones from the median, never zero."""
     if isinstance(actuators, int):
         columns = list(residuals.reshape(-1, actuators).T)
     else:

@@ -113,14 +113,14 @@ def moving(
 
 
 def condition(matrix: np.ndarray) -> np.ndarray:
-    """Logarithm of the condition number of matrices (*batch, row, column), columns scaled to length one."""
+    """Return the logarithm of the condition number of matrices (*batch, row, column), columns scaled to length one."""
     sizes = np.linalg.norm(matrix, axis=-2, keepdims=True)
     singular = _singular(matrix / np.maximum(sizes, np.finfo(float).tiny))
     return np.asarray(np.log(singular[..., 0] / np.maximum(singular[..., -1], np.finfo(float).tiny)))
 
 
 def smooth_condition(matrix: np.ndarray) -> np.ndarray:
-    """About `condition`: means of order SHARP of singular values, which have slopes where two of them are as large."""
+    """Approximate `condition` by means of order SHARP of singular values, differentiable where two are equal."""
     sizes = np.linalg.norm(matrix, axis=-2, keepdims=True)
     singular = np.log(np.maximum(_singular(matrix / np.maximum(sizes, np.finfo(float).tiny)), np.finfo(float).tiny))
     count, means = np.log(singular.shape[-1]), []
@@ -131,13 +131,13 @@ def smooth_condition(matrix: np.ndarray) -> np.ndarray:
 
 
 def determinant(matrix: np.ndarray) -> np.ndarray:
-    """Minus the logarithm of the determinant of the normal matrix of one sample: D-optimality."""
+    """Return minus the logarithm of the determinant of the normal matrix of one sample: D-optimality."""
     singular = _singular(matrix / np.sqrt(matrix.shape[-2]))
     return np.asarray(-2.0 * np.log(np.maximum(singular, np.finfo(float).tiny)).sum(axis=-1))
 
 
 def _singular(matrix: np.ndarray) -> np.ndarray:
-    """Singular values (*batch, column), of R alone: it is small."""
+    """Return the singular values (*batch, column), from R alone, which is small."""
     return np.asarray(np.linalg.svd(np.linalg.qr(matrix, mode="r"), compute_uv=False))
 
 
@@ -208,7 +208,7 @@ class Excitation:
         return criterion(matrices.reshape(len(matrices), -1, matrices.shape[-1]))
 
     def _followed(self, free: np.ndarray, sharpness: float = np.inf) -> tuple[list[Series], np.ndarray]:
-        """The series of free numbers (motion, numbers), each shrunk as far as it needs, and their base regressors."""
+        """Return the series of free numbers (motion, numbers), each shrunk to its limits, and their base regressors."""
         centre = np.broadcast_to(np.asarray(self.centre, dtype=float), (self.freedoms,))
         found = [Series.within(each, centre, self.period, self.limits.of_motion, sharpness) for each in free]
         matrices, waiting = np.empty((len(found), 0, 0, 0)), np.arange(len(found))
@@ -231,7 +231,7 @@ class Excitation:
         )
 
     def _moved(self, series: Sequence[Series]) -> Moving:
-        """Several motions side by side (motion, samples, ...)."""
+        """Return several motions side by side (motion, samples, ...)."""
         motions = [
             present(moving(self.robot, one, one.times(self.samples), self.coordinates, self.orientation))
             for one in series
@@ -239,7 +239,7 @@ class Excitation:
         return cast(Moving, {name: np.stack([motion[name] for motion in motions]) for name in motions[0]})
 
     def _matrices(self, moved: Moving) -> np.ndarray:
-        """Base regressors (motion, samples, actuator, kept)."""
+        """Return the base regressors (motion, samples, actuator, kept)."""
         return self.base.reduced(self._regressor(moved))
 
     def _regressor(self, moved: Moving) -> np.ndarray:
@@ -316,7 +316,7 @@ class Excitation:
         return good
 
     def random(self, seed: int, number: int) -> np.ndarray:
-        """Free numbers of random motion `number`."""
+        """Return the free numbers of random motion `number`."""
         return np.random.default_rng([seed, number]).normal(size=self.freedoms * FREE)
 
     def search(self, free: ArrayLike, steps: int = STEPS) -> tuple[float, np.ndarray]:
@@ -341,7 +341,7 @@ class Excitation:
         return best
 
     def optimise(self, starts: int = 8, seed: int = 0, steps: int = STEPS, threads: int = 2) -> Optimum:
-        """The best of several searches from random starts, in threads; the same for any number of them."""
+        """Return the best of several searches from random starts, in threads; the same for any number of threads."""
         first = [self.random(seed, k) for k in range(starts)]
         with ThreadPoolExecutor(threads) as pool:
             done = list(pool.map(lambda free: self.search(free, steps), first))

@@ -126,7 +126,7 @@ def _fit_coupled(
     filtering: Filtering | None,
     nominal: Robot,
 ) -> Fit:
-    """Base parameters where reactions load friction that changes them, from the nominal inertia without friction on.
+    """Fit base parameters where reactions load friction that changes them, from the frictionless nominal inertia.
 
     One parameter of friction for all joints of a group. Raises ValueError where steps do not settle, and for methods
     that want a regressor.
@@ -177,7 +177,7 @@ def _fit_coupled(
 
 
 def _coupled_base(robot: Robot, model: MachineModel, planned: Sequence[Moving]) -> BaseParameters:
-    """Base parameters of a model whose friction reactions load; of motions without acceleration what these tell."""
+    """Return base parameters of a model with reaction-loaded friction; for slow motions the ones they excite."""
     if not planned or not all(map(_is_slow, planned)):
         return base_of(robot, model, lambda moving: actuator_motion(robot, moving))
     rows = [model.matrix(robot, motion, actuator_motion(robot, motion)) for motion in planned]

@@ -44,13 +44,13 @@ class FittedParameters:
 
 
 def linear(method: str, data: Data) -> FittedParameters:
-    """By one of the linear estimators."""
+    """Fit the parameters by one of the linear estimators."""
     found = estimators.estimate(method, *data.of(data.training), data.actuators)
     return FittedParameters(found.values, found.deviations, found.condition, found.noise)
 
 
 def consistent_bodies(data: Data) -> FittedParameters:
-    """Parameters that bodies can have, weighted by actuator; undetermined ones stay near the nominal robot.
+    """Fit physically consistent body parameters, weighted by actuator; undetermined ones stay near the nominal robot.
 
     Standard deviations are those of the linear estimate, which knows less. Raises ValueError.
     """
@@ -73,7 +73,7 @@ def consistent_bodies(data: Data) -> FittedParameters:
 
 
 def separable_friction(data: Data) -> FittedParameters:
-    """Parameters of friction laws that forces are not linear in, such as Stribeck velocities, and all others.
+    """Fit the nonlinear parameters of friction laws, such as Stribeck velocities, and all others.
 
     One value for all joints of a group. Raises ValueError where there are none.
     """

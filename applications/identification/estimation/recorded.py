@@ -91,7 +91,7 @@ class Data:
         return len(self.robot.mechanism.actuators)
 
     def of(self, recordings: Sequence[Recording], friction: FrictionInput | None = None, whole: bool = False) -> Rows:
-        """Rows of the base regressor, or of the `whole` one, and forces; `friction` in place of the robot's own."""
+        """Return rows of the base regressor, or of the `whole` one, and forces; `friction` replaces the robot's own."""
         parts = [self._rows(run, friction or self.friction, whole) for run in recordings]
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
@@ -106,7 +106,7 @@ class Data:
         return np.concatenate([part.reshape(-1, part.shape[-1]) for part in done])
 
     def _rows(self, recording: Recording, friction: FrictionInput, whole: bool) -> Rows:
-        """Rows in turn of the actuators; samples that cannot be solved are left out."""
+        """Return the rows of the actuators in turn, without samples that cannot be solved."""
         matrix = regressor(
             self.robot,
             Motion(**recording.moving),
@@ -118,7 +118,7 @@ class Data:
         return matrix.reshape(-1, matrix.shape[-1]), forces.ravel()
 
     def filtered(self, matrix: np.ndarray, forces: np.ndarray, beside: np.ndarray | None = None) -> Rows:
-        """Rows (samples, actuator, column) and forces as the filter leaves them, without those that are no numbers.
+        """Return the filtered rows (samples, actuator, column) and forces, without rows that are not finite.
 
         beside (samples, actuator): what forces have that is not of the matrix, which is taken off them.
         """

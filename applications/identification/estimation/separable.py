@@ -34,7 +34,7 @@ class Separated:
 def separable(
     regressor: Callable[[np.ndarray], np.ndarray], forces: Array, start: Array, lower: Array, upper: Array
 ) -> Separated:
-    """Both kinds of parameters; `regressor(nonlinear)` is the matrix (rows, linear) for trial values.
+    """Fit both kinds of parameters; `regressor(nonlinear)` is the matrix (rows, linear) for trial values.
 
     start, lower, upper (nonlinear,): the first trial and bounds above zero; the search is over logarithms. Raises
     ValueError for bounds that do not hold the start.

@@ -29,7 +29,7 @@ SPEED, ACCELERATION = 2.0, 10.0
 
 
 def random_motion(robot: Robot, count: int, seed: int = 0) -> Moving:
-    """Keyword arguments (see `tasks.dynamics.records.Moving`) of `count` random states that the robot can be in.
+    """Return `count` random states that the robot can take, as keywords: see `tasks.dynamics.records.Moving`.
 
     Raises ValueError for a robot that hardly any pose solves.
     """
@@ -76,12 +76,12 @@ def in_assembly(robot: Robot, moving: Moving) -> np.ndarray:
 
 
 def taken(moving: Moving, samples: np.ndarray) -> Moving:
-    """Some samples of a motion whose arrays have one batch dim."""
+    """Return some samples of a motion whose arrays have one batch dim."""
     return cast(Moving, {name: np.asarray(value)[samples] for name, value in present(moving).items()})
 
 
 def size(robot: Robot) -> float:
-    """A length of the robot: the mean distance of its limbs' mounts from the platform at the reference pose [m]."""
+    """Return a length of the robot: mean distance of its limbs' base mounts from the platform at reference [m]."""
     home = np.array(robot.mechanism.platform.home.position, dtype=float)
     mounts = [np.array(instance.base.position, dtype=float) for instance in robot.mechanism.instances]
     return float(np.mean([np.linalg.norm(home - mount) for mount in mounts]))

@@ -157,7 +157,7 @@ def _factor(unit: str | None) -> float:
 
 
 def _trim(recording: str, series: dict[str, np.ndarray]) -> list[str]:
-    """Cut signals that are a row longer than others, as beside a file whose last row was cut off. Raises InputError."""
+    """Cut signals one row longer than others, as with a truncated last row. Raises InputError."""
     lengths = {key: len(values) for key, values in series.items()}
     least = min(lengths.values())
     if max(lengths.values()) > least + 1:
@@ -171,7 +171,7 @@ def _trim(recording: str, series: dict[str, np.ndarray]) -> list[str]:
 
 
 def _sound_stamps(time: np.ndarray) -> np.ndarray:
-    """Rows with a time of their own near those of their neighbours; all of them where these are too many to leave out.
+    """Return rows whose own times are near those of their neighbours; all rows if too many would be left out.
 
     A program that loses its place in a stream writes rows of other numbers, whose times are far from the line over
     the rows.
@@ -185,7 +185,7 @@ def _sound_stamps(time: np.ndarray) -> np.ndarray:
 
 
 def _near_line(time: np.ndarray, finite: np.ndarray) -> np.ndarray:
-    """Mask of the times near a straight line over the rows, whose slope is the median step."""
+    """Return a mask of the times near a straight line over the rows, whose slope is the median step."""
     step = float(np.median(np.abs(np.diff(time[finite]))))
     with np.errstate(over="ignore"):
         distance = np.where(finite, time, np.inf) - np.arange(len(time)) * step

@@ -200,7 +200,7 @@ class _DescriptionReader:
         return RecordingFiles(paths, section.role, name, section.consecutive)
 
     def _gear(self, count: int) -> np.ndarray:
-        """Motors over actuators (motor, actuator)."""
+        """Return the ratios of motors over actuators (motor, actuator)."""
         if self.file.gear is None:
             return np.eye(count)
         rows = [row if isinstance(row, tuple) else None for row in self.file.gear]
@@ -312,7 +312,7 @@ class _DescriptionReader:
         return OwnColumn(name, names.index(section.actuator), section.unit, ExpressionColumn(expression, symbols))
 
     def _payloads(self, robot: Robot, recordings: Sequence[RecordingSection | None]) -> tuple[Payload | None, ...]:
-        """Payload of each recording; nothing where none has one."""
+        """Return the payload of each recording; empty if none has one."""
         if self.file.estimate.gains and self.file.estimate.method in (CONSISTENT, *CLOSED_LOOP):
             self.report(("estimate", "gains"), True, f"a linear method: {', '.join(METHODS)}", "Take weighted.")
         sections = [section.payload if section is not None else None for section in recordings]

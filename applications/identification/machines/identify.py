@@ -126,12 +126,12 @@ class MachineIdentification:
         yield from answers(self.machine, self.fit)
 
     def parameters(self) -> Iterator[tuple[str, float, float]]:
-        """Estimated base parameters: meaning, value, standard deviation."""
+        """Yield the estimated base parameters: meaning, value, standard deviation."""
         numbers = zip(self.fit.names, self.fit.values.tolist(), self.fit.deviations.tolist(), strict=True)
         yield from numbers
 
     def standard_parameters(self) -> Iterator[tuple[str, str, float, float]]:
-        """Parameters of bodies, drives and friction: name, unit, value, deviation; NaN where data do not tell it."""
+        """Yield parameters of bodies, drives, friction: name, unit, value, deviation; NaN where data do not tell it."""
         values, deviations = self.standard.values.tolist(), self.standard.deviations.tolist()
         for column, value, deviation in zip(self.machine.columns, values, deviations, strict=True):
             yield column.name, column.unit, value, deviation
@@ -272,7 +272,7 @@ def _consistent(
 
 
 def _refuse(findings: Sequence[RecordingFinding], description: RecordingDescription) -> None:
-    """Raises InputError for findings that are errors and were not accepted."""
+    """Raise InputError for findings that are errors and were not accepted."""
     problems = [
         Problem(finding.recording, 0, 0, finding.actuator, *_parts(finding))
         for finding in findings

@@ -25,7 +25,7 @@ def mjcf_text(
     friction: Mapping[str, tuple[float, float]] | None = None,
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
 ) -> str:
-    """The text of an MJCF file; friction: viscous and dry friction of joints. Raises ValueError for what it cannot say.
+    """Return MJCF text; friction: viscous and dry, of joints. Raises ValueError for a robot beyond MJCF.
 
     Loops are equality constraints, which MuJoCo keeps softly: revolute ones join two points of their axis. Frames are
     those of the robot's links.

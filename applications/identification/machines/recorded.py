@@ -81,7 +81,7 @@ def save_recordings(result: MachineIdentification, store: LocationLike) -> None:
 
 
 def _origin(path: Path) -> dict[str, Any]:
-    """Name, size and SHA-256 of a file that was read."""
+    """Return the name, size and SHA-256 of a file that was read."""
     length, checksum = digest(str(path), RECORDED.file)
     return {"name": path.name, "bytes": length, "sha256": checksum}
 

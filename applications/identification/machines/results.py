@@ -96,7 +96,7 @@ def robot_text(result: MachineIdentification) -> str:
 
 
 def _friction(result: MachineIdentification) -> dict[str, tuple[float, float]]:
-    """Viscous and dry friction of the actuated joints, which no file takes below zero."""
+    """Return viscous and dry friction of the actuated joints, which no file allows below zero."""
     numbers = dict(zip((column.name for column in result.machine.columns), result.standard.values, strict=True))
     return {
         name: (
@@ -108,7 +108,7 @@ def _friction(result: MachineIdentification) -> dict[str, tuple[float, float]]:
 
 
 def identified_urdf(result: MachineIdentification) -> str:
-    """The text of a URDF file of the identified robot, with friction. Raises InputError for a robot beyond URDF."""
+    """Return the URDF text of the identified robot, with friction. Raises InputError for a robot beyond URDF."""
     try:
         return urdf_text(result.robot(), _friction(result))
     except ValueError as error:
@@ -116,7 +116,7 @@ def identified_urdf(result: MachineIdentification) -> str:
 
 
 def identified_mjcf(result: MachineIdentification) -> str:
-    """The text of an MJCF file of the identified robot, with friction. Raises InputError for a robot beyond MJCF."""
+    """Return the MJCF text of the identified robot, with friction. Raises InputError for a robot beyond MJCF."""
     try:
         return mjcf_text(result.robot(), _friction(result), result.machine.model.gravity)
     except ValueError as error:

@@ -19,7 +19,7 @@ LOCKED = 1e-9
 
 
 def urdf_text(description: Description, friction: Mapping[str, tuple[float, float]] | None = None) -> str:
-    """The text of a URDF file; friction: viscous and dry friction of joints. Raises ValueError for what is no tree.
+    """Return the text of a URDF file; friction: viscous and dry, of joints. Raises ValueError if it is not a tree.
 
     Frames are those of the robot's links, so that axes of joints are coordinate axes. Inertias of drives are not a
     matter of URDF, and left out.
@@ -66,7 +66,7 @@ def _add_joint(robot: ElementTree.Element, link: Link, parent: str, friction: tu
 
 
 def roll_pitch_yaw(rotation: np.ndarray) -> tuple[float, float, float]:
-    """Angles about the fixed axes x, y, z of a rotation (3, 3); where x and z come together, that about z is zero."""
+    """Return the angles about fixed axes x, y, z of a rotation (3, 3); where x and z coincide, that about z is zero."""
     across = float(np.hypot(rotation[0, 0], rotation[1, 0]))
     pitch = float(np.arctan2(-rotation[2, 0], across))
     if across < LOCKED:

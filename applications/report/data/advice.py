@@ -122,7 +122,7 @@ class Advice:
         return column is not None and bool(np.isfinite(column.values[self.results.place]))
 
     def _usual(self) -> float | None:
-        """The objective of the robot's defaults, which a design of today may have; None where it fails."""
+        """Return the objective of a design with the robot's defaults; None if it fails."""
         (problem, _), target = self._problem, self._target
         if problem is None or target is None or self.results.designs.numbers.shape[1] < problem.case_count:
             return None
@@ -174,7 +174,7 @@ class Advice:
                 yield column, float(values[0]), float(values[-1])
 
     def limits(self) -> list[tuple[str, str, str]]:
-        """Rows of the limits of the design, tightest first: limit, share that is left, gain of 1 % more of it."""
+        """Return rows for the design's limits, tightest first: limit, share left, gain from 1 % more of it."""
         prospect, column = self.prospect[0], self.column
         if prospect is None or column is None:
             spare = [(number, number.spare(self.results.place)) for number in key_numbers(self.results)]

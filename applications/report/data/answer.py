@@ -34,11 +34,11 @@ class KeyNumber:
     by: DesignColumn | None = None
 
     def bound_of(self, design: int) -> float | None:
-        """The bound of a design, if there is one."""
+        """Return the bound of a design, if there is one."""
         return self.bound if self.by is None else float(self.by.values[design])
 
     def spare(self, design: int) -> float | None:
-        """The share of the bound that is left; below 0 it is exceeded; None without a bound."""
+        """Return the share of the bound that is left, below 0 if the bound is exceeded; None without a bound."""
         bound = self.bound_of(design)
         if not bound:
             return None
@@ -69,7 +69,7 @@ def _ordinal(place: int) -> str:
 
 
 def key_numbers(results: Results) -> tuple[KeyNumber, ...]:
-    """The key numbers: objectives of the question, numbers with bounds, then other metrics."""
+    """Return the key numbers: objectives of the question, numbers with bounds, then other metrics."""
     table = results.designs
     bounds = dict(_bounds(results))
     requested_columns = [table.column(name) for name in table.asked]
@@ -86,7 +86,7 @@ def key_numbers(results: Results) -> tuple[KeyNumber, ...]:
 
 
 def _bounds(results: Results) -> Iterator[tuple[str, tuple[float | None, bool, DesignColumn | None]]]:
-    """Bounds on metrics by name, from conditions such as `condition < 6 and rms_force <= rated_torque`.
+    """Yield the bounds on metrics by name, from conditions such as `condition < 6 and rms_force <= rated_torque`.
 
     The name of a metric that the table adds over actuators means the hardest of them in a condition: no column has it.
     """
@@ -158,7 +158,7 @@ def _span(results: Results, name: str) -> str:
 
 
 def answer_words(results: Results) -> str:
-    """The chosen design in a sentence: parameters, the first objective, and the case that decides."""
+    """Format the chosen design as a sentence: parameters, the first objective, and the deciding case."""
     table, place = results.designs, results.place
     decide = table.choices[:MOST_WORDS] or table.parameters[:MOST_WORDS]
     names = ", ".join(f"{column.words} {column.text_at(place)}" for column in decide)

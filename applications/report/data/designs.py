@@ -290,7 +290,7 @@ class Designs:
         return tuple(result)
 
     def shown(self, most: int = MOST_SHOWN, always: tuple[int, ...] = ()) -> Indices:
-        """At most `most` designs that do not fail, in order: those on fronts, `always`, and others drawn at random."""
+        """Return at most `most` designs that do not fail, in order: on fronts, `always`, and others by chance."""
         good = np.flatnonzero(self.good)
         if len(good) <= most:
             return good
@@ -425,7 +425,7 @@ def _is_objective(name: str, variable: DataArray) -> bool:
 
 
 def _good(dataset: Dataset, metrics: list[Array]) -> NDArray[np.bool_]:
-    """Designs whose every sample is OK; in a dataset without statuses, those whose metrics are numbers.
+    """Return a mask of designs with every sample OK; in a dataset without statuses, with numbers as metrics.
 
     Where the share of usable samples is a metric, a sample that fails is a result: then designs with any share are.
     """

@@ -97,7 +97,7 @@ def with_error(value: float, error: float) -> str:
 
 
 def with_unit(words: str, unit: str) -> str:
-    """Words and a unit in brackets, in which no line is broken."""
+    """Return the words and a unit in brackets, with no line break inside the brackets."""
     return f"{words} [{unit.replace(' ', chr(0xA0))}]" if unit else words
 
 

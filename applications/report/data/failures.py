@@ -33,7 +33,7 @@ class FailureMap:
 
 
 def failure_map(results: Results) -> FailureMap | None:
-    """The map over the two parameters along which failures change most; None where nothing fails, or all does."""
+    """Return the map over the two parameters that change failures most; None if nothing fails, or everything."""
     table = results.designs
     fair = table.fair
     bad = ~table.meets[fair]
@@ -77,7 +77,7 @@ def _spread(bad: NDArray[np.bool_], places: NDArray[np.int64], parts: int) -> fl
 
 
 def broken_conditions(results: Results) -> tuple[tuple[str, int, int], ...]:
-    """Each condition with the number of designs without failed samples that break it, and that break it alone."""
+    """Return each condition with the number of designs without failed samples that break it, and it alone."""
     texts = results.question.where
     counts = np.zeros((len(texts), 2), np.int64)
     for dataset, table in results.parts() if texts else ():

@@ -73,7 +73,7 @@ class Taken(Axis):
         return len(self.numbers)
 
     def take(self, indices: Indices) -> dict[str, Array]:
-        """Their values."""
+        """Return the values of the sets at these indices."""
         return self.base.take(np.asarray(self.numbers, np.int64)[indices])
 
     def describe(self) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def _alike_but_for(axis: int, places: Mapping[int, tuple[int, ...]]) -> list[lis
 
 
 def _taken(axis: Axis, numbers: Sequence[int]) -> Axis:
-    """Some sets of an axis; one of no parameters has a single one."""
+    """Return an axis with some of the sets; an axis without parameters has a single one."""
     return Taken(axis.names, axis, tuple(numbers)) if axis.names else axis
 
 
@@ -202,7 +202,7 @@ def _thinned(step: int) -> Callable[[TimeGrid], TimeGrid]:
 
 
 def stride(sweep: Sweep) -> int:
-    """Times of the sweep between two of its cases: 1 for a workspace, and where friction remembers what was between.
+    """Return the stride of the cases' times in the sweep's times: 1 for a workspace, and if friction has memory.
 
     Trajectories that are much shorter than the longest keep some times.
     """

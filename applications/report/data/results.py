@@ -166,7 +166,7 @@ class Results:
         return self.hardest(self.place) if self.chosen_design is None else self.chosen_design
 
     def hardest(self, place: int) -> int:
-        """The number in the store of a design of the table under the case that is worst for the first objective."""
+        """Return the store number of a table's design under its worst case for the first objective."""
         numbers = self.designs.numbers[place]
         return int(numbers[self.worst_case(place)])
 
@@ -213,7 +213,7 @@ class Results:
         return result
 
     def name_of(self, design: int) -> int:
-        """The number that a design goes by, from its number under some operating case: that under the first case."""
+        """Return the number by which a design is named, that under the first case, from its number under any case."""
         place = self.designs.place(design) if self.question.cases else None
         return design if place is None else int(self.designs.numbers[place, 0])
 
@@ -286,7 +286,7 @@ class Results:
         return next(self.cases((self.design,)))
 
     def cases(self, designs: Sequence[int]) -> Iterator[DesignCase]:
-        """Designs by number under the shown friction set: computed again, or where that cannot be, as stored."""
+        """Yield designs by number under the shown friction set: computed again, or if that is impossible, as stored."""
         if self.sweep is None:
             thin = max(1, -(-(self.dataset.sizes.get("time", 1) - 1) // (MOST_TIMES - 1)))
             for design in designs:

@@ -52,11 +52,11 @@ class ComparedRuns:
         return int(np.argmin(np.where(np.isfinite(values), values, np.inf)))
 
     def column(self, run: int, name: str) -> DesignColumn:
-        """A common objective of a run."""
+        """Return the column of a common objective of a run."""
         return self.runs[run].results.designs.column(name)
 
     def value(self, run: int, name: str) -> float:
-        """A common objective of the chosen design of a run."""
+        """Return the value of a common objective for the chosen design of a run."""
         return float(self.column(run, name).values[self.runs[run].results.place])
 
 
@@ -85,7 +85,7 @@ def _in_all(column: DesignColumn, further_runs: Sequence[NamedRun]) -> bool:
 
 
 def differences(runs: ComparedRuns, one: int, second_run: int) -> tuple[str, ...]:
-    """Differences between the sweeps of two runs, in lines; empty where they cannot be read again."""
+    """Return the differences between the sweeps of two runs, in lines; empty if they cannot be read again."""
     first, second = (runs.runs[k].results.sweep for k in (one, second_run))
     if first is None or second is None:
         return ()

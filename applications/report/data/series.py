@@ -214,7 +214,7 @@ def _tips(limbs: Sequence[LimbSketch], starts: Indices) -> Iterator[Indices]:
 
 
 def _around(points: Array, tips: Indices) -> Indices:
-    """Order the corners of the platform around it, the first one again at the end."""
+    """Order the corners of the platform around it, with the first one again at the end."""
     is_finite = np.isfinite(points[:, tips]).all(axis=(1, 2))
     if len(tips) > 1 and is_finite.any():
         tips = tips[order_around(points[is_finite][0, tips])]

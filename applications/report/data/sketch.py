@@ -96,7 +96,7 @@ def _tips(limb: Limb, poses: Sequence[Array], frame: str, like: Sequence[Array] 
 
 
 def _stacked(points: Sequence[Array], like: Sequence[Array]) -> Array:
-    """Points (*batch, n, 3); where there are none, with the batch of the poses `like`."""
+    """Return the points (*batch, n, 3); if there are none, with the batch of the poses `like`."""
     batch = like[0].shape[:-2] if like else ()
     if not points:
         return np.zeros((*batch, 0, 3))
@@ -146,7 +146,7 @@ def _poses(limb: Limb, mount: Array, q: Array) -> list[Array]:
 
 
 def _motion(link: Link, values: Array) -> Array:
-    """Poses (*batch, 4, 4) of a link in its placement, at values (*batch,) of its joint [rad or m]."""
+    """Return the poses (*batch, 4, 4) of a link in its placement, at values (*batch,) of its joint [rad or m]."""
     kind, axis = link.joint_kind, np.array(link.axis, float)
     result = np.broadcast_to(np.eye(4), (*np.shape(values), 4, 4)).copy()
     if kind.slides:
@@ -157,7 +157,7 @@ def _motion(link: Link, values: Array) -> Array:
 
 
 def _body(limb: Limb, poses: list[Array], index: int) -> Iterator[tuple[Array, Array]]:
-    """Lines from the joint of a link to everything that is attached to it; to its centre of mass where nothing is."""
+    """Yield lines from a link's joint to all that is attached to it; if nothing is, to its centre of mass."""
     attached = [poses[i][..., :3, 3] for i, link in enumerate(limb.links) if link.parent == index]
     for closure in (*limb.loops, *limb.tips):
         sides = ((closure.a, closure.frame_a), (closure.b, closure.frame_b))

@@ -77,14 +77,14 @@ def _of_all(results: Results, case: DesignCase) -> Iterator[Colour]:
 
 
 def square(points: Array) -> list[list[float]]:
-    """Ranges of two axes, equally long, around points (n, 2): a flat path keeps axes that can be read."""
+    """Return ranges of two axes, equally long, around points (n, 2): a flat path keeps readable axes."""
     low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
     half = 0.55 * float((high - low).max()) or 0.5
     return [[float(middle - half), float(middle + half)] for middle in (low + high) / 2]
 
 
 def views(position: Array) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The two planes in which positions are shown: from above, and from the side along which they extend more."""
+    """Return the two planes in which positions are shown: from above, and from the side of greater extent."""
     extent = np.ptp(position, axis=0)
     return (0, 1), ((0, 2) if extent[0] >= extent[1] else (1, 2))
 

@@ -44,7 +44,7 @@ class Animation:
         return self.svg
 
     def __repr__(self) -> str:
-        """Its size, and how to see it elsewhere."""
+        """Format the animation's size, and the way to see it elsewhere."""
         return f"<animation of {len(self.svg) / 1000:.0f} kB; save('motion.svg') writes it for a browser>"
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:

@@ -36,7 +36,7 @@ CROWD = 0.98
 
 
 def actuators(results: Results) -> Figure:
-    """Time series of the actuators. Raises InputError where the results lack it."""
+    """Draw the time series of the actuators. Raises InputError if the results lack them."""
     rows = series(results.case)
     if not rows or not along(results.case).trajectories:
         raise lacks("series", "a time series of actuators, such as outputs: [actuator_force]")
@@ -44,7 +44,7 @@ def actuators(results: Results) -> Figure:
 
 
 def friction(results: Results) -> Figure:
-    """Efforts of the actuators, and their part for friction. Raises InputError where the results lack it."""
+    """Draw the efforts of the actuators, and their part for friction. Raises InputError if the results lack them."""
     rows = [quantity for quantity in series(results.case) if quantity.name in ("actuator_force", "friction_part")]
     if len(rows) < 2:
         raise lacks("friction", "a friction law that is not none, and a sweep that can be read again (--files)")
@@ -52,7 +52,7 @@ def friction(results: Results) -> Figure:
 
 
 def _panels(results: Results, rows: Sequence[ActuatorSeries]) -> Figure:
-    """Rows are quantities, columns trajectories, lines actuators."""
+    """Draw panels: rows are quantities, columns trajectories, lines actuators."""
     names = along(results.case).trajectories
     drawing = new(1.0 + 3.2 * len(names), 0.8 + 1.7 * len(rows))
     axes = drawing.subplots(len(rows), len(names), sharex=True, sharey="row", squeeze=False)
@@ -80,7 +80,7 @@ def _lines(results: Results, axes: Axes, quantity: ActuatorSeries, trajectory: i
 
 
 def places(results: Results) -> Figure:
-    """Maps of a workspace, or positions on trajectories. Raises InputError where the results lack it."""
+    """Draw the map of a workspace, or positions on trajectories. Raises InputError if the results lack them."""
     case = results.case
     position = workspace.visited(case)
     offered = workspace.choices(results, case) if position is not None else ()

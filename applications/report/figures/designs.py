@@ -21,7 +21,7 @@ ROOM = 0.04
 
 
 def front(results: Results) -> Figure:
-    """Two objectives against each other. Raises InputError where the results lack it."""
+    """Draw two objectives against each other. Raises InputError if the results lack them."""
     if results.conflict is None:
         raise lacks("front", "two metrics that differ between designs, such as metrics: [peak_force, energy]")
     first, second = results.conflict
@@ -63,7 +63,7 @@ def _mark_beyond(axes: Axes, x: Array, y: Array) -> None:
 
 
 def parallel(results: Results) -> Figure:
-    """Designs as lines over parameters and objectives. Raises InputError where the results lack it."""
+    """Draw designs as lines over parameters and objectives. Raises InputError if the results lack them."""
     table = results.designs
     objectives = results.objectives[: MOST_AXES // 2]
     columns = [*list(table.causes.values())[: MOST_AXES - len(objectives)], *objectives]
@@ -103,12 +103,12 @@ BEYOND = 0.08
 
 
 def _range(column: DesignColumn, designs: Indices) -> tuple[float, float]:
-    """Ends of the axis of a column: of the designs that count."""
+    """Return the ends of the axis of a column, from the designs that count."""
     return float(column.values[designs].min()), float(column.values[designs].max())
 
 
 def _unit(values: Array, low: float, high: float) -> Array:
-    """Values scaled to the unit interval between the ends of an axis; values beyond an end stay near it."""
+    """Return the values scaled to the unit interval between the ends of an axis; values beyond an end stay near it."""
     return np.clip((values - low) / ((high - low) or 1.0), -BEYOND, 1.0 + BEYOND)
 
 
@@ -137,7 +137,7 @@ def sensitivity(results: Results) -> Figure:
 
 
 def status(results: Results) -> Figure:
-    """Failed samples as bars. Raises InputError where the results lack it."""
+    """Draw the failed samples as bars. Raises InputError if the results lack their status."""
     troubles = trouble.troubles(results.dataset)
     if troubles is None:
         raise lacks("status", "a status of samples or of designs")

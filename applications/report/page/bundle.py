@@ -45,7 +45,7 @@ class ArrayBundle:
 
 
 def _rounded(array: np.ndarray) -> np.ndarray:
-    """Floats of 4 bytes with fewer bits of their mantissas, to the nearest; NaN and infinity stay."""
+    """Return 4-byte floats with fewer bits of their mantissas, rounded to nearest; NaN and infinity stay."""
     dropped = 23 - MANTISSA
     bits = array.view("<u4")
     near = (bits + (1 << (dropped - 1))) & np.uint32(0xFFFFFFFF << dropped & 0xFFFFFFFF)

@@ -41,7 +41,7 @@ def _scene(aspect: str = "data") -> dict[str, Any]:
 
 
 def series(rows: Sequence[ActuatorSeries], actuators: Sequence[str]) -> go.Figure:
-    """One panel for each quantity, one line for each actuator; the page fills in the lines, panel by panel."""
+    """Draw one panel per quantity, with one line per actuator; the page fills in the lines, panel by panel."""
     from plotly.subplots import make_subplots
 
     figure = make_subplots(rows=len(rows), shared_xaxes=True, vertical_spacing=0.05)
@@ -79,7 +79,7 @@ def workspace(position: Array) -> go.Figure:
 
 
 def workspace_map(grid: WorkspaceGrid) -> go.Figure:
-    """A slice of a workspace, and beside it, if there are several, all points in three dimensions; the page fills in.
+    """Draw a slice of a workspace, and beside it all points in 3D if there are several; the page fills it in.
 
     The map, points that fail, the same of all points.
     """

@@ -82,7 +82,7 @@ def is_compared(results: Results) -> bool:
 
 
 def table_columns(results: Results) -> list[DesignColumn]:
-    """Columns of the page: parameters that vary, then objectives; one that does not vary is told, not drawn."""
+    """Return the columns of the page: varying parameters, then objectives; constant ones are stated, not drawn."""
     return [*results.designs.parameters, *(c for c in results.designs.objectives if np.isfinite(c.values).any())]
 
 

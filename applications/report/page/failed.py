@@ -17,7 +17,7 @@ TITLE = "Failures"
 
 
 def failed(results: Results) -> PagePart | None:
-    """Failed and flagged samples, broken conditions; None where nothing is known of either."""
+    """Return the part on failed and flagged samples and broken conditions; None if neither is known."""
     troubles = trouble.troubles(results.dataset)
     body = _statuses(troubles) if troubles is not None else ""
     body += _flags(results) + _conditions(results)

@@ -57,7 +57,7 @@ def button(identity: str, text: str) -> str:
 
 
 def details(summary: str, inner: str, is_open: bool = False) -> str:
-    """Something that can be folded away; `inner` is markup."""
+    """Return a block that can be folded away; `inner` is markup."""
     return f"<details{' open' * is_open}><summary>{escape(summary)}</summary>{inner}</details>"
 
 
@@ -90,6 +90,6 @@ def drawing(identity: str, description: str, kind: str = "") -> str:
 
 
 def script_json(data: Mapping[str, object]) -> str:
-    """JSON that may stand inside a script element: no text in it can end that element."""
+    """Return JSON that may stand inside a script element: no text in it can end that element."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -50,7 +50,7 @@ from pipeline.errors import InputError, Problem, show
 
 
 def mechanism(results: Results) -> tuple[str, dict[str, Any]]:
-    """The view with its slider over time, or the reason why there is none, and the data of the scripts."""
+    """Return the view with its slider over time, or the reason for its absence; and the data of the scripts."""
     case = results.case
     if case.robot is None:
         text = "The mechanism cannot be drawn, because the sweep in the store cannot be read again: "
@@ -78,7 +78,7 @@ def mechanism(results: Results) -> tuple[str, dict[str, Any]]:
 
 
 def series(results: Results, bundle: ArrayBundle) -> PagePart | None:
-    """Time series of the actuators; None where there are none."""
+    """Return the part with time series of the actuators; None without series."""
     case = results.case
     every = tuple(quantities.quantities(case))
     rows = tuple(quantity for quantity in every if quantity.known) or every
@@ -109,7 +109,7 @@ def series(results: Results, bundle: ArrayBundle) -> PagePart | None:
 
 
 def workspace(results: Results, bundle: ArrayBundle) -> PagePart | None:
-    """Maps of a workspace, or the positions of the platform; None of a chain, and where they are not known."""
+    """Return the map of a workspace, or the platform's positions; None for a chain, and if they are not known."""
     case = results.case
     position = visited(case)
     offered = choices(results, case) if position is not None else ()

@@ -44,7 +44,7 @@ def design_details(results: Results) -> tuple[DesignDetails, ...]:
 
 
 def _wanted(results: Results) -> Iterator[int]:
-    """Numbers of other designs that are worth their room: other cases of the first, then the best and the fronts."""
+    """Yield the numbers of other designs to show: other cases of the first one, then the best and the fronts."""
     cases = results.designs.numbers[results.place]
     if len(cases) <= MOST_DESIGNS // 4:
         yield from (int(number) for number in cases if number != results.design)
@@ -134,7 +134,7 @@ def side_by_side(runs: ComparedRuns, bundle: ArrayBundle) -> PagePart:
 
 
 def _finding(runs: ComparedRuns) -> str:
-    """The best run and by how much the others are behind it, in words."""
+    """Format the best run, and the distance of the others to it, in words."""
     best, first = runs.best, runs.columns[0]
     column, mine = runs.column(best, first), runs.value(best, first)
     text = f"{runs.runs[best].name} is best: {column.words} {column.shown_in.text(mine)}"

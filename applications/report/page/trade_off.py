@@ -23,7 +23,7 @@ LEAST_CHANGE = 0.005
 
 
 def trade_off(results: Results) -> PagePart | None:
-    """Two objectives against each other, and the neighbours in words; None where there are fewer."""
+    """Return two objectives against each other, and the neighbours in words; None for fewer objectives."""
     pair, objectives = results.conflict, results.objectives
     if pair is None:
         return None
@@ -44,7 +44,7 @@ def trade_off(results: Results) -> PagePart | None:
 
 
 def _neighbours(results: Results, pair: tuple[DesignColumn, DesignColumn]) -> list[tuple[str, ...]]:
-    """Rows of designs near the chosen one in the first objective: on the front, and where it is short the next best."""
+    """Return rows of designs near the chosen one in the first objective: on the front; if that is short, next best."""
     table, place = results.designs, results.place
     line = table.fronts[pair[0].name, pair[1].name]
     first = pair[0].values

@@ -42,10 +42,10 @@ class _Random:
         return points
 
     def keep(self, rows: Indices) -> None:
-        """Nothing is made of it."""
+        """Keep nothing of it."""
 
     def tell(self, costs: Array, violations: Array) -> None:
-        """Nothing is made of it."""
+        """Do nothing: a random search does not learn."""
 
 
 class SearchMethod(NamedTuple):

@@ -42,7 +42,7 @@ class PolishedDesign:
         return self.optimum.feasible and gain > 1e-6 * abs(before)
 
     def __str__(self) -> str:
-        """One line for people."""
+        """Format the design in one line for people."""
         if self.optimum is None:
             return f"{self.objective}: not improved, {self.refusal}"
         names = ", ".join(f"{name} {value:.6g}" for name, value in self.optimum.design.items())

@@ -56,7 +56,7 @@ class Generation:
     seconds: float
 
     def __str__(self) -> str:
-        """One line for people."""
+        """Format the generation in one line for people."""
         counts = (
             f"generation {self.number}: {self.designs:,} designs, {self.feasible:,} feasible, {self.front:,} on the"
         )
@@ -103,7 +103,7 @@ def search_options(options: SearchKeywords) -> SearchOptions:
 
 
 def asked_question(sweep: Sweep, options: SearchKeywords) -> StudyQuestion:
-    """The question of the sweep with the given parts replaced. Raises InputError without objectives."""
+    """Return the question of the sweep with the given parts replaced. Raises InputError without objectives."""
     question = sweep.question.with_options(
         options.get("objectives", ()), options.get("where", ()), options.get("cases", ())
     )
@@ -158,7 +158,7 @@ class _StoreOnTheWay:
         self._read()
 
     def values(self, points: Array, objectives: Sequence[Objective]) -> tuple[Array, Array]:
-        """Costs and violations of the designs that come next, which count as told from now on."""
+        """Return the costs and violations of the next designs, which count as told from now on."""
         assert self.results is not None
         first = self.told
         self.points.append(points)
@@ -283,7 +283,7 @@ class SearchState:
         self.on_generation(self.progress[-1])
 
     def front(self) -> tuple[Array, NDArray[np.bool_], NDArray[np.intp]]:
-        """Costs of all designs, which are feasible, and the numbers of those that no other beats."""
+        """Return the costs of all feasible designs, and the numbers of the designs that no other dominates."""
         costs, violations = np.concatenate(self.costs), np.concatenate(self.violations)
         feasible = np.asarray((violations <= 0.0).all(axis=1))
         best = np.flatnonzero(front(np.where(feasible[:, None], costs, np.nan)))
@@ -370,7 +370,7 @@ class FamilyShare:
     broken: Mapping[str, int]
 
     def __str__(self) -> str:
-        """One line for people; of a robot that cannot do the task why."""
+        """Format the share in one line for people; for a robot that cannot do the task, the reason."""
         if not self.designs:
             return f"{self.robot}: no design was asked for"
         if self.feasible:

@@ -54,7 +54,7 @@ class FamilySpace(PointSpace):
 
     @classmethod
     def of(cls, sweeps: Sequence[Sweep], question: StudyQuestion | None = None) -> FamilySpace:
-        """The space of the designs of sweeps of different robots, which need the same cases; None: their question.
+        """Return the design space of sweeps of different robots with the same cases; None: their question.
 
         Raises InputError for what cannot be compared: other cases, and numbers of the question in other units.
         """
@@ -89,7 +89,7 @@ class FamilySpace(PointSpace):
         return result
 
     def parts(self, points: Array) -> tuple[tuple[NDArray[np.intp], Array], ...]:
-        """For each robot the places (m,) of its points among all (n, variable), and these points in its own space."""
+        """Return each robot's indices (m,) among all points (n, variable), and these points in its own space."""
         rows, first = np.asarray(points, dtype=float), 1
         result = []
         for number, space in enumerate(self.spaces.values()):
@@ -153,7 +153,7 @@ EDGE = 1e-12
 
 
 def costs_and_violations(ds: xr.Dataset, objectives: Sequence[Objective], where: Sequence[str]) -> tuple[Array, Array]:
-    """Costs (design, objective), to be small, and violations (design, 1 + condition), 0 or less where one is met.
+    """Return costs (design, objective) to minimise, and violations (design, 1 + condition), 0 or less if met.
 
     The first violation is that of designs with failed samples, or without a value; -1 for others. A condition counts by
     its margin, the worst over cases.

@@ -44,11 +44,11 @@ class CellTree:
         return float(np.prod(self.step))
 
     def place(self, lattice: Lattice | Array) -> Array:
-        """Coordinates (n, axis) of points of the lattice."""
+        """Return the coordinates (n, axis) of points of the lattice."""
         return np.asarray(self.low + lattice * self.step)
 
     def with_home(self, home: Array) -> Mask:
-        """Cells (cell, ...) that hang together with that of a point, where at least a part of each holds."""
+        """Return a mask of cells (cell, ...) connected to that of a point, through cells that at least partly hold."""
         numbers, _ = ndimage.label(self.share > 0.0)
         number = numbers[self._cells(home)]
         return np.asarray((numbers == number) & (number > 0))
@@ -68,7 +68,7 @@ class CellTree:
 
 
 def refined(states: States, low: Array, high: Array, first: int, levels: int) -> CellTree:
-    """Cut a box into `first` cells along each axis, and those of the boundary in halves `levels` times."""
+    """Cut a box into `first` cells along each axis, and cells on the boundary in halves, `levels` times."""
     axes, size = len(low), first << levels
     step = (high - low) / size
     holds, reached = (np.full((size + 1,) * axes, UNASKED, np.int8) for _ in range(2))
@@ -95,7 +95,7 @@ def refined(states: States, low: Array, high: Array, first: int, levels: int) ->
 
 
 def boundary(states: States, tree: CellTree, cells: Lattice, halvings: int) -> tuple[Array, Array]:
-    """Pairs of points (n, axis) on edges of some cells, an edge over 2^halvings apart: it holds at the first."""
+    """Return point pairs (n, axis) on edges of cells, an edge over 2^halvings apart; conditions hold at the first."""
     axes = len(tree.low)
     inside, outside = [], []
     for axis in range(axes):
@@ -114,7 +114,7 @@ def boundary(states: States, tree: CellTree, cells: Lattice, halvings: int) -> t
 
 
 def halved(states: States, inside: Array, outside: Array, halvings: int) -> tuple[Array, Array]:
-    """Pairs (n, axis) that are closer, by bisection between points where it holds and points where it does not."""
+    """Return closer pairs (n, axis), by bisection between points where conditions hold and points where they fail."""
     for _ in range(halvings):
         if not len(inside):
             break

@@ -91,7 +91,7 @@ def _touching(shape: RegularShape, points: Array, centre: Array) -> tuple[float,
 
 
 def _exits(states: States, shape: RegularShape, centre: Array, tried: Array) -> Array:
-    """Points just beyond the boundary between a centre and those of some points that are outside, the nearest."""
+    """Return the nearest points just beyond the boundary, between a centre and the outside ones of some points."""
     outside = tried[~states(tried)[0]]
     outside = outside[:: max(1, len(outside) // MOST_OUTSIDE)]
     _, exits = halved(states, np.broadcast_to(centre, outside.shape), outside, HALVINGS)
@@ -138,7 +138,7 @@ def _moved(shape: RegularShape, points: Array, centre: Array, tolerance: float) 
 
 
 def _tried(shape: RegularShape, points: Array, centre: Array, tolerance: float, random: np.random.Generator) -> Array:
-    """A better centre among random ones ever closer: a tangent at an edge or corner knows one of its faces alone."""
+    """Return a better centre among ever closer random ones: at an edge or corner, a tangent knows one face only."""
     reach = 0.3 * float(shape.gauge(points - centre).min())
     least = 0.3 * tolerance * reach
     while reach > least:
@@ -193,7 +193,7 @@ def polished(states: States, shape: RegularShape, start: LargestShape, tolerance
 
 
 def _along(states: States, centre: Array, ways: Array) -> tuple[Array, Array]:
-    """Points just beyond the boundary along ways from a centre, and their shares of the ways; ends where all holds."""
+    """Return points just beyond the boundary along ways from a centre, and shares of the ways; ends where all holds."""
     ends = centre + ways
     holds = states(ends)[0]
     _, exits = halved(states, np.broadcast_to(centre, ends.shape)[~holds], ends[~holds], HALVINGS)
@@ -202,7 +202,7 @@ def _along(states: States, centre: Array, ways: Array) -> tuple[Array, Array]:
 
 
 def _normals(states: States, shape: RegularShape, centre: Array, exits: Array, size: float) -> Array:
-    """Unit normals (n, axis) of the boundary at some points, outwards, by points of it on ways beside."""
+    """Return unit normals (n, axis) of the boundary at some points, outwards, by its points on neighbouring ways."""
     axes = len(centre)
     if axes == 1:
         return np.asarray(np.sign(exits - centre))

@@ -38,7 +38,7 @@ AT_A_TIME = 4096
 
 
 def conditions(texts: Sequence[str]) -> tuple[ParsedExpression, ...]:
-    """Conditions on numbers of a pose, such as `condition <= 5 and peak_force < 20`. Raises InputError."""
+    """Parse the conditions on numbers of a pose, such as `condition <= 5 and peak_force < 20`. Raises InputError."""
     results = tuple(condition(text) for text in texts)
     for name in (name for expression in results for name in expression.names):
         if name not in NAMES:
@@ -112,7 +112,7 @@ class RestPoses:
         return self.block.family.reference
 
     def states(self, positions: Array) -> tuple[Mask, Mask]:
-        """Of positions (n, 3): whether all conditions hold in all orientations, and whether limbs reach any of them."""
+        """Return masks of positions (n, 3): conditions hold in all orientations; limbs reach at least one."""
         holds, reached = np.ones(len(positions), bool), np.zeros(len(positions), bool)
         for rotation in self.rotations:
             for start in range(0, len(positions), AT_A_TIME):

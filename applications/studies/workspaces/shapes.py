@@ -33,7 +33,7 @@ class RegularShape:
     """True if the shape has edges, at which the gauge has no gradient."""
 
     def surface(self, count: int) -> Array:
-        """Points (n, axis) all over the surface of the shape of size 1, corners of its box included."""
+        """Return points (n, axis) all over the surface of the shape of size 1, corners of its box included."""
         axes = len(self.reaches)
         if axes == 1:
             return np.array([[-1.0], [1.0]]) * self.reaches

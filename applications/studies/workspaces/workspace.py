@@ -202,7 +202,7 @@ class _Room:
         return holds, reached
 
     def full(self, points: Array) -> Array:
-        """Positions (n, 3): those of the reference pose along axes that are not free."""
+        """Return the positions (n, 3), with the coordinates of the reference pose along axes that are not free."""
         positions = np.tile(self.poses.home, (len(points), 1))
         positions[:, list(self.free)] = points
         return positions
@@ -224,7 +224,7 @@ def _sweep(robot: Sweep | RobotLike, names: Sequence[str], sections: Mapping[str
 
 
 def _rotations(poses: RestPoses, rotation: ArrayLike | None) -> Array:
-    """Orientations (orientation, 3, 3). Raises InputError."""
+    """Return the orientations (orientation, 3, 3). Raises InputError."""
     platform = poses.block.family.reference.platform
     home = np.array(platform.home.rotation, dtype=float)[None]
     if rotation is None:
@@ -278,7 +278,7 @@ def _shape(kind: str, free: Sequence[int], proportions: ArrayLike | None, axis: 
 
 
 def _box(room: _Room, home: Array, within: ArrayLike | None) -> tuple[Array, Array]:
-    """Corners of the searched box: `within`, or a box around the reach of all limbs. Raises InputError."""
+    """Return the corners of the searched box: `within`, or a box around the reach of all limbs. Raises InputError."""
     axes = len(home)
     if within is not None:
         corners = np.asarray(within, dtype=float)
@@ -410,7 +410,7 @@ class _ShapeSearch:
 
 
 def _faces(room: _Room, beyond: Array, centre: Array) -> Array:
-    """Points beyond the boundary, and those on the faces of the box across from a centre."""
+    """Return the points beyond the boundary, and the points on the faces of the box across from a centre."""
     places = np.repeat(centre[None], 2 * len(centre), axis=0)
     axes = np.arange(len(centre))
     places[axes, axes], places[axes + len(axes), axes] = room.low, room.high
@@ -420,7 +420,7 @@ def _faces(room: _Room, beyond: Array, centre: Array) -> Array:
 def _dimensions(
     kind: str, size: float, form: shapes.RegularShape, free: Sequence[int], axis: str
 ) -> Mapping[str, float]:
-    """Radius, height and edges of a shape of some size [m], of a hull the factor of its corners, and its volume."""
+    """Return radius, height and edges [m] of a shape of some size, of a hull the corners' factor, and the volume."""
     volume = {"volume": form.volume * size ** len(free)}
     if kind == "ball":
         return {"radius": size, **volume}

@@ -46,7 +46,7 @@ PINOCCHIO = (
 
 
 def missing(names: Sequence[str]) -> str:
-    """Name what is missing of the compiler and these libraries, with packages to install; empty if nothing."""
+    """Name the missing parts among the compiler and these libraries, with packages to install; empty if none."""
     if shutil.which(COMPILER) is None:
         return f"{COMPILER}; install it with the packages of the system"
     gone = [name for name in names if _place(HEADERS[name]) is None]
@@ -54,7 +54,7 @@ def missing(names: Sequence[str]) -> str:
 
 
 def library(text: str, language: str, options: Sequence[str], headers: Sequence[str] = ()) -> ctypes.CDLL:
-    """Compiled text in `language`, "c" or "c++", that may include what is in this folder and libraries of headers.
+    """Compile a text in `language`, "c" or "c++", that may include files of this folder and header libraries.
 
     Raises RuntimeError with the first lines of what the compiler says.
     """

@@ -30,7 +30,7 @@ class Tree(PlainJobs):
         self.change(self.numbers(skeleton))
 
     def reactions(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """(force, moment) on every body by its parent (sample, body, 6), at its joint, in the axes of the body."""
+        """Return (force, moment) on each body by its parent (sample, body, 6), at its joint, in the body's axes."""
         return self._run("reactions", (*q.shape, 6), q, qd, qdd)
 
     def change(self, numbers: PlainTree) -> None:

@@ -46,7 +46,7 @@ def _numbers(body: Body) -> Array:
 
 
 def rows(values: Array) -> Array:
-    """Values (sample, body) row by row, the same array where it is so."""
+    """Return the values (sample, body) row by row, the same array if it is already so."""
     return np.ascontiguousarray(values, dtype=float)
 
 
@@ -62,19 +62,19 @@ class PlainJobs:
         self.gravity, self._buffers = gravity, dict[str, Array]()
 
     def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Joint torques."""
+        """Return the joint torques."""
         return self._run("inverse_dynamics", q.shape, q, qd, qdd)
 
     def forward_dynamics(self, q: Array, qd: Array, torque: Array) -> Array:
-        """Joint accelerations by the articulated-body algorithm."""
+        """Return the joint accelerations by the articulated-body algorithm."""
         return self._run("forward_dynamics", q.shape, q, qd, torque)
 
     def inertia_matrix(self, q: Array) -> Array:
-        """Upper triangles of the inertia matrices (sample, body, body) by composite rigid bodies."""
+        """Return the upper triangles of the inertia matrices (sample, body, body) by composite rigid bodies."""
         return self._run("inertia_matrix", (*q.shape, q.shape[1]), q)
 
     def numbers(self, skeleton: Skeleton) -> PlainTree:
-        """Another design of the same mechanism, as `change` takes it."""
+        """Return the numbers of another design of the same mechanism, as `change` takes them."""
         return PlainTree.of(skeleton, self.gravity)
 
     def call(self, job: str, given: Sequence[Array], found: Array) -> None:

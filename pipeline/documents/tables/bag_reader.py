@@ -100,7 +100,7 @@ def _joint_states(messages: Sequence[tuple[float, Any]], topic: str) -> dict[str
 
 
 def _limit(values: int) -> None:
-    """Bound memory, time and the size of files of this process, where the system can."""
+    """Limit memory, time and file size of this process, if the system can."""
     try:
         import resource
     except ImportError:

@@ -147,7 +147,7 @@ def columns_of(file: str, variables: Iterable[Variable], bounds: Bounds) -> Colu
 
 
 def _rows_first(variable: Variable, file: str) -> Array:
-    """The numbers of a variable (row, column), the longer dim first. Raises InputError where it has another shape."""
+    """Return the numbers of a variable (row, column), the longer dim first. Raises InputError for another shape."""
     array = np.asarray(variable.load())
     if array.shape != variable.shape:
         raise refused(file, f"{variable.name} of shape {array.shape}", f"the shape {variable.shape} that it declares")

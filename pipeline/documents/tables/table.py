@@ -31,7 +31,7 @@ class Table:
 
 
 def table(columns: Iterable[tuple[str, object]], name: str) -> Table:
-    """A table of columns by header. Raises InputError for columns that are not numbers, not finite, not of one length.
+    """Return a table of columns by header. Raises InputError for columns not numeric, not finite, or of unequal length.
 
     Rows count from 0 in messages.
     """

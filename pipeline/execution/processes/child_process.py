@@ -105,12 +105,12 @@ class ChildProcess(Generic[Argument, Value]):
 
 
 def module_command(module: str, *arguments: str) -> list[str]:
-    """The command that runs a module of ours, without Python files of the current folder, which may be anybody's."""
+    """Return the command that runs a limbsweep module, without Python files of the current folder, maybe anybody's."""
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def import_path() -> dict[str, str]:
-    """Environment in which another interpreter finds the modules of this one, and no others.
+    """Return the environment in which another interpreter finds the modules of this one, and no others.
 
     Our own packages come last, in case this process found them through a folder that it has left.
     """

@@ -87,7 +87,7 @@ class Isolation:
     def _parts(
         self, child: ChildProcess[Block, Arrays], block: Block, layout: Layout
     ) -> Iterator[tuple[CaseRanges, Arrays | str]]:
-        """Arrays of all parts that can be computed, and reasons for single cases that cannot."""
+        """Yield the arrays of all parts that can be computed, and the reasons for single cases that cannot."""
         stack, failed, tries = [whole(block)], 0, 0
         deadline = time.monotonic() + self.seconds
         while stack:
@@ -140,13 +140,13 @@ class _PartialResults:
                 array[self._region(name, part)] = times
 
     def _region(self, name: str, part: CaseRanges) -> tuple[slice, ...]:
-        """The region of a part in a variable of the block."""
+        """Return the region of a part in a variable of the block."""
         ranges = dict(zip(AXES, part, strict=False))
         return tuple(ranges.get(dim, slice(None)) for dim in self._variables[name].dims)
 
 
 def in_parts(block: Block, layout: Layout, steps: Mapping[str, int], body: PartBody) -> CompletedPart:
-    """The arrays of a block that is computed part after part, with the bits that it has at once; user warnings.
+    """Compute a block part after part, with the bits of computing it at once; return arrays and user warnings.
 
     `steps`: lengths of a part along the dims that are cut; `body` computes a part. Memory is that of the results and of
     one part.
@@ -173,7 +173,7 @@ def _failure(layout: Layout, index: int, case: CaseRanges, reason: str) -> CaseF
 
 
 def whole(block: Block) -> CaseRanges:
-    """The part that is all of a block."""
+    """Return a part that is the whole of a block."""
     lengths = [len(block.designs), len(block.friction), len(block.trajectories)]
     if block.simulation is not None:
         lengths += [len(block.simulation.gains), len(block.simulation.state)]
@@ -181,12 +181,12 @@ def whole(block: Block) -> CaseRanges:
 
 
 def cases(part: CaseRanges) -> int:
-    """Number of cases in a part."""
+    """Return the number of cases in a part."""
     return math.prod(lengths(part))
 
 
 def halves(part: CaseRanges) -> tuple[CaseRanges, CaseRanges]:
-    """A part with more than one case, cut in the middle of its longest range."""
+    """Cut a part with more than one case in the middle of its longest range."""
     sizes = lengths(part)
     axis = sizes.index(max(sizes))
     middle = part[axis].start + sizes[axis] // 2
@@ -196,7 +196,7 @@ def halves(part: CaseRanges) -> tuple[CaseRanges, CaseRanges]:
 
 
 def cut(block: Block, part: CaseRanges) -> Block:
-    """The block that is a part of a block."""
+    """Cut a part out of a block, as a block."""
     design, friction, trajectory, *varied = part
     simulation = block.simulation
     if simulation is not None and varied:
@@ -214,7 +214,7 @@ def cut(block: Block, part: CaseRanges) -> Block:
 
 
 def first_case(block: Block) -> Block:
-    """The block of the first case of a block; of simulations the first step that is stored."""
+    """Return the block of the first case of a block; of simulations the first stored step."""
     first = cut(block, tuple(slice(0, 1) for _ in whole(block)))
     return first if block.simulation is None else replace(first, times=block.times[:2], length=0)
 
@@ -238,7 +238,7 @@ def misfits(layout: Layout, index: int, arrays: object, part: CaseRanges | None 
 
 
 def _listed(names: Set[str], others: Set[str]) -> str:
-    """Some names as a list, those first that are not among others."""
+    """Format some names as a list, with the names that are missing in the other set first."""
     ordered = [*sorted(names - others), *sorted(names & others)]
     more = f", and {len(ordered) - LISTED} more" if len(ordered) > LISTED else ""
     return f"[{', '.join(map(repr, ordered[:LISTED]))}{more}]"

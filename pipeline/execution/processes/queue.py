@@ -37,7 +37,7 @@ def runs_at_once(*, computes_here: bool) -> int:
 
 
 def private_folder() -> Path:
-    """The folder of this user's runs, which nobody else may enter. Raises OSError where there can be none."""
+    """Return the folder of this user's runs, which nobody else may enter. Raises OSError if there can be none."""
     home = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     places = [Path(home) / "limbsweep" / "runs", Path(tempfile.gettempdir()) / f"limbsweep-{os.geteuid()}"]
     for place in places:
@@ -88,7 +88,7 @@ def _ticket(folder: Path) -> tuple[int, Path]:
 
 
 def _live_before(ticket: Path) -> list[Path]:
-    """Tickets before one whose runs live; others are removed."""
+    """Return the tickets before one whose runs live; remove the others."""
     live = []
     for path in sorted(ticket.parent.glob(f"*{TICKET}")):
         if path.name >= ticket.name:

@@ -29,7 +29,7 @@ class WorkerSetup(WorkerPlugin):
     name = "limbsweep"
 
     def setup(self, worker: Any) -> None:
-        """Called by Dask in each worker, also in one that comes later."""
+        """Set up a worker; Dask calls this in each worker, also in one that comes later."""
         logging.getLogger("distributed.worker").addFilter(is_told)
         keep_all()
         collect_rarely()

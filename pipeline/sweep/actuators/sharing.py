@@ -91,7 +91,7 @@ def read_sharing(
 
 
 def _off(report: Report, entries: Mapping[str, Sequence[Sequence[float]]], mechanism: Mechanism) -> Iterator[OffTime]:
-    """Times in which actuators give no force."""
+    """Yield the times in which actuators give no force."""
     for name, times in entries.items():
         try:
             hits = select_actuators(mechanism, name)

@@ -91,7 +91,7 @@ class PartColumn(LazyColumn):
 
 
 def columns(axis: Axis) -> dict[str, LazyColumn]:
-    """Lazy sequences of the values of each parameter along an axis, by name."""
+    """Return the lazy sequences of the values of each parameter along an axis, by name."""
     values = lru_cache(maxsize=1)(axis.values)  # columns are read part by part in turn
     plain, texts = {name: AxisColumn(values, name, axis.size) for name in axis.names}, axis.texts
     return {name: TextColumn(column, texts[name]) if name in texts else column for name, column in plain.items()}

@@ -152,7 +152,7 @@ class Axis(ABC):
         return {}
 
     def values(self, start: int = 0, stop: int | None = None) -> dict[str, Array]:
-        """Values of each parameter in SI units, (stop - start,), from `start` up to before `stop` (absent: the end).
+        """Return each parameter's values in SI units, (stop - start,), from `start` to before `stop` (absent: the end).
 
         Raises IndexError where that leaves the axis.
         """
@@ -184,7 +184,7 @@ class Grid(Axis):
         return dict(zip(self.names, reversed(digits), strict=True))
 
     def describe(self) -> dict[str, Any]:
-        """Name, then the definition of its column, in order."""
+        """Return each name and the definition of its column, in order."""
         return {"grid": [[name, _column(column)] for name, column in zip(self.names, self.columns, strict=True)]}
 
 
@@ -204,7 +204,7 @@ class Listed(Axis):
         return {name: column.take(indices) for name, column in zip(self.names, self.columns, strict=True)}
 
     def describe(self) -> dict[str, Any]:
-        """Name, then its numbers."""
+        """Return each name and its numbers, in order."""
         return {"list": [[name, _column(column)] for name, column in zip(self.names, self.columns, strict=True)]}
 
     @property
@@ -249,7 +249,7 @@ class Sampled(Axis):
         return {name: samples.between(low, high, row, log=log) for name, low, high, row, log in rows}
 
     def describe(self) -> dict[str, Any]:
-        """Method, count, seed, and the bounds of each name, with the scale where it is logarithmic."""
+        """Return the method, count, seed, and the bounds of each name, with the scale if it is logarithmic."""
         bounds = [list(row) for row in zip(self.names, self.low, self.high, strict=True)]
         logs = {"log": [name for name, log in zip(self.names, self.log, strict=False) if log]} if any(self.log) else {}
         return {"sample": {"method": self.method, "count": self.count, "seed": str(self.seed), "bounds": bounds} | logs}
@@ -315,7 +315,7 @@ def repeated_rows(columns: Sequence[Range | ExplicitValues]) -> tuple[int, int] 
 
 
 def _again(items: Sequence[Hashable]) -> Iterator[tuple[int, int, Any]]:
-    """Items that came before: the number of the first of them, that of this one, and the item."""
+    """Yield the repeated items: the number of the first of them, that of this one, and the item."""
     seen: dict[Hashable, int] = {}
     for number, item in enumerate(items):
         if item in seen:

@@ -112,7 +112,7 @@ def of_platforms(section: CriteriaSection) -> bool:
 
 
 def _attempt(report: Report, path: KeyPath, make: Callable[[], Value], *, key: bool = False) -> Value | None:
-    """Call a constructor and return its result; report the error and return None where it refuses."""
+    """Call a constructor and return its result; report an error that it raises and return None."""
     try:
         return make()
     except ParameterError as error:

@@ -38,7 +38,7 @@ def is_table(value: object) -> bool:
 
 
 def columns_of(value: object, key: str, names: Container[str]) -> Table:
-    """The columns of an object, for the argument `key`; a coordinate or level of an index is one where `names` has it.
+    """Return the columns of an object, for the argument `key`; coordinates and index levels only if in `names`.
 
     Raises InputError for an object without named columns, and for columns that cannot be used.
     """
@@ -81,7 +81,7 @@ def _frame(frame: FrameLike, key: str, names: Container[str]) -> Iterator[tuple[
 
 
 def _dataset(dataset: xr.Dataset, names: Container[str]) -> Iterator[tuple[str, object]]:
-    """Variables, and coordinates that are parameters, over all dims: the last dim changes fastest."""
+    """Yield the variables, and coordinates that are parameters, over all dims: the last dim changes fastest."""
     known = [name for name in (*dataset.coords, *dataset.data_vars) if name in dataset.data_vars or name in names]
     dims = [dim for dim in dataset.dims if any(dim in dataset[name].dims for name in known)]
     sizes = {dim: dataset.sizes[dim] for dim in dims}

@@ -22,7 +22,7 @@ WHOLE = ("position", "positions", "joints", "q")
 
 
 def points_of(value: object, key: str, joints: Sequence[str] = ()) -> Table:
-    """The table of waypoints that an object holds: t [s], then x, y, z [m] or the independent `joints` of a chain.
+    """Return the table of waypoints in an object: t [s], then x, y, z [m] or the independent `joints` of a chain.
 
     An object is a table with these columns, a pair of times and positions (point, coordinate), a dict with `t` and
     `position` or `joints`, a DataArray along time, or an array (point, 1 + coordinate). Raises InputError.
@@ -54,7 +54,7 @@ STEEPEST = np.deg2rad(85.0)
 
 
 def with_rotations(value: object) -> tuple[object, object, object]:
-    """Times and rotations of an object that has them, and the object without: (times, rotations, rest).
+    """Return times and rotations of an object that has them, and the object without: (times, rotations, rest).
 
     That is a triple of times, positions and rotations, or a dict with the key `rotation`; otherwise rotations are None.
     """

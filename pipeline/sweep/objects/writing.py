@@ -236,7 +236,7 @@ class Writer:
         return {"kind": "waypoints", "file": self._keep(name, columns), **rest}
 
     def _loads(self, value: object) -> Any:
-        """Loads by name, as in a file or as records; tables over time become files."""
+        """Return the loads by name, as in a file or as records; tables over time become files."""
         if not isinstance(value, Mapping):
             return plain(value, "loads")
         return {str(name): self._load(str(name), load) for name, load in value.items()}
@@ -289,7 +289,7 @@ def _is_numbers(value: list[object]) -> bool:
 
 
 def _time(value: object) -> Any:
-    """The section of times: a dict, a pair of stop and step, or the times themselves, evenly spaced from zero."""
+    """Return the section of times: a dict, a pair of stop and step, or the times, evenly spaced from zero."""
     if isinstance(value, Mapping):
         return plain(value, "time")
     if isinstance(value, tuple) and len(value) == 2 and not any(hasattr(entry, "__len__") for entry in value):
@@ -309,7 +309,7 @@ def _time(value: object) -> Any:
 
 
 def plain(value: object, key: str) -> Any:
-    """Numbers, texts, lists and dicts of a value, without NumPy and others. Raises InputError for other objects."""
+    """Return a value as plain numbers, texts, lists and dicts, without NumPy. Raises InputError for other objects."""
     if value is None or isinstance(value, bool | int | float | str):
         return _finite(value, key)
     if isinstance(value, Mapping):

@@ -34,7 +34,7 @@ class StudyQuestion:
     def with_options(
         self, objectives: Sequence[str] = (), where: Sequence[str] = (), cases: Sequence[str] = ()
     ) -> StudyQuestion:
-        """The question with options of a user: objectives, conditions or cases replace those of the file.
+        """Return the question with a user's options: objectives, conditions or cases replace those of the file.
 
         Conditions of the file stay where only objectives are given anew, and deviations are cases whatever else is.
         """
@@ -70,7 +70,7 @@ def split_trajectory(name: str) -> tuple[str, str]:
 
 
 def split_objective(text: str) -> tuple[str, str, str]:
-    """Direction (`min`, `max` or none), expression, and rule over cases (default: `worst`)."""
+    """Split a text into direction (`min`, `max` or none), expression, and rule over cases (default: `worst`)."""
     over = OVER.fullmatch(text)
     body, how = (over["objective"].strip(), " ".join(over["how"].split())) if over else (text.strip(), "worst")
     first, _, after = body.partition(" ")

@@ -52,7 +52,7 @@ class SimulationAxes:
         return _table(self.gains, self.fixed, tuple(self.gain_parameters), rows)
 
     def state_table(self, rows: slice) -> Array:
-        """Offsets of the start (state, parameter)."""
+        """Return the offsets of the start (state, parameter)."""
         return _table(self.state, {}, tuple(self.state_parameters), rows)
 
     def describe(self) -> dict[str, Any]:

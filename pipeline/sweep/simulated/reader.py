@@ -88,7 +88,7 @@ class SimulationReader:
         self.motors = reading.said(MotorsContent)
 
     def trajectories(self, read: Sequence[Trajectory]) -> tuple[Trajectory, ...]:
-        """The references; of force profiles and of a release the reference pose at rest, one for each profile."""
+        """Return the references; for force profiles and a release the reference pose at rest, one per profile."""
         section, report = self.section, self.report
         if section.controller is not None:
             for trajectory in read:

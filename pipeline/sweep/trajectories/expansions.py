@@ -36,7 +36,7 @@ EXPANSIONS: Mapping[str, Expansion] = {
 
 
 def read(reader: TrajectoryReader, name: str, section: Mapping[str, Any], path: KeyPath) -> Iterator[Trajectory]:
-    """The trajectories that a section of a sweep file stands for: one, several, or none where something is wrong."""
+    """Yield the trajectories that a section of a sweep file describes: one, several, or none after an error."""
     before = len(reader.report.problems)
     for variant in variants(reader.report, name, section, path):
         if len(reader.report.problems) > before:

@@ -67,7 +67,7 @@ def read_load(
 
 
 def _vector(report: Report, value: object, path: KeyPath) -> tuple[float, float, float]:
-    """Three numbers; zeros where they are not, which is reported."""
+    """Return three numbers; report anything else, and return zeros for it."""
     numbers = value if isinstance(value, (list, tuple)) and len(value) == 3 else ()
     sound = all(isinstance(x, (int, float)) and not isinstance(x, bool) and abs(x) <= LARGEST for x in numbers)
     if not numbers or not sound or any(math.isnan(x) for x in numbers):

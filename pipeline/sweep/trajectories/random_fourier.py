@@ -52,7 +52,7 @@ class AmplitudeBounds:
     free: Numbers
 
     def joined(self, other: AmplitudeBounds) -> AmplitudeBounds:
-        """Of the coordinates of both."""
+        """Return the bounds of the coordinates of both."""
         most = (np.concatenate(pair) for pair in zip(self.most, other.most, strict=True))
         centre, free = (np.concatenate(pair) for pair in ((self.centre, other.centre), (self.free, other.free)))
         return AmplitudeBounds(centre, tuple(most), free)
@@ -72,7 +72,7 @@ class Entry:
     orientation: Matrix | None = None
 
     def free(self, number: int) -> Numbers:
-        """Free numbers (coordinate, FREE) of a motion."""
+        """Return the free numbers (coordinate, FREE) of a motion."""
         random = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(number,)))
         return random.normal(size=(len(self.limits.free), FREE)) * self.limits.free[:, None]
 

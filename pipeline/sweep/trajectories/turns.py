@@ -52,7 +52,7 @@ def read_turn(
     duration: float,
     points: Points,
 ) -> Turn | None:
-    """The turn of a trajectory, None without; `mobility` says which angles are free. What is wrong goes to `report`.
+    """Return a trajectory's turn, None without one; `mobility` names the free angles. Errors go to `report`.
 
     `points` reads the file of a section; its angles have to last as long as the sweep, `duration` [s].
     """
@@ -120,7 +120,7 @@ def _check_free(report: Report, name: str, value: Value, path: KeyPath, mobility
 
 
 def read_orientation(report: Report, section: Any, path: KeyPath) -> Matrix:
-    """The rotation of a section with one of `quaternion`, `matrix`, and `euler` with `order`; else the identity."""
+    """Return the rotation of a section with one of `quaternion`, `matrix`, `euler` with `order`; else identity."""
     if not isinstance(section, Mapping):
         report(path, section, "a mapping with quaternion, matrix, or euler and order")
         return IDENTITY

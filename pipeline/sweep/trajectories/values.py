@@ -39,7 +39,7 @@ def _value(report: Report, parameter: Parameter, section: Mapping[str, Any], pat
 
 
 def vector(report: Report, parameter: Parameter, value: Any, path: KeyPath, length: int) -> Value:
-    """So many numbers; the default where they are none, which is reported."""
+    """Return a list of `length` numbers; report anything else, and return the default for it."""
     if not isinstance(value, list) or len(value) != length:
         report(path, value, f"a list of {length} numbers [{parameter.unit}]")
         return parameter.default
@@ -87,5 +87,5 @@ class Mover:
         return {"t": "s", **(dict.fromkeys(self.joints, "rad or m") or dict.fromkeys(AXES, "m"))}
 
     def __str__(self) -> str:
-        """For messages."""
+        """Format the mover for messages."""
         return "the joints of a chain" if self.joints else "a platform"

@@ -18,7 +18,7 @@ from robots.types import TRANSLATION
 
 
 def check_workspaces(report: Report, trajectories: Sequence[Trajectory], grid: TimeGrid | None) -> None:
-    """Every workspace has whole numbers of points, and as many in all as there are samples of its time.
+    """Check that every workspace has whole numbers of points, in all as many as its time has samples.
 
     grid: times of trajectories that have none of their own; None where they are not known.
     """
@@ -40,7 +40,7 @@ def check_workspaces(report: Report, trajectories: Sequence[Trajectory], grid: T
 
 
 def check_volumes(reading: SweepReading) -> None:
-    """A volume needs a workspace with several points along every axis that the platform moves along, and no other."""
+    """Check that a volume has a workspace with several points along each axis of the platform, and no other."""
     report, trajectories, mechanism = reading.report, reading.trajectories, reading.mechanism
     wanted = [(index, name) for index, name in enumerate(reading.file.metrics) if name in needing("workspace")]
     if not wanted or mechanism is None or reading.file.simulation:

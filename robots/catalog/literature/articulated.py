@@ -15,7 +15,7 @@ UP: Vector = (0.0, 0.0, 1.0)
 
 
 def _limb(p: Mapping[str, Number]) -> tuple[Limb, Number]:
-    """An arm with two rods. 1 is the motor, 2.1, 2.2 and 3.1, 3.2 are universal joints at the elbow, 4 and 5 spherical.
+    """Return an arm with two rods: 1 the motor, 2.1, 2.2, 3.1, 3.2 universal joints at the elbow, 4 and 5 spherical.
 
     The motor is at the origin, about -y, the arm level towards -x, the platform `reach` from the motor towards x. Also
     how far the platform is below.
@@ -43,7 +43,7 @@ QUARTERS: Mapping[str, tuple[float, float]] = {"x": (1.0, 0.0), "y": (0.0, 1.0),
 
 
 def _instances(p: Mapping[str, Number], places: Sequence[tuple[str, Vector, Vector]]) -> tuple[Instance, ...]:
-    """Limbs from where they point to, where they join the platform, and where the body that they join has its frame."""
+    """Return the limbs from their directions, their places on the platform, and the frames of the bodies they join."""
     result, reach = [], p["reach"]
     for k, (towards, at, origin) in enumerate(places, start=1):
         cos, sin = QUARTERS[towards]
@@ -54,7 +54,7 @@ def _instances(p: Mapping[str, Number], places: Sequence[tuple[str, Vector, Vect
 
 
 def _h4(p: Mapping[str, Number]) -> Mechanism:
-    """H4: two limbs hold each of two side bars parallel to themselves, a bar between them turns as they shift.
+    """Return the H4: two limbs hold each of two side bars at a constant angle; a bar between them turns as they shift.
 
     The motion is given in x, y, z and yaw of the bar in the middle, which carries the tool. Limbs 1 and 4 come from
     either side, 2 and 3 from the front: limbs that came from four sides, neighbours on one bar, would leave it free to
@@ -80,7 +80,7 @@ def _h4(p: Mapping[str, Number]) -> Mechanism:
 
 
 def _par4(p: Mapping[str, Number]) -> Mechanism:
-    """Par4, the arrangement of the Quattro: a platform of four bars with four hinges, a square at the reference pose.
+    """Return Par4, the arrangement of the Quattro: a platform of four bars, four hinges, square at the reference pose.
 
     Two neighbouring limbs hold one bar of the platform each parallel to itself, bars `near` and `far`. Two links join
     them: `link_a`, whose pose is that of the platform and which carries the tool, and `link_b`. The motion is given in

@@ -25,7 +25,7 @@ def _around(p: Mapping[str, Number]) -> tuple[Instance, ...]:
 
 
 def _three_rps(p: Mapping[str, Number]) -> Mechanism:
-    """3-RPS: three telescopic legs, each in a plane of its own; the platform lifts and tilts, and shifts as it does.
+    """Return 3-RPS: three telescopic legs, each in its own plane; the platform lifts and tilts, with parasitic shifts.
 
     A leg: 1 about the tangent at the base, 2 the driven slide, 3 the spherical joint at the platform. The motion is
     given in z, pitch and roll of the platform; x, y and yaw follow from the planes of the legs.
@@ -47,7 +47,7 @@ def _three_rps(p: Mapping[str, Number]) -> Mechanism:
 
 
 def _three_prs(p: Mapping[str, Number]) -> Mechanism:
-    """3-PRS: carriages on vertical rails, rods that turn about the tangent, spherical joints at the platform.
+    """Return 3-PRS: carriages on vertical rails, rods that turn about the tangent, spherical joints at the platform.
 
     A limb: 1 the rail, 2 about the tangent at the carriage, 3 the spherical joint at the platform. The motion is given
     in z, pitch and roll of the platform; x, y and yaw follow.
@@ -66,7 +66,7 @@ def _three_prs(p: Mapping[str, Number]) -> Mechanism:
 
 
 def _tricept(p: Mapping[str, Number]) -> Mechanism:
-    """Tricept: three telescopic legs, and a passive one in the middle that is fixed to the platform.
+    """Return the Tricept: three telescopic legs, and a passive one in the middle that is fixed to the platform.
 
     A leg: 1 and 2 the axes of the universal joint at the base, 3 the driven slide, 4 the spherical joint at the
     platform. The passive leg has the axes of a universal joint at the base and a slide, and is welded to the platform.

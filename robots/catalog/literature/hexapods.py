@@ -23,13 +23,13 @@ def _pairs(p: Mapping[str, Number], name: str, middle: float = 0.0) -> list[Numb
 
 
 def _corners(p: Mapping[str, Number]) -> list[Vector]:
-    """Joints of the platform relative to it: of a pair of limbs from the base, each joins another pair."""
+    """Return the platform joints relative to the platform: limbs paired at the base join different pairs there."""
     six = _pairs(p, "platform_half_angle", 60.0)
     return [polar(p["platform_radius"], six[k]) for k in (5, 0, 1, 2, 3, 4)]
 
 
 def _hexa(p: Mapping[str, Number]) -> Mechanism:
-    """Hexapod 6-RUS: six cranks, whose rods have universal joints at the cranks and spherical ones at the platform.
+    """Return the hexapod 6-RUS: six cranks; the rods have universal joints at the cranks, spherical at the platform.
 
     A limb: 1 the crank, 2 and 3 the axes of the universal joint, 4 the spherical one. Mount frames stand at the crank's
     axis with z up; x is level and points to where the platform's joint is at the reference pose, so crank and rod move
@@ -57,7 +57,7 @@ def _hexa(p: Mapping[str, Number]) -> Mechanism:
 
 
 def _hexaglide(p: Mapping[str, Number]) -> Mechanism:
-    """Hexaglide 6-PUS: carriages on parallel level rails along x, rods of fixed length down to the platform.
+    """Return the Hexaglide 6-PUS: carriages on parallel level rails along x, rods of fixed length down to the platform.
 
     A limb: 1 the rail, 2 and 3 the axes of the universal joint at the carriage, 4 the spherical one at the platform.
     The x axis of a mount frame lies along its rail, towards the platform, and its z axis such that the rod is in the

@@ -15,7 +15,7 @@ from robots.types import ZERO, Number, Vector
 
 
 def _scara(p: Mapping[str, Number]) -> Mechanism:
-    """SCARA whose shaft is a ball screw and a spline at once: one nut lifts it, the other one turns it.
+    """Return a SCARA whose shaft is both ball screw and spline: one nut lifts it, the other one turns it.
 
     Joints `shoulder` and `elbow` turn about z, `lift` slides along it, `turn` is that of the shaft. Motors are drives:
     the spline's nut turns the shaft; the screw's nut, with a thread to the right, turns with it so that it does not
@@ -48,7 +48,7 @@ def _pin(layout: LimbPlacement, name: str, a: str, at: Vector, b: str) -> Closur
 
 
 def _palletiser(p: Mapping[str, Number]) -> Mechanism:
-    """Palletiser with four axes: a crank drives the forearm through a parallelogram, two more keep the wrist level.
+    """Return a palletiser with four axes: a crank drives the forearm by a parallelogram, two keep the wrist level.
 
     Reference pose: lower arm upright, forearm level and forward (x). `waist` turns about z; `shoulder` and `crank`,
     both at the shoulder, about y; `flange` about z. The coupler hands the crank's angle on to the forearm. A rod beside
@@ -87,7 +87,7 @@ def _palletiser(p: Mapping[str, Number]) -> Mechanism:
 
 
 def _ankle(p: Mapping[str, Number]) -> Mechanism:
-    """Ankle of a humanoid: foot on a universal joint, moved by two cranks behind the shin through rods.
+    """Return the ankle of a humanoid: a foot on a universal joint, moved by two cranks behind the shin through rods.
 
     The shin stands still, z up. `pitch` about y and `roll` about x are those of the foot and the motion is given in
     them; the cranks turn about y. A rod has a universal joint at its crank and a spherical one at the foot. Reference
@@ -115,7 +115,7 @@ def _ankle(p: Mapping[str, Number]) -> Mechanism:
 
 
 def _six_bar(p: Mapping[str, Number]) -> Mechanism:
-    """Six-bar of Stephenson's third kind: a four-bar whose coupler moves a second rocker through a link.
+    """Return the six-bar of Stephenson's third kind: a four-bar whose coupler moves a second rocker through a link.
 
     In the plane of x and z, all joints about -y, the crank's axis at the origin. The crank turns all the way round. At
     the reference pose it stands at its home angle from x towards z; the other points follow from the lengths.

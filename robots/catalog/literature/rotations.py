@@ -14,7 +14,7 @@ from robots.types import IDENTITY, ZERO, Number, Vector
 
 
 def _planar_3rrr(p: Mapping[str, Number]) -> Mechanism:
-    """Planar 3-RRR: three arms of two links move a platform in the level plane and turn it, motors on the base.
+    """Return the planar 3-RRR: three arms of two links move and turn a platform in the level plane; motors on the base.
 
     A limb: 1 at the base, driven, 2 the elbow, 3 at the platform, all about z. At the reference pose the platform is in
     the middle, and all elbows point to the same side, seen from their motors.
@@ -36,7 +36,7 @@ def _planar_3rrr(p: Mapping[str, Number]) -> Mechanism:
 
 
 def _agile_eye(p: Mapping[str, Number]) -> Mechanism:
-    """Agile Eye, a spherical 3-RRR: all axes meet in one point, about which the platform turns.
+    """Return the Agile Eye, a spherical 3-RRR: all axes meet in one point, about which the platform turns.
 
     A limb, in axes whose x is its motor: 1 about x, driven, 2 about y, 3 about z at the platform, each at right angles
     to the one before. Limbs follow from each other by handing x, y and z on. The reference pose is the isotropic one,

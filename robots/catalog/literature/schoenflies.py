@@ -33,7 +33,7 @@ def _limb(p: Mapping[str, Number], sign: float) -> tuple[Limb, Number]:
 
 
 def _four_ruu(p: Mapping[str, Number]) -> Mechanism:
-    """Schoenflies 4-RUU: four arms in a level plane, rods with universal joints; the platform translates and turns.
+    """Return Schoenflies 4-RUU: four arms in a level plane, rods with universal joints; platform translates and turns.
 
     A limb: 1 the motor, about z; 2 and 3 the axes of the universal joint at the elbow, about z and level across the
     rod; 4 the universal joint at the platform, level as the one before, then vertical. Elbows are to the left and to

@@ -19,7 +19,7 @@ CYCLIC: tuple[Matrix, ...] = (
 
 
 def _cyclic(p: Mapping[str, Number], limb: Limb, start: Vector, end: Vector) -> Mechanism:
-    """Three limbs of one kind along x, y and z; the platform is at the origin."""
+    """Return three limbs of one kind along x, y and z; the platform is at the origin."""
 
     def turned(rotation: Matrix, point: Vector) -> Frame:
         x, y, z = (sum(a * b for a, b in zip(row, point, strict=True)) for row in rotation)
@@ -33,7 +33,7 @@ def _cyclic(p: Mapping[str, Number], limb: Limb, start: Vector, end: Vector) -> 
 
 
 def _linear_delta(p: Mapping[str, Number]) -> Mechanism:
-    """Linear Delta 3-PUU: carriages on three vertical rails, rods with universal joints at both ends.
+    """Return the linear Delta 3-PUU: carriages on three vertical rails, rods with universal joints at both ends.
 
     A limb: 1 the rail, 2 and 3 the axes of the universal joint at the carriage, the first one level along the tangent;
     4 the universal joint at the platform, whose outer axis is parallel to that. The reference pose has the carriages
@@ -58,7 +58,7 @@ def _linear_delta(p: Mapping[str, Number]) -> Mechanism:
 
 
 def _orthoglide(p: Mapping[str, Number]) -> Mechanism:
-    """Orthoglide 3-PRPaR: three rails at right angles, limbs with parallelograms as those of a Delta.
+    """Return the Orthoglide 3-PRPaR: three rails at right angles, limbs with parallelograms like those of a Delta.
 
     A limb, in axes whose x is its rail: 1 the rail, 2 about y, then a parallelogram that turns about z: 3 and 4 at the
     carriage, 5 at the platform and the cut joint 6; 7 about y at the platform. The reference pose is the isotropic one,
@@ -82,7 +82,7 @@ def _orthoglide(p: Mapping[str, Number]) -> Mechanism:
 
 
 def _tripteron(p: Mapping[str, Number]) -> Mechanism:
-    """Tripteron 3-PRRR: in each limb all axes are parallel to its rail, so that every rail moves one coordinate alone.
+    """Return Tripteron 3-PRRR: all axes of a limb are parallel to its rail, so that each rail moves one coordinate.
 
     A limb, in axes whose x is its rail: 1 the rail, 2 at the carriage, 3 the elbow, 4 at the platform, all along x.
     J_IK is the identity everywhere.

@@ -51,7 +51,7 @@ class Scope:
     texts: Texts | None = None
 
     def chain(self) -> Iterator[Scope]:
-        """Scopes from this one outwards."""
+        """Yield the scopes from this one outwards."""
         scope: Scope | None = self
         while scope is not None:
             yield scope

@@ -65,7 +65,7 @@ class AffineLoads:
     def of(
         cls, vectors: Numbers, loads: Numbers, changes: Numbers, scale: Numbers, resting: NDArray[np.bool_]
     ) -> AffineLoads:
-        """From values without x and with each x as large as its scale: (1 + joint, ...)."""
+        """Return affine loads from values without x and with each x as large as its scale: (1 + joint, ...)."""
         joints = len(scale)
         cut = vectors.reshape(joints + 1, joints, 5)
         by_x = np.moveaxis((cut[1:] - cut[0]) / scale[:, None, None], 0, -1)
@@ -82,20 +82,20 @@ class AffineLoads:
         return self.loads - self.lengths(self.vectors[..., None])[:, 0]
 
     def parts(self, z: Numbers) -> Numbers:
-        """Vectors (joint, 5, columns) at x = z * scale, (joint, columns)."""
+        """Return the vectors (joint, 5, columns) at x = z * scale, (joint, columns)."""
         result = np.repeat(self.vectors[:, :, None], z.shape[1], axis=2)
         for k, size in enumerate(self.scale):
             result += (self.slopes[:, :, k] * size)[..., None] * z[k]
         return result
 
     def lengths(self, parts: Numbers) -> Numbers:
-        """Sums of the lengths of vectors (joint, columns)."""
+        """Return the sums of the lengths of vectors (joint, columns)."""
         squares = parts * parts
         across = np.sqrt(squares[:, 0] + squares[:, 1]) + np.sqrt(squares[:, 2] + squares[:, 3])
         return np.asarray(across + abs(parts[:, 4]))
 
     def units(self, parts: Numbers) -> Numbers:
-        """Vectors of length one, or none."""
+        """Return the vectors scaled to length one; zero vectors stay zero."""
         result = np.empty_like(parts)
         for rows in LENGTHS:
             length = np.sqrt(sum_of_rows(np.moveaxis(parts[:, rows] ** 2, 1, 0)))
@@ -128,7 +128,7 @@ class AffineLoads:
         return solutions
 
     def _missing(self, z: Numbers, side: Numbers) -> tuple[Numbers, Numbers]:
-        """Excess of joints over their loads (joint, columns), acceleration of those that hold; and vectors."""
+        """Return joints' excess over their loads (joint, columns), accelerations of sticking ones; and the vectors."""
         parts = self.parts(z)
         sliding = side[:, None] * z - (self.lengths(parts) + self.fixed[:, None]) / self.scale[:, None]
         start, slope = self.accelerations
@@ -161,7 +161,7 @@ class AffineLoads:
         return (self.lengths(self.parts(good)) + self.fixed[:, None])[:, self._allowed(good, side)]
 
     def _allowed(self, z: Numbers, side: Numbers) -> NDArray[np.bool_]:
-        """Mask (columns,): joints that hold are within their limits, others slide against their friction."""
+        """Return a mask (columns,): sticking joints are within their limits, others slide against their friction."""
         loads = (self.lengths(self.parts(z)) + self.fixed[:, None]) / self.scale[:, None]
         start, slope = self.accelerations
         change = start[:, None] + sum_of_rows(slope.T[:, :, None] * z[:, None])

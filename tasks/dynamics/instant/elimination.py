@@ -16,7 +16,7 @@ SIZES = (1.0, 0.1, 10.0, 0.3, 3.0, 30.0)
 
 
 def sum_of_rows(values: Numbers) -> Numbers:
-    """Sum of rows in their order."""
+    """Return the sum of rows, added in their order."""
     result = values[0].copy()
     for row in values[1:]:
         result += row
@@ -24,7 +24,7 @@ def sum_of_rows(values: Numbers) -> Numbers:
 
 
 def spread_starts(rows: int, count: int) -> Numbers:
-    """Positive numbers (rows, count) of all sizes around one; the first column is one."""
+    """Return positive numbers (rows, count) of all sizes around one; the first column is one."""
     columns = np.arange(count)
     share = np.mod((np.arange(rows)[:, None] + 1.0) * GOLDEN + columns * SILVER, 1.0)
     result = share / (1.0 - share) * np.array(SIZES)[columns % len(SIZES)]
@@ -33,7 +33,7 @@ def spread_starts(rows: int, count: int) -> Numbers:
 
 
 def solved(matrix: Numbers, right: Numbers) -> tuple[Numbers, Numbers]:
-    """Solution (n, samples) of linear equations (n, n, samples), by elimination with pivots; sign of the determinant.
+    """Solve linear equations (n, n, samples) by elimination with pivots: (n, samples), and the determinant's sign.
 
     Element by element, so that bits do not depend on the batch or the machine.
     """

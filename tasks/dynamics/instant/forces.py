@@ -154,7 +154,7 @@ class Loaded:
         return RestProblem(self._mobility, change, *self.limits, array(self._resting))
 
     def dependent(self, breaking: Sequence[Scalar]) -> Scalar:
-        """1 where joints that do not break away depend on each other, so that their friction is not unique."""
+        """Return 1 if joints that do not break away depend on each other, so that their friction is not unique."""
         broken = [breaking[k] for k in self.pushed.sticking]
         at_rest = [where(abs(x) > 0.0, 0.0, mask) for x, mask in zip(broken, self._resting, strict=True)]
         return self._brake(at_rest).dependent
@@ -169,7 +169,7 @@ class Loaded:
         return brake.unless_held(brake.released(array(self.pushed.speed), less))
 
     def moved(self, partition: Sequence[Scalar]) -> Moved:
-        """The motion where joints at rest hold or are at a limit, as a `partition` (joint that may rest,) says."""
+        """Return the motion with joints at rest sticking or at a limit, given by `partition` (joint that may rest,)."""
         pushed, scale, sticking = self.pushed, self.pushed.stage.scale, self.pushed.sticking
         above, below = self.limits
         sides = [p * mask for p, mask in zip(partition, self._resting, strict=True)]
@@ -193,7 +193,7 @@ class Loaded:
         return Moved(brake.unless_held(acceleration), friction, rates, change, parts, holds, *judged)
 
     def _parts(self, friction: Sequence[Scalar]) -> list[Scalar]:
-        """Magnitudes whose sum each acceleration of a joint that may rest is the sum of."""
+        """Return the magnitudes of the terms that add up to each acceleration of a joint that may rest."""
         pushed, sizes = self.pushed, abs(array(friction))
         free = abs(self._free) + abs(array(pushed.stage.less_rate))
         rows = ((abs(pushed.rows[k]) @ free, abs(pushed.drift[k])) for k in pushed.sticking)
@@ -227,7 +227,7 @@ class Loaded:
         self, sides: Sequence[Scalar], holds: Sequence[Scalar], friction: Sequence[Scalar],
         sizes: Sequence[Scalar], change: Array, first_change: Array,
     ) -> tuple[Scalar, Scalar, list[Scalar]]:  # fmt: skip
-        """`accepted`, `least` and `better` of Moved."""
+        """Return `accepted`, `least` and `better` of Moved."""
         accepted: Scalar = 1.0
         least: Scalar = 1.0
         better: list[Scalar] = []
@@ -275,11 +275,11 @@ class _Carried(PassiveFriction):
     """Loads of joints under known forces, those of the actuators less their own friction."""
 
     def forces(self, tau: Array) -> Array:
-        """They do not depend on friction here."""
+        """Return the actuator forces, which do not depend on friction here."""
         return self.force
 
     def multipliers(self, tau: Array) -> list[Array]:
-        """Free multipliers of each limb's redundant rows."""
+        """Return the free multipliers of each limb's redundant rows."""
         names = (*reactions.SHARES, *(reactions.FRICTION_SHARES if self.places else ()))
         shares = [
             {name: self.shares[name][k] for name in names if k in self.shares.get(name, ())} for k in range(self.count)
@@ -334,7 +334,7 @@ class Loads:
     pushed: Pushed
 
     def settled(self) -> SettledMotion:
-        """Loads and motion that belong to each other."""
+        """Return loads and motion that are consistent with each other."""
         still: list[Scalar] = [0.0] * len(self.pushed.sticking)
         first: Sequence[Scalar] = [0.0] * len(self._loaded)
         if self._loaded:
@@ -352,7 +352,7 @@ class Loads:
         return SettledMotion(loaded, moved, (1.0 - moved.accepted) * float(Status.FRICTION_NOT_CONVERGED))
 
     def _searched(self, start: _Round, size: Scalar) -> SettledMotion:
-        """The end of the first search; its status from those after it. `size`: sum of the loads without friction."""
+        """Return the end of the first search, its status from later ones. `size`: sum of the loads without friction."""
         unit, still = where(size > 0.0, size, 1.0), [0.0] * len(self.pushed.sticking)
         limit = ITERATIONS * (2 if still else 1)
         none: list[Scalar] = [0.0] * len(self.pushed.speed)
@@ -377,7 +377,7 @@ class Loads:
         return SettledMotion(loaded, moved, self._status(unsettled, searches))
 
     def _status(self, unsettled: Scalar, searches: Searches) -> Scalar:
-        """Several where another search has an end, or all joints move; no solution where that is proven.
+        """Return "several" if another search has an end or all joints move, "no solution" if that is proven.
 
         Loads that run away in each search prove it of one joint alone, see `tasks.features.friction.load_iteration`.
         """
@@ -512,7 +512,7 @@ class Loads:
         return [where(good > 0.5, a, b) for a, b in zip(now.partition, tried, strict=True)], inner.numbers()
 
     def under(self, loads: Sequence[Scalar]) -> tuple[SettledMotion, dict[str, Any]]:
-        """The motion under normal loads (loaded joint,) that are given, and what follows from it.
+        """Return the motion under given normal loads (loaded joint,), and the quantities that follow from it.
 
         following: the loads that it makes; vectors: see there; change: accelerations of the loaded joints.
         """

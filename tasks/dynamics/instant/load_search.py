@@ -84,7 +84,7 @@ class LoadSearch:
         return motions
 
     def mark_others(self, motions: FoundMotions) -> None:
-        """Count two motions where one was found and indices say that there are more."""
+        """Count two motions where one was found and indices prove that there are more."""
         alone = np.flatnonzero(motions.count == 1.0)
         if len(alone):
             unique = self._unique(motions.loads[:, alone], self._scale[:, alone], alone)
@@ -182,7 +182,7 @@ class FoundMotions:
 
     @classmethod
     def none(cls, joints: int, count: int, size: Numbers) -> FoundMotions:
-        """Before the search."""
+        """Return the record before the search: no motions found."""
         residual = np.full(count, np.inf)
         return cls(np.zeros(count), np.full((joints, count), np.nan), [[] for _ in range(count)], size, residual)
 

@@ -29,7 +29,7 @@ class JointModes:
 
     @classmethod
     def of(cls, resting: np.ndarray, direction: np.ndarray) -> JointModes:
-        """From the two."""
+        """Return the modes of joints from the rows of `resting` and `direction`."""
         return cls(np.concatenate([resting, direction]))
 
     @property
@@ -58,7 +58,7 @@ class StateRates:
     status: np.ndarray
 
     def __getattr__(self, name: str) -> np.ndarray:
-        """One of OF_JOINTS, (joint, samples)."""
+        """Return one of OF_JOINTS, (joint, samples)."""
         return self.joints[self.layout.of_joints[name]]
 
 

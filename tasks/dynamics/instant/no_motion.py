@@ -71,14 +71,14 @@ class _Combination:
         return False
 
     def _missing(self, z: Numbers) -> float:
-        """The most by which a sliding joint has less than its load at x = z * scale, in scales."""
+        """Return the largest deficit of a sliding joint's load at x = z * scale, in scales."""
         at = self.loads
         lengths = at.lengths(at.parts(z[:, None]))[:, 0]
         above = (lengths + at.fixed) / at.scale - self.side * z
         return float(np.where(self.side != 0.0, above, -np.inf).max())
 
     def _cuts(self, z: Numbers) -> tuple[Numbers, Numbers]:
-        """Conditions a z <= b on z = x / scale of joints that slide, by tangents at z."""
+        """Return conditions a z <= b on z = x / scale of sliding joints, from tangents at z."""
         at, sliding = self.loads, self.side != 0.0
         unit = at.units(at.parts(z[:, None]))[..., 0]
         start = ((unit * at.vectors).sum(axis=1) + at.fixed) / at.scale

@@ -229,7 +229,7 @@ def platform_motion_program(
 
 
 def _turning(quaternion: Array, moving: SpatialMotion) -> list[Scalar]:
-    """Rate of a unit quaternion, scalar first, for an angular velocity in world axes."""
+    """Return the rate of a unit quaternion, scalar first, for an angular velocity in world axes."""
     whole, part = quaternion[0], quaternion[1:]
     omega = array(moving.omega)
     return [-dot(omega, part) * 0.5, *((omega * whole + cross(omega, part)) * 0.5)]
@@ -255,7 +255,7 @@ class Constants:
         cls, family: Family, parameters: np.ndarray, gravity: np.ndarray, friction: np.ndarray,
         elasticity: Elasticity | None = None,
     ) -> Constants:  # fmt: skip
-        """From arrays (1, size), or with a row for each case: the last one fills the last group of lanes."""
+        """Return constants from arrays (1, size) or (case, size); the last row fills up the last group of lanes."""
         count = max(len(values) for values in (parameters, gravity, friction))
 
         def filled(values: np.ndarray) -> np.ndarray:
@@ -275,7 +275,7 @@ class Constants:
         return max(len(values) for values in (self.parameters, self.gravity, self.friction)) == 1
 
     def of_limb(self, limb: int) -> Arrays:
-        """Case inputs of the programs of a limb of the robot."""
+        """Return the case inputs of the programs of a limb of the robot."""
         elastic = {"elasticity": self.elastic[limb][1]} if self.elastic else {}
         return {"mount": self.mounts[limb], **self.of_robot, **elastic}
 
@@ -293,7 +293,7 @@ class UnderLoads:
     inputs: Values
 
     def __call__(self, loads: np.ndarray, columns: np.ndarray) -> Arrays:
-        """Outputs (1, size, padded columns) of samples, each by its number, under `loads` (loaded joint, columns)."""
+        """Return outputs (1, size, padded columns) of samples by number, under `loads` (loaded joint, columns)."""
         filled = np.concatenate([columns, np.repeat(columns[-1:], padded(len(columns)) - len(columns))])
         wide = np.concatenate([loads, np.repeat(loads[:, -1:], len(filled) - len(columns), axis=1)], axis=1)
         taken = {key: np.ascontiguousarray(values[..., filled]) for key, values in self.inputs.items()}
@@ -320,7 +320,7 @@ class Instant:
     def __call__(
         self, state: np.ndarray, modes: np.ndarray, acting: np.ndarray, stage: np.ndarray | None = None
     ) -> Arrays:
-        """Outputs as `tasks.dynamics.instant.programs.outputs_of_motion` names them, (1, size, padded samples).
+        """Return outputs named as in `tasks.dynamics.instant.programs.outputs_of_motion`, (1, size, padded samples).
 
         acting: rows of `StateLayout.acting`; stage: as there.
         """
@@ -393,7 +393,7 @@ class Instant:
         return np.concatenate([position, rotation.reshape(9, -1), twist, none, none])[None]
 
     def seen(self, state: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Of a chain q and q' (freedom, samples); of a platform position (3,), rotation (3, 3), twist (6, samples)."""
+        """Return q and q' (freedom, samples); for a platform position (3,), rotation (3, 3), twist (6, samples)."""
         at = self.layout.at
         if not self.layout.platform:
             return state[at["q"]], state[at["qd"]]
@@ -411,7 +411,7 @@ def outputs_of_motion(
     family: Family, groups: tuple[FrictionGroup, ...], pushed: Pushed, limbs: Scalar,
     going: Sequence[Scalar], driven: Sequence[Scalar] = (), loads: Array | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """`rate` of the state, `joints`: OF_JOINTS, `kept_speed` (freedom,): rates that joints at rest allow, and `status`.
+    """Return the state's `rate`, `joints`: OF_JOINTS, `kept_speed` (freedom,) that resting joints allow, `status`.
 
     `dependent` is 1 where the friction of joints at rest is not unique. The rate is that of the modes: joints at rest
     stay there also where `breaking` says that they do not hold, so that it is smooth up to that event and past it.

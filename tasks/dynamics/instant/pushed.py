@@ -108,7 +108,7 @@ class Pushed(ABC):
         return Factors.of(self.mass)
 
     def accelerated(self, driving: Array, braking: Array) -> Array:
-        """M^-1 (driving - b - braking) of forces along the freedoms and against them (freedom,)."""
+        """Return M^-1 (driving - b - braking) of forces along the freedoms and against them (freedom,)."""
         return self.factors.solve(driving - self.bias - braking)
 
     @cached_property
@@ -132,7 +132,7 @@ class Pushed(ABC):
         return [k for k, each in enumerate(self.joints) if each.sticks]
 
     def drag(self, k: int, load: Scalar) -> Drag:
-        """Of joint k under a normal load; none where it is at rest."""
+        """Return the drag of joint k under a normal load; zero at rest."""
         each, v, z = self.joints[k], self.velocity[k], self.modes.memory[k]
         if not each.sticks and not is_zero(self.stage.scale):
             v, z, load = (_apart(x) for x in (v, z, load))

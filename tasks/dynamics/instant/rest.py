@@ -84,7 +84,7 @@ class Interior:
         return [x for part in parts for x in part]
 
     def partition(self) -> list[Scalar]:
-        """The partition that it proposes: a joint is at the limit whose pressure has become greater than the room."""
+        """Return the partition that this point proposes: a joint is at the limit whose pressure exceeds the room."""
         rooms, presses = (self.room_above, self.room_below), (self.press_above, self.press_below)
         return [
             where(up > room_up, where(down > up, -1.0, 1.0), where(down > room_down, -1.0, 0.0))
@@ -92,16 +92,16 @@ class Interior:
         ]
 
     def product(self) -> Scalar:
-        """Mean product of room and pressure."""
+        """Return the mean product of room and pressure."""
         return (self.room_above @ self.press_above + self.room_below @ self.press_below) / (2.0 * len(self.friction))
 
     def moved(self, change: Interior, share: Scalar) -> Interior:
-        """A share of the way along a change."""
+        """Return the point a share of the way along a change."""
         pairs = zip(self._parts(), change._parts(), strict=True)
         return Interior(*(array(value + step * share) for value, step in pairs))
 
     def reach(self, change: Interior) -> Scalar:
-        """The share of a change, at most 1, at which a room or a pressure is gone."""
+        """Return the share of a change, at most 1, at which a room or a pressure becomes zero."""
         result: Scalar = 1.0
         for values, steps in zip(self._parts()[1:], change._parts()[1:], strict=True):
             for value, step in zip(values, steps, strict=True):
@@ -189,7 +189,7 @@ class RestProblem:
         factors, residual = Factors.of(array(matrix)), self._wanted - self._matrix @ y
 
         def change(above: Array, below: Array) -> Interior:
-            """Towards products of rooms and pressures that are these (joint,)."""
+            """Return the change towards given products (joint,) of rooms and pressures."""
             by_up, by_down = above / now.room_above, below / now.room_below
             step = factors.solve(residual - by_up + by_down)
             press_up = up * step / now.room_above + by_up - up
@@ -258,7 +258,7 @@ class Brake:
         return Factors.of(array(regular))
 
     def forces(self, change: Array) -> tuple[Array, Array]:
-        """Forces in sticking joints that take back a change (joint,) of their velocities: all but a little, and all."""
+        """Return sticking joints' forces (joint,) that undo a change of their velocities: almost all of it, and all."""
         demanded = array([change[k] * hold for k, hold in zip(self.sticking, self.holds, strict=True)])
         first = self.stiffness.solve(demanded)
         return first, first + self.stiffness.solve(demanded - self.mobility @ first)
@@ -282,7 +282,7 @@ class Brake:
         return [where(self.dependent > 0.5, a, b) for a, b in zip(again, holding, strict=True)]
 
     def released(self, change: Array, holding: Array) -> Array:
-        """A change of the freedoms less the part that forces in sticking joints undo."""
+        """Return a change of the freedoms without the part that forces in sticking joints undo."""
         return change - self.through @ holding
 
     @cached_property
@@ -303,7 +303,7 @@ class Brake:
         return [a <= b * HELD for a, b in zip(margins, loose, strict=True)]
 
     def unless_held(self, change: Array) -> Array:
-        """A change of the freedoms, exactly zero where they are held: joints at rest stay to the last bit."""
+        """Return a change of the freedoms, exactly zero where they are held: joints at rest stay to the last bit."""
         if not self.sticking:
             return change
         return array([where(mask, 0.0, x) for mask, x in zip(self.held, change, strict=True)])
@@ -375,12 +375,12 @@ class Searches:
 
 
 def equal(number: Scalar, code: float) -> Scalar:
-    """1 where a number is this whole one."""
+    """Return 1 if a number equals this integer, else 0."""
     return where(abs(number - code) < 0.5, 1.0, 0.0)
 
 
 def large(loads: Sequence[Scalar], size: Scalar) -> list[Scalar]:
-    """Loads of the same proportions whose sum is LARGE times a size; all alike where there are none, or no numbers."""
+    """Return loads of equal proportions whose sum is LARGE times a size; all equal if they are zero or not finite."""
     whole = total(loads)
     good = where(whole > 0.0, where(whole < OVERFLOW, 1.0, 0.0), 0.0)
     scale = where(good > 0.5, size * LARGE / where(good > 0.5, whole, 1.0), 0.0)
@@ -388,6 +388,6 @@ def large(loads: Sequence[Scalar], size: Scalar) -> list[Scalar]:
 
 
 def differs(acceleration: Array, other: Sequence[Scalar], size: Scalar) -> Scalar:
-    """1 where accelerations belong to another motion; `size` is the size of their terms."""
+    """Return 1 if accelerations belong to another motion; `size` is the size of their terms."""
     apart = total([a - b for a, b in zip(acceleration, other, strict=True)])
     return where(apart > size * ANOTHER, 1.0, 0.0)

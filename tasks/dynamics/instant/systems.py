@@ -51,7 +51,7 @@ from tasks.mechanics.recursion import Field
 def inputs_of_motion(
     parts: StateLayout, groups: tuple[FrictionGroup, ...], form: Form
 ) -> tuple[dict[Any, tuple[int, ...]], dict[Any, tuple[int, ...]]]:
-    """Inputs per case and per sample that programs of chains and of platforms share."""
+    """Return the inputs per case and per sample that programs of chains and of platforms share."""
     case: dict[Any, tuple[int, ...]] = {"friction": (sum(len(group.parameters) for group in groups),)}
     sample: dict[Any, tuple[int, ...]] = {"state": (parts.size,), "force": (parts.actuators,)}
     sample |= {"modes": (2 * parts.joints,)}
@@ -60,7 +60,7 @@ def inputs_of_motion(
 
 
 def modes_of(parts: StateLayout, modes: Array, memory: Array) -> Modes:
-    """From `tasks.dynamics.instant.moments.JointModes` and the memory of all joints."""
+    """Return modes from `tasks.dynamics.instant.moments.JointModes` and the memory of all joints."""
     levels, direction = modes[: parts.joints], modes[parts.joints :]
     resting, loose = ([where(level > bound, 1.0, 0.0) for level in levels] for bound in (0.5, 1.5))
     return Modes(array(resting), array(loose), direction, memory)
@@ -134,7 +134,7 @@ class LimbDynamics:
         return shares
 
     def passive_row(self, joint: int, statics: LimbStatics) -> Array:
-        """Rates (freedom,) of a joint, by its number in `Limb.joints`, for unit rates of the freedoms."""
+        """Return the rates (freedom,) of a joint, by its number in `Limb.joints`, for unit rates of the freedoms."""
         return array(self.mounted.outward(statics.on_platform(statics.friction(joint))))
 
     def passive_rows(self, joints: Sequence[int]) -> Array:
@@ -144,7 +144,7 @@ class LimbDynamics:
         return array(np.stack(rows)) if rows else np.zeros((0, len(self.speed)))
 
     def drift(self, rows: Array) -> Array:
-        """W' V (row,) of rows W (row, freedom): the part of the accelerations that depends on velocity alone."""
+        """Return W' V (row,) of rows W (row, freedom): the velocity-dependent part of their accelerations."""
         change = tangent(list(rows.ravel()), {**state_seeds(self.mounted, self.solved), **self.pose_seeds})
         return array(np.array(change, dtype=object).reshape(rows.shape)) @ array(self.speed)
 
@@ -262,7 +262,7 @@ class LoadedPlatform:
         return [TWIST.index(name) for name in self.body.mobility]
 
     def held(self, acceleration: Array) -> Array:
-        """Its wrench along the directions in which it cannot move (held,)."""
+        """Return the platform's wrench along the directions in which it cannot move (held,)."""
         rows = [TWIST.index(name) for name in held_directions(self.body.mobility)]
         return self.wrench[rows] + self.unit_wrenches[rows] @ acceleration
 
@@ -298,7 +298,7 @@ class PushedPlatform(Pushed):
         return array(sum((array(x) for x in self.limbs["mass"].values()), start=ZERO)) + unit_wrenches
 
     def _of_joints(self, driven: str, passive: str) -> list[Any]:
-        """Rows of the limb results for each joint with friction, for actuators and for passive joints."""
+        """Return the rows of the limb results for each joint with friction, of actuators and of passive joints."""
         of_actuators = [row for rows in self.limbs[driven].values() for row in rows]
         result = []
         for each in self.joints:

@@ -32,7 +32,7 @@ class PathForces(NamedTuple):
     status: np.ndarray
 
     def curves(self, limits: PathLimits) -> list[Curves]:
-        """Limits of power, and of voltage where there are any."""
+        """Return the limits of power, and of voltage if there are any."""
         line = self.push, self.sweep, self.hold
         with np.errstate(divide="ignore"):
             parts = [Curves.of(*line, falling=np.where(self.rate == 0.0, np.inf, limits.power / np.abs(self.rate)))]
@@ -77,7 +77,7 @@ class ActuatorDerivatives:
         return None
 
     def at(self, progress: np.ndarray, piece: np.ndarray) -> np.ndarray:
-        """q', q'', q''' (3, point, actuator) at points, each seen from within the piece that it is said to be in."""
+        """Return q', q'', q''' (3, point, actuator) at points, each as seen from within the stated piece."""
         result = np.empty((3, len(progress), self.series[0].shape[1]))
         for k in np.unique(piece):
             low, high = self.breaks[k], self.breaks[k + 1]

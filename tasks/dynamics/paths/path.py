@@ -62,7 +62,7 @@ class RobotPath:
     def through(
         cls, robot: Robot, position: ArrayLike | None, rotation: ArrayLike | None, q: ArrayLike | None
     ) -> RobotPath:
-        """Splines through waypoints at equal steps of the progress."""
+        """Return splines through waypoints at equal steps of the progress."""
         if robot.mechanism.is_chain:
             if q is None or position is not None or rotation is not None:
                 raise ValueError(f"q: {robot.name} is a chain; expected q alone, (waypoint, joint)")
@@ -172,7 +172,7 @@ def _rest(motion: TimedMotion, low: float, high: float, small: float) -> float |
 
 
 def _leg(motion: TimedMotion, span: tuple[float, float], knots: Sequence[float], small: float) -> RobotPath:
-    """One leg as a path, with its share of the length as progress."""
+    """Return one leg as a path, with its share of the length as progress."""
     low, high = span
     times = np.unique(np.concatenate([np.linspace(low, high, CELLS + 1), [t for t in knots if low < t < high]]))
     nodes, weights = np.polynomial.legendre.leggauss(5)

@@ -63,7 +63,7 @@ class PathLimits:
 
     @classmethod
     def of(cls, actuators: int, *, force: ArrayLike, speed: float | None, **sizes: ArrayLike | None) -> PathLimits:
-        """From one number for all actuators, one for each, or None for no limit. Raises ValueError."""
+        """Return limits from one number for all actuators, one for each, or None for no limit. Raises ValueError."""
         unlimited = np.full(actuators, np.inf)
         arrays = {name: unlimited if size is None else _sizes(name, size, actuators) for name, size in sizes.items()}
         if speed is not None and not speed > 0.0:
@@ -101,13 +101,13 @@ class Plane:
         return self.push * a[:, None] + self.sweep * x[:, None] + self.hold
 
     def beside(self, first: np.ndarray, second: np.ndarray, most: np.ndarray) -> Plane:
-        """With limits of the actuators' accelerations q' a + q'' x as further rows."""
+        """Return the plane with limits of the actuators' accelerations q' a + q'' x as further rows."""
         push, sweep = np.concatenate([self.push, first], axis=1), np.concatenate([self.sweep, second], axis=1)
         hold = np.concatenate([self.hold, np.zeros_like(first)], axis=1)
         return Plane(push, sweep, hold, np.concatenate([self.most, most]))
 
     def range(self, point: int, x: float) -> tuple[float, float, float]:
-        """Least and largest a at a point, and by how much forces that do not depend on a keep their limits."""
+        """Return the least and largest a at a point, and the margin of the forces that do not depend on a."""
         push, offset = self.push[point], self.sweep[point] * x + self.hold[point]
         flat = np.abs(push) <= FLAT * np.abs(self.push).max()
         room = float((self.most[flat] - np.abs(offset[flat])).min()) if flat.any() else np.inf
@@ -121,7 +121,7 @@ Interval = tuple[float, float]
 
 
 def passes(plane: Plane, top: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray] | None:
-    """x and a of all points: a backward pass for stopping, a forward pass at the largest speed; None for no way."""
+    """Return x and a of all points: a backward pass for stopping, a forward pass at top speed; None for no way."""
     points = len(top)
     reach: list[Interval] = [(0.0, 0.0)] * points
     for point in reversed(range(points - 1)):
@@ -140,11 +140,11 @@ def passes(plane: Plane, top: np.ndarray, step: float) -> tuple[np.ndarray, np.n
 
 
 def _controllable(plane: Plane, point: int, top: float, following: Interval, step: float) -> Interval | None:
-    """The interval of x at a point from which some a leads into that of the next point; None where it is empty."""
+    """Return the interval of x at a point from which some a leads into that of the next point; None if empty."""
     low, high = following
 
     def slack(x: float) -> float:
-        """Concave in x: how much room is left for a, below zero where there is none."""
+        """Return the room left for a at x, concave in x; negative if there is none."""
         least, most, room = plane.range(point, x)
         return min(min(most, (high - x) / step) - max(least, (low - x) / step), room)
 
@@ -229,7 +229,7 @@ class Curves:
         return cls(*(np.concatenate([getattr(part, name) for part in parts], axis=1) for name in cls.__annotations__))
 
     def bounds(self, point: int) -> tuple[np.ndarray, np.ndarray, Polynomials]:
-        """Of rows that are limits: A, the sign of a bound, and z (bound - B z^2 - C) as polynomials, all two-fold."""
+        """Return the limiting rows: A, a bound's sign, z (bound - B z^2 - C) as polynomials, all for both signs."""
         is_finite = np.isfinite(self.falling[point]) & np.isfinite(self.most[point])
         push, sweep, hold, falling, most, shift = (
             getattr(self, name)[point, is_finite] for name in self.__annotations__
@@ -241,7 +241,7 @@ class Curves:
 
 
 def curved_passes(curves: Curves, top: np.ndarray, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """x and a of all points within limits; None for no way.
+    """Return x and a of all points within limits; None if there is no way.
 
     top (point,): largest x; steps (point - 1,): of the progress.
     """
@@ -287,7 +287,7 @@ class _PointLimits:
         return cls(bounds[above], bounds[~above], sign[~steep, None] * rows[~steep], min(float(top), LARGEST))
 
     def range(self, x: float) -> tuple[float, float]:
-        """Least and largest a at a square of the speed."""
+        """Return the least and largest a at a square of the speed."""
         z = float(np.sqrt(x))
         if z > 0.0:
             low, high = _values(self.lower, z) / z, _values(self.upper, z) / z
@@ -341,7 +341,7 @@ def _where_positive(polynomials: Polynomials, top: float) -> Intervals:
 
 
 def _roots(polynomials: Polynomials, end: float) -> np.ndarray:
-    """Roots of polynomials between zero and `end`: of each between the places where it turns, by bisection."""
+    """Return the roots of polynomials between zero and `end`, by bisection between the extrema of each."""
     turns = [np.zeros(len(polynomials)), *_turns(polynomials, end), _furthest(polynomials, end)]
     edges = np.sort(np.stack(turns), axis=0)
     below, above = edges[:-1].ravel(), edges[1:].ravel()
@@ -369,7 +369,7 @@ def _turns(polynomials: Polynomials, end: float) -> list[np.ndarray]:
 
 
 def _furthest(polynomials: Polynomials, end: float) -> np.ndarray:
-    """A place beyond all roots of each polynomial (Fujiwara), or `end`."""
+    """Return a place beyond all roots of each polynomial (Fujiwara), or `end`."""
     result = np.full(len(polynomials), end)
     degree = DEGREE - np.argmax(polynomials[:, ::-1] != 0.0, axis=1)
     for d in range(1, DEGREE + 1):
@@ -387,7 +387,7 @@ def _value_at(polynomials: Polynomials, z: np.ndarray) -> np.ndarray:
 
 
 def _merged(intervals: Intervals) -> Intervals:
-    """Intervals in order, those that touch as one."""
+    """Return the intervals in order, with adjacent ones merged."""
     result: Intervals = []
     for low, high in sorted(intervals):
         if result and low <= result[-1][1] * (1.0 + ROUNDING):
@@ -424,6 +424,6 @@ class FastestMotion(NamedTuple):
 
     @classmethod
     def none(cls, duration: float, progress: np.ndarray, status: np.ndarray, actuators: int) -> FastestMotion:
-        """No motion, with a duration that says why: infinite where there is none, NaN where none was computed."""
+        """Return no motion, with a duration for the reason: infinite if none exists, NaN if none was computed."""
         line, table = np.full(len(progress), np.nan), np.full((len(progress), actuators), np.nan)
         return cls(duration, progress, line, line.copy(), table, table.copy(), status, table.copy(), table.copy())

@@ -84,11 +84,11 @@ class ParameterGrid:
         return 0.5 * np.diff(self.knots)
 
     def at(self, nodes: np.ndarray) -> np.ndarray:
-        """r (interval, node) at places of each interval from -1 to 1."""
+        """Return r (interval, node) at places of each interval, from -1 to 1."""
         return 0.5 * (self.knots[:-1] + self.knots[1:])[:, None] + self.half[:, None] * nodes
 
     def matrix(self, nodes: np.ndarray) -> np.ndarray:
-        """From three coefficients to x, a, a' (interval, node, 3, 3) at places of each interval."""
+        """Return the map from three coefficients to x, a, a' (interval, node, 3, 3) at places of each interval."""
         shift = (self.half[:, None] * nodes)[..., None]
         value, slope, bend = (self.basis[:, None, k] for k in range(3))
         x, first = value + slope * shift + 0.5 * bend * shift**2, slope + bend * shift
@@ -141,7 +141,7 @@ class LimitRows:
 
     @classmethod
     def of(cls, r: np.ndarray, forces: PathForces, rates: np.ndarray, limits: PathLimits) -> LimitRows:
-        """Limits as shares of 1, at parameters r (interval, node); rates (3, points, actuator) by the progress."""
+        """Return limits as shares of 1, at parameters r (interval, node); rates (3, points, actuator) by progress."""
         shape = (*r.shape, -1)
         _, w1, w2, w3 = (x.reshape(-1, 1) for x in progress_of(r))
         q1, q2 = rates[0] * w1, rates[1] * w1**2 + rates[0] * w2
@@ -171,7 +171,7 @@ class LimitRows:
         return cls(slope, hold, back, np.concatenate(roots), top.reshape(r.shape), np.ones_like(hold))
 
     def tightened(self, used: np.ndarray) -> LimitRows:
-        """With limits as much lower as shares of them (interval, row + 1), those of speeds last, are above 1."""
+        """Return limits divided by the shares (interval, row + 1) of them, speeds last, where these are above 1."""
         over = np.where(used > 1.0, used * (1.0 + FURTHER), 1.0)[:, None]
         return replace(self, bound=self.bound / over[..., :-1], top=self.top / over[..., -1])
 
@@ -195,7 +195,7 @@ class SplineMotion:
     coefficients: np.ndarray
 
     def at(self, nodes: np.ndarray) -> np.ndarray:
-        """x, a, a' (interval, node, 3)."""
+        """Return x, a, a' (interval, node, 3)."""
         return _state(self.grid.matrix(nodes), self.coefficients)
 
     def times(self) -> np.ndarray:
@@ -226,7 +226,7 @@ class _Barrier:
         self.size = len(grid.knots) + 1
 
     def room(self, unknowns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """x, distances to the upper and lower limits, and of the speeds; not positive where a limit is broken."""
+        """Return x, distances to the upper and lower limits, and of speeds; not positive where a limit is broken."""
         y = _state(self.matrix, unknowns[: self.size])
         x, value, bound = y[..., 0], _dot(self.rows.slope, y) + self.rows.hold, self.rows.bound.copy()
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -237,7 +237,7 @@ class _Barrier:
         return x, bound - value, bound + value, np.where(self.bounded, self.rows.top - x, 1.0)
 
     def value(self, unknowns: np.ndarray) -> float:
-        """Infinite where a limit is not kept."""
+        """Return the value of the barrier function; infinite if a limit is not kept."""
         x, *rooms = self.room(unknowns)
         if not (x > 0.0).all() or not all((room > 0.0).all() for room in rooms):
             return np.inf
@@ -245,7 +245,7 @@ class _Barrier:
         return self.weight * self.duration(x) + cost - float(sum(np.log(room).sum() for room in rooms))
 
     def duration(self, x: np.ndarray) -> float:
-        """By the Lobatto points."""
+        """Return the duration by the Lobatto points."""
         return float((self.share * x**-0.5).sum())
 
     def step(self, unknowns: np.ndarray) -> tuple[np.ndarray, float]:
@@ -292,7 +292,7 @@ class _Barrier:
 
 
 def fastest(grid: ParameterGrid, rows: LimitRows, start: np.ndarray) -> np.ndarray:
-    """Coefficients of the fastest motion from those of one that keeps all limits. Raises NotSettledError."""
+    """Return the coefficients of the fastest motion, from one that keeps all limits. Raises NotSettledError."""
     scale = float(start.max())
     current, rows = start / scale, _scaled(rows, scale)
     weight, last = _balance(grid, rows, current), False
@@ -304,7 +304,7 @@ def fastest(grid: ParameterGrid, rows: LimitRows, start: np.ndarray) -> np.ndarr
 
 
 def inside(grid: ParameterGrid, rows: LimitRows, start: np.ndarray) -> np.ndarray | None:
-    """Coefficients of a motion that keeps all limits, from one below the limits of speeds; None where there is none.
+    """Return the coefficients of a motion that keeps all limits, from one below the speed limits; None if none exists.
 
     Limits that are exceeded are made wider by a share of them, which is then made small. Raises NotSettledError.
     """
@@ -329,7 +329,7 @@ def _balance(grid: ParameterGrid, rows: LimitRows, coefficients: np.ndarray) -> 
 
 
 def slow(grid: ParameterGrid, rows: LimitRows) -> np.ndarray:
-    """Coefficients of a motion at a constant rate that uses half of the force left by holding, where there is one."""
+    """Return coefficients of a motion at a constant rate that uses half of the force not needed for holding."""
     turning, held, root, back = np.abs(rows.slope[..., 0]), np.abs(rows.hold), rows.root, np.abs(rows.back)
     room = np.where(held < rows.bound, 0.5 * (rows.bound - held), LITTLE * held)
     with np.errstate(divide="ignore"):
@@ -342,7 +342,7 @@ def slow(grid: ParameterGrid, rows: LimitRows) -> np.ndarray:
 
 
 def _scaled(rows: LimitRows, scale: float) -> LimitRows:
-    """Limits of x over a scale."""
+    """Return the limits of x divided by a scale."""
     bound = np.where(rows.root, rows.bound / np.sqrt(scale), rows.bound)
     back = rows.back * np.sqrt(scale)
     return replace(rows, slope=rows.slope * scale, back=back, top=rows.top / scale, bound=bound)
@@ -401,7 +401,7 @@ def smooth_motion(driven: DrivenPath, points: int) -> FastestMotion:
 
 
 def _rows(driven: DrivenPath, rates: ActuatorDerivatives, grid: ParameterGrid, nodes: np.ndarray) -> LimitRows | None:
-    """Limits at places of each interval; None where the robot fails at one."""
+    """Return the limits at places of each interval; None if the robot fails at one."""
     r = grid.at(nodes)
     progress = progress_of(r)[0].ravel()
     forces = driven.forces(progress)
@@ -411,7 +411,7 @@ def _rows(driven: DrivenPath, rates: ActuatorDerivatives, grid: ParameterGrid, n
 
 
 def _within(grid: ParameterGrid, rows: LimitRows, between: LimitRows) -> SplineMotion | None:
-    """The fastest motion within limits at nodes and between them; None where there is none. Raises NotSettledError."""
+    """Return the fastest motion within limits at nodes and between; None if none exists. Raises NotSettledError."""
     for _ in range(ROUNDS):
         start = inside(grid, rows, slow(grid, rows))
         if start is None:

@@ -43,7 +43,7 @@ class FittedLaw(NamedTuple):
 
 
 def half_difference(forward: ArrayLike, reverse: ArrayLike) -> Numbers:
-    """Friction at positive velocity from torques at the same position both ways, Eq. (51)."""
+    """Return the friction at positive velocity from torques at the same position in both directions, Eq. (51)."""
     return 0.5 * (np.asarray(forward, dtype=float) - np.asarray(reverse, dtype=float))
 
 
@@ -54,7 +54,7 @@ def curve(
     position: ArrayLike | None = None,
     reverse_position: ArrayLike | None = None,
 ) -> Curve:
-    """Friction over speed, averaged over positions.
+    """Return the friction over speed, averaged over positions.
 
     speed (speeds,) above zero; forward, reverse (speeds, samples): torques of each pair of runs, at the same positions
     in the same order. Where runs were sampled at positions of their own, give both `position` and `reverse_position`
@@ -78,7 +78,7 @@ def curve(
 
 
 def _at_positions(position: Numbers, taken_at: Numbers, torque: Numbers) -> Numbers:
-    """Torques (speeds, samples) at `position`; NaN outside the range of `taken_at`."""
+    """Return the torques (speeds, samples) at `position`; NaN outside the range of `taken_at`."""
     if taken_at.shape != torque.shape:
         raise ValueError(f"reverse_position: got an array of shape {taken_at.shape}; expected {torque.shape}")
     rows = []

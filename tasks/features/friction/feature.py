@@ -172,7 +172,7 @@ class FrictionSolution:
 
 
 def inputs(family: Family, groups: Sequence[FrictionGroup], *, given: bool = False) -> dict[Any, Shape]:
-    """Sample inputs beside those of the actuators; none where only actuators have friction, of constant load.
+    """Return the sample inputs besides the actuators' own; none if only actuators have friction, of constant load.
 
     given: friction of all joints is an input, see `given_solution`.
     """
@@ -196,7 +196,7 @@ def places(groups: Sequence[FrictionGroup]) -> list[JointPlace]:
 
 
 def remembering(groups: Sequence[FrictionGroup]) -> list[JointPlace]:
-    """Joints whose friction is given, as their law has a state: input `history` has it in this order.
+    """Return the joints with given friction, as their law has a state: input `history` has it in this order.
 
     Where their load is a reaction it is that which belongs to this friction, see `tasks.blocks.friction_history`.
     """
@@ -219,7 +219,7 @@ def solve(
     shares: Mapping[str, Any],
     parts: bool = False,
 ) -> FrictionSolution:
-    """Friction of all joints and actuator forces, from those without friction; `shares` as `inputs` lists them.
+    """Solve for friction of all joints and actuator forces, from those without it; `shares` in order of `inputs`.
 
     actuators: their forces without friction and their velocities. With `parts`, what normal loads and friction are made
     of.

@@ -82,7 +82,7 @@ def _parameters(law: str, values: Mapping[str, ArrayLike]) -> dict[str, ArrayLik
 
 @functools.cache
 def program(law: str, names: tuple[str, ...]) -> Program:
-    """One step. Case input `step` [s]; sample inputs `velocity`, `load` (before, after), `state`, `values` by `names`.
+    """Build a step. Case input `step` [s]; samples: `velocity`, `load` (before, after), `state`, `values` by `names`.
 
     Outputs: the state after the step, `following`, and the force there.
     """

@@ -36,7 +36,7 @@ from tasks.mathematics.algebra import sqrt, where
 
 
 def loss(net: Scalar, velocity: Scalar, efficiency: Scalar) -> Scalar:
-    """Friction against positive motion, from the force `net` that goes on to the robot; zero at rest."""
+    """Return the friction against positive motion, from the force `net` that goes on to the robot; zero at rest."""
     driving, driven = net / efficiency - net, net * efficiency - net
     power = net * velocity
     return where(power > 0.0, driving, where(power < 0.0, driven, 0.0))
@@ -54,7 +54,7 @@ LOAD_PARTS = 4
 
 
 def bearing_load(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> Scalar:
-    """Equivalent normal torque [N m] of a joint that turns, or normal force [N] of one that slides."""
+    """Return the equivalent normal torque [N m] of a joint that turns, or normal force [N] of one that slides."""
     bending, radial = (sqrt(a * a + b * b) for a, b in (carried[0:2], carried[2:4]))
     return normal_load(kind, bending, radial, abs(carried[4]), arms)
 
@@ -83,7 +83,7 @@ def load_vectors(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> list[
 
 
 def load_parts(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> list[Scalar]:
-    """Parts of `bearing_load` by cause: moment across the axis, force across it, force along it, preload."""
+    """Return the parts of `bearing_load` by cause: moment across the axis, force across it, force along it, preload."""
     bending, radial = (sqrt(a * a + b * b) for a, b in (carried[0:2], carried[2:4]))
     along, tilted = abs(carried[4]), bending / arms["bending_arm"]
     if JOINT_KINDS[kind].turns:
@@ -102,14 +102,14 @@ class JointFriction:
     values: Mapping[str, Scalar]
 
     def load(self, carried: Array | None) -> Scalar:
-        """Normal load of the joint, from the load of its bearings where the law uses it."""
+        """Return the normal load of the joint, from the load of its bearings if the law uses it."""
         if self.group.load == "reaction":
             assert carried is not None
             return bearing_load(self.kind, carried, self.values)
         return self.values["preload"] if self.group.load == "preload" else 1.0
 
     def load_parts(self, carried: Array | None) -> list[Scalar]:
-        """Parts of its normal load, see `load_parts`; zeros where its parameters are forces."""
+        """Return the parts of the joint's normal load, see `load_parts`; zeros if its parameters are forces."""
         if carried is not None:
             return load_parts(self.kind, carried, self.values)
         return [0.0, 0.0, 0.0, self.values["preload"] if self.group.load == "preload" else 0.0]
@@ -138,7 +138,7 @@ class JointFriction:
         return self.group.of_law(self.values)
 
     def force(self, velocity: Scalar, load: Scalar) -> Scalar:
-        """Its friction against positive velocity [N m or N]."""
+        """Return the joint's friction against positive velocity [N m or N]."""
         return force(self.group.law, velocity, load, self.own)
 
 
@@ -178,7 +178,7 @@ class ForwardFriction:
         return bristles(self.joint.group)
 
     def force(self, velocity: Scalar, direction: Scalar, load: Scalar, memory: Scalar) -> Scalar:
-        """Friction against positive motion, of a joint that sticks in the `direction` of its mode.
+        """Return the friction against positive motion; for a sticking joint in the `direction` of its mode.
 
         Velocities against that direction, which a step may reach before it is cut short, count as none. `load` is the
         force of an actuator that has a gear.
@@ -201,11 +201,11 @@ class ForwardFriction:
         return loss_of_drive(force, direction, self.joint.values["efficiency"])
 
     def _with_gear(self, side: float, load: Scalar, most: Scalar) -> Scalar:
-        """Largest friction against motion to a `side` of an actuator of force `load`, the motor's being `most`."""
+        """Return an actuator's largest friction against motion to a `side` at force `load`; its motor's is `most`."""
         return most + self._gear(load - most * side, side) * side
 
     def limit(self, load: Scalar, holding: Scalar) -> Scalar:
-        """Largest holding friction less the present one; zero for a joint that does not stick."""
+        """Return the largest holding friction less the present one; zero for a joint that does not stick."""
         if not self.sticks:
             return 0.0
         law, values = self.joint.group.law, self.joint.own
@@ -215,7 +215,7 @@ class ForwardFriction:
         return where(holding < 0.0, breakaway(law, -1.0, load, values), breakaway(law, 1.0, load, values))
 
     def holds(self, side: float, load: Scalar, loose: Scalar, memory: Scalar) -> Scalar:
-        """Largest friction at rest against motion to a `side`; where it is `loose`, that of the motion as it begins."""
+        """Return the largest friction at rest against motion to a `side`; if `loose`, that of the beginning motion."""
         law, values = self.joint.group.law, self.joint.own
         normal = 1.0 if self.geared else load
         most = breakaway(law, side, normal, values)
@@ -224,11 +224,11 @@ class ForwardFriction:
         return self._with_gear(side, load, most) if self.geared else most
 
     def memory_rate(self, velocity: Scalar, load: Scalar, memory: Scalar) -> Scalar:
-        """Time derivative of the memory."""
+        """Return the time derivative of the memory."""
         rate = self.law.rate
         return 0.0 if rate is None else rate(memory, velocity, load, **self.joint.own)
 
     def remembered(self, velocity: Scalar, stuck: Scalar, memory: Scalar) -> Scalar:
-        """The memory once the joint has come to this velocity, `stuck` or not."""
+        """Return the memory after the joint has reached this velocity, `stuck` or not."""
         switched = self.law.switched
         return memory if switched is None else switched(memory, velocity, stuck, **self.joint.own)

@@ -48,19 +48,19 @@ class Law:
 
 
 def none(velocity: Scalar, directed: Directed) -> Parts:
-    """No friction."""
+    """Return zero friction."""
     return velocity * 0.0, 0.0
 
 
 def viscous(velocity: Scalar, directed: Directed, viscous: Scalar) -> Parts:
-    """Eq. (41) of the joint friction paper."""
+    """Return viscous friction, Eq. (41) of the joint friction paper."""
     return 0.0, viscous * velocity
 
 
 def coulomb_viscous(
     velocity: Scalar, directed: Directed, coulomb: Scalar, viscous: Scalar, starting: Scalar = 0.0
 ) -> Parts:
-    """Eq. (42) of the joint friction paper; `starting` is about rest, see `coulomb_breakaway`."""
+    """Return Coulomb and viscous friction, Eq. (42) of the joint friction paper; `starting`: `coulomb_breakaway`."""
     return directed(coulomb), viscous * velocity
 
 
@@ -73,21 +73,21 @@ def stribeck(
     stribeck_velocity: Scalar,
     shape: Scalar = 2.0,
 ) -> Parts:
-    """Eq. (52) of the joint friction paper, there with shape 2."""
+    """Return Stribeck friction, Eq. (52) of the joint friction paper, there with shape 2."""
     return directed(stribeck_magnitude(velocity, coulomb, static, stribeck_velocity, shape)), viscous * velocity
 
 
 def brown_mcphee(
     velocity: Scalar, directed: Directed, dynamic: Scalar, static: Scalar, viscous: Scalar, transition_velocity: Scalar
 ) -> Parts:
-    """Brown and McPhee 2016; their viscous factor for small loads is the option `transition_load`."""
+    """Return friction by Brown and McPhee 2016; their viscous factor for small loads: option `transition_load`."""
     v = velocity / transition_velocity
     bump = v * v * 0.25 + 0.75  # v / bump^2 has its maximum, 1, at v = 1
     return dynamic * tanh(v * 4.0) + (static - dynamic) * (v / (bump * bump)), viscous * velocity
 
 
 def curve(parts: Callable[..., Parts], breakaway: Callable[..., Scalar] | None = None) -> Law:
-    """The law whose force follows from the velocity of the moment: its parts, with all that options do around them."""
+    """Return the law whose force follows from the present velocity: its parts, with the effects of all options."""
 
     def force(_: Scalar, velocity: Scalar, load: Scalar, *, width: Scalar = 0.0, **values: Scalar) -> Scalar:
         options, parameters = scaling(values)
@@ -99,7 +99,7 @@ def curve(parts: Callable[..., Parts], breakaway: Callable[..., Scalar] | None =
 
 
 def coulomb_breakaway(side: float, load: Scalar, **values: Scalar) -> Scalar:
-    """Coulomb friction, or `starting` where that is above it; industrial manipulators paper, Eq. (17)."""
+    """Return Coulomb friction, or `starting` if that is larger; industrial manipulators paper, Eq. (17)."""
     force = functools.partial(curve(coulomb_viscous).force, 0.0, side * ONSET, load)
     sliding = force(**values) * side
     if "starting" not in values:
@@ -122,7 +122,7 @@ LAWS: Mapping[str, Law] = {
 
 
 def force(law: str, velocity: Scalar, load: Scalar, values: Mapping[str, Scalar]) -> Scalar:
-    """Force of the law without a state of that name, with the `values` of its parameters and of options.
+    """Return the force of the law of this name, which has no state, with the `values` of parameters and options.
 
     Raises ValueError for any other name.
     """

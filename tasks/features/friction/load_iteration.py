@@ -70,7 +70,7 @@ class SettledFriction:
 
 
 def settled(friction_of: Callable[[Array], Array], start: Array, alone: bool) -> SettledFriction:
-    """Friction that belongs to the loads that it causes; `start` is that under the loads without friction.
+    """Return the friction consistent with the loads that it causes; `start` is that under the loads without friction.
 
     alone: whether no other passive joint has a load that is a reaction, so that it can be proven that there is none.
     """

@@ -21,7 +21,7 @@ INSTANT = 1e12
 
 
 def advance(z: Scalar, before: Sliding, after: Sliding, step: Scalar, **values: Scalar) -> Scalar:
-    """Deflection [rad or m] after a step [s] along which velocity and load are linear in time; second order.
+    """Return the deflection [rad or m] after a step [s] with velocity and load linear in time; second order.
 
     The equation is linear in z, and is solved as such: any step is stable, and z never leaves the range between where
     it was and what steady motion would give. A step in which the velocity changes its sign is made in two.
@@ -35,7 +35,7 @@ def advance(z: Scalar, before: Sliding, after: Sliding, step: Scalar, **values: 
 
 
 def _advance_one_way(z: Scalar, before: Sliding, after: Sliding, step: Scalar, values: dict[str, Scalar]) -> Scalar:
-    """z' = a (z_s - z) with z_s linear in time and a at its mean: weights of z, old z_s, new z_s sum to one."""
+    """Integrate z' = a (z_s - z), z_s linear in time, a at its mean: weights of z, old z_s, new z_s sum to one."""
     direction = before.velocity + after.velocity
     rates, steady = [], []
     for sliding in (before, after):
@@ -50,7 +50,7 @@ def _advance_one_way(z: Scalar, before: Sliding, after: Sliding, step: Scalar, v
 
 
 def force(z: Scalar, velocity: Scalar, load: Scalar, **values: Scalar) -> Scalar:
-    """Force against positive motion."""
+    """Return the force against positive motion."""
     options, _ = scaling(values)
     _, viscous_scale = scales(velocity, load, **options)
     bristles = values["sigma0"] * z + values["sigma1"] * rate(z, velocity, load, **values)
@@ -58,13 +58,13 @@ def force(z: Scalar, velocity: Scalar, load: Scalar, **values: Scalar) -> Scalar
 
 
 def rate(z: Scalar, velocity: Scalar, load: Scalar, **values: Scalar) -> Scalar:
-    """z', for integrators in time. Stiff: its own rate is sigma0 |v| / g, up to `INSTANT`."""
+    """Return z', for integrators in time. Stiff: its own rate is sigma0 |v| / g, up to `INSTANT`."""
     sliding = Sliding(velocity, load)
     return velocity - _relaxation(sliding, _yield_force(velocity, sliding, values), values["sigma0"]) * z
 
 
 def _yield_force(direction: Scalar, sliding: Sliding, values: dict[str, Scalar]) -> Scalar:
-    """g, for motion in a direction."""
+    """Return g, for motion in a direction."""
     options, parameters = scaling(values)
     dry_scale, _ = scales(direction, sliding.load, **options)
     return dry_scale * stribeck_magnitude(

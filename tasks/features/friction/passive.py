@@ -52,7 +52,7 @@ class PassiveFriction:
         return array(np.stack([array(assembly.actuator_forces(jacobian, row, weights)) for row in through], axis=1))
 
     def forces(self, tau: Array) -> Array:
-        """Actuator forces without the actuators' own friction."""
+        """Return the actuator forces without the actuators' own friction."""
         return self.force + self.influence @ tau if len(tau) else self.force
 
     def carried(self, place: JointPlace, tau: Array) -> Array:
@@ -69,7 +69,7 @@ class PassiveFriction:
         return result
 
     def multipliers(self, tau: Array) -> list[Array]:
-        """Free multipliers of each limb: affine in tau."""
+        """Return the free multipliers of each limb: affine in tau."""
         at_rest, slopes = self._multipliers
         return [a + b @ tau if len(tau) else a for a, b in zip(at_rest, slopes, strict=True)]
 

@@ -44,7 +44,7 @@ def sign(velocity: Scalar, width: Scalar = 0.0) -> Directed:
 def stribeck_magnitude(
     velocity: Scalar, coulomb: Scalar, static: Scalar, stribeck_velocity: Scalar, shape: Scalar = 2.0
 ) -> Scalar:
-    """Dry friction of Bo and Pavelescu without its sign: from static at rest to coulomb."""
+    """Return the dry friction of Bo and Pavelescu without its sign: from static at rest to coulomb."""
     return coulomb + (static - coulomb) * exp(-power(abs(velocity) / stribeck_velocity, shape))
 
 
@@ -58,7 +58,7 @@ def scales(
     viscous_temperature: Scalar = 0.0,
     transition_load: Scalar = 0.0,
 ) -> Parts:
-    """Factors of dry and of viscous friction: load, direction, temperature. Declared here, but for `transition_load`.
+    """Return factors of dry, viscous friction: load, direction, temperature; declared here except `transition_load`.
 
     Dry friction is linear in temperature, and never negative; viscous friction exponential, as the viscosity of oil is
     over some ten kelvin.
@@ -76,7 +76,7 @@ def scaling(values: Mapping[str, Scalar]) -> tuple[dict[str, Scalar], dict[str, 
 
 
 def _saturated(x: Scalar, scale: Scalar, sharp: Scalar) -> Scalar:
-    """tanh(x / scale), or `sharp` where the scale is zero."""
+    """Return tanh(x / scale), or `sharp` if the scale is zero."""
     if is_zero(scale):
         return sharp
     smooth = scale > 0.0

@@ -24,7 +24,7 @@ BROKEN_AWAY = 3.0
 
 
 def advance(stuck: Scalar, before: Sliding, after: Sliding, step: Scalar, **values: Scalar) -> Scalar:
-    """State after a step; its length does not matter."""
+    """Return the state after a step, whose length does not matter."""
     speed = abs(after.velocity)
     turned = where(before.velocity * after.velocity < 0.0, 1.0, stuck)
     fast = where(speed >= values["stribeck_velocity"] * BROKEN_AWAY, 0.0, turned)
@@ -32,7 +32,7 @@ def advance(stuck: Scalar, before: Sliding, after: Sliding, step: Scalar, **valu
 
 
 def force(stuck: Scalar, velocity: Scalar, load: Scalar, **values: Scalar) -> Scalar:
-    """Force against positive motion; zero at zero velocity."""
+    """Return the force against positive motion; zero at zero velocity."""
     options, parameters = scaling(values)
     dry_scale, viscous_scale = scales(velocity, load, **options)
     start = where(stuck > 0.5, parameters["static"], parameters["kinetic"])
@@ -41,18 +41,18 @@ def force(stuck: Scalar, velocity: Scalar, load: Scalar, **values: Scalar) -> Sc
 
 
 def breakaway(side: float, load: Scalar, **values: Scalar) -> Scalar:
-    """Largest magnitude with which a joint at rest holds against motion to a side, 1 or -1: static * load."""
+    """Return the largest friction of a joint at rest against motion to a side, 1 or -1: static * load."""
     return force(1.0, side * ONSET, load, **values) * side
 
 
 def switched(stuck: Scalar, velocity: Scalar, held: Scalar, **values: Scalar) -> Scalar:
-    """State in forward dynamics once the joint has come to a velocity: 1 where it is held, 0 past breaking away."""
+    """Return the state in forward dynamics after a joint has reached a velocity: 1 if held, 0 past breaking away."""
     fast = values["stribeck_velocity"] * BROKEN_AWAY
     return where(held > 0.5, 1.0, where(abs(velocity) >= fast, 0.0, stuck))
 
 
 def balance(stuck: Scalar, velocity: Scalar, applied: Scalar, load: Scalar, **values: Scalar) -> Scalar:
-    """Friction under a known force on the joint: at rest equal to it, up to static * load; in motion as `force`.
+    """Return the friction under a known joint force: at rest equal to it, up to static * load; moving as `force`.
 
     A time integrator takes velocities up to the stick velocity as rest, as Karnopp does.
     """

@@ -103,7 +103,7 @@ def _linear(task: LinearTask, limb: Limb, states: Sequence[JointState], position
 
 
 def _arm_angle(task: ArmAngle, limb: Limb, states: Sequence[JointState]) -> Condition:
-    """With e and u from the shoulder to elbow and wrist: the angle of y / x, where x^2 + y^2 = (|e x u| |u x v|)^2."""
+    """Return the arm angle, e and u from shoulder to elbow, wrist: of y / x with x^2 + y^2 = (|e x u| |u x v|)^2."""
     links, at = limb.links, poses(limb.links, states)
     shoulder, elbow, wrist = (limb.index(name) for name in task.joints)
     v = array(task.reference)
@@ -135,7 +135,7 @@ def _arm_angle(task: ArmAngle, limb: Limb, states: Sequence[JointState]) -> Cond
 
 
 def _components(e: Jet, u: Jet, v: Array) -> tuple[Jet, Jet]:
-    """|u|^2 times the components of e along the part of v across u, and |u| times those along u x v."""
+    """Return |u|^2 times the components of e along the part of v across u, and |u| times those along u x v."""
     square, still = _product(matmul, u, u), (v, np.zeros(3), np.zeros(3))
     far, near = (
         _product(mul, *pair)
@@ -191,7 +191,7 @@ class FreeJoints(ABC):
         return self.embedding.matrix @ rates
 
     def bent(self, one: Array, other: Array) -> Array:
-        """Accelerations of all joints bilinear in two rates: half of the mixed term."""
+        """Return the accelerations of all joints that are bilinear in two rates: half of the mixed term."""
         drift = self.embedding.drift
         if one is other:
             return drift(one)
@@ -223,15 +223,15 @@ class FreeJoints(ABC):
 
     @abstractmethod
     def step(self, caused: Array | None, aimed: Array) -> Array:
-        """Newton's step of the resolved joints, where joints move by `caused` besides, and tasks by `aimed`."""
+        """Return Newton's step of the resolved joints; joints also move by `caused`, and tasks by `aimed`."""
 
     @abstractmethod
     def rates(self, stated: Array, wanted: Array) -> Array:
-        """s' from rates of the independent joints, zero where they are resolved, and those of tasks."""
+        """Return s' from rates of the independent joints, zero if resolved, and rates of tasks."""
 
     @abstractmethod
     def accelerations(self, rates: Array, resolved: Array, stated: Array, wanted: Array) -> Array:
-        """s'' from rates and accelerations of the independent joints, zero where they are resolved, s', and tasks."""
+        """Return s'' from rates and accelerations of the independent joints, zero if resolved, s', and tasks."""
 
 
 def largest(values: Scalars) -> Scalar:
@@ -290,20 +290,20 @@ class Departure(FreeJoints):
         return array([where(known, value, 0.0) for value in back.ravel()]).reshape(shape)
 
     def step(self, caused: Array | None, aimed: Array) -> Array:
-        """Newton's step of the resolved joints, where joints move by `caused` besides."""
+        """Return Newton's step of the resolved joints; joints also move by `caused`."""
         slopes = self.slopes if caused is None else self.slopes + self.along(caused)
         return -(self.answer @ slopes)
 
     def rates(self, stated: Array, wanted: Array) -> Array:
-        """s' from rates of the independent joints, zero where they are resolved."""
+        """Return s' from rates of the independent joints, zero if resolved."""
         return -(self.answer @ self.along(self.tree(stated)))
 
     def accelerations(self, rates: Array, resolved: Array, stated: Array, wanted: Array) -> Array:
-        """s'' from rates and accelerations of the independent joints, zero where they are resolved, and s'."""
+        """Return s'' from rates and accelerations of the independent joints, zero if resolved, and s'."""
         return -(self.answer @ self.bending(rates, resolved, stated))
 
     def bending(self, rates: Array, resolved: Array, stated: Array, pulled: Array | None = None) -> Array:
-        """The second derivative of g at s'' = 0; `pulled` is the change of the distance beside that of the motion."""
+        """Return the second derivative of g at s'' = 0; `pulled`: the distance's change besides that of the motion."""
         free = self.tree(rates)
         moving = free + self.moved(resolved)
         drift, slopes = self.embedding.drift(moving), self.along(self.tree(stated))
@@ -319,7 +319,7 @@ class Departure(FreeJoints):
 
 
 def pivots(matrix: Array) -> list[Scalar]:
-    """Pivots of a symmetric matrix without exchanges, in their order."""
+    """Return the pivots of a symmetric matrix, without exchanges, in their order."""
     rest, result = [list(row) for row in matrix], []
     for k in range(len(rest)):
         pivot = rest[k][k]
@@ -369,16 +369,16 @@ class TaskRows(FreeJoints):
         return array([entry.gradient @ rates for entry in self.conditions])
 
     def step(self, caused: Array | None, aimed: Array) -> Array:
-        """Newton's step of the resolved joints, where joints move by `caused` besides, and values by `aimed`."""
+        """Return Newton's step of the resolved joints; joints also move by `caused`, and values by `aimed`."""
         wanted = self.left + aimed
         return self.answer @ (wanted if caused is None else wanted - self.caused(caused))
 
     def rates(self, stated: Array, wanted: Array) -> Array:
-        """s' from rates of the independent joints, zero where they are resolved, and those of the values."""
+        """Return s' from rates of the independent joints, zero if resolved, and rates of the values."""
         return self.answer @ (wanted - self.caused(self.tree(stated)))
 
     def accelerations(self, rates: Array, resolved: Array, stated: Array, wanted: Array) -> Array:
-        """s'' from rates and accelerations of the independent joints and of the values, and s'."""
+        """Return s'' from rates and accelerations of the independent joints and of the values, and s'."""
         moving = self.tree(rates) + self.moved(resolved)
         second = self.tree(stated) + self.embedding.drift(moving)
         bent = array([entry.bend(moving) for entry in self.conditions])
@@ -473,16 +473,16 @@ class PostureBesideTasks(FreeJoints):
         return held - self._answer @ (slopes + self._curvature @ held)
 
     def step(self, caused: Array | None, aimed: Array) -> Array:
-        """Newton's step of the resolved joints."""
+        """Return Newton's step of the resolved joints."""
         slopes = self._pulled.slopes if caused is None else self._pulled.slopes + self._along(caused)
         return self._held(self.tasks.step(caused, aimed), slopes)
 
     def rates(self, stated: Array, wanted: Array) -> Array:
-        """s' along g + G^T lambda = 0 and the tasks."""
+        """Return s' along g + G^T lambda = 0 and the tasks."""
         return self._held(self.tasks.rates(stated, wanted), self._along(self.tree(stated)))
 
     def accelerations(self, rates: Array, resolved: Array, stated: Array, wanted: Array) -> Array:
-        """s'' along the same."""
+        """Return s'' along g + G^T lambda = 0 and the tasks."""
         free = self.tree(rates)
         moving, drift = free + self.moved(resolved), self.embedding.drift(free + self.moved(resolved))
         changes = -(self.tasks.answer.T @ (self._along(free) + self._curvature @ resolved))

@@ -140,7 +140,7 @@ class Resolution:
         return motion[: len(self.given)], motion[len(self.given) :]
 
     def changes(self, stated: Array) -> Array:
-        """Rates or accelerations of all tasks, zero of those with a value."""
+        """Return the rates or accelerations of all tasks, zero for tasks with a value."""
         values = iter(stated)
         return array([next(values) if task.value is None else 0.0 for task in self.posture.tasks])
 
@@ -156,7 +156,7 @@ class Resolution:
     def free_joints(
         self, states: Sequence[JointState], independent: Sequence[Scalar], wanted: Sequence[Scalar]
     ) -> FreeJoints:
-        """The free joints, and their posture and tasks at these states; independent joints count all their turns.
+        """Return the free joints, and their posture and tasks at these states; independent joints count all turns.
 
         `wanted` are values of the tasks.
         """
@@ -173,7 +173,7 @@ class Resolution:
         return PostureBesideTasks(*here, departure, tasks) if posture.joints else tasks
 
     def _distance(self, states: Sequence[JointState], values: Mapping[int, Scalar]) -> tuple[Array, Array]:
-        """Weights of the joints, and their weighted distances from the posture."""
+        """Return the weights of the joints, and their weighted distances from the posture."""
         limb = self.chain.limb
         count = len(limb.links)
         weights = np.array(np.zeros(count), dtype=object)
@@ -202,7 +202,7 @@ class Resolution:
         return isinstance(near, TaskRows) and isinstance(start, TaskRows) and near.turned_over(start)
 
     def _ways(self, wanted: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-        """Values of the tasks at the reference configuration, and those that are wanted, angles the shorter way."""
+        """Return the tasks' values at the reference configuration and the wanted ones, angles by the shorter way."""
         if not self.posture.tasks:
             return [], []
         values = [HOME] * len(self.chain.limb.links), dict.fromkeys(self.chain.choice.independent, 0.0)

@@ -106,7 +106,7 @@ class _Emitter(FunctionText):
                 table[name] = self.new(f"load i64, ptr {self.new(f'getelementptr i64, ptr %strides, i64 {k}')}")
 
     def rows(self, names: list[Key]) -> dict[Key, str]:
-        """Pointers to the current case."""
+        """Return the pointers to the current case, by name."""
         result = {}
         for name in names:
             offset = self.new(f"mul i64 %case, {self.by_case[name]}")
@@ -206,7 +206,7 @@ class _Emitter(FunctionText):
         self.line("ret void")
 
     def places(self) -> None:
-        """Memory for slots, and for arguments and results of loops that are functions."""
+        """Reserve memory for slots, and for arguments and results of loops that are functions."""
         super().places()
         taken = max((len(handed_over(self.program, k)) for k in self._rare), default=0)
         most_states = max((len(self.program.loops[k].state) for k in self._rare), default=0)

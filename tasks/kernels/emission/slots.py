@@ -178,7 +178,7 @@ def _used_outside(program: Program, operations: _Operations) -> np.ndarray:
 
 
 def _places(operations: _Operations, nodes: np.ndarray) -> Iterator[np.ndarray]:
-    """Nodes (place, operation) of stretches, none in two of them; from each place on, those that save most."""
+    """Yield nodes (place, operation) of disjoint stretches; from each place on, the stretches that save most."""
     kinds = np.where(nodes >= 0, operations.code[nodes], -1 - np.arange(len(nodes)))
     rows = {size: _rows(kinds, size) for size in SIZES if size <= len(kinds)}
     free, first = np.ones(len(nodes), dtype=bool), 0
@@ -284,7 +284,7 @@ def is_long(program: Program, rare: int | None = None) -> bool:
 
 
 def kernel_slots(program: Program, repeats: Repeats) -> Slots:
-    """Slots of a program without its rare loops."""
+    """Return the slots of a program without its rare loops."""
     inputs = {i for i, node in enumerate(program.nodes) if node.op == SAMPLE}
     per_case = {i for i, node in enumerate(program.nodes) if node.op == CASE} | {*program.regions.get(PER_CASE, ())}
     walk = _StretchWalk(program, repeats, per_case)
@@ -305,7 +305,7 @@ def kernel_slots(program: Program, repeats: Repeats) -> Slots:
 
 
 def loop_slots(program: Program, index: int, repeats: Repeats) -> Slots:
-    """Slots of a loop that is a function of its own."""
+    """Return the slots of a loop that is a function of its own."""
     walk = _StretchWalk(program, repeats, set())
     walk.make(handed_over(program, index))
     walk.use(program.loops[index].before)
@@ -386,7 +386,7 @@ class _StretchWalk:
 
 
 def _placed(lives: list[tuple[int, int, Nodes]]) -> tuple[dict[int, int], int]:
-    """Slots of values that are needed from one place to another, neighbours for several, and how many there are."""
+    """Return the slots of values with their lifetimes, neighbours for several values; and the number of slots."""
     result: dict[int, int] = {}
     taken: list[tuple[int, int, int]] = []
     free = defaultdict[int, list[int]](list)

@@ -182,7 +182,7 @@ class _ThreadText(FunctionText):
         return self.new(f"fcmp one double {value}, {literal(0.0)}")
 
     def _power_of_two(self, form: FloatFormat, kind: str, whole: str, name: str) -> str:
-        """A device gives NaN other bits than a processor: the result is replaced by zero."""
+        """Return the power of two, zero for NaN: a device gives NaN other bits than a processor."""
         power = self.new(super()._power_of_two(form, kind, whole, name))
         return f"select i1 {self.new(f'fcmp uno {kind} {name}, {name}')}, {kind} {literal(0.0)}, {kind} {power}"
 

@@ -156,7 +156,7 @@ class FunctionText:
         return f"<{self.lanes} x {element}>" if self.vectors else element
 
     def line(self, text: str) -> None:
-        """A line of the body."""
+        """Add a line to the body."""
         self.lines.append("  " + text)
 
     def new(self, text: str) -> str:
@@ -224,7 +224,7 @@ class FunctionText:
         self.line(f"{how} {kind} {value}, ptr {at}, align 64")
 
     def places(self) -> None:
-        """Memory for slots."""
+        """Reserve memory for slots."""
         if self.slots is not None:
             self.line(f"%slots = alloca [{max(self.slots.count, 1)} x {self.vector}], align 64")
 
@@ -347,11 +347,11 @@ class FunctionText:
         return self.new(f"select {mask} {take}, {kind} {value}, {kind} {old}")
 
     def pick(self, kind: str, value: str, part: int, width: int) -> str:
-        """Part of a vector of a kind, `width` lanes long."""
+        """Return the part of a vector of a kind, `width` lanes long."""
         return self.new(f"shufflevector {kind} {value}, {kind} poison, {picks(width * part, width)}")
 
     def joined(self, element: str, parts: list[str], width: int) -> str:
-        """One vector of neighbours, one, two or four of them, which are `width` lanes long."""
+        """Return one vector of neighbouring parts: one, two or four of them, each `width` lanes long."""
         while len(parts) > 1:
             kind, pattern = f"<{width} x {element}>", picks(0, 2 * width)
             pairs = zip(parts[::2], parts[1::2], strict=True)

@@ -161,11 +161,11 @@ class LimbProblem:
         return np.vstack([tips.compound, tips.dropped_matrix @ tips.embedding.matrix])
 
     def inverse(self, tips: Tips) -> Array:
-        """Left inverse of `rows`."""
+        """Return the left inverse of `rows`."""
         return pseudo_inverse(self.rows(tips)) if len(tips.dropped_matrix) else tips.inverse
 
     def newton_step(self, tips: Tips) -> Array:
-        """Step of all joints of the tree that closes tips and loops to first order."""
+        """Return the step of all joints of the tree that closes tips and loops to first order."""
         if not len(tips.dropped_matrix):
             return tips.newton_step()
         answered = tips.embedding.correction()
@@ -182,7 +182,7 @@ class LimbProblem:
         return relative_change(inverse, self.rows(tips), self.weights)
 
     def longest_turn(self, step: Array) -> Scalar:
-        """The longest turn of a joint in a step [rad]."""
+        """Return the longest turn of a joint in a step [rad]."""
         longest: Scalar = 0.0
         for link, value in zip(self.limb.links, step, strict=True):
             if link.joint_kind.turns:
@@ -257,7 +257,7 @@ class LimbProblem:
         return result
 
     def levelling(self, number: Scalar, starts: Sequence[Start]) -> Scalar:
-        """Rounds of a start in which the tips are brought to their height."""
+        """Return the rounds of a start in which the tips are brought to their height."""
         result: Scalar = 0.0
         for k, start in enumerate(starts):
             result = where(abs(number - k) < 0.5, float(LEVELLING * start.height), result)
@@ -275,7 +275,7 @@ class LimbProblem:
         return tips.embedding.matrix @ array(ways) + tips.embedding.correction()
 
     def level(self, tips: Tips) -> Array:
-        """The least step of the independent joints that brings the tips to their height, as one of all joints."""
+        """Return the least step of independent joints that brings the tips to their height, as a step of all joints."""
         first, matrix = self.start.choice.independent[0], tips.embedding.matrix
         axis = tips.at[first].rotation @ array(self.limb.links[first].axis)
         count = len(self.weights)
@@ -447,7 +447,7 @@ class _LimbSearch:
 def followed(
     problem: LimbProblem, at: Follow, solution: Sequence[JointState], converged: Mask, skip: Mask
 ) -> tuple[list[JointState], Mask]:
-    """Joint states on the branch of the reference pose, and whether they are; `solution` where none are found.
+    """Return joint states on the branch of the reference pose, and whether they are; `solution` if none are found.
 
     at: the limb's tips for joint states, its platform at a pose or where it is wanted; converged: whether the solution
     closes them. Samples to `skip` keep it, which is on the branch.

@@ -48,17 +48,17 @@ So of blocks with more rows than joints, whose volumes have no sign that a step 
 
 
 def blocks(embedding: Embedding) -> list[RegularBlock]:
-    """The blocks of all clusters."""
+    """Return the blocks of all clusters."""
     return [block for cluster in embedding.clusters for block in cluster.regular_blocks]
 
 
 def relative_volume(matrix: Array) -> Scalar:
-    """Volume that the columns of a matrix span, relative to a box with sides as long as they are."""
+    """Return the volume that a matrix's columns span, relative to a box with sides as long as the columns."""
     return abs(size_of(matrix)) / sqrt(squared_box(matrix))
 
 
 def regularities(start: Embedding, embedding: Embedding) -> list[Scalar]:
-    """For each block how regular it is: above 1 no other branch can be between it and the reference configuration."""
+    """Return the regularity of each block: above 1, no other branch lies between it and the reference configuration."""
     result = []
     for first, block in zip(blocks(start), blocks(embedding), strict=True):
         bound: Scalar = REGULAR
@@ -108,7 +108,7 @@ class LoopProblem:
         return len(self.ways.targets), len(self.dependent), len(blocks(self.start))
 
     def placed(self, numbers: Sequence[Scalar], positions: dict[int, Scalar]) -> list[JointState]:
-        """States of all joints: of dependent ones by their numbers, of independent ones by their positions."""
+        """Return the states of all joints: dependent ones from their numbers, independent ones from their positions."""
         links, values, result = self.start.limb.links, iter(numbers), list(self.states)
         for joint in self.dependent:
             result[joint] = unpacked(links[joint], values)
@@ -117,12 +117,12 @@ class LoopProblem:
         return result
 
     def packed(self, states: Sequence[JointState]) -> list[Scalar]:
-        """Numbers of the dependent joints."""
+        """Return the dependent joints as a flat list of numbers."""
         links = self.start.limb.links
         return [x for joint in self.dependent for x in states[joint].packed(links[joint])]
 
     def moved(self, states: Sequence[JointState], step: Sequence[Scalar]) -> list[JointState]:
-        """States after a step of the dependent joints."""
+        """Return the states after a step of the dependent joints."""
         links, result = self.start.limb.links, list(states)
         for joint, value in zip(self.dependent, step, strict=True):
             result[joint] = states[joint].moved(links[joint], value)
@@ -139,7 +139,7 @@ class LoopProblem:
         return every(masks)
 
     def ahead(self, path: LoopPath, place: Scalar, states: Sequence[JointState], embedding: Embedding) -> LoopPath:
-        """On from states that are accepted: along the route where loops are nearly closed, else to close them."""
+        """Continue from accepted states: along the route while loops are nearly closed, else towards closing them."""
         limb, residual = self.start.limb, total(embedding.residuals())
         # loops that are open by some share pass a singularity at a distance of its root, where two branches cross
         onward = every([residual <= self.closed, place < 1.0])
@@ -181,7 +181,7 @@ class LoopProblem:
         states: Sequence[JointState],
         embedding: Embedding,
     ) -> LoopPath:
-        """On from states that are accepted, on a route that turns aside."""
+        """Continue from accepted states, on a route that turns aside."""
         onward = every([total(embedding.residuals()) <= self.closed, place < 1.0])
         closing, matrix = embedding.correction(), embedding.matrix
         back = longest_turn(self.start.limb, {joint: closing[joint] for joint in self.dependent})
@@ -228,7 +228,7 @@ class LoopProblem:
         return positions, place, step, distance
 
     def blocked(self, path: LoopPath, singular: Mask) -> LoopPath:
-        """After a step that was not taken; singular: as it led too near to a singularity, on a route that turns."""
+        """Return the path after a rejected step; singular: it led too near to a singularity, on a route that turns."""
         if not self.ways.asides:
             return replace(path, share=path.share * 0.5, rounds=path.rounds + 1.0)
         aside, turns = Aside.of(path.aside, self.aside_sizes), self.ways.of_kind(path.route, self.ways.asides)
@@ -301,7 +301,7 @@ class _LoopSearch:
         return len(self.before), len(self.at_end), len(self.problem.dependent), entries, len(self.nowhere)
 
     def of_independent(self, values: Scalars) -> list[Scalar]:
-        """Numbers of the independent joints at some positions."""
+        """Return the independent joints at some positions as a flat list of numbers."""
         links, targets = self.problem.start.limb.links, self.problem.ways.targets
         return [x for k, v in zip(targets, values, strict=True) for x in state_at(links[k], v).packed(links[k])]
 
@@ -379,7 +379,7 @@ class _LoopSearch:
 def followed(
     problem: LoopProblem, solution: Sequence[JointState], reached: Scalars, converged: Mask, skip: Mask
 ) -> tuple[list[JointState], Mask]:
-    """States of all joints on the branch of the reference configuration, and whether they are.
+    """Return the states of all joints on the branch of the reference configuration, and whether they are.
 
     The `solution` where none are found, or where these are it; converged: whether it closes the loops. Samples to
     `skip` keep it, which is on the branch. reached: its positions of the independent joints, kept as they are.

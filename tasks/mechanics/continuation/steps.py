@@ -60,7 +60,7 @@ def relative_change(inverse: Array, matrix: Array, weights: Sequence[Scalar]) ->
 
 
 def chosen(mask: Mask, x: Scalars, y: Scalars) -> list[Scalar]:
-    """Elements of x where the mask holds, else of y."""
+    """Return the elements of x where the mask is true, else of y."""
     return [where(mask, p, q) for p, q in zip(x, y, strict=True)]
 
 
@@ -128,7 +128,7 @@ class Way:
 
 
 def about(axis: Array, cosine: Scalar, sine: Scalar) -> Array:
-    """Rotation (3, 3) about a unit vector: Rodrigues' formula."""
+    """Return the rotation (3, 3) about a unit vector: Rodrigues' formula."""
     x, y, z = axis
     skew = array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     return np.eye(3) + skew * sine + (skew @ skew) * (1.0 - cosine)
@@ -165,14 +165,14 @@ class Aside:
 
     @classmethod
     def of(cls, flat: Sequence[Scalar], sizes: tuple[int, int, int]) -> Aside:
-        """The same from all numbers, and from how many joints are independent and dependent, and how many blocks."""
+        """Return the state from a flat list and the numbers of independent joints, dependent joints, and blocks."""
         count, dependent, blocks = sizes
         a, b, c = accumulate((count, count * dependent, blocks))
         return cls(flat[:a], flat[a:b], flat[b:c], *flat[c:])
 
     @classmethod
     def beginning(cls, sizes: tuple[int, int, int]) -> Aside:
-        """At the reference configuration."""
+        """Return the state at the reference configuration."""
         count, dependent, blocks = sizes
         return cls([0.0] * count, [0.0] * (count * dependent), [0.0] * blocks, 0.0, LONGEST, 0.0)
 
@@ -192,7 +192,7 @@ class Aside:
         return every([self.moves, self.length < SHORTEST])
 
     def direction(self) -> tuple[Scalar, Scalar]:
-        """Cosine and sine of the angle."""
+        """Return the cosine and sine of the angle."""
         cos: Scalar = 1.0
         sin: Scalar = 0.0
         for k, angle in enumerate(ANGLES[1:], start=1):
@@ -201,7 +201,7 @@ class Aside:
         return cos, sin
 
     def blocked(self, singular: Mask) -> Aside:
-        """After a step that was not taken: half of it; where it led to a singularity, first all other directions."""
+        """Return the state after a rejected step: half the step; near a singularity, first all other directions."""
         last = self.angle > len(ANGLES) - 1.5
         turns = every([self.moves, singular, opposite(last)])
         halved = every([self.moves, opposite(turns)])
@@ -210,7 +210,7 @@ class Aside:
         return Aside(self.at, self.slopes, self.volumes, angle, length, self.going)
 
     def onward(self, at: Scalars, slopes: Scalars, volumes: Scalars, onward: Mask) -> Aside:
-        """On from a step that was taken; onward: whether loops are closed there."""
+        """Continue from an accepted step; onward: whether loops are closed there."""
         longer = GROWTH * self.length
         longer = where(longer < LONGEST, longer, LONGEST)
         going = where(onward, 1.0, 0.0)
@@ -256,7 +256,7 @@ class Route:
 
 
 def routes(limb: Limb, joints: Sequence[int]) -> list[Route]:
-    """Ways that are tried, in order: straight, the other way round, and one kind of joints or one joint after another.
+    """Return the ways to try, in order: straight, the other way round, joints one after another, by kind or singly.
 
     The straight way may leave what loops can reach, at a hole or a corner; which others lead around it is not known.
     Last come ways that turn aside, which are long: only to where loops can be closed somehow, once they are opened.
@@ -363,7 +363,7 @@ class Ways:
         return [k for k, route in enumerate(self.routes) if route.aside]
 
     def after(self, number: Scalar, converged: Mask) -> Scalar:
-        """Number of the route that is tried next; those that turn aside only where loops can be closed somehow."""
+        """Return the number of the next route to try; routes that turn aside only if loops can be closed at all."""
         if not self.asides:
             return number + 1.0
         first = float(self.asides[0])
@@ -380,7 +380,7 @@ class Ways:
         return result > 0.5
 
     def at(self, number: Scalar, place: Scalar) -> dict[int, Scalar]:
-        """Positions of the joints some way along a route; their targets themselves, or a turn from them, at its end."""
+        """Return the joint positions some way along a route; at its end the targets, or the targets plus a turn."""
         result = {}
         for i, (joint, target) in enumerate(self.targets.items()):
             legs: dict[tuple[float, float], list[int]] = {}
@@ -401,7 +401,7 @@ class Ways:
         return result
 
     def turned(self, number: Scalar, aside: Aside) -> tuple[list[Scalar], Scalar]:
-        """The next move of the joints on a route that turns aside, and how far they are from the end."""
+        """Return the next move of the joints on a route that turns aside, and their distance to the end."""
         goals = self.at(number, 1.0)
         weights = [1.0 if self.limb.links[joint].joint_kind.turns else 1.0 / self.size for joint in self.targets]
         ahead = [(goals[j] - x) * w for j, x, w in zip(self.targets, aside.at, weights, strict=True)]
@@ -431,7 +431,7 @@ class Ways:
 
 
 def longest_turn(limb: Limb, step: dict[int, Scalar]) -> Scalar:
-    """The longest turn of some joints in a step [rad]."""
+    """Return the longest turn of some joints in a step [rad]."""
     longest: Scalar = 0.0
     for joint, value in step.items():
         if limb.links[joint].joint_kind.turns:

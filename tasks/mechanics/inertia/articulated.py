@@ -101,7 +101,7 @@ class ArticulatedTree:
         return [result[i] for i in range(len(self.links))]
 
     def solve(self, forces: Scalars, own: Sequence[Array] | None = None) -> np.ndarray:
-        """Accelerations (joint,) that generalised forces (joint,) give.
+        """Return the accelerations (joint,) caused by generalised forces (joint,).
 
         With `own`, wrenches (6,) that links need for a motion without accelerations of joints, on top of that motion.
         """

@@ -43,7 +43,7 @@ class Composite:
         return Composite(self.mass + second.mass, self.first + second.first, self.tensor + second.tensor)
 
     def wrench(self, omega: Array, v: Array) -> tuple[Array, Array]:
-        """Moment about the origin and force that accelerate it from rest by this twist of the origin."""
+        """Return moment about the origin and force that accelerate the body from rest by this twist of the origin."""
         return plus_cross(self.tensor @ omega, self.first, v), plus_cross(v * self.mass, omega, self.first)
 
 

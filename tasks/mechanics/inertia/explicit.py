@@ -29,12 +29,12 @@ Term = Callable[[Body, Array, Array], Array]
 
 
 def _cross_matrix(a: Array) -> np.ndarray:
-    """[a]x."""
+    """Return [a]x."""
     return array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
 def _double_cross(a: Array, b: Array) -> np.ndarray:
-    """-[a]x [b]x."""
+    """Return -[a]x [b]x."""
     xx, yy, zz = a * b
     return array(
         [
@@ -100,7 +100,7 @@ def _place(placed: Placed, u: int, k: int) -> str | None:
 
 
 def _coupling(placed: Placed, u: int, k: int, moved: Sequence[tuple[str, Scalar]]) -> np.ndarray:
-    """(3, 3): turns the acceleration vector of what joint k does, `moved`, into what n_u . feels at joint u."""
+    """Return the matrix (3, 3) from `moved`, the acceleration vector of joint k, to its effect along n_u at joint u."""
     place, result = _place(placed, u, k), np.zeros((3, 3))
     if place is not None:
         for (first, share), (second, amount) in itertools.product(_parts(placed.bodies[u]), moved):
@@ -118,7 +118,7 @@ def _term_sum(placed: Placed, u: int, k: int, case: Case) -> np.ndarray:
 
 
 def element_of(placed: Placed, u: int, k: int) -> Scalar:
-    """Element (u, k) of the inertia matrix of a tree at a configuration, without drive."""
+    """Return the element (u, k) of the inertia matrix of a tree at a configuration, without drives."""
     return placed.bodies[u].axis @ (_coupling(placed, u, k, _parts(placed.bodies[k])) @ placed.bodies[k].axis)
 
 
@@ -128,7 +128,7 @@ def matrix(placed: Placed) -> np.ndarray:
 
 
 def element(links: Sequence[Link], states: Sequence[JointState], u: int, k: int) -> Scalar:
-    """Element (u, k) of the inertia matrix alone, the drive included [kg m^2, kg m or kg].
+    """Return the element (u, k) of the inertia matrix alone, with the drive [kg m^2, kg m or kg].
 
     It is worked out in the axes of the inner one of both links, so that joints before them cost nothing.
     """
@@ -185,7 +185,7 @@ def _twice(omega: Array, arm: Array) -> np.ndarray:
 
 
 def _bias_element(flow: _Flow, u: int) -> Scalar:
-    """Eq. (21) of a joint that turns, Eq. (22) of one that slides."""
+    """Return Eq. (21) for a joint that turns, Eq. (22) for one that slides."""
     placed, joint = flow.placed, flow.placed.bodies[u]
     turning = [k for k in (*placed.chain(u)[:-1], *placed.subtree(u)) if placed.bodies[k].turns]
     total = sum((_coupling(placed, u, k, [(R, 1.0)]) @ flow.drift[k] for k in turning), start=ZERO)

@@ -55,7 +55,7 @@ class Body:
         return self.inertia.mass
 
     def column(self, point: Array) -> tuple[Array, Array]:
-        """Angular velocity, and velocity of a point beyond the joint, for unit rate of the joint."""
+        """Return the angular velocity, and the velocity of a point beyond the joint, for unit rate of the joint."""
         if not self.turns:
             return ZERO, self.axis * self.slope
         v = cross(self.axis, point - self.origin)
@@ -117,7 +117,7 @@ class Placed:
 
 
 def turned_tensor(rotation: Array, tensor: Array) -> np.ndarray:
-    """R T R^T of a symmetric tensor, symmetric to the last bit."""
+    """Return R T R^T of a symmetric tensor, symmetric to the last bit."""
     half = rotation @ tensor
     return symmetric(3, {(i, j): half[i] @ rotation[j] for i in range(3) for j in range(i + 1)})
 
@@ -131,6 +131,6 @@ def symmetric(size: int, values: Mapping[tuple[int, int], Scalar]) -> np.ndarray
 
 
 def by_elements(placed: Placed, element: Callable[[int, int], Scalar]) -> np.ndarray:
-    """The matrix (n, n) of a whole tree from `element(row, column)`, called for each pair of joints on one chain."""
+    """Return the matrix (n, n) of a tree from `element(row, column)`, called for each pair of joints on one chain."""
     pairs = ((u, k) for u in placed.bodies for k in placed.chain(u))
     return symmetric(len(placed.bodies), {(u, k): element(u, k) for u, k in pairs})

@@ -31,7 +31,7 @@ def matrix(placed: Placed) -> np.ndarray:
 
 
 def _derivative(body: Body, joint: Body) -> np.ndarray:
-    """U (4, 4) of a body beyond a joint."""
+    """Return U (4, 4) of a body beyond a joint."""
     result = np.array(np.zeros((4, 4)), dtype=object)
     if joint.turns:
         for k in range(3):
@@ -41,7 +41,7 @@ def _derivative(body: Body, joint: Body) -> np.ndarray:
 
 
 def _pseudo_inertia(body: Body) -> np.ndarray:
-    """J (4, 4) in the axes of the body."""
+    """Return J (4, 4) in the axes of the body."""
     mass = Massing.of(body.inertia)
     first = mass.first.reshape(3, 1)
     return array(np.block([[array(mass.second), first], [first.T, array([[mass.mass]])]]))

@@ -170,7 +170,7 @@ SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
 
 
 def trapezoid_weights(times: np.ndarray) -> np.ndarray:
-    """Weights [s] of the trapezoidal rule on increasing times (samples,); one sample has weight 1."""
+    """Return the weights [s] of the trapezoidal rule on increasing times (samples,); one sample has weight 1."""
     if len(times) == 1:
         return np.ones(1)
     steps = np.diff(times) * 0.5

@@ -42,7 +42,7 @@ class LimbLimits:
         return tuple(name for name, joints in zip(MARGINS, (self.positions, self.rates), strict=True) if joints)
 
     def shares(self, values: Array, positions: Sequence[Scalar], rates: Sequence[Scalar]) -> dict[str, list[Scalar]]:
-        """The least margin to a range of position, and to a largest rate, of all joints of the limb (1,) each."""
+        """Return the least margin to a range of position, and to a largest rate, over a limb's joints, (1,) each."""
         result: dict[str, list[Scalar]] = {}
         ends, most = values[: 2 * len(self.positions)], values[2 * len(self.positions) :]
         if self.positions:
@@ -67,19 +67,19 @@ def of_limb(limits: Limits, limb: int) -> tuple[LimbLimits, np.ndarray]:
 
 
 def capacities(limits: Limits, actuators: int) -> np.ndarray:
-    """The case input `capacity` (1, 3 actuators): force, velocity and power of each; infinite where unlimited."""
+    """Return the case input `capacity` (1, 3 actuators): force, velocity, power of each; infinite where unlimited."""
     rows = [limits.actuators.get(k, Capacity()) for k in range(actuators)]
     return as_row(x for row in rows for x in (row.force, row.velocity, row.power))
 
 
 def motor_capacities(limits: Limits, actuators: int) -> np.ndarray:
-    """The case input `motor_capacity` (1, 3 actuators): current, voltage, rated current; infinite where unlimited."""
+    """Return case input `motor_capacity` (1, 3 actuators): current, voltage, rated current; infinite if unlimited."""
     rows = [limits.actuators.get(k, Capacity()) for k in range(actuators)]
     return as_row(x for row in rows for x in (row.current, row.voltage, row.rated_current))
 
 
 def within(position: Scalar, low: Scalar, high: Scalar) -> Scalar:
-    """Distance to the nearer end of a range, in halves of its length."""
+    """Return the distance to the nearer end of a range, in halves of its length."""
     return least([position - low, high - position]) / ((high - low) * 0.5)
 
 

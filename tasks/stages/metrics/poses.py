@@ -310,13 +310,13 @@ A sample that is not OK is NaN in the results. Equations: hybrid-limb paper, (10
 
 
 def series_shape(mechanism: Mechanism, name: str) -> tuple[int, ...]:
-    """Shape of one sample of a time series of a posture."""
+    """Return the shape of one sample in a time series of a posture."""
     sizes = SPACE | mechanism_sizes(mechanism)
     return tuple(sizes[dim] for dim in QUANTITIES[name].dims if dim in sizes)
 
 
 def characteristic_length(mechanism: Mechanism) -> float:
-    """Root mean square of the distances of the platform's joints from its reference point [m]; 1 if they are all there.
+    """Return the RMS distance of the platform's joints from its reference point [m]; 1 if they are all there.
 
     That of the reference robot is taken for all designs, so that designs can be compared.
     """

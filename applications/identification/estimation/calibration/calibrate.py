@@ -172,7 +172,7 @@ def _rows_at(problem: _Problem, values: np.ndarray, poses: Poses, reading: Readi
 
 
 def _in_units(base: BaseParameters, sizes: np.ndarray) -> BaseParameters:
-    """Groupings of values in place of those over their sizes."""
+    """Return the groupings for the values, in place of the groupings for values over their sizes."""
     groups = base.groups * sizes[list(base.independent)][:, None] / sizes
     return BaseParameters(base.independent, groups, base.names, base.margin)
 
@@ -186,7 +186,7 @@ def _step(slopes: np.ndarray, residuals: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _observability(slopes: np.ndarray, poses: int) -> tuple[dict[str, float], float]:
-    """Indices O1 (Borm, Menq), O2 (Driels, Pathre), O3 (Nahvi), O4 (Nahvi, Hollerbach), O5; and the condition."""
+    """Return indices O1 (Borm, Menq), O2 (Driels, Pathre), O3 (Nahvi), O4 (Nahvi, Hollerbach), O5; the condition."""
     singular = np.linalg.svd(slopes / np.sqrt(poses), compute_uv=False)
     first, last = float(singular[0]), float(singular[-1])
     indices = {
@@ -259,7 +259,7 @@ class _Problem:
         return reading, residuals, np.concatenate([part.reshape(-1, len(values)) for part in slopes])
 
     def _frame(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Displacement (3,) and turn (3, 3) of the robot in the measuring frame."""
+        """Return the displacement (3,) and rotation (3, 3) of the robot in the measuring frame."""
         if not self.frame:
             return np.zeros(3), np.eye(3)
         return values[-6:-3], np.asarray(Rotation.from_rotvec(values[-3:]).as_matrix())
@@ -278,7 +278,7 @@ class _Problem:
         return gap
 
     def errors(self, values: np.ndarray, reading: Reading, poses: Poses) -> dict[str, float]:
-        """Root mean squares of residuals by what was measured: position [m], rotation and joints [rad]."""
+        """Return the RMS residuals by measured quantity: position [m], rotation and joints [rad]."""
         place, turned = self._placed(values, reading)
         parts = {}
         if poses.position is not None:
@@ -291,7 +291,7 @@ class _Problem:
 
 
 def _skew(vectors: np.ndarray) -> np.ndarray:
-    """Cross-product matrices (pose, 3, 3) of vectors (pose, 3)."""
+    """Return the cross-product matrices (pose, 3, 3) of vectors (pose, 3)."""
     x, y, z = vectors.T
     zero = np.zeros_like(x)
     return np.stack([[zero, -z, y], [z, zero, -x], [-y, x, zero]]).transpose(2, 0, 1)

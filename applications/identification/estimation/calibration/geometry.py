@@ -75,12 +75,12 @@ class Geometry:
         return len(self.robot.mechanism.instances)
 
     def zero_of(self, values: np.ndarray) -> np.ndarray:
-        """Zeros of the actuators (actuator,)."""
+        """Return the zeros of the actuators (actuator,)."""
         count = len(self.robot.mechanism.actuators)
         return np.asarray(values[len(values) - count :]) if self.zeros else np.zeros(count)
 
     def robots(self, values: np.ndarray) -> list[Robot]:
-        """For each limb the robot with its parameters; the same one where these are shared."""
+        """Return the robot of each limb with its parameters; the same robot if they are shared."""
         count = len(self.parameters)
         rows = [values[:count]] if self.is_alone else [values[k * count : (k + 1) * count] for k in range(self._limbs)]
         robots = [self._with(dict(zip(self.parameters, row.tolist(), strict=True))) for row in rows]
@@ -95,7 +95,7 @@ class Geometry:
         return ((start + k, name) for k, name in enumerate(self.parameters))
 
     def calibrated(self, values: Sequence[float]) -> Robot:
-        """The robot with these values, where each parameter is one number. Raises ParameterError where it is not."""
+        """Return the robot with these values, one number per parameter. Raises ParameterError for several numbers."""
         if not self.is_alone:
             raise ParameterError(
                 "shared: limbs have parameters of their own, which the robot has none for; expected shared: true"

@@ -144,7 +144,7 @@ class Reader:
     def _joints(
         self, values: np.ndarray, position: np.ndarray, rotation: np.ndarray, free: list[int]
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Of each limb its joints (pose, joint), and their rates for a unit of each freedom (pose, joint, freedom)."""
+        """Return each limb's joints (pose, joint), and their rates per unit of each freedom (pose, joint, freedom)."""
         units = np.zeros((len(free), 1, 6))
         units[np.arange(len(free)), 0, free] = 1.0
         positions, rates = [], []
@@ -164,7 +164,7 @@ class Reader:
         return {"position": position, "rotation": rotation} if turns else {"position": position}
 
     def _slopes(self, values: np.ndarray, position: np.ndarray, rotation: np.ndarray) -> list[np.ndarray]:
-        """Of each limb how its joints change with the values at these poses (pose, joint, value)."""
+        """Return each limb's derivatives of its joints by the values at these poses (pose, joint, value)."""
         result = []
         for limb in range(len(self.geometry.robot.mechanism.instances)):
 
@@ -193,7 +193,7 @@ class Reader:
 
 
 def _slope(function: Callable[[np.ndarray], np.ndarray], values: np.ndarray, number: int) -> np.ndarray:
-    """Derivative by one of the values: differences of fourth order. Raises ParameterError where two steps differ."""
+    """Return the derivative by a value: differences of fourth order. Raises ParameterError if two steps differ."""
     size = STEP * max(abs(float(values[number])), 0.1)
     unit = np.eye(len(values))[number] * size
     near, far = ((function(values + k * unit) - function(values - k * unit)) / (2.0 * k * size) for k in (1, 2))
@@ -207,17 +207,17 @@ def _slope(function: Callable[[np.ndarray], np.ndarray], values: np.ndarray, num
 
 
 def _turn(rotation: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """Rotation vectors (pose, 3), world axes, that turn `of` into `rotation` (pose, 3, 3)."""
+    """Return the rotation vectors (pose, 3), world axes, that turn `of` into `rotation` (pose, 3, 3)."""
     return np.asarray(Rotation.from_matrix(rotation @ np.swapaxes(of, -1, -2)).as_rotvec())
 
 
 def turn(rotation: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """Rotation vectors (pose, 3), world axes, that turn `of` into `rotation` (pose, 3, 3)."""
+    """Return the rotation vectors (pose, 3), world axes, that turn `of` into `rotation` (pose, 3, 3)."""
     return _turn(rotation, of)
 
 
 def _near_zero(gap: np.ndarray, kinds: tuple[str, ...]) -> np.ndarray:
-    """Differences of joints, those that turn within half a turn."""
+    """Return the differences of joints; for joints that turn, within half a turn."""
     turning = np.array([JOINT_KINDS[kind].periodic for kind in kinds])
     return np.where(turning, gap - 2.0 * np.pi * np.round(gap / (2.0 * np.pi)), gap)
 

@@ -60,7 +60,7 @@ class _Equations:
         return np.asarray(self.machine.base.reduced(matrix) @ self.values + remainder)
 
     def linearised(self, motion: ActuatorMotion) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Forces (samples, actuator) and their derivatives by q, qd and qdd, each (samples, actuator, actuator).
+        """Return forces (samples, actuator), derivatives by q, qd and qdd, each (samples, actuator, actuator).
 
         By central differences.
         """
@@ -120,7 +120,7 @@ class _Loop:
     reference: np.ndarray
 
     def settled(self, equations: _Equations, motion: ActuatorMotion) -> tuple[ActuatorMotion, float]:
-        """The motion after Newton's steps over all samples at once, and the last change relative to its range."""
+        """Return the motion after Newton steps over all samples at once, and the last change relative to its range."""
         change, share = np.inf, 1.0
         for _ in range(WAVES):
             following = self._step(equations, motion)
@@ -168,7 +168,7 @@ def _newmark(
     start: tuple[np.ndarray, np.ndarray],
     step: float,
 ) -> ActuatorMotion:
-    """The solution of M(t) qdd + D(t) qd + K(t) q = constant(t) by the trapezoidal rule, from the start of a motion."""
+    """Solve M(t) qdd + D(t) qd + K(t) q = constant(t) by the trapezoidal rule, from the start of a motion."""
     position, velocity, acceleration = (np.empty_like(constant) for _ in range(3))
     position[0], velocity[0] = start
     whole = mass + 0.5 * step * damping + 0.25 * step**2 * stiffness
@@ -271,7 +271,7 @@ def _simulated_near(
     controller: PositionController,
     near_motions: dict[str, Prepared],
 ) -> tuple[np.ndarray, dict[str, Prepared]]:
-    """Motions of recordings with base parameters, or as far on the way to these from `before` as there is a motion."""
+    """Simulate recordings with base parameters, or with the nearest ones on the way from `before` that give motions."""
     for _ in range(HALVINGS):
         try:
             return values, {
@@ -286,7 +286,7 @@ def _simulated_near(
 
 
 def first_values(machine: RecordedMachine) -> np.ndarray:
-    """Base parameters (kept,) that a simulation can start from: of bodies that there can be, near the recordings."""
+    """Return base parameters (kept,) to start a simulation: of possible bodies, near the recordings."""
     standard = standard_parameters_of(machine, fit_machine(machine), BodyPrior(weight=1.0))
     return machine.base.of(standard.values)
 

@@ -96,11 +96,11 @@ class MachineFit:
         return result
 
     def predicted(self, run: Run) -> np.ndarray:
-        """Forces (samples, actuator) of a recording as the parameters have them."""
+        """Return the forces (samples, actuator) of a recording that the parameters predict."""
         return run.predicted(self.base, self.all_values)
 
     def with_deviations(self, kind: str) -> MachineFit:
-        """The fit with another estimate of its standard deviations, see `residuals.deviations`."""
+        """Return the fit with another estimate of its standard deviations, see `residuals.deviations`."""
         return replace(self, deviations=statistics.deviations(self.used, self.values, kind))
 
     def largest(self, sizes: np.ndarray, least: float) -> str:
@@ -241,7 +241,7 @@ def fit_machine(
 def _instrumental(
     parts: Sequence[FitRows], instruments: Sequence[FitRows], labels: np.ndarray
 ) -> tuple[estimators.Estimate, list[FitRows]]:
-    """Least squares in two stages: the matrix projected on instruments, which errors of the motion do not touch."""
+    """Estimate by two-stage least squares: the matrix projected on instruments free of the motion's errors."""
     matrix, forces = statistics.stacked(parts)
     seen = statistics.stacked(instruments)[0]
     values = estimators.estimate("weighted", matrix, forces, labels).values
@@ -265,7 +265,7 @@ def _instrumental(
 def unexplained(
     runs: Sequence[Run], base: BaseParameters, values: np.ndarray
 ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-    """Residuals relative to forces by recording, of all rows and (actuator,); values of all base parameters."""
+    """Return relative residuals by recording, of all rows and (actuator,); and the values of all base parameters."""
     errors, by_actuator = {}, {}
     for run in runs:
         predicted, good = run.predicted(base, values), run.good
@@ -280,7 +280,7 @@ def unexplained(
 
 
 def raw_error(machine: RecordedMachine, recording: Prepared, fit: MachineFit) -> float:
-    """Residuals over forces as they were recorded: no filter on either side, actuators at rest counted.
+    """Return the residuals over forces as recorded: no filter on either side, actuators at rest included.
 
     At some of the samples, see `run_of`; without NaN and unreachable samples.
     """
@@ -293,7 +293,7 @@ def raw_error(machine: RecordedMachine, recording: Prepared, fit: MachineFit) ->
 
 
 def cross_validated(machine: RecordedMachine, fit: MachineFit) -> float:
-    """Residuals over forces of the training recordings, each part of the time by parameters from the other parts.
+    """Return the training recordings' residuals over forces, each part of the time by parameters from other parts.
 
     Parts are in one piece, so that noise that is correlated tells nothing of its neighbours. NaN where the others do
     not tell the parameters.
@@ -321,7 +321,7 @@ def _may_go(value: float, deviation: float) -> bool:
 
 
 def relative(forces: np.ndarray, predicted: np.ndarray) -> float:
-    """Norm of the residuals over that of the forces."""
+    """Return the norm of the residuals over that of the forces."""
     size = float(np.linalg.norm(forces))
     return float(np.linalg.norm(forces - predicted)) / size if size else np.nan
 
@@ -331,13 +331,13 @@ def _columns(part: FitRows, kept: Sequence[int]) -> FitRows:
 
 
 def weighted_rows(machine: RecordedMachine, fit: MachineFit) -> list[FitRows]:
-    """Rows of the recordings for training over the noise of their actuator, in the columns that are estimated."""
+    """Return training recordings' rows over the noise of their actuator, in the estimated columns."""
     parts = [_columns(run.rows(fit.base), fit.kept) for run in machine.of(TRAIN)]
     return _weighted(parts, fit.values)[0]
 
 
 def _weighted(parts: Sequence[FitRows], values: np.ndarray) -> tuple[list[FitRows], np.ndarray]:
-    """Rows over the noise of their actuator, and that noise (actuator,)."""
+    """Return the rows divided by the noise of their actuator, and that noise (actuator,)."""
     residuals = np.concatenate([part.residuals(values) for part in parts])
     counts = np.sum([part.good.sum(axis=0) for part in parts], axis=0)
     noise = np.sqrt(np.sum(residuals**2, axis=0) / np.maximum(counts, 1))

@@ -111,7 +111,7 @@ def _factors(training: Sequence[Run], base: BaseParameters, fit: MachineFit, noi
 
 
 def _loaded(part: FitRows, run: Run, fit: MachineFit) -> tuple[FitRows, np.ndarray]:
-    """Rows of the columns that are estimated with forces as recorded, and those that a known payload takes."""
+    """Return the rows of the estimated columns with forces as recorded, and the forces for a known payload."""
     kept = replace(part, matrix=part.matrix[:, :, list(fit.kept)], forces=run.forces)
     return kept, np.broadcast_to(run.remainder, run.forces.shape)
 
@@ -122,7 +122,7 @@ def _stacked(part: FitRows, load: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
 
 
 def _with_factors(run: Run, fit: MachineFit, factors: np.ndarray) -> FitRows:
-    """Weighted rows with a column more for each factor: the recorded force over it, on its actuator."""
+    """Return the weighted rows with one more column per factor: the recorded force over it, on its actuator."""
     part = run.rows(fit.base)
     count = part.forces.shape[1]
     recorded = np.zeros((*part.forces.shape, count))

@@ -169,7 +169,7 @@ def _is_inertia(parameter: str) -> bool:
 
 
 def _offset_contrasts(machine: RecordedMachine, fit: MachineFit) -> np.ndarray:
-    """Differences of the offsets of actuators that are copies (kept parameter, difference), where all are estimated."""
+    """Return offset differences of actuators that are copies (kept parameter, difference), if all are estimated."""
     names, copies = iter(machine.robot.mechanism.actuators), dict[tuple[int, str], list[str]]()
     for instance in machine.robot.mechanism.instances:
         for joint in machine.robot.mechanism.limbs[instance.limb].actuated:
@@ -184,7 +184,7 @@ def _offset_contrasts(machine: RecordedMachine, fit: MachineFit) -> np.ndarray:
 
 
 def _offsets(machine: RecordedMachine, fit: MachineFit, parts: list[FitRows]) -> Iterator[LackOfFit]:
-    """Offsets of copies that differ, if limbs that differ in mass explain that as well; values are their masses'."""
+    """Yield unequal offsets of copies, if limbs of unequal mass explain them as well; values are their masses'."""
     contrasts = _offset_contrasts(machine, fit)
     if machine.unshared is None or not contrasts.size:
         return
@@ -319,7 +319,7 @@ def warnings(machine: RecordedMachine, fit: MachineFit, standard: Standard | Non
 
 
 def _poor(machine: RecordedMachine, fit: MachineFit, standard: Standard | None) -> Iterator[str]:
-    """Recordings that the model does not explain, at all or with bodies that there can be."""
+    """Yield the recordings that the model does not explain, at all or with physically possible bodies."""
     possible = {} if standard is None or not standard.converged else standard.errors
     for run in machine.of("train"):
         name = run.recording.name

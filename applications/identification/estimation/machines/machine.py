@@ -129,7 +129,7 @@ def _anchors(samples: int) -> np.ndarray:
 
 
 def _nearest(anchors: np.ndarray, samples: int) -> np.ndarray:
-    """For every sample the number of the anchor that is nearest."""
+    """Return the number of the nearest anchor for every sample."""
     middles = 0.5 * (anchors[1:] + anchors[:-1])
     return np.searchsorted(middles, np.arange(samples))
 
@@ -142,7 +142,7 @@ def _filled(values: np.ndarray) -> np.ndarray:
 
 
 def actuator_motion(robot: Robot, moving: Moving) -> ActuatorMotion:
-    """Position, velocity and acceleration of the actuators along a motion; no acceleration of drives: zero."""
+    """Return the actuators' position, velocity, acceleration along a motion; without acceleration of drives: zero."""
     if is_direct(robot):
         q, qd, qdd = (np.asarray(present(moving)[name]) for name in ("q", "qd", "qdd"))
         return q, qd, qdd
@@ -201,11 +201,11 @@ class Run:
         return self.forces - self.remainder
 
     def predicted(self, base: BaseParameters, values: np.ndarray) -> np.ndarray:
-        """Forces (samples, actuator) as base parameters have them."""
+        """Return the forces (samples, actuator) predicted by base parameters."""
         return np.asarray(base.reduced(self.matrix) @ values + self.remainder)
 
     def predicted_rate(self, base: BaseParameters, values: np.ndarray) -> np.ndarray:
-        """Rates (samples, actuator) of the forces as base parameters have them [N m/s or N/s]."""
+        """Return the rates (samples, actuator) of the forces predicted by base parameters [N m/s or N/s]."""
         matrix, remainder = self.slopes
         return np.asarray(base.reduced(matrix) @ values + remainder)
 
@@ -293,7 +293,7 @@ def slope(series: np.ndarray, numbers: np.ndarray, step: float) -> np.ndarray:
 
 
 def at_samples(motion: ActuatorMotion, numbers: np.ndarray) -> ActuatorMotion:
-    """Some samples of a motion of the actuators."""
+    """Return some samples of a motion of the actuators."""
     position, velocity, acceleration = motion
     return position[numbers], velocity[numbers], acceleration[numbers]
 
@@ -345,7 +345,7 @@ def base_with_payloads(
     columns: Sequence[Column],
     gravity: tuple[float, float, float] = GRAVITY,
 ) -> BaseParameters:
-    """Base parameters with those of unknown payloads behind them: recordings without payload tell the others."""
+    """Return base parameters, then those of unknown payloads: recordings without payload determine the others."""
     moving = random_motion(robot, 4 * SIZE)
     body_columns = shared_columns(robot.family)[0]
     whole = regressor(robot, shared=True, gravity=gravity, **moving).matrix
@@ -532,7 +532,7 @@ class RecordedMachine:
         return machine
 
     def of(self, role: str) -> list[Run]:
-        """The runs of a role."""
+        """Return the runs of a role."""
         return [run for run in self.runs if run.recording.role == role]
 
 
@@ -552,7 +552,7 @@ class TangentModel:
     known: tuple[float, ...] = ()
 
     def rows(self, moving: Moving, actuators: ActuatorMotion) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives of forces by the columns (samples, actuator, column), and the forces beside them.
+        """Return the derivatives of forces by the columns (samples, actuator, column), and the forces besides them.
 
         With these derivatives times parameters it is the force of inverse dynamics itself at the point.
         """

@@ -57,7 +57,7 @@ SIZE = len(BODY)
 
 
 def inertia_of(parameters: Sequence[Number]) -> Inertia:
-    """Mass, centre and tensor about it of ten parameters about the origin of a body's frame, numbers or symbols."""
+    """Return mass, centre and tensor about it of ten parameters about a body frame's origin, numbers or symbols."""
     mass = parameters[0]
     is_nothing = isinstance(mass, float | int) and mass <= 0.0
     centre = array([0.0, 0.0, 0.0] if is_nothing else [moment / mass for moment in parameters[1:4]])
@@ -220,7 +220,7 @@ class CoupledFriction:
         return robot, FrictionInput(self.friction.groups, of_groups)
 
     def linearised(self, values: ArrayLike, directions: ArrayLike, moving: Moving) -> tuple[np.ndarray, np.ndarray]:
-        """Actuator forces (samples, actuator) at values (column,), and their rates (samples, actuator, direction).
+        """Return actuator forces (samples, actuator) at values (column,), and rates (samples, actuator, direction).
 
         directions (direction, column); a motion with one batch dim. Samples that cannot be solved, or whose friction
         does not settle, hold NaN.
@@ -394,7 +394,7 @@ def _one(position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -
 
 
 def _mean_sign(step: float) -> Shape:
-    """Sign of the velocity, averaged over the time between samples: a filter of samples then sees when it turns."""
+    """Return the sign of velocity, averaged between samples: a filter of samples then sees the time of reversal."""
 
     def mean_sign(position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
         change = 0.5 * step * np.abs(acceleration)
@@ -440,7 +440,7 @@ def _own(factor: Callable[[ActuatorMotion], np.ndarray], row: np.ndarray) -> Cal
 
 
 def actuator_kinds(robot: Robot) -> list[str]:
-    """Kind of every actuator: revolute or prismatic."""
+    """Return the kind of every actuator: revolute or prismatic."""
     mechanism = robot.mechanism
     return [kind for instance in mechanism.instances for kind in mechanism.limbs[instance.limb].actuator_kinds]
 
@@ -457,7 +457,7 @@ def nominal(robot: Robot, model: MachineModel) -> np.ndarray:
 def base_of(
     robot: Robot, model: MachineModel, actuator_motion: Callable[[Moving], ActuatorMotion], seed: int = 0
 ) -> BaseParameters:
-    """Base parameters of a machine at random states of its robot."""
+    """Return the base parameters of a machine at random states of its robot."""
     # what fades within a small velocity would be zero at all of these states
     model = replace(model, stribeck_velocity=(1.0,) * len(robot.mechanism.actuators))
     columns = model.columns(robot)
@@ -468,7 +468,7 @@ def base_of(
 
 
 def finite(values: ArrayLike) -> np.ndarray:
-    """Samples (samples,) of an array whose numbers are all finite."""
+    """Return a mask (samples,) of the samples of an array whose numbers are all finite."""
     array = np.asarray(values)
     return np.isfinite(array.reshape(len(array), -1)).all(axis=1)
 

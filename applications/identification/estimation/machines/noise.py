@@ -183,7 +183,7 @@ def best_filter(seen: Spectrum, step: float, order: int | None = None) -> tuple[
 
 
 def encoder_steps(position: Array) -> np.ndarray:
-    """Steps (actuator,) of the encoders that positions (samples, actuator) were read with; 0 where there are none.
+    """Return the encoder steps (actuator,) with which positions (samples, actuator) were read; 0 if there are none.
 
     All changes of a position are whole multiples of the step then.
     """

@@ -257,7 +257,7 @@ def at_rest(velocity: Array, share: float, shortest: int) -> np.ndarray:
 
 
 def without_outliers(signals: Signals, limit: float, gap: float = 0.0) -> tuple[Signals, dict[str, int]]:
-    """Samples that are far from the running median become that median; and how many they were, by signal.
+    """Replace samples far from the running median by that median; return also how many they were, by signal.
 
     gap: longest time without samples [s] that is none for the median, 0: ten times the step.
     """
@@ -287,7 +287,7 @@ def _medians(values: Array, ends: np.ndarray) -> np.ndarray:
 
 
 def _longest_part(values: Array, bridged: np.ndarray) -> np.ndarray:
-    """The longest part of a series between gaps, which have other frequencies than the motion; all if that is short."""
+    """Return the longest part of a series between gaps, which have frequencies of their own; all if it is short."""
     lengths = runs(~bridged)
     first, count = int(lengths.argmax()), int(lengths.max())
     return np.asarray(values[first : first + count] if count >= SHORTEST else values)
@@ -299,7 +299,7 @@ def _longest(steps: Array, gap: float) -> float:
 
 
 def _change(values: Array) -> np.ndarray:
-    """Typical change (actuator,) from a sample to the next where there is one: not below the step of an encoder."""
+    """Return the typical change (actuator,) between samples where there is one: not below an encoder step."""
     changes = np.abs(np.diff(values, axis=0))
     return np.array([np.median(column[column > 0]) if (column > 0).any() else 0.0 for column in changes.T])
 
@@ -381,7 +381,7 @@ def clipped(values: Array, shortest: int = 4) -> np.ndarray:
 
 
 def runs(marked: Array) -> np.ndarray:
-    """Length of the run of marked samples (samples,) that each sample is in; 0 where it is not marked."""
+    """Return the run length of marked samples (samples,) around each sample; 0 where it is not marked."""
     marked = np.asarray(marked, dtype=bool)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.astype(int), [0]])))
     result = np.zeros(len(marked), dtype=int)

@@ -47,12 +47,12 @@ class FitRows:
     colour: float = 1.0
 
     def residuals(self, values: Array) -> np.ndarray:
-        """Residuals (samples, actuator); zero where a row is left out."""
+        """Return the residuals (samples, actuator); zero where a row is omitted."""
         matrix = self.matrix if self.measured is None else self.measured
         return np.asarray(np.where(self.good, self.forces - matrix @ values, 0.0))
 
     def on(self, instruments: np.ndarray) -> FitRows:
-        """These rows with others (samples, actuator, column) in place of the matrix, which residuals go on with."""
+        """Return the rows with others (samples, actuator, column) as matrix; residuals still use the old one."""
         return replace(self, matrix=instruments, measured=self.matrix)
 
 
@@ -69,7 +69,7 @@ def actuators_of(parts: Sequence[FitRows]) -> np.ndarray:
 
 
 def independent_columns(matrix: np.ndarray, tolerance: float = 1e-7) -> list[int]:
-    """Numbers of the columns that recordings move, from left to right: the others are zero or combinations."""
+    """Return the numbers of columns that recordings excite, left to right; others are zero or combinations."""
     sizes = np.linalg.norm(matrix, axis=0)
     moved = np.flatnonzero(sizes > tolerance * sizes.max(initial=0.0))
     triangle = np.asarray(np.linalg.qr(matrix[:, moved] / sizes[moved], mode="r"))
@@ -86,7 +86,7 @@ def independent_columns(matrix: np.ndarray, tolerance: float = 1e-7) -> list[int
 
 
 def bandwidth(residuals: Sequence[Array]) -> int:
-    """Lags over which residuals (samples, actuator) of some recordings are correlated, at least 1.
+    """Return the number of lags over which residuals (samples, actuator) of recordings are correlated, at least 1.
 
     Four times the sum of the autocorrelations up to the first that is not significant: the weights of Bartlett's window
     then hardly touch those that count.
@@ -102,7 +102,7 @@ def bandwidth(residuals: Sequence[Array]) -> int:
 
 
 def autocorrelation(series: Array, lags: int | None = None) -> np.ndarray:
-    """Autocorrelation (lags + 1,) of a series, 1 at lag 0."""
+    """Return the autocorrelation (lags + 1,) of a series, 1 at lag 0."""
     series = np.asarray(series) - np.mean(series)
     lags = min(len(series) - 1, len(series) // 4 if lags is None else lags)
     size = 1 << (2 * len(series) - 1).bit_length()
@@ -112,7 +112,7 @@ def autocorrelation(series: Array, lags: int | None = None) -> np.ndarray:
 
 
 def covariance(parts: Sequence[FitRows], values: Array, lags: int | None = None) -> np.ndarray:
-    """Covariance (column, column) of least squares whose noise is correlated along time and between actuators (HAC).
+    """Return the least-squares covariance (column, column), noise correlated in time and between actuators (HAC).
 
     lags: of Bartlett's window, None: as residuals ask for.
     """
@@ -143,7 +143,7 @@ def _correlated_covariance(
 
 
 def deviations(parts: Sequence[FitRows], values: Array, kind: str = LARGEST) -> np.ndarray:
-    """Standard deviations (column,) of least squares by one of COVARIANCES, or the largest of three of them.
+    """Return the standard deviations (column,) of least squares by one of COVARIANCES, or the largest of three of them.
 
     One is HAC, which takes any correlation, within and between actuators, but from few samples; one takes the residuals
     of each actuator for an autoregressive process, which tells long correlations from short recordings; one takes them
@@ -154,7 +154,7 @@ def deviations(parts: Sequence[FitRows], values: Array, kind: str = LARGEST) -> 
 
 
 def white_covariance(parts: Sequence[FitRows], values: Array) -> np.ndarray:
-    """Covariance (column, column) where noise is white before the filter of the forces, of one size by actuator.
+    """Return the covariance (column, column) for white noise before the force filter, of one size per actuator.
 
     Parameters are told by motions, which are slow: what the filter takes from the noise of samples near its cutoff is
     missing in the residuals and not in the parameters.
@@ -174,7 +174,7 @@ def white_covariance(parts: Sequence[FitRows], values: Array) -> np.ndarray:
 
 
 def autoregressive_covariance(parts: Sequence[FitRows], values: Array) -> np.ndarray:
-    """Covariance (column, column) where the residuals of each actuator are an autoregressive process of their own."""
+    """Return the covariance (column, column) if each actuator's residuals are a separate autoregressive process."""
     residuals = [part.residuals(values) for part in parts]
     matrix = stacked(parts)[0]
     inverse, sizes = _normal_inverse(matrix)
@@ -192,7 +192,7 @@ def autoregressive_covariance(parts: Sequence[FitRows], values: Array) -> np.nda
 
 
 def autoregression(series: Array, longest: int = ORDERS) -> tuple[np.ndarray, float]:
-    """Coefficients (1, a_1, ...) of an autoregressive process and the variance of its noise, by Yule and Walker.
+    """Return the coefficients (1, a_1, ...) and noise variance of an autoregressive process, by Yule and Walker.
 
     The order is that of the least information criterion (Akaike 1974).
     """
@@ -215,7 +215,7 @@ def autoregression(series: Array, longest: int = ORDERS) -> tuple[np.ndarray, fl
 def bootstrap(
     parts: Sequence[FitRows], values: Array, block: int | None = None, count: int = BOOTSTRAPS, seed: int = 0
 ) -> np.ndarray:
-    """Covariance (column, column) by a moving-block bootstrap of residuals (Kunsch 1989).
+    """Return the covariance (column, column) by a moving-block bootstrap of residuals (Kunsch 1989).
 
     block: samples of a block, None: as many as the bandwidth of the residuals. All actuators are drawn together, which
     keeps what their noise has in common.
@@ -255,7 +255,7 @@ THREE = ("hac", "autoregressive", "white")
 
 
 def _normal_inverse(matrix: Array) -> tuple[np.ndarray, np.ndarray]:
-    """Inverse of the normal matrix of columns of length one, and these lengths."""
+    """Return the inverse of the normal matrix of columns scaled to length one, and the lengths."""
     matrix = np.asarray(matrix)
     sizes = np.linalg.norm(matrix, axis=0)
     triangle = np.linalg.qr(matrix / sizes, mode="r")
@@ -264,7 +264,7 @@ def _normal_inverse(matrix: Array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def independent_samples(series: Array) -> float:
-    """Of how many independent samples a series (samples,) tells as much: samples over the sum of its correlations."""
+    """Return the equivalent independent samples of a series (samples,): count over the sum of correlations."""
     series = np.asarray(series)
     correlation = autocorrelation(series)
     below = np.flatnonzero(correlation[1:] < 2.0 / np.sqrt(len(series)))
@@ -291,7 +291,7 @@ class Whiteness:
 
 
 def whiteness(residuals: Sequence[Array], actuator: int) -> Whiteness:
-    """Test of Ljung and Box of one actuator's residuals, all recordings together."""
+    """Test one actuator's residuals for whiteness by Ljung and Box, all recordings together."""
     statistic, lags, first, weight = 0.0, 0, 0.0, 0
     for series in residuals:
         column = np.asarray(series)[:, actuator]

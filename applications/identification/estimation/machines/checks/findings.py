@@ -38,5 +38,5 @@ class RecordingFinding:
     is_error: bool = True
 
     def __str__(self) -> str:
-        """Recording, actuator, and fault."""
+        """Format the recording, actuator and fault."""
         return f"{self.recording}{f' {self.actuator}' if self.actuator else ''}: {self.text}"

@@ -70,7 +70,7 @@ def check_machine(machine: RecordedMachine) -> Iterator[RecordingFinding]:
 
 
 def _scales(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
-    """Forces far from those of the robot's nominal inertia, drives and friction aside.
+    """Yield the recordings with forces far from those of the nominal inertia, drives and friction aside.
 
     An error where actuators differ, which no guess of the inertia explains; else a warning.
     """
@@ -198,7 +198,7 @@ class _Change:
 
 
 def _changes(robot: Robot) -> Iterator[_Change]:
-    """Faults that change motions: exchanged columns, units, signs, zeros, gears, the rate, and gravity."""
+    """Yield the faults that change motions: exchanged columns, units, signs, zeros, gears, the rate, and gravity."""
     names = robot.mechanism.actuators
     count = len(names)
     turning = np.array([JOINT_KINDS[kind].units.position == "rad" for kind in actuator_kinds(robot)])
@@ -226,7 +226,7 @@ def _changes(robot: Robot) -> Iterator[_Change]:
 
 
 def _changes_of_one(name: str, actuator: int, count: int, is_turning: bool) -> Iterator[_Change]:
-    """Faults of one actuator: position and force with the other sign, a zero that is off, a gear that is not right."""
+    """Yield one actuator's faults: position and force with the other sign, a wrong zero, a wrong gear."""
     unit = np.eye(count)[actuator]
     flipped = functools.partial(np.multiply, 1.0 - 2.0 * unit)
     text = "position and force both have the opposite sign; expected those of the robot; turn both (sign)"
@@ -257,7 +257,7 @@ def _likelier_sign(
 def _motions(
     machine: RecordedMachine, run: Run, samples: np.ndarray, forces: np.ndarray, before: float
 ) -> Iterator[tuple[float, str, str, str]]:
-    """Trials of motions with faults undone, for chains driven in their joints."""
+    """Yield the trials of motions with faults undone, for chains driven in their joints."""
     if not is_direct(machine.robot):
         return
     position, velocity, acceleration = (values[samples] for values in run.motion)
@@ -285,7 +285,7 @@ def _motions(
 
 
 def _own_signs(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
-    """Actuators whose own rows give a negative inertia or friction."""
+    """Yield the actuators whose own rows give a negative inertia or friction."""
     names = machine.robot.mechanism.actuators
     samples = _spread(run, 60)
     own_inertia = _inertia_columns(machine, run, samples)

@@ -141,7 +141,7 @@ def _time(signals: Signals) -> Iterator[RecordingFinding]:
 
 
 def _motion(signals: Signals, names: Sequence[str]) -> Iterator[RecordingFinding]:
-    """Recordings without motion, and positions that stand still up to the end while others go on."""
+    """Yield the recordings without motion, and positions that stand still to the end while others move."""
     columns = signals.position.T
     if not np.isfinite(columns).all() or signals.position.shape[0] < STILL:
         return
@@ -167,7 +167,7 @@ def _motion(signals: Signals, names: Sequence[str]) -> Iterator[RecordingFinding
 
 
 def _velocities(signals: Signals, names: Sequence[str]) -> Iterator[RecordingFinding]:
-    """Velocities that are not the rates of their positions: integrated, so that noise counts little."""
+    """Yield the velocities that are not the rates of their positions: integrated, so that noise counts little."""
     assert signals.velocity is not None, "asked for where velocities were recorded"
     if not (np.isfinite(signals.velocity).all() and np.isfinite(signals.position).all()):
         return

@@ -57,7 +57,8 @@ ADVICE: dict[Status, str] = {
     Status.PLATFORM_SINGULAR: "the actuators cannot hold the platform here (type 2), or, fewer than the freedoms, make "
     "this motion; keep the trajectory away",
     Status.CONSTRAINT_SINGULAR: "the limbs cannot hold the platform where it is not to move, here or on "
-    "the way from the reference pose; keep the trajectory away",
+    "the way from the reference pose, or no limb holds a load on it, such as a moment on a platform that is a point; "
+    "keep the trajectory, or the load, away",
     Status.SINGULARITY_CROSSED: "beyond a singularity of the platform (type 2), seen from the reference pose; stay on "
     "its side, or put the reference pose on this one",
     Status.DIVERGED: "the motion ran away; lower the gains, or use a smaller step or sample time",

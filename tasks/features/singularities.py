@@ -1,4 +1,4 @@
-"""Singularities: constraints of limbs on a platform, and J_IK of the reference pose for comparison."""
+"""Singularities: constraints of limbs on a platform, loads that no limb holds, J_IK of the reference pose."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from robots.quantities import Need
 from tasks.kernels.expression import Numbers
 from tasks.kernels.keys import Shapes
+from tasks.mathematics.algebra import array, either, total
 from tasks.mechanics import limb_motion
 from tasks.mechanics.kinematics import Pose, mount_pose
 from tasks.mechanics.solving import carried
@@ -18,6 +19,9 @@ from tasks.mechanics.structure import Structure, symbolic
 from tasks.stages import constraints
 from tasks.stages.parts import LimbPart, LimbSample, Part, Place, RobotSample
 from tasks.stages.request import Feature, Request
+
+HELD = 1e-9
+"""Largest share of all loads that a load which no limb holds may be, by rounding."""
 
 ELASTIC: tuple[Need, ...] = ("elasticity", "errors", "clearances")
 """Needs of quantities that follow from stiffness."""
@@ -137,3 +141,35 @@ class HeldRegularity(Part[RobotSample]):
         rows, home = (dict(enumerate(sample.of_limbs(name))) for name in ("constraint_rows", "home_constraint_rows"))
         regularity, loose = constraints.hold(sample.structure, carried(sample.structure.family), rows, home)
         return replace(sample, loose=loose, found={**sample.found, "constraint_regularity": regularity})
+
+
+@dataclass(frozen=True)
+class UnheldLoads(Feature):
+    """Loads on the platform along directions in which no limb holds it, such as moments on the point of a five-bar."""
+
+    def of_robot(self, request: Request) -> Balance | None:
+        """Return the check of such loads, where forces of limbs are needed."""
+        structure = request.structure
+        if not request.statics or structure.mechanism.is_chain:
+            return None
+        held = carried(request.family)
+        free = tuple(k for k in range(structure.held) if k not in held)
+        return Balance(free) if free else None
+
+
+@dataclass(frozen=True)
+class Balance(Part[RobotSample]):
+    """Balance of the platform along the held directions `free`, by their positions: nothing but zero is in balance."""
+
+    free: tuple[int, ...]
+    place: ClassVar[Place] = "force"
+
+    def sample(self, structure: Structure) -> Shapes:
+        """Return the shape of the platform's wrench along held directions."""
+        return {"held": (structure.held,)}
+
+    def add_to(self, sample: RobotSample) -> RobotSample:
+        """Return the sample, loose where such a load is more than HELD of all that limbs carry."""
+        wrench = array(sample.inputs["held"])
+        unheld, all_loads = total(wrench[list(self.free)]), total([*wrench, *sample.wrench])
+        return replace(sample, loose=either(sample.loose, unheld > HELD * all_loads))

@@ -12,7 +12,7 @@ from tasks.features.limits import JointLimits, MotorSupply
 from tasks.features.loads import PlatformForces, PlatformWrench
 from tasks.features.redundancy.resolved import Redundancy
 from tasks.features.sharing import Sharing
-from tasks.features.singularities import Constraints, ReferenceJacobian
+from tasks.features.singularities import Constraints, ReferenceJacobian, UnheldLoads
 from tasks.features.underactuation import Underactuation
 from tasks.kernels.keys import Values
 from tasks.stages.parts import RECURSION
@@ -27,6 +27,7 @@ FEATURES: tuple[type[Feature], ...] = (
     Sharing,
     ReferenceJacobian,
     Constraints,
+    UnheldLoads,
     Underactuation,
     JointLimits,
     Criteria,

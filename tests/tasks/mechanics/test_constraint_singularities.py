@@ -200,6 +200,36 @@ def test_check_looks_for_them_whatever_a_sweep_asks_for() -> None:
         assert {Status[status.name] for status in trial(made).result.statuses} == worst
 
 
+PUSH, TURN = [0.0, 0.0, 5.0], [0.0, 3.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("load", "status"),
+    [
+        ({"force": PUSH}, Status.OK),
+        ({"force": PUSH, "at": [0.05, 0.0, 0.0]}, Status.CONSTRAINT_SINGULAR),
+        ({"moment": TURN}, Status.CONSTRAINT_SINGULAR),
+    ],
+)
+def test_a_sweep_tells_loads_that_no_limb_holds_where_reactions_are_wanted(
+    load: dict[str, Any], status: Status
+) -> None:
+    """The platform of a five-bar is a point: no limb carries a moment about the pins, see `ls.joint_reactions`."""
+    motion = {"side": {"kind": "line_sine", "amplitude": [0.05, 0.0, 0.0], "period": 4.0}}
+    loads = {"load": {"kind": "wrench", "body": "platform", **load}}
+
+    def computed(outputs: list[str], metrics: list[str]) -> Any:
+        time = {"stop": 1.0, "step": 0.5}
+        kinds = {"outputs": outputs, "metrics": metrics}
+        return ls.compute(ls.sweep(robot="five_bar", loads=loads, trajectories=motion, time=time, **kinds))
+
+    whole, peak = computed(["actuator_force", "joint_reaction"], []), computed([], ["peak_reaction"])
+    assert set(whole.status.values.ravel()) == {status}
+    assert set(computed(["actuator_force"], []).status.values.ravel()) == {Status.OK}
+    failed = status != Status.OK
+    assert (bool(np.isnan(whole.joint_reaction).any()), bool(np.isnan(peak.peak_reaction).all())) == (failed, failed)
+
+
 def test_a_chain_has_no_such_metric() -> None:
     with pytest.raises(ValueError, match="has no platform that limbs hold"):
         inverse_dynamics(catalog.build("planar_3r"), q=np.zeros(3), constraints=True)

@@ -62,7 +62,7 @@ def test_the_bounds_that_the_page_tells_are_those_of_the_code() -> None:
 
 
 def test_the_examples_of_the_page_are_read(tmp_path: Path) -> None:
-    design, limits, motors, shaped, motions, mounting, study, simulation, subsets, robots = re.findall(
+    design, limits, motors, shaped, gears, motions, mounting, study, simulation, subsets, robots = re.findall(
         r"```yaml\n(.*?)```", PAGE, re.DOTALL
     )
     path = tmp_path / "s.yaml"
@@ -88,6 +88,9 @@ def test_the_examples_of_the_page_are_read(tmp_path: Path) -> None:
     path.write_text(
         f"limbsweep: 1\nrobot: delta_rl5_1450_motors\n{motors}{re.sub('(?m)^(outputs|metrics):.*', '', REST)}"
     )
+    assert read_sweeps(path)[0].design.size == 2
+    (tmp_path / "gears.csv").write_text("gear,gear_stiffness,gear_torque\nsmall,8e3,2\nlarge,2e4,5\n")
+    path.write_text(f"limbsweep: 1\nrobot: delta_rl5_1450_motors\n{gears}{REST}")
     assert read_sweeps(path)[0].design.size == 2
     path.write_text(f"limbsweep: 1\nrobot: delta_3rr2rrr\n{shaped}{REST}")
     assert read_sweeps(path)[0].design.size == 4

@@ -13,6 +13,7 @@ import pytest
 from pipeline import run
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.execution.processes.child_process import ROOT, ChildProcess, import_path
+from pipeline.monitor.status import status
 from storage.manifest import MANIFEST
 from storage.places.access import holder
 from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, sweep
@@ -49,7 +50,7 @@ def limbsweep(command: list[str], cwd: Path, path: str) -> None:
 def await_end(store: Path) -> None:
     """Wait for a run that may still wait for its turn behind another one."""
     deadline = time.monotonic() + 120
-    while not (store / MANIFEST).exists() or holder(store) is not None:
+    while not (store / MANIFEST).exists() or holder(store) is not None or status(store).state != "finished":
         assert time.monotonic() < deadline
         time.sleep(0.05)
 

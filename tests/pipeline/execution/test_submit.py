@@ -159,6 +159,7 @@ def test_a_run_beside_a_scheduler_has_the_device_the_weight_and_the_reach_of_the
 
 def test_without_a_cluster_file_the_run_is_a_process_here(tmp_path: Path, expected: str) -> None:
     made = submitting.submit(sweep(FEW), tmp_path / "s.zarr")
+    _until((tmp_path / "s.zarr").exists)  # the run of an earlier test may still be ending
     assert isinstance([*follow(tmp_path / "s.zarr")][-1], Finished)
     code = _until(lambda: submitting.peek(made.pid, made.output)[0] is not None or made.pid not in submitting._CHILDREN)
     assert code
@@ -275,7 +276,7 @@ def test_status_of_a_run_in_trouble(store: Path) -> None:
 
 def test_rate_and_time_left_are_those_of_late(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [(1000.0, BEGIN), *((1000.0 + n, BlocksDone(2, 200)) for n in range(1, 11))]
-    monkeypatch.setattr("pipeline.monitor.status.last_run", lambda path: [_record(*line) for line in lines])
+    monkeypatch.setattr("pipeline.monitor.status.records", lambda path: [_record(*line) for line in lines])
     with coordinator_lock(store):
         found = status(store, now=1010.0)
     assert found.rate == 2.0

@@ -300,7 +300,7 @@ def test_what_cannot_be_used_is_told_in_a_line(changes: dict[str, Any], message:
         ("d.npy", b"no array", "d.npy: got a file that cannot be read"),
         ("d.npz", b"no archive", "d.npz: got a file that cannot be read"),
         ("d.parquet", b"no table", "d.parquet: got a file that is no Parquet file"),
-        ("d.txt", b"text", "d.txt: got the ending '.txt'; expected one of .csv, .npy, .npz, .parquet"),
+        ("d.txt", b"text", "d.txt: got the ending '.txt'; expected one of .csv, .npy, .npz, .xlsx, .xlsm"),
         ("d.csv", b"upper_arm,base_radius\n0.2\n", "d.csv:2:1: got 1 cells; expected 2 cells."),
         ("d.csv", b"upper_arm\n0.2\nx\n", "d.csv:3:1 upper_arm: got 'x'; expected a finite number."),
         ("d.csv", b"0.1,0.2\n0.2,0.3\n", "d.csv:1:1: got '0.1,0.2'; expected a header of names."),

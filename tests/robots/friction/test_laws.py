@@ -39,7 +39,10 @@ def test_laws_are_named_in_two_tables_and_nowhere_else() -> None:
         if isinstance(node, ast.Constant) and node.value in names
     }
     # columns of a regressor that are named as laws are
-    columns = {f"applications/identification/estimation/machines/{name}.py" for name in ("choices", "machine_model")}
+    columns = {
+        f"applications/identification/estimation/machines/{name}.py"
+        for name in ("choices", "friction_laws", "machine_model")
+    }
     assert naming == {"robots/friction/laws.py", "tasks/features/friction/laws.py"} | columns
 
 

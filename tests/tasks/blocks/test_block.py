@@ -13,6 +13,7 @@ from pipeline.execution import work
 from robots import catalog
 from robots.friction.groups import FrictionGroup, select
 from robots.quantities import QUANTITIES, names, needing, of_criteria
+from robots.requested import QuantityNames
 from robots.status import Status
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks import assembly, limb_results
@@ -57,10 +58,9 @@ def block(designs: int = 5, times: int = 19, varied: str = "upper_arm", **change
         "trajectories": (Trajectory("circle", CIRCLE), Trajectory("quintic", HOP)),
         "times": np.linspace(0.0, 1.0, times),
         "origin": FAMILY.assemble(dict(zip(names, parameters[0], strict=True))).platform.home.position,
-        "series": SERIES,
-        "metrics": METRICS,
     }
-    return Block(**(values | changes))
+    quantities = QuantityNames(changes.pop("series", SERIES), changes.pop("metrics", METRICS))
+    return Block(**(values | {"quantities": quantities} | changes))
 
 
 def computed(given: Block) -> dict[str, np.ndarray]:

@@ -52,6 +52,14 @@ def pages() -> list[str]:
     return sorted(path.relative_to(ROOT).as_posix() for path in found if "_build" not in path.parts)
 
 
+def open_tables(text: str) -> list[int]:
+    """Return the numbers of lines that begin a table without a separator below its head: it is shown as plain text."""
+    fenced = {n for block in blocks(text) for n in range(block.line, block.line + block.text.count("\n") + 1)}
+    lines = {n: line for n, line in enumerate(text.splitlines(), start=1) if n not in fenced}
+    heads = [n for n, line in lines.items() if line.startswith("|") and not lines.get(n - 1, "").startswith("|")]
+    return [n for n in heads if not re.fullmatch(r"\|(:?-+:?\|)+", lines.get(n + 1, "").replace(" ", ""))]
+
+
 def blocks(text: str) -> Iterator[Block]:
     """The blocks of a page, in order. Raises ValueError for a note without a block, and for a fence left open."""
     note, lines = ("", ""), iter(enumerate(text.splitlines(), start=1))

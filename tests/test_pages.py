@@ -13,7 +13,19 @@ import limbsweep
 from pipeline.cluster.arguments import ClusterLike, as_cluster
 from pipeline.cluster.file import ClusterConfig
 from pipeline.execution import run
-from tests.pages import ROOT, anchors, blocks, links, mentioned, pages, prepare, run_command, run_page, unknown
+from tests.pages import (
+    ROOT,
+    anchors,
+    blocks,
+    links,
+    mentioned,
+    open_tables,
+    pages,
+    prepare,
+    run_command,
+    run_page,
+    unknown,
+)
 from tests.pipeline.robot_files.test_urdf import FOUR_BAR
 
 PAGES = pages()
@@ -86,6 +98,11 @@ def _in_this_process(cluster: ClusterLike) -> ClusterConfig:
 @pytest.mark.parametrize("name", PAGES)
 def test_commands_and_options_exist(name: str) -> None:
     assert [words for words in mentioned(TEXTS[name]) if unknown(words)] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_tables_are_tables(name: str) -> None:
+    assert open_tables(TEXTS[name]) == []
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -40,6 +40,12 @@ def test_blocks_are_found_with_language_line_and_note() -> None:
     assert found == [(3, "sh", ""), (7, "yaml", "file"), (12, "python", "not run"), (16, "python", "")]
 
 
+def test_a_table_without_a_separator_is_seen() -> None:
+    table = "| a | b |\n|---|:-:|\n| 1 | 2 |\n"
+    assert pages.open_tables(f"{table}\n```text\n| x |\n| y |\n```\n\n{table}") == []
+    assert pages.open_tables(f"{table}\n| a | b |\n| 1 | 2 |\n") == [5]
+
+
 def test_a_page_runs_in_its_folder_and_skips_what_is_for_reading(tmp_path: Path, monkeypatch) -> None:
     text = PAGE.replace("    limbsweep check x.yaml\n", "")
     pages.prepare(tmp_path, text)

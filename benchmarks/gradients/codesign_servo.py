@@ -1,13 +1,14 @@
 """Geometry, motion and gains of a Delta chosen together, in a simulation: adjoints of the integrator beside NSGA-II.
 
-    python -m benchmarks.gradients.codesign_servo [--times 10] [--steps 60] [--state FILE] [--seconds S]
+    python -m benchmarks.gradients.codesign_servo [--times 10] [--start 10] [--steps 60] [--state FILE] [--seconds S]
 
 The Delta of `benchmarks.gradients.codesign` is driven by PD servos, with friction in all joints. Twelve parameters of
 its geometry, twenty coefficients of the reference path and six gains are chosen for the least mean of the squared
 torques plus WEIGHT times the mean squared distance of the platform from the straight way at the end of the motion.
-Gradients are those of `ls.differentiate_simulation`, adjoints for all 38 variables. NSGA-II has a whole generation
-integrated side by side, by the same method of Runge and Kutta over inverse dynamics of all designs in one call; the
-first line compares it with `ls.simulate`. With --state the search goes on from a file where a run of --seconds left it.
+Values are those of the compiled loop of simulations, a whole generation side by side; the first line compares them with
+`ls.simulate`. NSGA-II takes --start generations; from its best design SLSQP of SciPy goes on with the adjoints of
+`ls.differentiate_simulation` for all 38 variables, and beside it NSGA-II alone, for a multiple of the processor time of
+both together. With --state the search goes on from a file where a run of --seconds left it.
 """
 
 from __future__ import annotations
@@ -24,17 +25,26 @@ from pymoo.core.problem import Problem
 from scipy.optimize import minimize
 
 import limbsweep as ls
-from benchmarks.gradients.codesign import DURATION, FAILED, FRICTION, GEOMETRY, LARGEST, SAMPLES, STOP, Task
+from benchmarks.gradients.codesign import DURATION, FAILED, FRICTION, GEOMETRY, LARGEST, ROBOT, SAMPLES, STOP, Task
+from robots.controllers import Controller
+from robots.friction.laws import LAWS
+from tasks.dynamics.drive_model import InverseModel, case_rows
+from tasks.dynamics.integration import MotionSystem
+from tasks.dynamics.records import GRAVITY
+from tasks.features.friction.inputs import friction_input, without_zero_width
+from tasks.kernels.kernel import padded
+from tasks.sources.drives import Controlled, Tracks
+from tasks.sources.plants import MovingRobots
+from tasks.sources.servo_motion import run_in_loop
 
 GAINS = ((100.0, 2000.0), (2.0, 40.0))
 """Bounds of kp and kd, whose logarithms are the variables."""
+NAMES = tuple(f"{kind}_{actuator}" for kind in ("kp", "kd") for actuator in ls.robots.build(ROBOT).mechanism.actuators)
 WEIGHT = 1e6
 """Torque [N^2 m^2] that a mean squared distance [m^2] counts as."""
 REST = 20
 """Steps at the end over which the distance from the goal counts."""
 POPULATION = 100
-SHARES = (0.5, 0.5, 1.0)
-"""Shares of a step at which the second and later stages of a step are."""
 REPORTED = (1.0, 3.0, 10.0, 30.0, 100.0)
 """Multiples of the processor time of gradients at which NSGA-II is reported."""
 
@@ -51,14 +61,13 @@ class ServoTask(Task):
         places = len(GEOMETRY), len(GEOMETRY) + 20
         geometry, coefficients, gains = np.split(variables, places)
         numbers = self.first + (2.0 * geometry - 1.0) * self.width
-        names = [f"{kind}_{actuator}" for kind in ("kp", "kd") for actuator in self.robot.mechanism.actuators]
         low, high = np.log(np.repeat(np.array(GAINS), 3, axis=0)).T
         values = np.exp(low + gains * (high - low))
         parameters = dict(zip(GEOMETRY, numbers.tolist(), strict=True))
         return (
             self.motion((2.0 * coefficients - 1.0) * LARGEST),
             parameters,
-            dict(zip(names, values.tolist(), strict=True)),
+            dict(zip(NAMES, values.tolist(), strict=True)),
         )
 
     def simulation(self, variables: np.ndarray) -> tuple[Any, ...]:
@@ -133,67 +142,27 @@ class SideBySide:
     """Simulations of designs side by side: parameters by name (design,), gains (design, gain)."""
 
     def __init__(self, task: ServoTask, parameters: dict[str, np.ndarray], gains: np.ndarray) -> None:
-        self.robot, self.parameters = task.robot, parameters
-        self.kp, self.kd = np.split(gains, 2, axis=1)
+        family = task.robot.family
+        values: dict[str, Any] = {**task.robot.values, **parameters}
+        self.count = count = len(gains)
+        self.last = np.minimum(np.arange(padded(count)), count - 1)
+        self.designs = np.stack([np.broadcast_to(values[p.name], count)[self.last] for p in family.parameters], axis=1)
+        self.robot, self.family, self.gains = task.robot, family, np.ascontiguousarray(gains[self.last].T)
 
     def moved(self, motion: dict[str, Any], step: float) -> tuple[np.ndarray, np.ndarray]:
         """Return forces (design, step, actuator) and positions (design, instant, 3) along a reference."""
-        position, speed = motion["position"], motion["twist"][..., 3:]
-        angles = self._angles(position)
-        rates = self._inverse(position, speed).results["velocity"]
-        place, pace = position[:, 0], speed[:, 0]
-        places, forces = [place], list[np.ndarray]()
-        for n in range(position.shape[1] - 1):
-            solved = self._solved(place, pace)
-            force = self.kp * (angles[:, n] - self._angles(place)) + self.kd * (rates[:, n] - solved[2])
-            forces.append(force)
-            place, pace = self._step(place, pace, force, solved, step)
-            places.append(place)
-        return np.stack(forces, axis=1), np.stack(places, axis=1)
-
-    def _step(self, place: Any, pace: Any, force: Any, solved: Any, step: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the state after a step of Runge and Kutta's method under constant forces."""
-        slopes, at = [(pace, _acceleration(solved, force))], (place, pace)
-        for share in SHARES:
-            at = (place + share * step * slopes[-1][0], pace + share * step * slopes[-1][1])
-            slopes.append((at[1], _acceleration(self._solved(*at), force)))
-        moves = [sum(w * slope[k] for w, slope in zip((1.0, 2.0, 2.0, 1.0), slopes, strict=True)) for k in range(2)]
-        return place + moves[0] * (step / 6.0), pace + moves[1] * (step / 6.0)
-
-    def _solved(self, place: np.ndarray, pace: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return forces at rest of the rates, their slopes by accelerations, and velocities of actuators."""
-        units = np.vstack([np.zeros(3), np.eye(3)])
-        shape = (len(place), 4, 3)
-        places, paces = (np.broadcast_to(array[:, None], shape) for array in (place, pace))
-        at = self._inverse(places, paces, np.broadcast_to(units, shape)).results
-        force = at["force"]
-        return force[:, 0], np.swapaxes(force[:, 1:] - force[:, :1], 1, 2), at["velocity"][:, 0]
-
-    def _inverse(self, place: np.ndarray, pace: np.ndarray, change: Any = 0.0) -> Any:
-        """Return inverse dynamics at states (design, sample, 3)."""
-        moving = {"position": place, "twist": _wide(pace), "acceleration": _wide(np.broadcast_to(change, pace.shape))}
-        return self._at(ls.inverse_dynamics, forces=ls.Forces(friction=FRICTION), **moving)
-
-    def _angles(self, place: np.ndarray) -> np.ndarray:
-        single = place.ndim == 2
-        found = self._at(ls.actuator_positions, position=place[:, None] if single else place).results["position"]
-        return np.asarray(found[:, 0] if single else found)
-
-    def _at(self, function: Any, **arguments: Any) -> Any:
-        parameters = {name: values[:, None] for name, values in self.parameters.items()}
-        return ls.differentiate(function, self.robot, parameters=parameters, **arguments)
-
-
-def _wide(vectors: np.ndarray) -> np.ndarray:
-    """Return velocities (..., 3) as twists."""
-    return np.concatenate([np.zeros_like(vectors), vectors], axis=-1)
-
-
-def _acceleration(solved: tuple[np.ndarray, np.ndarray, np.ndarray], force: np.ndarray) -> np.ndarray:
-    """Return the accelerations (design, 3) under forces; NaN where a robot cannot be solved."""
-    sound = np.isfinite(solved[1]).all(axis=(1, 2))
-    matrix = np.where(sound[:, None, None], solved[1], np.eye(3))
-    return np.where(sound[:, None], np.linalg.solve(matrix, (force - solved[0])[..., None])[..., 0], np.nan)
+        parts = motion["position"], motion["twist"][..., 3:], motion["acceleration"][..., 3:]
+        rows = np.concatenate(parts, axis=-1)[self.last].swapaxes(1, 2)
+        groups = without_zero_width(friction_input(self.robot, FRICTION, LAWS))
+        system = MotionSystem.of_cases(self.family, self.designs, groups.groups, groups.values, GRAVITY)
+        model = InverseModel(self.family, case_rows(self.family, self.designs, GRAVITY))
+        controller = Controller("pd", "actuator", NAMES)
+        drive = Controlled(model, Tracks(rows, np.arange(len(rows))), controller, self.gains, step, step)
+        plant = MovingRobots.of(system, np.ascontiguousarray(rows[..., 0].T), step, "rk4")
+        moved = run_in_loop(plant, drive, rows.shape[2] - 1)
+        assert moved is not None, "no compiler is found"
+        motions, forces = (part[..., : self.count] for part in moved)
+        return np.moveaxis(forces, 2, 0), np.moveaxis(motions[:, :3], 2, 0)
 
 
 class ServoPopulation(Problem):
@@ -207,44 +176,63 @@ class ServoPopulation(Problem):
         out["F"] = self.task.value(x)[:, None]
 
 
-def gradients(task: ServoTask, steps: int) -> tuple[float, float]:
-    """Print and return the best value that gradients lead to, and their processor seconds."""
+def compare(task: ServoTask) -> None:
+    """Print the value and a derivative of the first design, computed in several ways; all is compiled then."""
     begin = np.full(task.count, 0.5)
     value, gradient = task.value_and_gradient(begin)
     away = 1e-4 * np.random.default_rng(1).normal(size=task.count)
     ends, one = task.value(np.stack([begin + away, begin - away, begin])), task.simulated(begin)
+    task.value(np.tile(begin, (POPULATION, 1)))
     print(f"value {value:.8f}, by simulate {one:.8f}, side by side {ends[2]:.8f}; along a direction "
-          f"{gradient @ away:.8g}, by differences {0.5 * (ends[0] - ends[1]):.8g}")  # fmt: skip
+          f"{gradient @ away:.8g}, by differences {0.5 * (ends[0] - ends[1]):.8g}", flush=True)  # fmt: skip
+
+
+def descend(task: ServoTask, begin: np.ndarray, steps: int) -> float:
+    """Print the value that gradients lead to from a design, and return their processor seconds."""
     task.calls, clock = 0, time.process_time()
-    bounds = [(0.0, 1.0)] * task.count
+
+    def gradient(variables: np.ndarray) -> np.ndarray:
+        value, by = task.value_and_gradient(variables)
+        return by / value
+
     solution = minimize(
-        task.value_and_gradient, begin, jac=True, bounds=bounds, method="L-BFGS-B", options={"maxiter": steps}
-    )
+        lambda variables: np.log(task.value(variables[None])[0]), begin, jac=gradient,
+        bounds=[(0.0, 1.0)] * task.count, method="SLSQP", options={"maxiter": steps, "ftol": 1e-6},
+    )  # fmt: skip
     seconds = time.process_time() - clock
-    print(f"gradients: {solution.fun:.4f} after {task.calls} calls, {seconds:.1f} s", flush=True)
-    return float(solution.fun), seconds
+    print(f"gradients: {np.exp(solution.fun):.4f} after {task.calls} of them and {solution.nfev} values, "
+          f"{seconds:.1f} s", flush=True)  # fmt: skip
+    return seconds
 
 
 class Search:
     """NSGA-II with the processor time that it has taken, which can be kept in a file."""
 
-    def __init__(self, task: ServoTask, unit: float) -> None:
-        self.unit, self.spent, self.best, self.designs = unit, 0.0, np.inf, 0
+    def __init__(self, task: ServoTask) -> None:
+        self.unit, self.spent, self.best, self.designs = np.inf, 0.0, np.inf, 0
         self.algorithm = NSGA2(pop_size=POPULATION)
         self.algorithm.setup(ServoPopulation(task), seed=1, termination=("n_gen", 10**9))
         self.due = list(REPORTED)
+
+    @property
+    def design(self) -> np.ndarray:
+        """The best design of the population."""
+        population = self.algorithm.pop
+        return np.array(population.get("X")[population.get("F")[:, 0].argmin()])
+
+    def go_on(self) -> None:
+        """Take a generation."""
+        clock = time.process_time()
+        self.algorithm.next()
+        self.spent += time.process_time() - clock
+        self.best = min(self.best, float(self.algorithm.pop.get("F").min()))
+        self.designs += POPULATION
 
     def run(self, times: float, seconds: float) -> None:
         """Go on up to a multiple of the time of gradients, for so many processor seconds at most."""
         begin = self.spent
         while self.spent < times * self.unit and self.spent - begin < seconds:
-            clock = time.process_time()
-            self.algorithm.next()
-            self.spent += time.process_time() - clock
-            self.best, self.designs = (
-                min(self.best, float(self.algorithm.pop.get("F").min())),
-                self.designs + POPULATION,
-            )
+            self.go_on()
             while self.due and self.due[0] * self.unit <= self.spent:
                 self.tell()
                 self.due.pop(0)
@@ -252,14 +240,16 @@ class Search:
 
     def tell(self) -> None:
         """Print where the search is."""
-        print(f"NSGA-II: {self.best:.4f} after {self.designs} designs, {self.spent / self.unit:.2f} times", flush=True)
+        print(f"NSGA-II: {self.best:.4f} after {self.designs} designs, {self.spent:.1f} s, "
+              f"{self.spent / self.unit:.2f} times", flush=True)  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Print values, calls and processor seconds of both."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--times", type=float, default=10.0, help="processor time of NSGA-II over that of gradients")
-    parser.add_argument("--steps", type=int, default=60, help="steps of L-BFGS-B at most")
+    parser.add_argument("--start", type=int, default=10, help="generations of NSGA-II before gradients")
+    parser.add_argument("--steps", type=int, default=60, help="steps of SLSQP at most")
     parser.add_argument("--state", type=Path, help="file that keeps the search")
     parser.add_argument(
         "--seconds", type=float, default=np.inf, help="processor seconds of NSGA-II in this run, at most"
@@ -269,7 +259,12 @@ def main(arguments: list[str] | None = None) -> None:
     if options.state and options.state.exists():
         search: Search = pickle.loads(options.state.read_bytes())
     else:
-        search = Search(task, gradients(task, options.steps)[1])
+        compare(task)
+        search = Search(task)
+        for _ in range(options.start):
+            search.go_on()
+        search.tell()
+        search.unit = search.spent + descend(task, search.design, options.steps)
     search.run(options.times, options.seconds)
     if options.state:
         options.state.write_bytes(pickle.dumps(search))

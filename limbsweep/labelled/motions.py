@@ -40,6 +40,7 @@ from tasks.dynamics.motion_derivatives import MotionFunctions, SimulationDerivat
 from tasks.dynamics.records import STANDING, Environment, FixedSteps, Forces, State, check_record
 from tasks.dynamics.servo import Servo
 from tasks.kernels.kernel import checked
+from tasks.sources.servo_motion import simulate_states
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -180,8 +181,14 @@ def differentiate_simulation(
     if forces.actuator is None:
         forces = replace(forces, actuator=np.zeros(len(robot.mechanism.actuators)))
     clock = FixedSteps(**_timing("fixed", instants, step, leaves))
-    functions = MotionFunctions(direct.simulate, KINDS["forward_dynamics"], OF_STAGES, Servo)
+    functions = MotionFunctions(_simulate_states, KINDS["forward_dynamics"], OF_STAGES, Servo)
     return SimulationDerivatives(functions, robot, state, forces, environment, clock, parameters or {})
+
+
+def _simulate_states(robot: Robot, *, force: Any, step: float, steps: int, **parts: Any) -> Any:
+    """Simulate a batch in constant steps; a robot that follows a servo in the compiled loop, if it goes through it."""
+    moved = simulate_states(robot, force, step, steps, parts)
+    return direct.simulate(robot, force=force, step=step, steps=steps, **parts) if moved is None else moved
 
 
 def _forces(robot: Robot, drive: object) -> Forces:

@@ -165,6 +165,11 @@ OTHER_ROWS = (
     "tasks/dynamics/test_paradox.py::test_there_are_as_many_motions_as_by_enumeration_of_modes[2.5]",
     "tasks/dynamics/test_platforms.py::test_forms_agree_with_each_other_and_with_the_adaptive_integrator[gough_stewart]",
     "tasks/mechanics/test_drives_symbolic.py::test_torques_are_those_of_lagrange[1.0-driven_3]",
+    *(
+        "applications/studies/populations/test_search.py::"
+        f"test_a_coarse_model_selects_candidates_again_where_a_search_goes_on[{method}]"
+        for method in ("random", "tpe")
+    ),
 )
 
 LONG = (
@@ -188,6 +193,8 @@ LONG = (
     "applications/studies/test_workspaces.py::test_largest_ball_is_on_the_side_of_home_and_a_larger_one_elsewhere_is_told",
     "pipeline/simulated/test_simulated_sweeps.py::test_a_store_has_the_dims_of_all_axes",
     "pipeline/sweep/test_selection.py::test_some_joints_and_links_have_the_bits_of_all",
+    "applications/studies/test_workspaces.py::"
+    "test_a_hull_with_the_corners_of_a_box_is_the_box_and_one_of_three_is_the_largest_triangle",
     "storage/test_s3.py::test_a_service_that_does_nothing_but_throttle_is_one_line_and_the_run_goes_on_later",
 )
 

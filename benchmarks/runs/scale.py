@@ -48,10 +48,11 @@ SCRIPTS: Mapping[str, str] = {
     "open": OPEN + 'print(results.sizes["design"])',
     "select by coordinate": OPEN
     + """\
+import numpy as np
 lengths = results["proximal_length"]
 at = float(lengths[-1])
-part = results["peak_force"].where((lengths == at).compute(), drop=True)
-print(float(part.max()))
+designs = np.flatnonzero(lengths == at)
+print(float(results["peak_force"].isel(design=designs).max()))
 """,
     "smallest of all": OPEN
     + 'print(int(results["peak_force"].max(["friction", "trajectory", "actuator"]).argmin("design")))',

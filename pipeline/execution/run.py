@@ -390,7 +390,8 @@ class _Run:
         loop = RunLoop(plan, writer, ledger, executor, notify, granularity, self.timeouts, self.stop, blocks)
         loop.task_writer = None if members is None else members.writer(writer)
         try:
-            notify(Started(plan.blocks, ledger.count, plan.block_samples, _dashboard(client), granularity))
+            sizes = plan.blocks, ledger.count, plan.block_samples
+            notify(Started(*sizes, _dashboard(client), granularity, plan.parts_per_block))
             loop.run()
         except BaseException as error:
             if client is not None and isinstance(error, ClusterLostError) and isinstance(self.cluster, ClusterConfig):

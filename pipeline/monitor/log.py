@@ -55,7 +55,8 @@ def clear_cancel(store: LocationLike) -> None:
 class Started:
     """The run begins: blocks of the plan, how many are done already, samples of a full block, link to the dashboard.
 
-    granularity: what has a task of its own, "limb" or "block"; empty in logs of older versions.
+    granularity: what has a task of its own, "limb" or "block"; empty in logs of older versions. parts: into how many
+    parts a task cuts its block, because workers have no room for all of it.
     """
 
     total_blocks: int
@@ -63,6 +64,7 @@ class Started:
     samples_per_block: int
     dashboard: str | None
     granularity: str = ""
+    parts: int = 1
 
 
 @dataclass(frozen=True)

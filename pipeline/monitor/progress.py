@@ -126,6 +126,7 @@ def headline(event: Started) -> str:
     resumed = f", {event.done_blocks} done before" if event.done_blocks else ""
     dashboard = f"; dashboard {event.dashboard}" if event.dashboard else ""
     whole = ", a task for each" if event.granularity == "block" else ""
+    whole += f", computed in {event.parts} parts for lack of memory" if event.parts > 1 else ""
     return f"{event.total_blocks} blocks{whole}, {samples} samples{resumed}{dashboard}"
 
 

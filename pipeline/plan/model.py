@@ -153,6 +153,11 @@ class Plan:
         return self.parts is not None and self.parts != self.layout.block
 
     @property
+    def parts_per_block(self) -> int:
+        """Into how many parts a task cuts a full block."""
+        return math.prod(-(-length // (self.parts or {}).get(dim, length)) for dim, length in self.layout.block.items())
+
+    @property
     def tasks_per_block(self) -> int:
         """Trajectories, every limb, assembly; where reactions are asked for, every limb once more, and storing."""
         if not self.by_limb:

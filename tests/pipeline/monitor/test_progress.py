@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from pipeline.monitor.log import BlockDone, BlockFailed, Event, Finished, Started
-from pipeline.monitor.progress import LINE_EVERY, LineProgress, Tally, clock, count, progress, summary
+from pipeline.monitor.progress import LINE_EVERY, LineProgress, Tally, clock, count, headline, progress, summary
 
 RUN: tuple[Event, ...] = (
     Started(total_blocks=4, done_blocks=1, samples_per_block=1000, dashboard="http://127.0.0.1:8787/status"),
@@ -59,6 +59,11 @@ def test_lines_of_a_run() -> None:
         "62 %  2.5 k of 4 k samples, 50 samples/s, 0:00:30 left",
         "1.5 k samples in 0:00:02, 750 samples/s; 1 blocks given up",
     ]
+
+
+def test_a_run_in_parts_says_so_at_its_start() -> None:
+    words = headline(Started(4, 0, 1000, None, "block", 2))
+    assert words == "4 blocks, a task for each, computed in 2 parts for lack of memory, 4 k samples"
 
 
 def test_lines_are_not_written_for_every_block() -> None:

@@ -311,6 +311,7 @@ def test_workers_without_room_for_a_block_compute_it_in_parts() -> None:
     assert small is not None
     assert small.is_parted
     assert not small.by_limb
+    assert (made.parts_per_block, small.parts_per_block) == (1, 4)
     assert small.layout == made.layout, "files stay as they are"
     least = least_memory(made)
     last = fitted(made, least)

@@ -158,8 +158,10 @@ def lines(designs: int, limits: Sequence[int]) -> Iterator[str]:
         shutil.rmtree(folder / "alone.zarr")
         yield f"in threads: {alone.computed:.0f} s of processor time; digest {expected}"
         for memory in limits:
-            timed, digest = _on_workers(text, memory, folder)
-            shutil.rmtree(folder / "run.zarr")
+            place = folder / str(memory)
+            place.mkdir()
+            timed, digest = _on_workers(text, memory, place)
+            shutil.rmtree(place)
             assert digest == expected, f"{memory} MB: another digest, {digest}"
             assert timed.looks.share >= SHARE, f"{memory} MB: {timed.looks.share:.1%} of what they can compute"
             assert timed.watched.silence() < SILENCE, f"{memory} MB: silent for {timed.watched.silence():.0f} s"

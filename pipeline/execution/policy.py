@@ -388,7 +388,7 @@ def window_size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 
     waits = parallel <= 1.0 and all(worker.holds(memory) >= worker.threads for worker in workers)
     more = max(len(workers) // SPARE_SHARE, wanted // SPARE_TASKS if waits else 0)
     spare = SPARE_BLOCKS + more if wanted and all(worker.running for worker in workers) else 0
-    room = min(MOST, sum(worker.holds(memory) for worker in workers))
+    room = MOST if waits else min(MOST, sum(worker.holds(memory) for worker in workers))
     return max(1, round(share * min(wanted + spare, int(room))))
 
 

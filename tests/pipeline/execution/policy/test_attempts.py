@@ -127,7 +127,13 @@ def test_the_window_never_takes_more_memory_than_there_is() -> None:
     for threads in range(1, 9):
         for limit in range(1, 9):
             blocks = window_size([Worker(threads, limit * GIB)] * 3, 1, GIB)
-            assert blocks <= 3 * max(1, FULL * limit)  # one at least that a worker was admitted for
+            computed = min(blocks, 3 * threads)  # the others wait, and take none
+            assert computed <= 3 * max(1, FULL * limit)  # one at least that a worker was admitted for
+
+
+def test_a_block_waits_beside_workers_that_have_room_for_one_at_a_time() -> None:
+    assert window_size([Worker(1, GIB)] * 3, 1, GIB // 2) == 3 + SPARE_BLOCKS
+    assert window_size([Worker(1, GIB)] * 3, 4, GIB // 2) == 3, "tasks of limbs would begin at once"
 
 
 def test_workers_as_a_scheduler_tells_of_them() -> None:

@@ -1,7 +1,8 @@
 """Three small workers that are started by hand: blocks are cut where they must be, and nobody stands still.
 
-A program: `python -m benchmarks.campaigns.small_workers [--memory MB ...] [--designs N]`. The sweep stores joints of a
-Delta over time: blocks of a third of a million samples, whose tasks need more than a worker of 600 MB has. For each
+A program: `python -m benchmarks.campaigns.small_workers [--memory MB ...] [--designs N]`. The sweep has
+a Delta whose friction in all joints follows from their reactions: a block needs 380 MiB, more than a worker of 600 MB
+has. For each
 memory limit scheduler and three workers of one thread are processes of Dask's own commands. A line tells into how many
 parts blocks were cut, the longest silence, and the share of what the workers can compute: how often, of looks from the
 first block to the last one, a worker has a thread that computes or waits for a processor. Workers that wait for blocks,
@@ -42,12 +43,13 @@ TEXT = """\
 limbsweep: 1
 robot: delta_3rr2rrr
 design: {{grid: {{upper_arm: {{start: 0.24, stop: 0.26, num: {designs}}}}}}}
-trajectories: {{circle: {{kind: circle, radius: 0.03, normal: [0, 0, 1]}}}}
-time: {{stop: 20.0, step: 0.001}}
-outputs: [joint_position, joint_velocity, joint_acceleration]
-metrics: [peak_force]
+friction: {{law: coulomb_viscous, joints: all, load: reaction, grid: {{coulomb: {{start: 0, stop: 0.05, num: 20}}}}}}
+trajectories: {{circle: {{kind: circle, radius: 0.05}}}}
+time: {{stop: 1.0, samples: {samples}}}
+metrics: [peak_force, rms_force]
 """
 WORKERS = 3
+SAMPLES = 201
 MEMORY = (900, 600)
 """Limits of a worker [MB]."""
 
@@ -149,7 +151,7 @@ def _on_workers(text: str, memory: int, folder: Path) -> tuple[Timed, str]:
 
 def lines(designs: int, limits: Sequence[int]) -> Iterator[str]:
     """Yield a line of the run in threads, and one for each limit [MB]. Raises AssertionError."""
-    text, alone = TEXT.format(designs=designs), Timed.of([os.getpid()])
+    text, alone = TEXT.format(designs=designs, samples=SAMPLES), Timed.of([os.getpid()])
     with tempfile.TemporaryDirectory(prefix="limbsweep-small-") as name:
         folder = Path(name)
         threads = ClusterConfig.of("threads", threads_per_worker=2)
@@ -187,7 +189,7 @@ def main(words: list[str] | None = None) -> int:
     """Run the campaign; 1 where it fails."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.campaigns.small_workers", description=__doc__)
     parser.add_argument("--memory", nargs="+", type=int, default=list(MEMORY))
-    parser.add_argument("--designs", type=int, default=800)
+    parser.add_argument("--designs", type=int, default=6600)
     options = parser.parse_args(words)
     return print_lines(lines(options.designs, options.memory))
 

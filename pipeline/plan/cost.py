@@ -25,7 +25,7 @@ COUNTED: Mapping[str, Operations] = {
     "delta_4rr2rrr": Operations(6389, 18798),
     "delta_3r2us": Operations(7471, 11618),
     "irsbot2": Operations(7903, 16866),
-    "five_bar": Operations(967, 1858),
+    "five_bar": Operations(967, 2055),
     "gough_stewart": Operations(5686, 7924),
     "hexapod_6rrrprr": Operations(23810, 31034),
 }

@@ -148,9 +148,9 @@ class UnheldLoads(Feature):
     """Loads on the platform along directions in which no limb holds it, such as moments on the point of a five-bar."""
 
     def of_robot(self, request: Request) -> Balance | None:
-        """Return the check of such loads, where forces of limbs are needed."""
+        """Return the check of such loads, where reactions are wanted."""
         structure = request.structure
-        if not request.statics or structure.mechanism.is_chain:
+        if not request.reactions or structure.mechanism.is_chain:
             return None
         held = carried(request.family)
         free = tuple(k for k in range(structure.held) if k not in held)

@@ -52,7 +52,7 @@ ROBOTS = (
     command(
         "import",
         "robot_import:import_file",
-        "Make a robot file of FILE: URDF, SDF, xacro, a model of MuJoCo, or a table of joints (.csv).",
+        "Make a robot file of FILE: URDF, SDF, xacro, USD, a model of MuJoCo, or a table of joints (.csv).",
         argument("file", type=FILE),
         option("--loops", type=FILE, help="File with joints that close loops and driven joints."),
         option("--base", type=click.Choice(["fixed", "floating"]), default="fixed", help="Whether the root moves."),

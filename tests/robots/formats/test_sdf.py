@@ -411,7 +411,7 @@ def test_a_free_model_of_a_world_floats_beside_a_ground_that_stands() -> None:
 
 
 def test_models_stand_far_away_in_a_world() -> None:
-    """Where a robot stands in its world says nothing about its lengths; those are bounded."""
+    """Positions in a world are left out of the bounds on lengths of a robot."""
     arm = "".join(ARM)
     far = sdf.read_tree(world(f'<model name="arm"><pose>0 1500 0 0 0 0</pose>{arm}</model>'))
     assert far.links[0].placement.position[1] == pytest.approx(1500, abs=2)

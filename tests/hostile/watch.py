@@ -54,6 +54,7 @@ class Watch:
 
     def __init__(self, folder: str, allowed: list[str]) -> None:
         self.folder, self.calls = folder, list[str]()
+        sys.dont_write_bytecode = True  # what a command imports late is Python's to keep, and no act of the command
         scratch = os.path.join(tempfile.gettempdir(), "limbsweep-")
         kernels = os.path.realpath(os.environ["LIMBSWEEP_CACHE"]) if "LIMBSWEEP_CACHE" in os.environ else scratch
         self.allowed = (scratch, kernels, *(os.path.join(folder, name) for name in allowed))

@@ -66,9 +66,10 @@ def read(name: str) -> bytes | None:
     try:
         file = os.open(place / name, os.O_RDONLY | _NO_LINK | getattr(os, "O_BINARY", 0))
         with os.fdopen(file, "rb") as stream:
-            if not _is_own(os.fstat(file), stat.S_ISREG):
+            status = os.fstat(file)
+            if not _is_own(status, stat.S_ISREG):
                 return None
-            data = stream.read(LARGEST)
+            data = stream.read(min(status.st_size, LARGEST))  # a buffer of so many bytes is made before they are read
         os.utime(place / name)
     except OSError:
         return None

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 QUIET = {"DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error", "PYTHONPATH": str(ROOT)}
 
@@ -69,7 +71,7 @@ def _start(module: str, folder: Path, *words: str) -> subprocess.Popen[bytes]:
 
 
 def _address(about: Path) -> str:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         try:
             found: dict[str, Any] = json.loads(about.read_text())
@@ -88,7 +90,7 @@ def command(*words: str | Path, cwd: Path) -> subprocess.Popen[str]:
     )
 
 
-def finished(*words: str | Path, cwd: Path, seconds: float = 120.0) -> tuple[int, str, str]:
+def finished(*words: str | Path, cwd: Path, seconds: float = PATIENCE) -> tuple[int, str, str]:
     """Exit status, output and errors of a command of limbsweep."""
     with command(*words, cwd=cwd) as process:
         try:

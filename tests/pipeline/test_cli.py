@@ -29,6 +29,7 @@ from pipeline.execution.run import run_into
 from pipeline.monitor.log import BlockFailed, Finished, Started
 from pipeline.sweep.model import Sweep
 from robots import catalog
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-W", "error", "-c", "from applications.commands.cli import main; main()"]
@@ -90,7 +91,7 @@ def environment() -> dict[str, str]:
 
 def script(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*PROGRAM, *arguments], capture_output=True, text=True, env=environment(), check=False, timeout=120
+        [*PROGRAM, *arguments], capture_output=True, text=True, env=environment(), check=False, timeout=PATIENCE
     )
 
 
@@ -319,7 +320,7 @@ def test_a_small_run_imports_neither_distributed_nor_xarray(tiny: Path) -> None:
         "print(sorted({'dask.array', 'distributed', 'pandas', 'scipy', 'xarray'} & set(sys.modules)))"
     )
     command = [sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment(), check=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(), check=True, timeout=PATIENCE)
     assert done.stdout.splitlines()[-1] == "[]"
 
 
@@ -430,7 +431,7 @@ def test_ctrl_c_in_a_real_run(tiny: Path) -> None:
         assert "blocks, 40.1 M samples" in running.stderr.readline()
         time.sleep(1.0)
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=60)
+        _, said = running.communicate(timeout=PATIENCE)
     assert running.returncode == 130
     assert said.endswith("interrupted; go on with: limbsweep run tiny.yaml --store tiny.zarr\n")
     assert "not finished" in limbsweep("info", "tiny.zarr").stdout

@@ -1,6 +1,8 @@
 import subprocess
 import sys
 
+from tests.waiting import PATIENCE
+
 PLANNING = """
 import sys
 import storage.ledger, storage.layout, storage.places.lock, storage.manifest
@@ -10,4 +12,4 @@ sys.exit(f"loaded {slow}" if slow else 0)
 
 
 def test_planning_and_status_do_not_wait_for_zarr() -> None:
-    subprocess.run([sys.executable, "-c", PLANNING], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", PLANNING], check=True, timeout=PATIENCE)

@@ -8,21 +8,17 @@ import pytest
 
 from applications.commands import heartbeat
 from applications.commands.heartbeat import Heartbeat, beating, set_stage
+from tests.waiting import until
 
 
 def test_a_slow_command_tells_its_time_and_stage(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(heartbeat, "BEATS", (0.01,))
-    told = ""
     with beating("verify"):
         set_stage("reading")
-        deadline = time.monotonic() + 10.0
-        while ", reading" not in told and time.monotonic() < deadline:
-            time.sleep(0.01)
-            told += capsys.readouterr().err
-    assert "verify: at work for 0:00:0" in told
-    assert ", reading" in told
+        told = until(lambda: line if ", reading" in (line := capsys.readouterr().err) else "", "a line with its stage")
+    assert "verify: at work for 0:0" in told
 
 
 def test_commands_with_progress_of_their_own_tell_nothing(

@@ -7,7 +7,6 @@ import logging
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -31,6 +30,7 @@ from pipeline.plan.plan import plan
 from pipeline.stores.verify import verify
 from tests.pipeline.clusters import by_hand
 from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, cut_finely, slowly, sweep, wrap_blocks
+from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[3]
 LISTENING = {"processes": False, "dashboard_address": "127.0.0.1:0"}
@@ -197,7 +197,7 @@ def test_a_handle_tells_how_far_it_is_and_can_be_cancelled(
             begun.set()
 
     handle = submit(sweep(FEW), tmp_path / "s.zarr", client=client, listeners=[listen])
-    assert begun.wait(20)
+    assert begun.wait(PATIENCE)
     assert handle.cancel()
     status = handle.status()
     assert (status.state, status.blocks) == ("cancelled", 48)
@@ -205,7 +205,7 @@ def test_a_handle_tells_how_far_it_is_and_can_be_cancelled(
     with pytest.raises(RunCancelledError, match="what has been stored stays"):
         handle.result()
     again = submit(sweep(FEW), tmp_path / "s.zarr", client=client)
-    assert content_hash(again.result(60)) == expected
+    assert content_hash(again.result(PATIENCE)) == expected
     assert again.status().state == "finished"
     assert again.status().done == 48
     assert not again.cancel()
@@ -235,7 +235,7 @@ def test_workers_without_the_package_are_told_in_a_line(tmp_path: Path) -> None:
     with by_hand(tmp_path, 0) as made:
         made.add_worker("--preload", str(tmp_path / "blocked.py"), "--no-nanny")
         with Client(made.address, set_as_default=False) as owner:
-            owner.wait_for_workers(1, timeout=60)
+            owner.wait_for_workers(1, timeout=PATIENCE)
             with pytest.raises(InputError) as refused:
                 run(sweep(FEW), client=owner)
             assert owner.status == "running"
@@ -279,10 +279,10 @@ def test_tasks_have_names_that_a_dashboard_groups_and_none_is_left(
     names = {key_split(key) for key in keys - before}
     assert names <= {"check", "trajectories", "limb1", "limb2", "limb3", "store"}
     assert {"limb1", "store"} <= names
-    deadline = time.monotonic() + 20.0
-    while {str(key) for key in client.who_has()} - before or any(client.processing().values()):
-        assert time.monotonic() < deadline, "tasks of a run that is over are left on the cluster"
-        time.sleep(0.05)
+    until(
+        lambda: not {str(key) for key in client.who_has()} - before and not any(client.processing().values()),
+        "the end of all tasks of a run that is over",
+    )
 
 
 def test_a_heartbeat_that_fails_is_not_told_by_workers(caplog: pytest.LogCaptureFixture) -> None:

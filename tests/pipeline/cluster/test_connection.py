@@ -23,6 +23,7 @@ from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
 from pipeline.monitor.log import Event, Waiting
 from tests.pipeline.sockets import listening, speaks_http, speaks_tls
+from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -93,13 +94,13 @@ def _environment() -> tuple[int, str | None]:
 def test_a_local_cluster_listens_on_loopback_and_brings_back_a_killed_worker() -> None:
     with connect(ClusterConfig.of(threads_per_worker=2, memory_limit="80 %")) as client:
         assert client is not None
-        first, threads = client.submit(_environment, pure=False).result(timeout=60)
+        first, threads = client.submit(_environment, pure=False).result(timeout=PATIENCE)
         assert first != os.getpid()
         assert threads == "1"
         assert list(client.nthreads().values()) == [2]
         assert {ip for ip, _ in listening()} == {"127.0.0.1"}
         os.kill(first, signal.SIGKILL)
-        second, _ = client.submit(_environment, pure=False).result(timeout=60)
+        second, _ = client.submit(_environment, pure=False).result(timeout=PATIENCE)
         assert second not in (first, os.getpid())
         others = {port for _, port in listening() if not speaks_http(port)}
         assert len(others) == 3
@@ -124,7 +125,7 @@ def test_what_the_file_says_to_the_nanny_comes_after_the_pins(monkeypatch: pytes
     text = section("threads-per-worker: 1") + "\ndistributed: {nanny: {pre-spawn-environ: {OPENBLAS_NUM_THREADS: 3}}}"
     with connect(parse(text)) as client:
         assert client is not None
-        assert client.submit(_environment, pure=False).result(timeout=60)[1] == "3"
+        assert client.submit(_environment, pure=False).result(timeout=PATIENCE)[1] == "3"
 
 
 def test_a_running_scheduler_is_found_by_its_address() -> None:
@@ -133,8 +134,8 @@ def test_a_running_scheduler_is_found_by_its_address() -> None:
         address = owner.cluster.scheduler_address
         with connect(parse(section(f"kind: address, address: '{address}'"))) as client:
             assert client is not None
-            assert client.submit(sum, [1, 2]).result(timeout=60) == 3
-        assert owner.submit(sum, [2, 2]).result(timeout=60) == 4
+            assert client.submit(sum, [1, 2]).result(timeout=PATIENCE) == 3
+        assert owner.submit(sum, [2, 2]).result(timeout=PATIENCE) == 4
 
 
 def test_a_scheduler_that_does_not_answer_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +175,7 @@ def section_of(certificates: Path) -> str:
 
 
 def test_with_tls_every_socket_asks_for_a_certificate_but_dashboards(secured: Client) -> None:
-    assert secured.submit(sum, [1, 2]).result(timeout=60) == 3
+    assert secured.submit(sum, [1, 2]).result(timeout=PATIENCE) == 3
     sockets = listening()
     dashboards = {(ip, port) for ip, port in sockets if speaks_http(port)}
     assert {ip for ip, _ in sockets} == {"127.0.0.1"}
@@ -187,7 +188,7 @@ def test_a_client_with_certificates_of_the_set_gets_in(secured: Client, certific
     address = secured.scheduler.address
     with connect(parse(section(f"kind: address, address: '{address}'") + "\n" + section_of(certificates))) as client:
         assert client is not None
-        assert client.submit(sum, [2, 2]).result(timeout=60) == 4
+        assert client.submit(sum, [2, 2]).result(timeout=PATIENCE) == 4
 
 
 @pytest.mark.parametrize("kind", ["plain", "another authority"])
@@ -212,7 +213,7 @@ with door.connect(door.ClusterConfig.from_yaml({str(tmp_path / "c.yaml")!r})):
         else r"InputError: .*expected a scheduler that answers"
     )
     assert re.search(refusal, done.stderr), done.stderr
-    assert secured.submit(sum, [1, 2], pure=False).result(timeout=60) == 3
+    assert secured.submit(sum, [1, 2], pure=False).result(timeout=PATIENCE) == 3
 
 
 def test_a_plain_address_where_the_settings_ask_for_tls_is_refused(secured: Client) -> None:

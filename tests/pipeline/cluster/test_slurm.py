@@ -19,6 +19,7 @@ from pipeline.cluster.file import ClusterConfig, parse_cluster
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
 from tests.pipeline.sockets import listening, speaks_http, speaks_tls
+from tests.waiting import PATIENCE
 
 pytest.importorskip("dask_jobqueue")
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin"
@@ -93,13 +94,13 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         finally:
             for process in reversed(started):
                 process.terminate()
-                process.wait(timeout=20)
+                process.wait(timeout=PATIENCE)
 
 
 def _wait_for(word: str, command: list[str], log: Path) -> None:
     said = ""
-    for _ in range(100):
-        said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20).stdout.strip()
+    for _ in range(500):
+        said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE).stdout.strip()
         if said == word:
             return
         time.sleep(0.2)
@@ -151,7 +152,7 @@ def test_jobs_have_settings_and_pins_and_speak_tls(slurm: None, certificates: Pa
 def test_adaptive_jobs_come_and_go(slurm: None, certificates: Path, tmp_path: Path) -> None:
     with connect(config(certificates, tmp_path, ours="start-timeout: 90s, adapt: {minimum: 0, maximum: 2}")) as client:
         assert client is not None
-        assert client.submit(sum, [1, 2]).result(timeout=60) == 3
+        assert client.submit(sum, [1, 2]).result(timeout=PATIENCE) == 3
     _wait_for("", ["squeue", "-h"], tmp_path)
 
 

@@ -8,7 +8,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from pipeline.cluster.file import ClusterConfig, parse_cluster
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
 from tests.pipeline.sockets import listening, speaks_http, speaks_tls
+from tests.waiting import PATIENCE, until
 
 pytest.importorskip("asyncssh")
 SSHD = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
@@ -93,17 +93,16 @@ PermitRootLogin prohibit-password
         yield Server(port, folder, process.pid)
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=PATIENCE)
 
 
 def _wait(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(100):
+    def answers() -> bool:
         assert process.poll() is None, log.read_text()
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise AssertionError(log.read_text())
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    until(answers, "the SSH server")
 
 
 def _facts() -> tuple[int, str | None, str | None, object, object]:
@@ -118,7 +117,7 @@ def test_workers_by_ssh_have_settings_and_pins_and_stay_on_this_machine(server: 
     before = listening([server.pid])
     with connect(server.config(worker="{nthreads: 2}")) as client:
         assert client is not None
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(2, timeout=PATIENCE)
         assert sorted(client.nthreads().values()) == [2, 2]
         facts = list(client.run(_facts).values())
         assert len({pid for pid, *_ in facts} | {os.getpid()}) == 3
@@ -137,9 +136,9 @@ def test_with_tls_whatever_listens_asks_for_a_certificate_but_dashboards(server:
     )
     with connect(config) as client:
         assert client is not None
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(2, timeout=PATIENCE)
         assert client.scheduler.address.startswith("tls://")
-        assert client.submit(sum, [1, 2]).result(timeout=60) == 3
+        assert client.submit(sum, [1, 2]).result(timeout=PATIENCE) == 3
         assert [fact[-1] for fact in client.run(_facts).values()] == [True, True]
         sockets = listening([server.pid]) - before
         dashboards = {(ip, port) for ip, port in sockets if speaks_http(port)}
@@ -151,11 +150,7 @@ def test_with_tls_whatever_listens_asks_for_a_certificate_but_dashboards(server:
 
 
 def _wait_until_nothing_listens(server: Server, before: set[tuple[str, int]]) -> None:
-    for _ in range(100):
-        if listening([server.pid]) <= before:
-            return
-        time.sleep(0.1)
-    raise AssertionError(listening([server.pid]) - before)
+    until(lambda: listening([server.pid]) <= before, "the end of all that listens")
 
 
 def test_a_host_with_another_key_is_refused(server: Server) -> None:

@@ -19,6 +19,7 @@ from pipeline.execution.run import run
 from pipeline.monitor.log import BlockDone, BlockRetried, Event
 from pipeline.stores.verify import verify
 from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, cut_finely, done, failures, slowly, sweep, wrap_blocks
+from tests.waiting import PATIENCE
 
 BLOCKS = 48
 
@@ -75,7 +76,7 @@ def test_workers_that_come_and_leave_change_nothing(
 
         def come() -> None:
             client.cluster.scale(2)
-            client.wait_for_workers(2, timeout=60)
+            client.wait_for_workers(2, timeout=PATIENCE)
 
         marks = Marks({5: come, 25: lambda: client.retire_workers(first, close_workers=True, remove=True)})
         address = ClusterConfig.of("address", address=client.cluster.scheduler_address)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -25,6 +25,7 @@ from pipeline.execution.run import run
 from pipeline.monitor.log import Event, WorkerPaused, WorkersLeft
 from pipeline.plan.plan import plan
 from tests.pipeline.runs import FEW, sweep
+from tests.waiting import PATIENCE, until
 
 
 def work(index: int, seconds: float = 0.0) -> KeyedGraph:
@@ -75,7 +76,7 @@ def test_in_this_process_one_graph_waits_at_a_time() -> None:
         assert (executor.room, executor.keys, executor.age(executor.keys[0])) == (False, [("square-run", 3)], 0.0)
         result = executor.next(0.0)
         assert result is not None
-        assert 0.001 <= result.seconds < 1.0
+        assert 0.001 <= result.seconds < PATIENCE
         executor.submit(work(4))
         executor.abandon([("square-run", 4)])
         assert executor.room
@@ -113,19 +114,13 @@ def test_nothing_within_the_time_is_told(client: Any) -> None:
         assert result.value == 4
 
 
-def _settles(look: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + 10
-    while left := look():
-        assert time.monotonic() < deadline, f"still there: {left}"
-        time.sleep(0.05)
-
-
 def test_what_is_on_its_way_is_cancelled_when_nobody_waits_for_it(client: Any) -> None:
     with closing(ClusterExecutor(client, lambda: 10)) as executor:
         for index in range(10, 20):
             executor.submit(work(index, 0.2))
         assert executor.next(60.0) is not None
-    _settles(lambda: [*client.futures, *client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.tasks.keys())])
+    keys = lambda dask_scheduler: dask_scheduler.tasks.keys()  # noqa: E731
+    until(lambda: not [*client.futures, *client.run_on_scheduler(keys)], "the end of all tasks")
 
 
 def test_a_thread_that_does_not_return_is_ended_with_its_worker(client: Any) -> None:
@@ -133,7 +128,7 @@ def test_a_thread_that_does_not_return_is_ended_with_its_worker(client: Any) -> 
         before = set(client.scheduler_info()["workers"])
         executor.submit(work(30, 3600.0))
         executor.submit(work(31, 0.3))
-        _settles(lambda: not any(client.processing().values()))
+        until(lambda: not any(client.processing().values()), "the end of all tasks")
         executor.abandon([("square-run", 30)])
         assert executor.keys == [("square-run", 31)]
         result = executor.next(60.0)
@@ -252,7 +247,7 @@ def test_a_batch_that_is_abandoned_is_computed_nowhere(client: Any) -> None:
     with closing(ClusterExecutor(client, lambda: 2, lambda: 2)) as executor:
         key, other = ("store-run", 40), ("store-run", 41)
         executor.submit(({key: Task(key, square, 40, 3600.0)}, key), ({other: Task(other, square, 41, 3600.0)}, other))
-        _settles(lambda: not any(client.processing().values()))
+        until(lambda: not any(client.processing().values()), "the end of all tasks")
         executor.abandon([key, other])
         assert executor.keys == []
         assert executor.next(0.1) is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from pipeline.monitor.status import status
 from storage.manifest import MANIFEST
 from storage.places.access import holder
 from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, sweep
+from tests.waiting import until
 
 NAMES = ("multiprocessing", "pipeline", "storage", "json", "numpy", "distributed", "sitecustomize")
 FILE = "import pathlib\npathlib.Path({mark!r}).touch()\nraise ImportError('not meant')\n"
@@ -49,10 +49,7 @@ def limbsweep(command: list[str], cwd: Path, path: str) -> None:
 
 def await_end(store: Path) -> None:
     """Wait for a run that may still wait for its turn behind another one."""
-    deadline = time.monotonic() + 120
-    while not (store / MANIFEST).exists() or holder(store) is not None or status(store).state != "finished":
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: (store / MANIFEST).exists() and holder(store) is None and status(store).state == "finished")
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import pytest
 from pipeline.execution.processes import queue
 from pipeline.execution.processes.queue import KEPT_DAYS, RUNS, printed_file, private_folder, runs_at_once, turn
 from tests.pipeline.test_cli import environment
+from tests.waiting import PATIENCE, until
 
 
 @pytest.fixture(autouse=True)
@@ -23,23 +24,25 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_so_many_run_at_once_and_the_first_come_first(tmp_path: Path) -> None:
     order: list[int] = []
     most, running, peak = 2, 0, 0
-    lock = threading.Lock()
+    lock, waiting, all_wait = threading.Lock(), list[int](), threading.Event()
 
     def work(number: int) -> None:
         nonlocal running, peak
-        with turn(tmp_path, most, lambda _: None):
+        with turn(tmp_path, most, waiting.append):
             with lock:
                 order.append(number)
                 running += 1
                 peak = max(peak, running)
-            time.sleep(0.05)
+            assert all_wait.wait(PATIENCE)
+            time.sleep(0.01)
             with lock:
                 running -= 1
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
     for thread in threads:
         thread.start()
-        time.sleep(0.005)
+        until(lambda: len(order) + len(waiting) > threads.index(thread))  # noqa: B023
+    all_wait.set()
     for thread in threads:
         thread.join()
     assert peak == most

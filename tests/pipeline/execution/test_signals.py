@@ -14,6 +14,7 @@ from pipeline.execution.processes.signals import SIGNALS, EndedBySignal, exit_st
 from pipeline.monitor.log import Started, Stopped, records
 from storage.places.access import holder
 from tests.pipeline.test_cli import LONG, PROGRAM, environment
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +75,7 @@ def test_a_run_ends_in_order(number: signal.Signals, status: int, tmp_path: Path
         assert running.stderr is not None
         assert "blocks, 40.1 M samples" in running.stderr.readline()
         running.send_signal(number)
-        _, said = running.communicate(timeout=60)
+        _, said = running.communicate(timeout=PATIENCE)
     assert running.returncode == status
     again = "limbsweep run long.yaml --store long.zarr --cluster c.yaml"
     assert said.splitlines()[-2:] == [

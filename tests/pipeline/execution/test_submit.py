@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,7 @@ from storage.manifest import Manifest
 from storage.places.access import coordinator_lock, holder, locate
 from tests.pipeline.clusters import Cluster, by_hand, command, finished
 from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, cut_finely, sweep
+from tests.waiting import PATIENCE, until
 
 LONG = """\
 limbsweep: 1
@@ -75,14 +76,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield made
 
 
-def _until(look: Callable[[], Any], seconds: float = 60.0) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (found := look()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return found
-
-
 def test_a_submitted_run_goes_on_without_its_client_and_can_be_attached_to(
     cluster: Cluster, tmp_path: Path, expected: str
 ) -> None:
@@ -96,7 +89,7 @@ def test_a_submitted_run_goes_on_without_its_client_and_can_be_attached_to(
     code, _, err = finished("attach", "few.zarr", cwd=tmp_path)
     assert code == 0
     assert "samples/s" in err.splitlines()[-1]
-    _until(lambda: holder(tmp_path / "few.zarr") is None)
+    until(lambda: holder(tmp_path / "few.zarr") is None)
     assert last_run(tmp_path / "few.zarr")[0].pid == pid
     assert content_hash(tmp_path / "few.zarr") == expected
 
@@ -106,14 +99,14 @@ def test_a_run_is_cancelled_and_gone_on_with(cluster: Cluster, tmp_path: Path) -
     (tmp_path / "long.yaml").write_text(LONG)
     store = tmp_path / "long.zarr"
     assert finished("submit", "long.yaml", "--cluster", cluster.file, cwd=tmp_path)[0] == 0
-    _until(lambda: status(store).done)
+    until(lambda: status(store).done)
     code, out, _ = finished("status", store, "--json", cwd=tmp_path)
     told = json.loads(out)
     assert (code, told["state"], told["blocks"]) == (0, "running", Manifest.load(store).layout.blocks)
     with command("attach", store, cwd=tmp_path) as attached:
-        code, out, err = finished("cancel", store, cwd=tmp_path, seconds=60.0)
+        code, out, err = finished("cancel", store, cwd=tmp_path)
         assert (code, err) == (0, "")
-        _, err = attached.communicate(timeout=60)
+        _, err = attached.communicate(timeout=PATIENCE)
     assert attached.returncode == 130
     assert "cancelled; what has been stored stays" in err
     found = status(store)
@@ -121,9 +114,9 @@ def test_a_run_is_cancelled_and_gone_on_with(cluster: Cluster, tmp_path: Path) -
     assert 0 < found.done < found.blocks
     assert not (store / CANCEL).exists()
     with command("run", "long.yaml", "--cluster", cluster.file, cwd=tmp_path) as again:
-        _until(lambda: status(store).done > found.done)
+        until(lambda: status(store).done > found.done)
         assert finished("cancel", store, cwd=tmp_path)[0] == 0
-        _, err = again.communicate(timeout=60)
+        _, err = again.communicate(timeout=PATIENCE)
     assert again.returncode == 130
     assert f"{found.done} done before" in err
     assert f"go on with: limbsweep run long.yaml --store long.zarr --cluster {cluster.file}" in err
@@ -135,10 +128,10 @@ def test_a_killed_scheduler_ends_the_run_with_the_command_to_go_on(tmp_path: Pat
     store = tmp_path / "long.zarr"
     with by_hand(tmp_path) as made:
         with command("run", "long.yaml", "--cluster", made.file, cwd=tmp_path) as running:
-            _until(lambda: store.exists() and status(store).done)
+            until(lambda: store.exists() and status(store).done)
             made.scheduler.kill()
             start = time.monotonic()
-            _, err = running.communicate(timeout=60)
+            _, err = running.communicate(timeout=PATIENCE)
         print(f"stopped after {time.monotonic() - start:.1f} s")
     assert running.returncode == 1
     assert "the scheduler has gone; what has been stored stays" in err
@@ -159,9 +152,9 @@ def test_a_run_beside_a_scheduler_has_the_device_the_weight_and_the_reach_of_the
 
 def test_without_a_cluster_file_the_run_is_a_process_here(tmp_path: Path, expected: str) -> None:
     made = submitting.submit(sweep(FEW), tmp_path / "s.zarr")
-    _until((tmp_path / "s.zarr").exists)  # the run of an earlier test may still be ending
+    until((tmp_path / "s.zarr").exists)  # the run of an earlier test may still be ending
     assert isinstance([*follow(tmp_path / "s.zarr")][-1], Finished)
-    code = _until(lambda: submitting.peek(made.pid, made.output)[0] is not None or made.pid not in submitting._CHILDREN)
+    code = until(lambda: submitting.peek(made.pid, made.output)[0] is not None or made.pid not in submitting._CHILDREN)
     assert code
     assert content_hash(tmp_path / "s.zarr") == expected
     assert "73.8 k" not in Path(made.output).read_text()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import pickle
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from storage.places.location import DRAFT, Location
 from storage.places.objects import LEASE, MAKING, ObjectPrefix
 from storage.store import open_results
 from tests.storage.cases import LAYOUT, anywhere, block, digest, fill, store
+from tests.waiting import until
 
 KINDS = ("path", "file", "memory")
 
@@ -345,9 +345,7 @@ def test_the_sign_of_life_survives_errors(monkeypatch: pytest.MonkeyPatch) -> No
             raise TimeoutError
 
     with lock.beating(show):
-        end = time.monotonic() + 10
-        while len(seen) < 4 and time.monotonic() < end:
-            time.sleep(0.01)
+        until(lambda: len(seen) >= 4, "the fourth sign of life")
     assert seen[:4] == [1, 2, 3, 4]
 
 

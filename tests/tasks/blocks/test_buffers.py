@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tasks.blocks.pool import SMALL, SPARE, Pool
+from tests.waiting import PATIENCE
 
 LARGE = (4, SMALL // 8)
 NBYTES = 4 * SMALL
@@ -135,7 +136,7 @@ def test_memory_that_comes_back_while_the_lock_is_held_waits_for_the_next_reques
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
-    thread.join(timeout=10)
+    thread.join(timeout=PATIENCE)
     assert not thread.is_alive(), "the pool waits for itself"
     assert address(pool.empty(LARGE)) == place
 

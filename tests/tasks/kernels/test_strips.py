@@ -12,6 +12,7 @@ import pytest
 from tasks.kernels import lanes
 from tasks.kernels.kernel import LANES, kernel, machine_code
 from tasks.kernels.program import Program, trace
+from tests.waiting import PATIENCE
 
 SAMPLES, CASES, COUNT = 2 * LANES, 3, 7
 THREADS, LONG = 2, 10**6
@@ -63,7 +64,7 @@ def test_threads_that_begin_at_once_keep_the_machine_code_that_they_call(monkeyp
 
     def made_by_both(text: str, signature: Any) -> Any:
         code = machine_code(text, signature)
-        both.wait(10.0)
+        both.wait(PATIENCE)
         return code
 
     def turn() -> None:

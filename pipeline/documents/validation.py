@@ -5,6 +5,7 @@ Base class and field types of the models of file sections.
 
 from __future__ import annotations
 
+import functools
 import re
 import types
 from collections.abc import Callable, Mapping
@@ -123,7 +124,7 @@ def validate_keys(model: type[Model], document: Document) -> tuple[Model, list[P
     for key, name in known.items():
         info = model.model_fields[name]
         if key in document.data:
-            sound, wrong = _check(info.rebuild_annotation(), document, key)
+            sound, wrong = _check(model, name, document, key)
             if key in sound:
                 values[name] = sound[key]
             problems += wrong
@@ -134,9 +135,16 @@ def validate_keys(model: type[Model], document: Document) -> tuple[Model, list[P
     return model.model_construct(set(values), **values), problems
 
 
-def _check(annotation: Any, document: Document, key: str) -> tuple[dict[str, object], list[Problem]]:
+@functools.cache
+def _adapter(model: type[Section], name: str) -> tuple[Any, TypeAdapter[object]]:
+    """Return the annotation of a field and what validates it, which takes longer to build than to use."""
+    annotation = model.model_fields[name].rebuild_annotation()
+    return annotation, TypeAdapter(annotation)
+
+
+def _check(model: type[Section], name: str, document: Document, key: str) -> tuple[dict[str, object], list[Problem]]:
     """Validate a key: its value without the entries that have problems, unless nothing is left; and these problems."""
-    adapter, problems = TypeAdapter[object](annotation), list[Problem]()
+    (annotation, adapter), problems = _adapter(model, name), list[Problem]()
     rest = {key: document.data[key]}
     while key in rest:
         try:

@@ -172,7 +172,8 @@ def read_sweeps(path: str | os.PathLike[str], subset: str | None = None) -> tupl
     problems: dict[Problem, list[str]] = {}
     for robot, robot_text in zip(names or [""], texts, strict=True):
         try:
-            sweeps.append(sweep_of_text(robot_text, document.name, Path(path).parent))
+            whole = document if robot_text == document.text else parse_yaml(robot_text, document.name)
+            sweeps.append(read_sections(whole, source_of(Path(path).parent)))
         except InputError as error:
             for problem in error.problems:
                 problems.setdefault(problem, []).append(robot)

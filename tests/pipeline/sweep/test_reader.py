@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.documents import validation
 from pipeline.errors import InputError
+from pipeline.sweep import doors
 from pipeline.sweep.axes.kinds import Grid, Listed, Sampled
 from pipeline.sweep.model import Sweep
 
@@ -348,3 +350,15 @@ def test_reading_a_sweep_starts_without_dask_and_xarray() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_a_file_is_parsed_once_and_what_validates_its_keys_is_built_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "sweep.yaml"
+    path.write_text(GOOD)
+    (first,) = doors.read_sweeps(path)
+    monkeypatch.setattr(validation, "TypeAdapter", lambda annotation: pytest.fail(f"builds {annotation} again"))
+    monkeypatch.setattr(doors, "parse_yaml", lambda text, name: pytest.fail(f"parses {name} again"))
+    (again,) = doors.read_sweeps(path)
+    assert again.text == first.text == GOOD

@@ -5,9 +5,10 @@
 For each robot a row: parameters, the largest difference of cotangents times rates on both sides, relative to the sum of
 the sizes of their terms, and times of all of these over that of a value, in one run: the gradient of a number by all
 parameters and the motion (reverse), one direction (forward), and central differences over all parameters. Times are
-processor seconds, the least of calls that are repeated until they become no faster, as code is compiled meanwhile.
+processor seconds, the least of calls in turns until none becomes faster, as code is compiled meanwhile.
 With --by-count a row for 1 to 40 parameters of each robot: times of their gradient in reverse, by directions (forward),
-by central differences, and of the product of second derivatives with a vector, over that of a value.
+by central differences, of the product of second derivatives with a vector, and of a value with its gradient in reverse,
+over that of a value; last the operations of a reverse pass over those of a value, each loop counted as one round.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import argparse
 import time
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -23,23 +25,29 @@ import limbsweep as ls
 from robots import catalog
 from robots.model import Robot
 from robots.types import TWIST
+from tasks.kernels.cotangents import pullback
+from tasks.kernels.program import Program
 from tests.tasks.regions import REGIONS, states
 
 ROBOTS = ("five_bar", "delta_3rr2rrr", "gough_stewart", "hexapod_6rrrprr", "planar_3rrr", "irsbot2", "ur5e", "panda")
-REPEATS = 6
-"""Calls in a row that are no faster, after which a time is taken."""
+REPEATS = 12
+"""Rounds in a row without a faster call, after which times are taken."""
 
 
-def least_seconds(function: Callable[[], Any]) -> float:
-    """Return the least processor seconds of a call."""
-    least, idle = np.inf, 0
+def least_seconds(*functions: Callable[[], Any]) -> list[float]:
+    """Return the least processor seconds of a call of each function, called in turns."""
+    least, idle = np.full(len(functions), np.inf), 0
     while idle < REPEATS:
-        clock = time.process_time()
-        function()
-        taken = time.process_time() - clock
-        idle = 0 if taken < 0.95 * least else idle + 1
-        least = min(least, taken)
-    return float(least)
+        taken = np.array([_seconds(function) for function in functions])
+        idle = 0 if (taken < 0.95 * least).any() else idle + 1
+        least = np.minimum(least, taken)
+    return [float(each) for each in least]
+
+
+def _seconds(function: Callable[[], Any]) -> float:
+    clock = time.process_time()
+    function()
+    return time.process_time() - clock
 
 
 def motion_of(robot: Robot, samples: int) -> dict[str, Any]:
@@ -66,35 +74,62 @@ def row(name: str, samples: int) -> tuple[int, float, float, float, float]:
     along = {key: rng.normal() * max(abs(value), 1e-3) for key, value in parameters.items()}
     parts = np.nan_to_num(seed * at.jvp(along)["force"])
     missed = abs(parts.sum() - sum(float(backward[key]) * along[key] for key in along)) / np.abs(parts).sum()
-    value = least_seconds(lambda: ls.inverse_dynamics(robot, **motion).force)
-    reverse = least_seconds(lambda: at.vjp({"force": seed}))
-    forward = least_seconds(lambda: at.jvp(along))
+    value, reverse, forward = least_seconds(
+        lambda: ls.inverse_dynamics(robot, **motion).force,
+        lambda: at.vjp({"force": seed}),
+        lambda: at.jvp(along),
+    )
     return len(parameters), missed, reverse / value, forward / value, 2.0 * len(parameters)
 
 
 COUNTS = (1, 2, 5, 10, 20, 40)
 """Numbers of parameters that gradients are taken by."""
+BY_COUNT = {"reverse": 9, "forward": 9, "differences": 12, "second": 9, "with value": 12, "operations": 12}
+"""Columns of the table by numbers of parameters, and their widths."""
 
 
-def by_count(name: str, samples: int, count: int) -> tuple[float, float, float, float]:
-    """Return times by so many parameters: reverse, all directions, differences and second derivatives, in values."""
+def by_count(name: str, samples: int, count: int) -> tuple[float, ...]:
+    """Return times by so many parameters, and operations, as the columns of `BY_COUNT`, in values."""
     robot, rng = catalog.build(name), np.random.default_rng(1)
     motion, parameters = motion_of(robot, samples), dict(list(robot.values.items())[:count])
     at = ls.differentiate(ls.inverse_dynamics, robot, parameters=parameters, **motion)
     seed = rng.normal(size=at.results["force"].shape) * (at.results["status"] == 0)[:, None]
-    value = least_seconds(lambda: ls.inverse_dynamics(robot, **motion).force)
-    reverse = least_seconds(lambda: at.vjp({"force": seed}))
-    forward = least_seconds(lambda: at.jvp({next(iter(parameters)): 1.0}))
-    second = least_seconds(lambda: at.hvp({"force": seed}, dict.fromkeys(parameters, 1.0)))
-    return reverse / value, count * forward / value, 2.0 * count, second / value
+
+    def whole() -> None:
+        there = ls.differentiate(ls.inverse_dynamics, robot, parameters=parameters, **motion)
+        there.vjp({"force": seed})
+
+    value, reverse, forward, second, both = least_seconds(
+        lambda: ls.inverse_dynamics(robot, **motion).force,
+        lambda: at.vjp({"force": seed}),
+        lambda: at.jvp({next(iter(parameters)): 1.0}),
+        lambda: at.hvp({"force": seed}, dict.fromkeys(parameters, 1.0)),
+        whole,
+    )
+    times = reverse, count * forward, 2.0 * count * value, second, both
+    return *(each / value for each in times), operations_of_reverse(at, seed)
+
+
+def operations_of_reverse(at: Any, seed: np.ndarray) -> float:
+    """Return the operations of a reverse pass over those of the values that it is of; a loop counts as one round."""
+    passed = []
+
+    def kept(program: Program, *names: Any, **options: Any) -> Program:
+        passed.append(made := pullback(program, *names, **options))
+        return made
+
+    with patch("tasks.stages.tape.pullback", kept):
+        at.vjp({"force": seed})
+    values = sum(stage.program.operations().total() for stage in at.tape.stages)
+    return sum(program.operations().total() for program in passed) / values
 
 
 def print_by_count(robots: list[str], samples: int) -> None:
     """Print the table by numbers of parameters."""
-    print(f"{'robot':<18}{'parameters':>11}{'reverse':>9}{'forward':>9}{'differences':>12}{'second':>9}")
+    print(f"{'robot':<18}{'parameters':>11}" + "".join(f"{head:>{width}}" for head, width in BY_COUNT.items()))
     for name in robots:
         for count in (each for each in COUNTS if each <= len(catalog.build(name).values)):
-            times = zip(by_count(name, samples, count), (9, 9, 12, 9), strict=True)
+            times = zip(by_count(name, samples, count), BY_COUNT.values(), strict=True)
             print(f"{name:<18}{count:>11}" + "".join(f"{each:>{width}.1f}" for each, width in times), flush=True)
 
 

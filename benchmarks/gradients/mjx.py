@@ -39,7 +39,8 @@ def ours(robot: Robot, states: dict[str, Any]) -> tuple[float, float, dict[str, 
         return at.vjp({"force": 2.0 * at.results["force"]})
 
     found = gradient()
-    return least_seconds(lambda: ls.inverse_dynamics(robot, **states).force), least_seconds(gradient), found
+    value, both = least_seconds(lambda: ls.inverse_dynamics(robot, **states).force, gradient)
+    return value, both, found
 
 
 def of_mjx(robot: Robot, states: dict[str, Any]) -> tuple[float, float, dict[str, np.ndarray]]:
@@ -64,8 +65,8 @@ def of_mjx(robot: Robot, states: dict[str, Any]) -> tuple[float, float, dict[str
     value, gradient = jax.jit(total), jax.jit(jax.value_and_grad(total, argnums=(0, 1, 2, 3)))
     jax.block_until_ready(value(bodies, *arrays))
     _, (_, *by_motion) = jax.block_until_ready(gradient(bodies, *arrays))
-    times = [least_seconds(lambda f=f: jax.block_until_ready(f(bodies, *arrays))) for f in (value, gradient)]  # type: ignore[misc]
-    return times[0], times[1], dict(zip(MOTION, map(np.asarray, by_motion), strict=True))
+    one, both = least_seconds(*(lambda f=f: jax.block_until_ready(f(bodies, *arrays)) for f in (value, gradient)))
+    return one, both, dict(zip(MOTION, map(np.asarray, by_motion), strict=True))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -6,6 +6,7 @@ Source: Griewank and Walther, Evaluating Derivatives, 2nd ed., chapter 3.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -49,7 +50,7 @@ class ResultLayout(NamedTuple):
 
     def gathered(self, values: Values, samples: int, absent: float = np.nan) -> Array:
         """Return the output (samples, *shape) from values; `absent` where there is none."""
-        result = np.full((int(np.prod(self.shape, dtype=int)), samples), absent)
+        result = np.full((math.prod(self.shape), samples), absent)
         for key, places in self.parts:
             if key in values:
                 result[places] = np.broadcast_to(values[key], (1, len(places), values[key].shape[-1]))[0, :, :samples]
@@ -146,10 +147,7 @@ def _equations(dynamics: Dynamics) -> dict[str, ResultLayout]:
     shapes = {
         key: tuple(lengths[dim] for dim in QUANTITIES[name].dims if dim in lengths) for key, name in EQUATIONS.items()
     }
-    return {
-        key: ResultLayout.rows_of(shape, {EQUATIONS[key]: int(np.prod(shape, dtype=int))})
-        for key, shape in shapes.items()
-    }
+    return {key: ResultLayout.rows_of(shape, {EQUATIONS[key]: math.prod(shape)}) for key, shape in shapes.items()}
 
 
 def _mass(dynamics: Dynamics) -> dict[str, ResultLayout]:
@@ -214,8 +212,8 @@ class Root(NamedTuple):
     @classmethod
     def whole(cls, key: Key, core: tuple[int, ...], batch: tuple[int, ...] = (), start: int = 0) -> Root:
         """Return an input all of whose numbers are in rows one after the other."""
-        count = int(np.prod(core, dtype=int))
-        return cls(key, start + np.arange(count), np.arange(count), core, batch)
+        count = math.prod(core)
+        return cls(key, np.arange(start, start + count), np.arange(count), core, batch)
 
     def taken(self, array: Array) -> Array:
         """Return the components that are among the values (*batch, row) of an array (*batch, *core)."""
@@ -223,7 +221,7 @@ class Root(NamedTuple):
 
     def placed(self, part: Array) -> Array:
         """Return an array (*batch, *core) from its components (*batch, row), zero elsewhere."""
-        result = np.zeros((*part.shape[:-1], int(np.prod(self.core, dtype=int))))
+        result = np.zeros((*part.shape[:-1], math.prod(self.core)))
         result[..., self.components] = part
         return result.reshape((*part.shape[:-1], *self.core))
 
@@ -270,7 +268,7 @@ class StageDerivatives(Derivatives):
         table = self._sound.backward(total)
         if (seeds := self._mount_seeds(table)) is not None:
             table[PARAMETERS] = table[PARAMETERS] + self._mounts.backward(seeds)[PARAMETERS][..., 0]
-        return {name: self._of_root(root, table, spoiled) for name, root in self._inputs.items()}
+        return self._of_roots(table, spoiled)
 
     def hvp(self, cotangents: Mapping[str, ArrayLike], rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """Return the product of second derivatives with a vector; see `Derivatives`."""
@@ -282,7 +280,7 @@ class StageDerivatives(Derivatives):
             second[PARAMETERS] = (
                 second[PARAMETERS] + self._mounts.backward_rates(seeds, changes, along)[1][PARAMETERS][..., 0]
             )
-        return {name: self._of_root(root, second, spoiled) for name, root in self._inputs.items()}
+        return self._of_roots(second, spoiled)
 
     def _root_rates(self, rates: Mapping[str, ArrayLike]) -> Values:
         """Return the rates of the roots, by key, where inputs change."""
@@ -321,9 +319,9 @@ class StageDerivatives(Derivatives):
                 table[label] = Root.whole(FRICTION, (), start=number)
         if self.row.weighed and self.dynamics.values[GRAVITY].ndim == 2:
             table[GRAVITY] = Root.whole(GRAVITY, (3,))
-        order = [parameter.name for parameter in robot.family.parameters]
+        places = {parameter.name: k for k, parameter in enumerate(robot.family.parameters)}
         for name, value in self.parameters.items():
-            table[name] = Root.whole(PARAMETERS, (), value.shape, order.index(name))
+            table[name] = Root.whole(PARAMETERS, (), value.shape, places[name])
         return table
 
     @property
@@ -335,10 +333,17 @@ class StageDerivatives(Derivatives):
     def _roots(self) -> tuple[Key, ...]:
         return tuple(dict.fromkeys(root.key for root in self._inputs.values()))
 
-    def _of_root(self, root: Root, table: Values, spoiled: Array) -> Array:
-        part = table[root.key][0, root.rows]
-        if part.ndim == 1:  # of all samples
-            return root.placed(np.full_like(part, np.nan) if spoiled.any() else part)
+    def _of_roots(self, table: Values, spoiled: Array) -> dict[str, Array]:
+        """Return the derivatives by all inputs from those by their keys; NaN for the spoiled samples."""
+        parts = {key: array[0] for key, array in table.items()}
+        if spoiled.any():  # what all samples share
+            parts |= {key: np.full_like(part, np.nan) for key, part in parts.items() if part.ndim == 1}
+        return {name: self._of_root(root, parts[root.key], spoiled) for name, root in self._inputs.items()}
+
+    def _of_root(self, root: Root, table: Array, spoiled: Array) -> Array:
+        part = table[root.rows]
+        if part.ndim == 1:
+            return root.placed(part)
         per_sample = np.where(spoiled, np.nan, part[:, : self.samples]).T
         return summed(root.placed(per_sample).reshape(*self.batch, *root.core), root.batch, len(root.core))
 

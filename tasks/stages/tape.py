@@ -123,6 +123,9 @@ class Tape:
     def _add(self, total: Values, source: Key | Rows, part: np.ndarray) -> None:
         key = _key(source)
         if key not in total:
+            if not isinstance(source, Rows):
+                total[key] = part
+                return
             total[key] = np.zeros_like(self.values[key])
         place = slice(*source.rows) if isinstance(source, Rows) else slice(None)
         total[key][:, place] += part

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import limbsweep as ls
 
+FILES = Path(__file__).parents[2] / "examples" / "robots"
 POSITION = [[0.0, 0.1, -0.9], [0.05, 0.02, -0.85]]
 SPEED, CHANGE = [[0.0, 0.0, 0.0, 1.0, 2.0, 3.0]] * 2, [0.0, 0.0, 0.0, 1.0, -1.0, 0.5]
 Q, QD, QDD = [0.3, -0.2, 0.5], [1.0, 0.3, -0.4], [0.5, -1.0, 2.0]
@@ -26,7 +28,7 @@ WAVE = 0.1 * np.sin(np.outer(STEP * np.arange(STEPS + 1), [10.0, 15.0, 20.0]))
 
 @dataclass(frozen=True)
 class CheckedCall:
-    """A function by name, the name of its robot, the arrays that derivatives are taken by, and how it is called.
+    """A function by name, its robot (a name or a file of the examples), the arrays that derivatives are taken by, and how it is called.
 
     parameters: names of those that are parameters of the robot; arguments: a function of the robot and the arrays by
     name that gives the other arguments; robot: makes the robot where it is none of the catalogue.
@@ -41,7 +43,8 @@ class CheckedCall:
 
     def build(self) -> ls.Robot:
         """Return the robot."""
-        return self.made(ls.robots.build(self.robot))
+        file = FILES / self.robot
+        return self.made(ls.robots.read(file) if file.suffix else ls.robots.build(self.robot))
 
     def inputs(self) -> list[np.ndarray]:
         """Return all arrays, then the parameters."""
@@ -150,6 +153,11 @@ CALLS = (
     CheckedCall("clearance", DELTA, PLATFORM, UPPER, _capsules),
     CheckedCall("drive_deflection", ARM, {"q": Q, "qd": QD, "qdd": QDD, "gravity": FIELD}, {}, made=_geared),
     CheckedCall("motor_demand", "irb6", {"force": [0.2] * 5, "velocity": [[100.0] * 5, [50.0] * 5]}),
+    CheckedCall(
+        "resolve_redundancy", "arm_platform.yaml",
+        {"q": [[0.0, 0.1, 0.0, 0.2, 0.0, 0.1], [0.05, 0.0, -0.1, 0.0, 0.1, -0.1]], "qd": 2 * Q, "qdd": 2 * QDD},
+        {"upper_arm": 0.42, "swivel": 0.3},
+    ),
     CheckedCall("simulate", ARM, {"q": [Q, QD], "qd": QD, "actuator": [1.0, 2.0, 0.5]}, LENGTH, _falling),
     CheckedCall(
         "simulate", DELTA, {"position": POSITION[0], "twist": CHANGE, "actuator": [1.0, 2.0, 3.0]}, UPPER, _falling
@@ -160,4 +168,4 @@ CALLS = (
         LENGTH, _followed,
     ),
 )  # fmt: skip
-"""Calls of all functions that are differentiated but `resolve_redundancy`, whose robots are files."""
+"""Calls of all functions that are differentiated."""

@@ -84,7 +84,7 @@ def test_every_function_on_arrays_is_differentiated_or_says_why() -> None:
     told = {*KINDS, *EXTRAPOLATED, *WITHOUT}
     assert {*RESULTS} <= told
     assert {*FUNCTIONS} - {"simulate"} == {*KINDS, *EXTRAPOLATED}
-    assert {row.function for row in CALLS} == {*FUNCTIONS} - {"resolve_redundancy"}
+    assert {row.function for row in CALLS} == {*FUNCTIONS}
     assert {name for name in told if not hasattr(ls, name)} == set()
 
 

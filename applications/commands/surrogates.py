@@ -46,6 +46,11 @@ def surrogate(
     for fitted in (fitted for fitted in model.columns if not fitted.error.share < POOR):
         size = f"{fitted.error.share:.0%} of the deviation"
         click.echo(f"{fitted.text}: the error is {size}; leave out designs near singular poses by --where")
+    if model.tabled:
+        what = (
+            "rows of a list or a file; between rows, where there may be no part, the surrogate interpolates by numbers"
+        )
+        click.echo(f"{', '.join(model.tabled)}: {what}")
     click.echo(f"wrote {path}: {', '.join(model.names)}; share: rms error over the deviation of the column")
 
 

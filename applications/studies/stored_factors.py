@@ -74,6 +74,13 @@ def varied_numbers(ds: xr.Dataset) -> list[str]:
     return [name for factor in factors if factor.is_varied for name in factor.members if name not in labels]
 
 
+def tabled_numbers(ds: xr.Dataset) -> list[str]:
+    """Return those of the varied numbers of a dataset that rows of a list or a file set, by the text of its sweep."""
+    declared = _declared(str(ds.attrs.get("sweep", ""))) or {}
+    forms = {name: declared.get(section_of(ds[name]), NOTHING).form(name) for name in varied_numbers(ds)}
+    return [name for name, form in forms.items() if form in ("list", "file")]
+
+
 def _differs(coordinate: xr.DataArray) -> bool:
     values = coordinate.values
     return bool(len(values) and (values != values[0]).any())
@@ -86,7 +93,12 @@ class DeclaredAxis:
     forms: Mapping[str, str]
     files: int = 0
 
+    def form(self, name: str) -> str:
+        """Return the form of a parameter of designs: those that are not named are from files, or derived."""
+        return self.forms.get(name, "file" if self.files else "derive")
 
+
+NOTHING = DeclaredAxis({})
 UNKNOWN = DeclaredAxis({}, 1)
 """Any names, as of a file: of a sweep that cannot be read."""
 
@@ -117,7 +129,7 @@ def _declared_axis(axis: Mapping[str, Any], more: Mapping[str, str]) -> Declared
 
 def _section_factors(ds: xr.Dataset, section: str, names: Sequence[str], axis: DeclaredAxis) -> list[Factor]:
     """Return the factors of the differing parameters of a dataset that were swept along one dim."""
-    forms = {name: axis.forms.get(name, "file" if axis.files else "derive") for name in names}
+    forms = {name: axis.form(name) for name in names}
     of_form = {form: [name for name in names if forms[name] == form] for form in forms.values()}
     factors = [Factor(name, "derived", section, (name,)) for name in of_form.get("derive", [])]
     factors += [Factor(name, "tolerance", section, (name,)) for name in of_form.get("tolerance", [])]

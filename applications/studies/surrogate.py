@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from applications.studies.columns import Array, Objective, base_of, column, feasible, objective, refuse, value_of
 from applications.studies.gradient_process import GradientProcess, ProcessScales
-from applications.studies.stored_factors import varied_numbers
+from applications.studies.stored_factors import tabled_numbers, varied_numbers
 from pipeline.documents.outputs import output
 from pipeline.sweep.axes.columns import CASE
 from pipeline.sweep.question.question import split_trajectory
@@ -107,6 +107,9 @@ class SurrogateColumn:
 class Surrogate:
     """Columns as functions of designs within the ranges of a store; `names` (input,), `low` and `high` their ranges.
 
+    tabled: names of numbers that rows of a list or a file set, as of a catalogue: between rows, where there may be no
+    part, columns are interpolated by these numbers.
+
     >>> surrogate = ls.study.surrogate(ls.open("out.zarr"), "peak_force")
     >>> surrogate({"upper_arm": 0.25, "base_radius": 0.15})["peak_force"].shape
     ()
@@ -117,6 +120,7 @@ class Surrogate:
     high: Array
     columns: tuple[SurrogateColumn, ...]
     source: str = ""
+    tabled: tuple[str, ...] = ()
 
     def __call__(self, designs: Mapping[str, ArrayLike] | ArrayLike) -> dict[str, Array]:
         """Return the columns (*batch,) of designs: numbers by name, or an array (*batch, input). NaN out of ranges."""
@@ -162,7 +166,8 @@ class Surrogate:
 
         force: replace a file that is there.
         """
-        about: dict[str, Any] = {"format": FORMAT, "names": self.names, "source": self.source, "columns": []}
+        about: dict[str, Any] = {name: getattr(self, name) for name in ("names", "source", "tabled")}
+        about |= {"format": FORMAT, "columns": []}
         arrays: dict[str, Any] = {"low": self.low, "high": self.high}
         for k, metric in enumerate(self.columns):
             scales, process = metric.process.scales, metric.process
@@ -187,7 +192,8 @@ class Surrogate:
         except (OSError, ValueError, KeyError, TypeError) as error:
             got = f"{os.fspath(path)}: {error}"
             raise refuse("surrogate", got, "a file that `limbsweep study surrogate` wrote") from None
-        return cls(tuple(about["names"]), arrays["low"], arrays["high"], columns, about["source"])
+        tabled = tuple(about.get("tabled", ()))
+        return cls(tuple(about["names"]), arrays["low"], arrays["high"], columns, about["source"], tabled)
 
 
 def _column(k: int, row: Mapping[str, Any], arrays: Mapping[str, Any]) -> SurrogateColumn:
@@ -220,17 +226,16 @@ def surrogate(
         >>> surrogate.columns[0].error.share < 0.1
         True
     """
-    names = varied_numbers(ds)
     if not 0.0 < held_out < 1.0:
         raise refuse("held_out", repr(held_out), "a share between 0 and 1")
-    inputs = (
-        np.stack([np.asarray(ds[name].values, dtype=float) for name in names], axis=1) if names else np.zeros((0, 0))
-    )
+    names = varied_numbers(ds)
     good = feasible(ds, where) if names else np.zeros(0, dtype=bool)
-    if good.sum() < LEAST:
-        got = f"{int(good.sum())} designs without failed samples that vary"
+    names = [name for name in names if len(np.unique(ds[name].values[good])) > 1]
+    if not names or good.sum() < LEAST:
+        got = f"{int(good.sum()) if names else 0} designs without failed samples that vary"
         raise refuse("ds", got, f"{LEAST} or more", "Sample more designs, for instance with kind sobol.")
     texts = (columns,) if isinstance(columns, str) else tuple(columns)
+    inputs = np.stack([np.asarray(ds[name].values, dtype=float) for name in names], axis=1)
     low, high = inputs[good].min(axis=0), inputs[good].max(axis=0)
     order = np.random.default_rng(seed).permutation(np.flatnonzero(good))
     held = max(1, int(np.ceil(held_out * len(order))))
@@ -244,7 +249,8 @@ def surrogate(
         count = min(most, largest)
         rows, held_rows = order[:count], order[count : count + HELD_OUT]
         parts.append(_fitted(text, scaled, values, slopes * width, (rows, held_rows)))
-    return Surrogate(tuple(names), low, high, tuple(parts), str(ds.attrs.get("fingerprint", "")))
+    tabled = tuple(name for name in tabled_numbers(ds) if name in names)
+    return Surrogate(tuple(names), low, high, tuple(parts), str(ds.attrs.get("fingerprint", "")), tabled)
 
 
 def _fitted(

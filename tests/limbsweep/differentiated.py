@@ -28,7 +28,7 @@ WAVE = 0.1 * np.sin(np.outer(STEP * np.arange(STEPS + 1), [10.0, 15.0, 20.0]))
 
 @dataclass(frozen=True)
 class CheckedCall:
-    """A function by name, its robot (a name or a file of the examples), the arrays that derivatives are taken by, and how it is called.
+    """A function by name, its robot (or a file of examples), the arrays that derivatives are taken by, and its call.
 
     parameters: names of those that are parameters of the robot; arguments: a function of the robot and the arrays by
     name that gives the other arguments; robot: makes the robot where it is none of the catalogue.

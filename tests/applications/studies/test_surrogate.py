@@ -129,6 +129,30 @@ def test_a_store_without_derivatives_and_a_file(tmp_path: Path) -> None:
         Surrogate.load(path)
 
 
+def test_rows_of_a_list_and_of_a_file_are_told(tmp_path: Path) -> None:
+    ds, path = results(), tmp_path / "s.npz"
+    for design, tabled in (
+        ("{grid: {arm: {}, mass: {}}}", ()),
+        ("{list: {arm: [], mass: []}}", ("arm", "mass")),
+        ("{sample: {parameters: {mass: {}}}, file: arms.csv}", ("arm",)),
+    ):
+        ds.attrs["sweep"] = f"limbsweep: 1\nrobot: delta_3rr2rrr\ndesign: {design}\n"
+        model = surrogate(ds, "peak_force")
+        assert model.tabled == tabled, design
+        model.save(path, force=True)
+        assert Surrogate.load(path).tabled == tabled
+
+
+def test_a_number_that_conditions_hold_is_no_input() -> None:
+    ds = results()
+    ds = ds.assign_coords(mass=("design", np.where(np.arange(COUNT) < 30, 1.5, ds["mass"].values)))
+    model = surrogate(ds, "arm", ["mass == 1.5"])
+    assert model.names == ("arm",)
+    assert np.isfinite(model([0.25])["arm"])
+    with pytest.raises(InputError, match="0 designs without failed samples that vary"):
+        surrogate(ds, "arm", ["mass == 1.5", f"arm == {float(ds['arm'][0])!r}"])
+
+
 def test_refusals() -> None:
     ds = results()
     with pytest.raises(InputError, match="peak_forc: got no such column"):

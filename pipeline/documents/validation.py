@@ -42,6 +42,17 @@ Number = Annotated[float, Strict(), Field(allow_inf_nan=False, ge=-HUGE, le=HUGE
 Integer = Annotated[int, Strict()]
 Count = Annotated[int, Strict(), Field(ge=1, le=MANY)]
 Text = Annotated[str, Strict(), Field(min_length=1, max_length=10_000)]
+Line = Annotated[str, Strict(), Field(max_length=1000)]
+Flag = Annotated[bool, Strict()]
+Positive = Annotated[Number, Field(gt=0)]
+Seed = Annotated[Integer, Field(ge=0, le=2**128)]
+
+Entry = TypeVar("Entry")
+Some = Annotated[tuple[Entry, ...], Field(min_length=1)]
+Two = Annotated[tuple[Entry, ...], Field(min_length=2, max_length=2)]
+Three = Annotated[tuple[Entry, ...], Field(min_length=3, max_length=3)]
+ByPattern = Annotated[dict[Text, Entry], Field(max_length=1000)]
+"""Entries by names and patterns of joints, links or actuators."""
 
 
 class ExpressionText(str):
@@ -94,6 +105,11 @@ def list_under(key: str) -> Callable[[object], object]:
     """Return a function that takes a list in place of a section as the value of one of its keys."""
     return lambda value: {key: value} if isinstance(value, list) else value
 
+
+AnyNumber = Annotated[Number, OrExpression()]
+AboveZero = Annotated[Number, Field(gt=0), OrExpression(above=True)]
+ZeroOrMore = Annotated[Number, Field(ge=0), OrExpression(zero=True)]
+"""Numbers, or expressions of parameters that give them for each design."""
 
 Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,79}$")]
 

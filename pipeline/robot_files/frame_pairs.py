@@ -14,9 +14,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.validation import Section, validate_keys
+from pipeline.documents.validation import Section, Two, validate_keys
 from pipeline.errors import Problem, show
-from pipeline.robot_files.sections import MAX_LINKS, Label
+from pipeline.robot_files.sections import MAX_LINKS, Label, Parts
 from robots.formats.checks import check_loops
 from robots.formats.closing import ClosingJoint
 from robots.formats.tree import Tree
@@ -25,23 +25,22 @@ from robots.model import Frame
 from robots.parameters import nearest
 from robots.types import JointKind
 
-Pair = Annotated[tuple[Label, ...], Field(min_length=2, max_length=2)]
+Pair = Two[Label]
 PairKind = Literal["3d", "6d", "3D", "6D"]
 CLOSING: Mapping[str, JointKind] = {"3d": "spherical", "6d": "fixed"}
 JointName = Literal["SPHERICAL", "FIXED", "UJOINT_XY", "UJOINT_XZ", "UJOINT_YX", "UJOINT_YZ", "UJOINT_ZX", "UJOINT_ZY"]
 CROSS = "UJOINT_"
 AXES = {"X": "1 0 0", "Y": "0 1 0", "Z": "0 0 1"}
-_Labels = Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)]
 
 
 class FramePairs(Section):
     """Keys of the file."""
 
     closed_loop: Annotated[tuple[Pair, ...], Field(min_length=1, max_length=MAX_LINKS)]
-    type: Annotated[tuple[PairKind, ...], Field(max_length=MAX_LINKS)] = ()
-    name_mot: _Labels = ()
-    joint_name: _Labels = ()
-    joint_type: Annotated[tuple[JointName, ...], Field(max_length=MAX_LINKS)] = ()
+    type: Parts[PairKind] = ()
+    name_mot: Parts[Label] = ()
+    joint_name: Parts[Label] = ()
+    joint_type: Parts[JointName] = ()
 
 
 @dataclass(frozen=True)

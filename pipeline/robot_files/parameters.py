@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS
-from pipeline.documents.validation import Number, Section, Text
+from pipeline.documents.validation import Line, Number, Section, Text
 from pipeline.documents.yaml import KeyPath
 from robots.parameters import LARGEST, Parameter, nearest
-
-Line = Annotated[str, Field(strict=True, max_length=1000)]
 
 
 class ParameterSection(Section):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from pipeline.documents.validation import Integer, Name, Number, Section, Text
-from pipeline.robot_files.parameters import Line, ParameterSection
+from pipeline.documents.validation import Entry, Flag, Integer, Line, Name, Number, Section, Text, Three, Two
+from pipeline.robot_files.parameters import ParameterSection
 from robots.formats.writing import AXES, FORMAT
 from robots.joint_kinds import JOINT_KINDS, TREE_KINDS
 from robots.types import JointKind
@@ -24,7 +24,8 @@ Label = Annotated[str, Field(strict=True, min_length=1, max_length=80)]
 Value = Any
 """A number, or the text of an expression: read by `pipeline.robot_files.values`."""
 
-ThreeValues = Annotated[tuple[Value, ...], Field(min_length=3, max_length=3)]
+Parts = Annotated[tuple[Entry, ...], Field(max_length=MAX_LINKS)]
+ByName = Annotated[dict[Label, Entry], Field(max_length=MAX_LINKS)]
 
 
 def _no_quaternion(value: object) -> object:
@@ -34,8 +35,8 @@ def _no_quaternion(value: object) -> object:
 
 
 MatrixRows = Annotated[
-    tuple[ThreeValues, ...],
-    BeforeValidator(_no_quaternion, json_schema_input_type=tuple[ThreeValues, ...]),
+    tuple[Three[Value], ...],
+    BeforeValidator(_no_quaternion, json_schema_input_type=tuple[Three[Value], ...]),
     Field(min_length=3, max_length=3),
 ]
 AxisName = Literal["x", "y", "z", "-x", "-y", "-z"]
@@ -50,7 +51,7 @@ def _axis(value: object, direction: ValidatorFunctionWrapHandler) -> Any:
     raise PydanticKnownError("literal_error", {"expected": "'x', 'y', 'z', '-x', '-y', '-z' or a list of three values"})
 
 
-Axis = Annotated[ThreeValues, WrapValidator(_axis, json_schema_input_type=AxisName | ThreeValues)]
+Axis = Annotated[Three[Value], WrapValidator(_axis, json_schema_input_type=AxisName | Three[Value])]
 if TYPE_CHECKING:
     TreeKind = JointKind
     CutKind = JointKind
@@ -85,12 +86,12 @@ Turns = Annotated[
 class FrameSection(Section):
     """A frame in another one: its origin, and at most one of three ways to say how it is turned."""
 
-    position: ThreeValues = Field(default=(0.0, 0.0, 0.0), description="origin [m]")
+    position: Three[Value] = Field(default=(0.0, 0.0, 0.0), description="origin [m]")
     turn: Turns | None = Field(
         default=None,
         description="turns one after the other about axes of the turned frame, in degrees, such as `[{x: 90}, {z: a}]`",
     )
-    along: ThreeValues | None = Field(default=None, description="direction in which z points; x stays level")
+    along: Three[Value] | None = Field(default=None, description="direction in which z points; x stays level")
     rotation: MatrixRows | None = Field(default=None, description="rows of the matrix that turns components outwards")
 
 
@@ -98,11 +99,11 @@ class InertiaSection(Section):
     """Mass and inertia of a body in the frame of its link."""
 
     mass: Value = Field(description="mass [kg]; 0 for a body that only joins two joints")
-    centre: ThreeValues = Field(default=(0.0, 0.0, 0.0), description="centre of mass [m]")
-    moments: ThreeValues = Field(
+    centre: Three[Value] = Field(default=(0.0, 0.0, 0.0), description="centre of mass [m]")
+    moments: Three[Value] = Field(
         default=(0.0, 0.0, 0.0), description="xx, yy, zz of the tensor about that centre [kg m^2]"
     )
-    products: ThreeValues = Field(
+    products: Three[Value] = Field(
         default=(0.0, 0.0, 0.0), description="xy, xz, yz of that tensor, so minus the sums of m x y [kg m^2]"
     )
 
@@ -157,7 +158,7 @@ class SpinSection(Section):
 
     inertia: Value = Field(description="inertia about its axis [kg m^2], of a linear motor its mass [kg]")
     carrier: Label = Field(description="the body that carries it, or `base`; that body's inertia has its mass")
-    axis: ThreeValues = Field(description="direction of its axis in that body, of length 1")
+    axis: Three[Value] = Field(description="direction of its axis in that body, of length 1")
     share: Value = Field(default=1.0, description="its speed per speed of the drive")
     coupling: Value = Field(
         default=0.0,
@@ -177,15 +178,11 @@ class DriveSection(Section):
 
     name: Label = Field(description="name of the actuator")
     kind: Literal["revolute", "prismatic"] = Field(default="revolute", description="whether it turns or slides")
-    ratios: Annotated[dict[Label, Value], Field(max_length=MAX_LINKS)] = Field(
-        default_factory=dict, description="its motion per unit of joints by name"
-    )
+    ratios: ByName[Value] = Field(default_factory=dict, description="its motion per unit of joints by name")
     position: Value | None = Field(
         default=None, description="part that is not proportional: an expression of joints by name, and of parameters"
     )
-    spins: Annotated[tuple[SpinSection, ...], Field(max_length=MAX_LINKS)] = Field(
-        default=(), description="rotors and shafts that turn with it"
-    )
+    spins: Parts[SpinSection] = Field(default=(), description="rotors and shafts that turn with it")
     motor: MotorSection | None = Field(default=None, description="its motor, for currents and powers")
 
 
@@ -195,30 +192,26 @@ class LimbSection(Section):
     links: Annotated[tuple[LinkSection, ...], Field(min_length=1, max_length=MAX_LINKS)] = Field(
         description="bodies with their joints, parents first"
     )
-    loops: Annotated[tuple[ClosureSection, ...], Field(max_length=MAX_LINKS)] = Field(
-        default=(), description="joints that close loops within the limb"
-    )
-    tips: Annotated[tuple[ClosureSection, ...], Field(max_length=MAX_LINKS)] = Field(
-        default=(), description="joints at the platform"
-    )
-    actuated: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(description="names of driven joints")
-    drives: Annotated[tuple[DriveSection, ...], Field(max_length=MAX_LINKS)] = Field(
+    loops: Parts[ClosureSection] = Field(default=(), description="joints that close loops within the limb")
+    tips: Parts[ClosureSection] = Field(default=(), description="joints at the platform")
+    actuated: Parts[Label] = Field(description="names of driven joints")
+    drives: Parts[DriveSection] = Field(
         default=(), description="actuators that move joints by gears, in place of `actuated`, which names these joints"
     )
-    independent: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
+    independent: Parts[Label] = Field(
         default=(), description="joints in which the motion of a chain is given; default: `actuated`"
     )
-    every_row: Annotated[bool, Field(strict=True)] = Field(
+    every_row: Flag = Field(
         default=False, description="solve for all rows of the tips, for limbs that no choice of rows serves"
     )
-    reference: Annotated[dict[Label, Number], Field(max_length=MAX_LINKS)] | None = Field(
+    reference: ByName[Number] | None = Field(
         default=None,
         description="rough positions of joints [rad or m], from which loops are closed; joints count from there",
     )
-    couplings: Annotated[tuple[CouplingSection, ...], Field(max_length=MAX_LINKS)] = Field(
+    couplings: Parts[CouplingSection] = Field(
         default=(), description="joints that follow others: gears, belts, fingers of a gripper"
     )
-    coordinates: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
+    coordinates: Parts[Label] = Field(
         default=(), description="joints of a chain that stand for the pose of a platform: nothing is there"
     )
 
@@ -235,10 +228,8 @@ class InstanceSection(Section):
     carrier: Label = Field(
         default="base", description="body of the file's `base` that it stands on, and that has its mount frame there"
     )
-    values: Annotated[dict[Label, Value], Field(max_length=MAX_LINKS)] = Field(
-        default_factory=dict, description="values that parameters have in this limb alone"
-    )
-    reference: Annotated[dict[Label, Number], Field(max_length=MAX_LINKS)] | None = Field(
+    values: ByName[Value] = Field(default_factory=dict, description="values that parameters have in this limb alone")
+    reference: ByName[Number] | None = Field(
         default=None, description="rough positions of its joints, in place of those of its limb"
     )
     mirror: Literal["x", "y", "z"] | None = Field(
@@ -252,9 +243,7 @@ class BaseSection(Section):
     links: Annotated[tuple[LinkSection, ...], Field(min_length=1, max_length=MAX_LINKS)] = Field(
         description="bodies with their joints, parents first, from `base`, the ground, on; their motion is given"
     )
-    actuated: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
-        default=(), description="joints of these bodies that are driven"
-    )
+    actuated: Parts[Label] = Field(default=(), description="joints of these bodies that are driven")
 
 
 class ArmAngleSection(Section):
@@ -263,7 +252,7 @@ class ArmAngleSection(Section):
     shoulder: Label = Field(description="the joint at whose origin the shoulder is, such as `arm.2`")
     elbow: Label = Field(description="the same of the elbow")
     wrist: Label = Field(description="the same of the wrist")
-    reference: ThreeValues = Field(
+    reference: Three[Value] = Field(
         default=(0.0, 0.0, 1.0),
         description="direction in the axes of the ground from which the angle counts; default: z",
     )
@@ -272,7 +261,7 @@ class ArmAngleSection(Section):
 class TaskSection(Section):
     """A condition on joints that holds at every pose: `coefficients` or `arm_angle`."""
 
-    coefficients: Annotated[dict[Label, Value], Field(max_length=MAX_LINKS)] = Field(
+    coefficients: ByName[Value] = Field(
         default_factory=dict, description="numbers by joint: their sum, times positions [rad or m], has the value"
     )
     arm_angle: ArmAngleSection | None = Field(default=None, description="the angle of an elbow has the value")
@@ -287,16 +276,14 @@ class RedundancySection(Section):
     joints: Annotated[tuple[Label, ...], Field(min_length=1, max_length=MAX_LINKS)] = Field(
         description="as many joints as are free, such as `limb1.3`; with no `posture` or `tasks` their motion is given"
     )
-    tasks: Annotated[dict[Label, TaskSection], Field(max_length=MAX_LINKS)] = Field(
+    tasks: ByName[TaskSection] = Field(
         default_factory=dict,
         description="conditions that decide them; with fewer of them a `posture` does the rest",
     )
-    posture: Annotated[dict[Label, Value], Field(max_length=MAX_LINKS)] = Field(
+    posture: ByName[Value] = Field(
         default_factory=dict, description="positions of joints [rad or m] from which they are as near as they can be"
     )
-    weights: Annotated[dict[Label, Value], Field(max_length=MAX_LINKS)] = Field(
-        default_factory=dict, description="weights of their squared distances; default: 1"
-    )
+    weights: ByName[Value] = Field(default_factory=dict, description="weights of their squared distances; default: 1")
 
 
 class PlatformSection(Section):
@@ -311,16 +298,14 @@ class PlatformSection(Section):
         description="in place of `mobility`, coordinates of its pose in which its motion is given; others follow",
     )
     home: FrameSection = Field(default_factory=FrameSection, description="its reference pose in the base")
-    links: Annotated[tuple[LinkSection, ...], Field(max_length=MAX_LINKS)] = Field(
+    links: Parts[LinkSection] = Field(
         default=(), description="further bodies of a platform with `coordinates`, parents first, from `platform` on"
     )
-    loops: Annotated[tuple[ClosureSection, ...], Field(max_length=MAX_LINKS)] = Field(
-        default=(), description="joints that close loops among these bodies"
-    )
-    independent: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
+    loops: Parts[ClosureSection] = Field(default=(), description="joints that close loops among these bodies")
+    independent: Parts[Label] = Field(
         default=(), description="joints of these bodies in which the motion is given, besides `coordinates`"
     )
-    actuated: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
+    actuated: Parts[Label] = Field(
         default=(), description="joints of these bodies that are driven, such as those of a wrist"
     )
     within: Label = Field(
@@ -334,9 +319,7 @@ class PlatformSection(Section):
 class RatingSection(Section):
     """Rated limits and friction of a joint. They change no result by themselves."""
 
-    position: Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)] | None = Field(
-        default=None, description="least and greatest position [rad or m]"
-    )
+    position: Two[Number] | None = Field(default=None, description="least and greatest position [rad or m]")
     velocity: Number | None = Field(default=None, description="largest rate [rad/s or m/s]")
     force: Number | None = Field(default=None, description="largest torque or force [N m or N]")
     viscous: Number | None = Field(default=None, description="viscous friction [N m s/rad or N s/m]")
@@ -364,11 +347,11 @@ class RobotFile(Section):
     )
     base: BaseSection | None = Field(default=None, description="bodies on which limbs stand, where these move")
     platform: PlatformSection | None = Field(default=None, description="the platform; a chain has none")
-    ratings: Annotated[dict[Label, RatingSection], Field(max_length=MAX_LINKS)] = Field(
+    ratings: ByName[RatingSection] = Field(
         default_factory=dict,
         description="ratings of joints by name; limits and friction of the first sweep",
     )
-    massless: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
+    massless: Parts[Label] = Field(
         default=(), description="bodies at the end of a chain that are meant to have no inertia"
     )
 
@@ -377,16 +360,16 @@ class LoopsFile(Section):
     """Data that a URDF file cannot hold: the joints that close loops, and the driven joints."""
 
     limbsweep: Integer = Field(description=f"version of the format: {FORMAT}")
-    loops: Annotated[tuple[ClosureSection, ...], Field(max_length=MAX_LINKS)] = Field(
+    loops: Parts[ClosureSection] = Field(
         default=(), description="joints between two links of the URDF file, in frames of these links"
     )
     actuated: Annotated[tuple[Label, ...], Field(min_length=1, max_length=MAX_LINKS)] | None = Field(
         default=None, description="names of driven joints; default: as many as are independent"
     )
-    reference: Annotated[dict[Label, Number], Field(max_length=MAX_LINKS)] | None = Field(
+    reference: ByName[Number] | None = Field(
         default=None,
         description="rough positions of joints [rad or m], from which loops are closed; joints count from there",
     )
-    independent: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
+    independent: Parts[Label] = Field(
         default=(), description="joints in which the motion is given; default: `actuated`"
     )

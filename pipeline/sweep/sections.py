@@ -9,14 +9,22 @@ from pydantic_core import PydanticCustomError
 
 from pipeline.documents.validation import (
     MANY,
+    AboveZero,
+    AnyNumber,
+    ByPattern,
     Count,
+    Flag,
     Integer,
+    Line,
     Name,
     Number,
     OneOrMore,
-    OrExpression,
     Section,
+    Seed,
+    Some,
     Text,
+    Three,
+    Two,
     list_under,
 )
 from pipeline.sweep.content import FORMAT
@@ -29,8 +37,7 @@ LONGEST, SHORTEST = 1e9, 1e-9
 LEAST_TOLERANCE = 1e-14
 """Error of position [m or rad] below which there is rounding alone."""
 
-Numbers = Annotated[tuple[Number, ...], Field(min_length=1)]
-Seed = Annotated[Integer, Field(ge=0, le=2**128)]
+Numbers = Some[Number]
 Scale = Literal["linear", "log"]
 MAX_RULES = 64
 """Conditions of an axis, or parameters that are derived on it."""
@@ -91,10 +98,8 @@ class AxesSection(Section):
         default=None,
         description="tables beside it (CSV, NPY, NPZ, Parquet, MAT, HDF5, NetCDF), a set a row; several multiply",
     )
-    columns: Annotated[tuple[Text, ...], Field(min_length=1)] | None = Field(
-        default=None, description="which columns of the file, or files; default: all"
-    )
-    labels: Annotated[tuple[Text, ...], Field(min_length=1)] | None = Field(
+    columns: Some[Text] | None = Field(default=None, description="which columns of the file, or files; default: all")
+    labels: Some[Text] | None = Field(
         default=None,
         description="columns of the files that are no parameters, such as the name of a motor, of designs alone",
     )
@@ -121,54 +126,46 @@ class SubsetSection(Section):
 
     design: SelectionSection | None = Field(default=None, description="which designs; default: all")
     friction: SelectionSection | None = Field(default=None, description="which friction sets; default: all")
-    trajectories: Annotated[tuple[Text, ...], Field(min_length=1)] | None = Field(
-        default=None, description="names of trajectories; default: all"
-    )
+    trajectories: Some[Text] | None = Field(default=None, description="names of trajectories; default: all")
     every: Count = Field(default=1, description="take every so many of the times, of given motions")
     precision: Literal["double", "single"] | None = Field(
         default=None, description="precision of its samples; default: that of the sweep"
     )
 
 
-Positive = Annotated[Number, Field(gt=0)]
-AnyNumber = Annotated[Number, OrExpression()]
-PositiveNumber = Annotated[Number, Field(gt=0), OrExpression(above=True)]
-"""Numbers, or expressions of parameters that give them for each design."""
-
-
 class JointSection(Section):
     """Limits of some joints."""
 
-    position: Annotated[tuple[AnyNumber, ...], Field(min_length=2, max_length=2)] | None = Field(
+    position: Two[AnyNumber] | None = Field(
         default=None, description="least and greatest position, zero at the reference pose; beyond it no sample is OK"
     )
-    velocity: PositiveNumber | None = Field(default=None, description="largest size of the velocity")
+    velocity: AboveZero | None = Field(default=None, description="largest size of the velocity")
     unit: Text | None = Field(default=None, description="unit of positions, per second that of velocity; default: SI")
 
 
 class ActuatorSection(Section):
     """Capacity of some actuators: largest force, velocity, power and other limits."""
 
-    force: PositiveNumber | None = Field(default=None, description="largest size of force or torque [N or N m]")
-    velocity: PositiveNumber | None = Field(default=None, description="largest size of the velocity [m/s or rad/s]")
-    power: PositiveNumber | None = Field(default=None, description="largest size of the power [W]")
-    current: PositiveNumber | None = Field(default=None, description="largest size of the motor's current [A]")
-    voltage: PositiveNumber | None = Field(default=None, description="largest voltage of the motor's amplifier [V]")
-    rated_current: PositiveNumber | None = Field(default=None, description="current that it may draw all the time [A]")
-    acceleration: PositiveNumber | None = Field(
+    force: AboveZero | None = Field(default=None, description="largest size of force or torque [N or N m]")
+    velocity: AboveZero | None = Field(default=None, description="largest size of the velocity [m/s or rad/s]")
+    power: AboveZero | None = Field(default=None, description="largest size of the power [W]")
+    current: AboveZero | None = Field(default=None, description="largest size of the motor's current [A]")
+    voltage: AboveZero | None = Field(default=None, description="largest voltage of the motor's amplifier [V]")
+    rated_current: AboveZero | None = Field(default=None, description="current that it may draw all the time [A]")
+    acceleration: AboveZero | None = Field(
         default=None, description="largest size of the acceleration [m/s^2 or rad/s^2], for `cycle_time`"
     )
-    jerk: PositiveNumber | None = Field(default=None, description="of its rate [m/s^3 or rad/s^3], for `cycle_time`")
+    jerk: AboveZero | None = Field(default=None, description="of its rate [m/s^3 or rad/s^3], for `cycle_time`")
 
 
 class LimitSection(Section):
     """Limits of joints and actuators, for samples that are not usable, and for margins."""
 
-    joints: Annotated[dict[Text, JointSection], Field(max_length=1000)] = Field(
+    joints: ByPattern[JointSection] = Field(
         default_factory=dict,
         description="limits under `actuated`, `passive`, `all`, or names and patterns of joints such as `'limb_1.*'`",
     )
-    actuators: Annotated[dict[Text, ActuatorSection], Field(max_length=1000)] = Field(
+    actuators: ByPattern[ActuatorSection] = Field(
         default_factory=dict, description="limits under `all`, or names and patterns of actuators"
     )
 
@@ -281,7 +278,7 @@ class ControllerSection(Section):
 class ForceSection(Section):
     """Forces of the actuators over time: constant, or the points of a file."""
 
-    values: Annotated[tuple[Number, ...], Field(min_length=1)] | Number | None = Field(
+    values: Some[Number] | Number | None = Field(
         default=None, description="constant: a number for all actuators, or a list with one for each"
     )
     file: Text | None = Field(default=None, description="a CSV beside the sweep: t [s] and a column for each actuator")
@@ -299,9 +296,7 @@ class StopSection(Section):
     restitution: Annotated[Number, Field(ge=0.0, le=1.0)] = Field(
         default=0.0, description="share of its speed with which the joint comes back"
     )
-    latch: Annotated[bool, Field(strict=True)] = Field(
-        default=False, description="whether the joint stays where it arrives for ever"
-    )
+    latch: Flag = Field(default=False, description="whether the joint stays where it arrives for ever")
 
 
 class SimulationSection(Section):
@@ -314,7 +309,7 @@ class SimulationSection(Section):
         default=None,
         description="of the integration error [m or rad]: steps of a case are cut in halves until it is met",
     )
-    saturation: Annotated[bool, Field(strict=True)] = Field(
+    saturation: Flag = Field(
         default=False, description="whether motors give no more than `limits` of force, current and voltage let them"
     )
     method: Literal["rk4", "euler", "semi_implicit", "rosenbrock", "spanning_tree"] | None = Field(
@@ -336,7 +331,7 @@ class SimulationSection(Section):
 
 
 Acceleration = Annotated[Number, Field(ge=-LARGEST, le=LARGEST)]
-Gravity = Annotated[tuple[Acceleration, ...], Field(min_length=3, max_length=3)]
+Gravity = Three[Acceleration]
 
 
 class BranchSection(Section):
@@ -361,7 +356,7 @@ class CoreFile(Section):
     """Keys of a sweep file that all sections stand on; `pipeline.sweep.sweep_file` adds the sections."""
 
     limbsweep: Integer = Field(description=f"version of the format: {FORMAT}")
-    title: Annotated[str, Field(strict=True, max_length=1000)] = Field(default="", description="a line of your own")
+    title: Line = Field(default="", description="a line of your own")
     robot: Annotated[Text | dict[str, Any] | None, SkipValidation] = Field(
         default=None,
         description="name of a robot, or of a robot file beside the sweep, or its content; this or `robots`",

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.validation import Number, OrExpression, Section, Text
+from pipeline.documents.validation import AboveZero, ByPattern, Number, Positive, Section, Three, Two, ZeroOrMore
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.kinds import NOTHING
 from pipeline.sweep.design_axis import DesignAxis
@@ -27,33 +27,31 @@ from robots.model import Family
 from robots.parameters import ParameterError
 
 KEY = "shapes"
-Size = Annotated[Number, Field(gt=0), OrExpression(above=True)]
-Hollow = Annotated[Number, Field(ge=0), OrExpression(zero=True)]
 
 
 class ShapeSection(Section):
     """Profile and material of links, along the lines between their joints."""
 
-    tube: Annotated[tuple[Hollow, ...], Field(min_length=1, max_length=2)] | None = Field(
+    tube: Annotated[tuple[ZeroOrMore, ...], Field(min_length=1, max_length=2)] | None = Field(
         default=None, description="diameters outside and inside [m]; one alone for a rod"
     )
-    box: Annotated[tuple[Size, ...], Field(min_length=2, max_length=2)] | None = Field(
+    box: Two[AboveZero] | None = Field(
         default=None, description="width and height of a profile [m], the height along `across`"
     )
-    wall: Size | None = Field(default=None, description="thickness of a hollow box [m]; default: solid")
-    across: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)] | None = Field(
+    wall: AboveZero | None = Field(default=None, description="thickness of a hollow box [m]; default: solid")
+    across: Three[Number] | None = Field(
         default=None, description="direction of the height of a box, in the axes of the link"
     )
     material: Literal["aluminium", "steel"] | None = Field(
         default=None, description="density, Young's modulus and Poisson's ratio of Eurocodes; these keys come before"
     )
-    density: Size | None = Field(default=None, description="density [kg/m^3]")
-    young: Annotated[Number, Field(gt=0)] | None = Field(default=None, description="Young's modulus [Pa]")
+    density: AboveZero | None = Field(default=None, description="density [kg/m^3]")
+    young: Positive | None = Field(default=None, description="Young's modulus [Pa]")
     poisson: Annotated[Number, Field(gt=-1, le=0.5)] | None = Field(default=None, description="Poisson's ratio")
     shear: Annotated[Number, Field(ge=0, le=1)] = Field(
         default=0.0, description="Timoshenko's coefficient; default: no flexibility in shear"
     )
-    joint_mass: Hollow = Field(default=0.0, description="mass at every joint of the link, such as a rod end [kg]")
+    joint_mass: ZeroOrMore = Field(default=0.0, description="mass at every joint of the link, such as a rod end [kg]")
 
 
 class ShapesContent(FamilyContent[Mapping[str, LinkShape], Mapping[str, ShapeSection]]):
@@ -61,7 +59,7 @@ class ShapesContent(FamilyContent[Mapping[str, LinkShape], Mapping[str, ShapeSec
 
     key = KEY
     field: ClassVar[tuple[Any, Any]] = (
-        Annotated[dict[Text, ShapeSection], Field(max_length=1000)],
+        ByPattern[ShapeSection],
         Field(
             default_factory=dict,
             description="profiles and materials of links under names and patterns, in place of their masses",

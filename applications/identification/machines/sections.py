@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from applications.identification.estimation.machines.choices import LARGEST, USUAL, FrictionColumns, Preparation
-from pipeline.documents.validation import Count, Integer, Number, Section, Text
+from pipeline.documents.validation import Count, Integer, Number, Positive, Section, Text, Three, Two
 
 DEFAULTS = Preparation()
 Column = Annotated[int, Field(strict=True, ge=1)] | Text
@@ -35,8 +35,6 @@ Columns = Annotated[
     BeforeValidator(_as_list, json_schema_input_type=Column | tuple[Column, ...]),
 ]
 Numbers = Annotated[tuple[Number, ...], Field(min_length=1, max_length=200)]
-Pair = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
-Positive = Annotated[Number, Field(gt=0)]
 NotNegative = Annotated[Number, Field(ge=0)]
 Role = Literal["train", "validation", "test"]
 Side = Literal["motors", "actuators"]
@@ -61,7 +59,7 @@ class PayloadSection(Section):
     body: Text
     unknown: Text | None = None
     mass: Positive | None = None
-    centre: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)] | None = None
+    centre: Three[Number] | None = None
     moments: Annotated[tuple[Number, ...], Field(min_length=3, max_length=6)] | None = None
 
 
@@ -136,8 +134,8 @@ class PositionControllerSection(Section):
 class BoxSection(Section):
     """A box that holds a body: lower and upper corner in the body's frame [m]."""
 
-    lower: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
-    upper: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
+    lower: Three[Number]
+    upper: Three[Number]
 
 
 class BodiesSection(Section):
@@ -165,7 +163,7 @@ class DescriptionFile(Section):
     title: Text = ""
     robot: Text | None = None
     parameters: dict[Text, Number] = Field(default_factory=dict)
-    gravity: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)] = (0.0, 0.0, -9.81)
+    gravity: Three[Number] = (0.0, 0.0, -9.81)
     recordings: Annotated[tuple[RecordingSection, ...], Field(max_length=1000)] = ()
     time: SamplingSection = SamplingSection()
     position: SignalSection
@@ -175,7 +173,7 @@ class DescriptionFile(Section):
     controller: PositionControllerSection | None = None
     gear: Annotated[tuple[Number | Numbers, ...], Field(min_length=1, max_length=200)] | None = None
     zero: Numbers | None = None
-    limits: dict[Text, Pair] = Field(default_factory=dict)
+    limits: dict[Text, Two[Number]] = Field(default_factory=dict)
     preparation: PreparationSection = PreparationSection()
     model: ModelSection = ModelSection()
     estimate: EstimateSection = EstimateSection()

@@ -6,11 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pipeline.documents.validation import Number, Section, Text
+from pipeline.documents.validation import Number, Positive, Section, Text, Two
 from robots.loads.motors import COPPER
-
-Positive = Annotated[Number, Field(gt=0)]
-Interval = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 
 
 class SharingSection(Section):
@@ -27,7 +24,7 @@ class SharingSection(Section):
         default_factory=dict,
         description="forces that they would have against each other [N m or N], by names and patterns; default: none",
     )
-    off: dict[Text, Annotated[tuple[Interval, ...], Field(min_length=1, max_length=1000)]] = Field(
+    off: dict[Text, Annotated[tuple[Two[Number], ...], Field(min_length=1, max_length=1000)]] = Field(
         default_factory=dict,
         description="times [s] from which and until which actuators give no force, as pairs, by names and patterns",
     )

@@ -6,19 +6,21 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pipeline.documents.validation import Number, OrExpression, Section, Text
+from pipeline.documents.validation import (
+    AboveZero,
+    AnyNumber,
+    ByPattern,
+    Flag,
+    Number,
+    OrExpression,
+    Section,
+    Three,
+    Two,
+    ZeroOrMore,
+)
 
-Positive = Annotated[Number, Field(gt=0), OrExpression(above=True)]
-AnyNumber = Annotated[Number, OrExpression()]
 NotNegative = Annotated[Number, OrExpression(zero=True)]
-Direction = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
-Point = Annotated[tuple[AnyNumber, ...], Field(min_length=3, max_length=3)]
-Three = Annotated[tuple[Positive, ...], Field(min_length=3, max_length=3)]
 Six = Annotated[tuple[Number, ...], Field(min_length=6, max_length=6)]
-Pair = Annotated[tuple[Positive, ...], Field(min_length=2, max_length=2)]
-Deviation = Annotated[Number, Field(ge=0), OrExpression(zero=True)]
-Deviations = Annotated[tuple[Deviation, ...], Field(min_length=3, max_length=3)]
-ErrorsSection = Annotated[dict[Text, Deviation], Field(max_length=1000)]
 Matrix = Annotated[tuple[Six, ...], Field(min_length=6, max_length=6)]
 
 
@@ -28,19 +30,23 @@ class LinkMaterialSection(Section):
     tube: Annotated[tuple[NotNegative, ...], Field(min_length=1, max_length=2)] | None = Field(
         default=None, description="diameters outside and inside [m]; one alone for a rod"
     )
-    box: Pair | None = Field(default=None, description="width and height of a profile [m], the height along `across`")
-    wall: Positive | None = Field(default=None, description="thickness of a hollow box [m]; default: solid")
-    across: Direction | None = Field(
+    box: Two[AboveZero] | None = Field(
+        default=None, description="width and height of a profile [m], the height along `across`"
+    )
+    wall: AboveZero | None = Field(default=None, description="thickness of a hollow box [m]; default: solid")
+    across: Three[Number] | None = Field(
         default=None, description="direction of the first principal axis, axes of the link"
     )
-    young: Positive | None = Field(default=None, description="Young's modulus of tube or box [Pa]")
+    young: AboveZero | None = Field(default=None, description="Young's modulus of tube or box [Pa]")
     poisson: Annotated[Number, Field(gt=-1, le=0.5)] = Field(default=0.3, description="Poisson's ratio of tube or box")
     shear: Annotated[Number, Field(ge=0, le=1)] = Field(
         default=0.0, description="Timoshenko's coefficient of tube or box; default: no flexibility in shear"
     )
-    axial: Positive | None = Field(default=None, description="EA of a beam [N]")
-    torsion: Positive | None = Field(default=None, description="GJ of a beam [N m^2]")
-    bending: Pair | None = Field(default=None, description="EI of a beam about its two principal axes [N m^2]")
+    axial: AboveZero | None = Field(default=None, description="EA of a beam [N]")
+    torsion: AboveZero | None = Field(default=None, description="GJ of a beam [N m^2]")
+    bending: Two[AboveZero] | None = Field(
+        default=None, description="EI of a beam about its two principal axes [N m^2]"
+    )
     matrix: Matrix | None = Field(
         default=None,
         description="stiffness of each arm, (moment, force) by (turn, shift), in the axes of the link",
@@ -50,26 +56,26 @@ class LinkMaterialSection(Section):
 class BearingSection(Section):
     """Stiffness of a joint about and along the axes of its frame; absent: rigid."""
 
-    moments: Three | None = Field(default=None, description="about x, y, z [N m/rad]")
-    forces: Three | None = Field(default=None, description="along x, y, z [N/m]")
+    moments: Three[AboveZero] | None = Field(default=None, description="about x, y, z [N m/rad]")
+    forces: Three[AboveZero] | None = Field(default=None, description="along x, y, z [N/m]")
 
 
 class StiffnessSection(Section):
     """Stiffness of the parts that deform under load. Parts without an entry are rigid."""
 
-    actuators: Annotated[dict[Text, Positive], Field(max_length=1000)] = Field(
+    actuators: ByPattern[AboveZero] = Field(
         default_factory=dict, description="stiffness [N m/rad or N/m] under `all`, or names and patterns of actuators"
     )
-    joints: Annotated[dict[Text, BearingSection], Field(max_length=1000)] = Field(
+    joints: ByPattern[BearingSection] = Field(
         default_factory=dict, description="bearings under `all`, or names and patterns of joints"
     )
-    links: Annotated[dict[Text, LinkMaterialSection], Field(max_length=1000)] = Field(
+    links: ByPattern[LinkMaterialSection] = Field(
         default_factory=dict, description="links under `all`, or names and patterns such as `'rod_*'`"
     )
-    shapes: Annotated[bool, Field(strict=True)] = Field(
+    shapes: Flag = Field(
         default=False, description="whether links of the section `shapes` are beams of their profiles and materials"
     )
-    reactions: Annotated[bool, Field(strict=True)] = Field(
+    reactions: Flag = Field(
         default=False,
         description="whether what gives way decides reactions that statics leaves open; default: the least norm does",
     )
@@ -81,18 +87,20 @@ class StiffnessSection(Section):
 class CapsuleSection(Section):
     """A capsule of platform or base: all within `radius` of a line."""
 
-    start: Point = Field(description="one end of the line [m], in the frame of the platform, or that of the base")
-    end: Point = Field(description="the other end [m]")
-    radius: Positive = Field(description="radius [m]")
+    start: Three[AnyNumber] = Field(
+        description="one end of the line [m], in the frame of the platform, or that of the base"
+    )
+    end: Three[AnyNumber] = Field(description="the other end [m]")
+    radius: AboveZero = Field(description="radius [m]")
 
 
 class CapsulesSection(Section):
     """Capsules for the least distance between limbs, platform and base."""
 
-    links: Annotated[dict[Text, Positive], Field(max_length=1000)] = Field(
+    links: ByPattern[AboveZero] = Field(
         default_factory=dict, description="radius [m] of links under `all`, or names and patterns such as `'rod_*'`"
     )
-    shapes: Annotated[bool, Field(strict=True)] = Field(
+    shapes: Flag = Field(
         default=False, description="whether links of the section `shapes` are capsules around their profiles"
     )
     platform: Annotated[tuple[CapsuleSection, ...], Field(max_length=100)] = Field(
@@ -106,29 +114,29 @@ class CapsulesSection(Section):
 class DeviationSection(Section):
     """Standard deviations of a joint or a link; absent: zero."""
 
-    turns: Deviations | None = Field(default=None, description="about x, y, z [rad]")
-    shifts: Deviations | None = Field(default=None, description="along x, y, z [m]")
+    turns: Three[ZeroOrMore] | None = Field(default=None, description="about x, y, z [rad]")
+    shifts: Three[ZeroOrMore] | None = Field(default=None, description="along x, y, z [m]")
 
 
 class AccuracySection(Section):
     """Errors of parts, as standard deviations: a tolerance of +- t that three of them fill is t / 3."""
 
-    resolution: ErrorsSection = Field(
+    resolution: ByPattern[ZeroOrMore] = Field(
         default_factory=dict, description="step of encoders [rad or m] under `all`, or names and patterns of actuators"
     )
-    backlash: ErrorsSection = Field(
+    backlash: ByPattern[ZeroOrMore] = Field(
         default_factory=dict, description="width of play [rad or m] under `all`, or names and patterns of actuators"
     )
-    lengths: ErrorsSection = Field(
+    lengths: ByPattern[ZeroOrMore] = Field(
         default_factory=dict, description="deviation of lengths of links [m] under `all`, or names and patterns"
     )
-    links: Annotated[dict[Text, DeviationSection], Field(max_length=1000)] = Field(
+    links: ByPattern[DeviationSection] = Field(
         default_factory=dict, description="deviations of the ends of links, in the axes of the link"
     )
-    joints: Annotated[dict[Text, DeviationSection], Field(max_length=1000)] = Field(
+    joints: ByPattern[DeviationSection] = Field(
         default_factory=dict, description="deviations of joints: their places, or their play, in the axes of the joint"
     )
-    expansion: ErrorsSection = Field(
+    expansion: ByPattern[ZeroOrMore] = Field(
         default_factory=dict, description="thermal expansion of links [1/K] under `all`, or names and patterns"
     )
     warming: AnyNumber = Field(default=0.0, description="how much warmer links are than where they were measured [K]")
@@ -137,18 +145,18 @@ class AccuracySection(Section):
 class JointClearanceSection(Section):
     """Largest offsets in a joint, either way; absent: none."""
 
-    radial: Deviation = Field(default=0.0, description="shift across the axis [m]: half of the diametral clearance")
-    axial: Deviation = Field(default=0.0, description="shift along the axis [m]: half of the end float")
-    tilt: Deviation = Field(default=0.0, description="tilt of the axis [rad]")
+    radial: ZeroOrMore = Field(default=0.0, description="shift across the axis [m]: half of the diametral clearance")
+    axial: ZeroOrMore = Field(default=0.0, description="shift along the axis [m]: half of the end float")
+    tilt: ZeroOrMore = Field(default=0.0, description="tilt of the axis [rad]")
 
 
 class ClearancesSection(Section):
     """Bounds of joint clearances and drive backlash, for `clearance_shift` and `clearance_turn`."""
 
-    joints: Annotated[dict[Text, JointClearanceSection], Field(max_length=1000)] = Field(
+    joints: ByPattern[JointClearanceSection] = Field(
         default_factory=dict, description="clearances under `all`, or names and patterns of joints"
     )
-    backlash: ErrorsSection = Field(
+    backlash: ByPattern[ZeroOrMore] = Field(
         default_factory=dict, description="width of play [rad or m] under `all`, or names and patterns of actuators"
     )
 

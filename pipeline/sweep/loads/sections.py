@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, PlainValidator, Tag
 from pydantic_core import PydanticCustomError
 
-from pipeline.documents.validation import HUGE, Number, Section, Text
+from pipeline.documents.validation import HUGE, Number, Section, Text, Three
 
 
 def _number_or_text(value: object) -> float | str:
@@ -21,7 +21,7 @@ def _number_or_text(value: object) -> float | str:
 
 Value = Annotated[float | str, PlainValidator(_number_or_text, json_schema_input_type=float | str)]
 """A number, or the text of an expression over the time and parameters."""
-Values = Annotated[tuple[Value, ...], Field(min_length=3, max_length=3)]
+Values = Three[Value]
 OneOrThree = Annotated[
     Annotated[Values, Tag("[list]")] | Annotated[Value, Tag("[one]")],
     Discriminator(lambda value: "[list]" if isinstance(value, list | tuple) else "[one]"),

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pipeline.documents.validation import OneOrMore, Section, Text
+from pipeline.documents.validation import Line, OneOrMore, Section, Text
 
 Texts = Annotated[tuple[Text, ...], Field(max_length=16), OneOrMore]
 
@@ -14,9 +14,7 @@ Texts = Annotated[tuple[Text, ...], Field(max_length=16), OneOrMore]
 class StudySection(Section):
     """Question that reports and `limbsweep study` answer from the results. It changes no result."""
 
-    title: Annotated[str, Field(strict=True, max_length=1000)] = Field(
-        default="", description="the question in words; default: the title of the sweep"
-    )
+    title: Line = Field(default="", description="the question in words; default: the title of the sweep")
     objectives: Texts = Field(default=(), description="objectives, the most important first, such as `min peak_force`")
     where: Texts = Field(default=(), description="conditions that a design has to meet, such as `condition < 6`")
     cases: Texts = Field(

@@ -6,9 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pipeline.documents.validation import Integer, Number, Section, Text
-
-Positive = Annotated[Number, Field(gt=0)]
+from pipeline.documents.validation import ByPattern, Integer, Number, Positive, Section, Seed, Text
 
 
 class ToleranceSection(Section):
@@ -21,7 +19,7 @@ class ToleranceSection(Section):
 class TolerancesSection(Section):
     """Deviations of parameters, drawn together; every design is computed under each, as operating cases."""
 
-    parameters: Annotated[dict[Text, ToleranceSection], Field(max_length=1000)] = Field(
+    parameters: ByPattern[ToleranceSection] = Field(
         default_factory=dict, description="tolerances by names of parameters of the robot"
     )
     source: Text | None = Field(
@@ -32,9 +30,7 @@ class TolerancesSection(Section):
     count: Annotated[Integer, Field(ge=0, le=100_000)] = Field(
         default=32, description="how many deviations are drawn; 0: none, the designs say `NAME_deviation` themselves"
     )
-    seed: Annotated[Integer, Field(ge=0, le=2**128)] | None = Field(
-        default=None, description="seed of the deviations; default: that of the file"
-    )
+    seed: Seed | None = Field(default=None, description="seed of the deviations; default: that of the file")
 
 
 class FittedTolerances(TolerancesSection):

@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import Field, asdict, dataclass, fields
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 from pipeline.errors import visible
 from storage.encoding.documents import parse_json
@@ -287,29 +287,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 EVERY = 1.0
 """Least time between two records of progress [s]."""
 
-KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (
-        Started,
-        BlocksDone,
-        BlocksAdvanced,
-        BlockRetried,
-        CaseFailed,
-        MetricFailed,
-        BlockFailed,
-        Waiting,
-        WorkerPaused,
-        ClusterState,
-        WorkersJoined,
-        ResultsSent,
-        WorkerRefused,
-        WorkersLeft,
-        BlocksRecalled,
-        ClusterRestarted,
-        Finished,
-        Stopped,
-    )
-}
+KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Event) if kind is not BlockDone}
 """Events that a log can hold, by name."""
 
 

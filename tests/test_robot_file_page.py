@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from docs.site import robot_files
-from pipeline.documents.validation import Section
+from pipeline.documents.validation import Section, descriptions
 from pipeline.robot_files import sections
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import parse_robot, read_description
@@ -44,8 +44,7 @@ def test_every_section_and_key_has_a_row_with_a_meaning() -> None:
     known = {each for each in vars(sections).values() if isinstance(each, type) and issubclass(each, Section)}
     assert {model for model, _ in robot_files.SECTIONS} == known - {Section}
     for model in known - {Section}:
-        for name, info in model.model_fields.items():
-            assert info.description, f"{model.__name__}.{name}"
+        assert descriptions(model).keys() == model.model_fields.keys(), model.__name__
 
 
 def test_the_examples_of_the_page_are_read_and_move(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from docs.site import sweep_files
-from pipeline.documents.validation import Section
+from pipeline.documents.validation import Section, descriptions
 from pipeline.sweep.axes import derived, kinds
 from pipeline.sweep.doors import read_sweeps
 from pipeline.sweep.sweep_file import SweepFile
@@ -38,8 +38,7 @@ def test_every_section_and_key_has_a_row_with_a_meaning() -> None:
     models = {*models_of(SweepFile)}
     assert {model for model, _ in sweep_files.SECTIONS} == models
     for model in models:
-        for name, info in model.model_fields.items():
-            assert info.description, f"{model.__name__}.{name}"
+        assert descriptions(model).keys() == model.model_fields.keys(), model.__name__
 
 
 def test_laws_and_kinds_are_in_the_tables_and_in_the_guide() -> None:

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from pipeline.documents.units import UNITS
+from pipeline.documents.validation import Section, descriptions
 from pipeline.robot_files.parameters import ParameterSection
 from pipeline.sweep import friction, measurement, sections, shapes
 from pipeline.sweep.actuators import sections as actuators
@@ -85,12 +86,13 @@ def units() -> Iterator[str]:
     yield ", ".join(f"`{name}`" for name in UNITS) + "."
 
 
-def section(model: type[BaseModel], title: str) -> Iterator[str]:
+def section(model: type[Section], title: str) -> Iterator[str]:
     """The table of the keys of one section."""
     yield from (f"### {title}", "", "| key | value | meaning |", "|---|---|---|")
+    texts = descriptions(model)
     for name, info in model.model_fields.items():
         needed = " (required)" if info.is_required() else ""
-        yield f"| `{info.alias or name}` | {kind(info.annotation, info)} | {info.description}{needed} |"
+        yield f"| `{info.alias or name}` | {kind(info.annotation, info)} | {texts[name]}{needed} |"
     yield ""
 
 

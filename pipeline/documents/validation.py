@@ -5,11 +5,14 @@ Base class and field types of the models of file sections.
 
 from __future__ import annotations
 
+import ast
 import functools
+import inspect
 import re
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import (
@@ -115,9 +118,39 @@ Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,79}
 
 
 class Section(BaseModel):
-    """A mapping in a file: unknown keys are refused, values are frozen; keys may be spelt with dashes by an alias."""
+    """A mapping in a file: unknown keys are refused, values are frozen; keys may be spelt with dashes by an alias.
+
+    The text below a key is its description.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Return the JSON Schema with the descriptions of all keys."""
+        whole = handler(schema)
+        keys = handler.resolve_ref_schema(whole)["properties"]
+        for name, text in descriptions(cls).items():
+            keys[cls.model_fields[name].alias or name]["description"] = text
+        return whole
+
+
+def descriptions(model: type[BaseModel]) -> dict[str, str]:
+    """Read the descriptions of keys, by field, from the source.
+
+    Pydantic would read them as each class is made, for which every command would wait when it starts.
+    """
+    texts = {name: info.description for name, info in model.model_fields.items() if info.description}
+    for base in reversed(model.__mro__[: model.__mro__.index(Section)]):
+        try:
+            (definition,) = ast.parse(inspect.getsource(base)).body
+        except OSError:  # made of fields, which have descriptions
+            continue
+        assert isinstance(definition, ast.ClassDef)
+        for key, text in pairwise(definition.body):
+            if isinstance(key, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+                texts[ast.unparse(key.target)] = " ".join(str(text.value.value).split())
+    return texts
 
 
 Model = TypeVar("Model", bound=Section)

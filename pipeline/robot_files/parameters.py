@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pydantic import Field
-
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS
 from pipeline.documents.validation import Line, Number, Section, Text
@@ -14,12 +12,18 @@ from robots.parameters import LARGEST, Parameter, nearest
 class ParameterSection(Section):
     """A parameter that users may set and sweep."""
 
-    default: Number = Field(description="value where none is given")
-    unit: Text = Field(default="1", description="SI unit, or deg")
-    lower: Number | None = Field(default=None, description="least value that makes sense")
-    upper: Number | None = Field(default=None, description="greatest value that makes sense")
-    text: Line = Field(default="", description="description in words")
-    source: Line = Field(default="", description="where the default comes from")
+    default: Number
+    """value where none is given"""
+    unit: Text = "1"
+    """SI unit, or deg"""
+    lower: Number | None = None
+    """least value that makes sense"""
+    upper: Number | None = None
+    """greatest value that makes sense"""
+    text: Line = ""
+    """description in words"""
+    source: Line = ""
+    """where the default comes from"""
 
 
 def read_parameter(report: Report, name: str, section: ParameterSection, path: KeyPath) -> Parameter:

@@ -86,44 +86,49 @@ Turns = Annotated[
 class FrameSection(Section):
     """A frame in another one: its origin, and at most one of three ways to say how it is turned."""
 
-    position: Three[Value] = Field(default=(0.0, 0.0, 0.0), description="origin [m]")
-    turn: Turns | None = Field(
-        default=None,
-        description="turns one after the other about axes of the turned frame, in degrees, such as `[{x: 90}, {z: a}]`",
-    )
-    along: Three[Value] | None = Field(default=None, description="direction in which z points; x stays level")
-    rotation: MatrixRows | None = Field(default=None, description="rows of the matrix that turns components outwards")
+    position: Three[Value] = (0.0, 0.0, 0.0)
+    """origin [m]"""
+    turn: Turns | None = None
+    """turns one after the other about axes of the turned frame, in degrees, such as `[{x: 90}, {z: a}]`"""
+    along: Three[Value] | None = None
+    """direction in which z points; x stays level"""
+    rotation: MatrixRows | None = None
+    """rows of the matrix that turns components outwards"""
 
 
 class InertiaSection(Section):
     """Mass and inertia of a body in the frame of its link."""
 
-    mass: Value = Field(description="mass [kg]; 0 for a body that only joins two joints")
-    centre: Three[Value] = Field(default=(0.0, 0.0, 0.0), description="centre of mass [m]")
-    moments: Three[Value] = Field(
-        default=(0.0, 0.0, 0.0), description="xx, yy, zz of the tensor about that centre [kg m^2]"
-    )
-    products: Three[Value] = Field(
-        default=(0.0, 0.0, 0.0), description="xy, xz, yz of that tensor, so minus the sums of m x y [kg m^2]"
-    )
+    mass: Value
+    """mass [kg]; 0 for a body that only joins two joints"""
+    centre: Three[Value] = (0.0, 0.0, 0.0)
+    """centre of mass [m]"""
+    moments: Three[Value] = (0.0, 0.0, 0.0)
+    """xx, yy, zz of the tensor about that centre [kg m^2]"""
+    products: Three[Value] = (0.0, 0.0, 0.0)
+    """xy, xz, yz of that tensor, so minus the sums of m x y [kg m^2]"""
 
 
 class LinkSection(Section):
     """A body and the joint that moves it relative to its parent; the frame of the link sits on the joint."""
 
-    joint: Label = Field(description="name of the joint")
-    body: Label = Field(description="name of the body")
-    parent: Label = Field(description="a body further up in the list, or `base`")
-    kind: TreeKind = Field(description="kind of the joint")
+    joint: Label
+    """name of the joint"""
+    body: Label
+    """name of the body"""
+    parent: Label
+    """a body further up in the list, or `base`"""
+    kind: TreeKind
+    """kind of the joint"""
     pitch: Value | None = Field(default=None, description=PITCH)
-    axis: Axis = Field(
-        description="axis of the joint in its own frame: a coordinate axis, or a direction as three values"
-    )
-    placement: FrameSection = Field(
-        default_factory=FrameSection, description="frame of the joint in the parent (base: in the mount frame)"
-    )
-    inertia: InertiaSection = Field(description="inertia of the body")
-    armature: Value = Field(default=0.0, description="inertia of the drive as seen at the joint [kg m^2 or kg]")
+    axis: Axis
+    """axis of the joint in its own frame: a coordinate axis, or a direction as three values"""
+    placement: FrameSection = Field(default_factory=FrameSection)
+    """frame of the joint in the parent (base: in the mount frame)"""
+    inertia: InertiaSection
+    """inertia of the body"""
+    armature: Value = 0.0
+    """inertia of the drive as seen at the joint [kg m^2 or kg]"""
 
 
 class ClosureSection(Section):
@@ -134,242 +139,242 @@ class ClosureSection(Section):
     coincide.
     """
 
-    joint: Label = Field(description="name of the joint")
-    kind: CutKind = Field(description="kind of the joint")
+    joint: Label
+    """name of the joint"""
+    kind: CutKind
+    """kind of the joint"""
     pitch: Value | None = Field(default=None, description=PITCH)
-    a: Label = Field(description="a body of the limb, or `base`")
-    frame_a: FrameSection = Field(default_factory=FrameSection, description="frame on body `a`")
-    b: Label | None = Field(default=None, description="another body, for loops; a tip joins the platform")
-    frame_b: FrameSection = Field(
-        default_factory=FrameSection, description="frame on body `b`, or for a tip in the mount frame at the platform"
-    )
+    a: Label
+    """a body of the limb, or `base`"""
+    frame_a: FrameSection = Field(default_factory=FrameSection)
+    """frame on body `a`"""
+    b: Label | None = None
+    """another body, for loops; a tip joins the platform"""
+    frame_b: FrameSection = Field(default_factory=FrameSection)
+    """frame on body `b`, or for a tip in the mount frame at the platform"""
 
 
 class CouplingSection(Section):
     """A joint whose variable is a ratio times that of another joint."""
 
-    joint: Label = Field(description="name of the joint that follows")
-    of: Label = Field(description="name of the joint that it follows")
-    ratio: Value = Field(description="its variable per unit of that one")
+    joint: Label
+    """name of the joint that follows"""
+    of: Label
+    """name of the joint that it follows"""
+    ratio: Value
+    """its variable per unit of that one"""
 
 
 class SpinSection(Section):
     """A rotor, shaft or wheel that spins with a drive."""
 
-    inertia: Value = Field(description="inertia about its axis [kg m^2], of a linear motor its mass [kg]")
-    carrier: Label = Field(description="the body that carries it, or `base`; that body's inertia has its mass")
-    axis: Three[Value] = Field(description="direction of its axis in that body, of length 1")
-    share: Value = Field(default=1.0, description="its speed per speed of the drive")
-    coupling: Value = Field(
-        default=0.0,
-        description="1 for all effects of the spin, gyroscopic ones too; 0, the default, for its own energy alone",
-    )
+    inertia: Value
+    """inertia about its axis [kg m^2], of a linear motor its mass [kg]"""
+    carrier: Label
+    """the body that carries it, or `base`; that body's inertia has its mass"""
+    axis: Three[Value]
+    """direction of its axis in that body, of length 1"""
+    share: Value = 1.0
+    """its speed per speed of the drive"""
+    coupling: Value = 0.0
+    """1 for all effects of the spin, gyroscopic ones too; 0, the default, for its own energy alone"""
 
 
 class MotorSection(Section):
     """An electric motor."""
 
-    torque_constant: Value = Field(description="torque or force per current [N m/A or N/A]")
-    resistance: Value = Field(default=0.0, description="resistance of the winding [ohm]")
+    torque_constant: Value
+    """torque or force per current [N m/A or N/A]"""
+    resistance: Value = 0.0
+    """resistance of the winding [ohm]"""
 
 
 class DriveSection(Section):
     """An actuator that is no joint: its coordinate is a sum of ratios times joints, plus `position`."""
 
-    name: Label = Field(description="name of the actuator")
-    kind: Literal["revolute", "prismatic"] = Field(default="revolute", description="whether it turns or slides")
-    ratios: ByName[Value] = Field(default_factory=dict, description="its motion per unit of joints by name")
-    position: Value | None = Field(
-        default=None, description="part that is not proportional: an expression of joints by name, and of parameters"
-    )
-    spins: Parts[SpinSection] = Field(default=(), description="rotors and shafts that turn with it")
-    motor: MotorSection | None = Field(default=None, description="its motor, for currents and powers")
+    name: Label
+    """name of the actuator"""
+    kind: Literal["revolute", "prismatic"] = "revolute"
+    """whether it turns or slides"""
+    ratios: ByName[Value] = Field(default_factory=dict)
+    """its motion per unit of joints by name"""
+    position: Value | None = None
+    """part that is not proportional: an expression of joints by name, and of parameters"""
+    spins: Parts[SpinSection] = ()
+    """rotors and shafts that turn with it"""
+    motor: MotorSection | None = None
+    """its motor, for currents and powers"""
 
 
 class LimbSection(Section):
     """A limb: a tree of links, the joints that close its loops, and its joints at the platform."""
 
-    links: Annotated[tuple[LinkSection, ...], Field(min_length=1, max_length=MAX_LINKS)] = Field(
-        description="bodies with their joints, parents first"
-    )
-    loops: Parts[ClosureSection] = Field(default=(), description="joints that close loops within the limb")
-    tips: Parts[ClosureSection] = Field(default=(), description="joints at the platform")
-    actuated: Parts[Label] = Field(description="names of driven joints")
-    drives: Parts[DriveSection] = Field(
-        default=(), description="actuators that move joints by gears, in place of `actuated`, which names these joints"
-    )
-    independent: Parts[Label] = Field(
-        default=(), description="joints in which the motion of a chain is given; default: `actuated`"
-    )
-    every_row: Flag = Field(
-        default=False, description="solve for all rows of the tips, for limbs that no choice of rows serves"
-    )
-    reference: ByName[Number] | None = Field(
-        default=None,
-        description="rough positions of joints [rad or m], from which loops are closed; joints count from there",
-    )
-    couplings: Parts[CouplingSection] = Field(
-        default=(), description="joints that follow others: gears, belts, fingers of a gripper"
-    )
-    coordinates: Parts[Label] = Field(
-        default=(), description="joints of a chain that stand for the pose of a platform: nothing is there"
-    )
+    links: Annotated[tuple[LinkSection, ...], Field(min_length=1, max_length=MAX_LINKS)]
+    """bodies with their joints, parents first"""
+    loops: Parts[ClosureSection] = ()
+    """joints that close loops within the limb"""
+    tips: Parts[ClosureSection] = ()
+    """joints at the platform"""
+    actuated: Parts[Label]
+    """names of driven joints"""
+    drives: Parts[DriveSection] = ()
+    """actuators that move joints by gears, in place of `actuated`, which names these joints"""
+    independent: Parts[Label] = ()
+    """joints in which the motion of a chain is given; default: `actuated`"""
+    every_row: Flag = False
+    """solve for all rows of the tips, for limbs that no choice of rows serves"""
+    reference: ByName[Number] | None = None
+    """rough positions of joints [rad or m], from which loops are closed; joints count from there"""
+    couplings: Parts[CouplingSection] = ()
+    """joints that follow others: gears, belts, fingers of a gripper"""
+    coordinates: Parts[Label] = ()
+    """joints of a chain that stand for the pose of a platform: nothing is there"""
 
 
 class InstanceSection(Section):
     """A limb of the robot: a copy of one of `limbs`, and where it is mounted."""
 
-    limb: Label = Field(description="name of one of `limbs`")
-    base: FrameSection = Field(default_factory=FrameSection, description="mount frame in the base")
-    platform: FrameSection = Field(default_factory=FrameSection, description="mount frame in the platform")
-    body: Label = Field(
-        default="platform", description="body of the platform that its tips join, and that has that mount frame"
-    )
-    carrier: Label = Field(
-        default="base", description="body of the file's `base` that it stands on, and that has its mount frame there"
-    )
-    values: ByName[Value] = Field(default_factory=dict, description="values that parameters have in this limb alone")
-    reference: ByName[Number] | None = Field(
-        default=None, description="rough positions of its joints, in place of those of its limb"
-    )
-    mirror: Literal["x", "y", "z"] | None = Field(
-        default=None, description="axis of its mount frames along which all of the limb has the other sign"
-    )
+    limb: Label
+    """name of one of `limbs`"""
+    base: FrameSection = Field(default_factory=FrameSection)
+    """mount frame in the base"""
+    platform: FrameSection = Field(default_factory=FrameSection)
+    """mount frame in the platform"""
+    body: Label = "platform"
+    """body of the platform that its tips join, and that has that mount frame"""
+    carrier: Label = "base"
+    """body of the file's `base` that it stands on, and that has its mount frame there"""
+    values: ByName[Value] = Field(default_factory=dict)
+    """values that parameters have in this limb alone"""
+    reference: ByName[Number] | None = None
+    """rough positions of its joints, in place of those of its limb"""
+    mirror: Literal["x", "y", "z"] | None = None
+    """axis of its mount frames along which all of the limb has the other sign"""
 
 
 class BaseSection(Section):
     """Bodies on which limbs stand, where these move: a carriage, a turntable. Needs a platform with `coordinates`."""
 
-    links: Annotated[tuple[LinkSection, ...], Field(min_length=1, max_length=MAX_LINKS)] = Field(
-        description="bodies with their joints, parents first, from `base`, the ground, on; their motion is given"
-    )
-    actuated: Parts[Label] = Field(default=(), description="joints of these bodies that are driven")
+    links: Annotated[tuple[LinkSection, ...], Field(min_length=1, max_length=MAX_LINKS)]
+    """bodies with their joints, parents first, from `base`, the ground, on; their motion is given"""
+    actuated: Parts[Label] = ()
+    """joints of these bodies that are driven"""
 
 
 class ArmAngleSection(Section):
     """The angle of an elbow about the line from shoulder to wrist, right-handed."""
 
-    shoulder: Label = Field(description="the joint at whose origin the shoulder is, such as `arm.2`")
-    elbow: Label = Field(description="the same of the elbow")
-    wrist: Label = Field(description="the same of the wrist")
-    reference: Three[Value] = Field(
-        default=(0.0, 0.0, 1.0),
-        description="direction in the axes of the ground from which the angle counts; default: z",
-    )
+    shoulder: Label
+    """the joint at whose origin the shoulder is, such as `arm.2`"""
+    elbow: Label
+    """the same of the elbow"""
+    wrist: Label
+    """the same of the wrist"""
+    reference: Three[Value] = (0.0, 0.0, 1.0)
+    """direction in the axes of the ground from which the angle counts; default: z"""
 
 
 class TaskSection(Section):
     """A condition on joints that holds at every pose: `coefficients` or `arm_angle`."""
 
-    coefficients: ByName[Value] = Field(
-        default_factory=dict, description="numbers by joint: their sum, times positions [rad or m], has the value"
-    )
-    arm_angle: ArmAngleSection | None = Field(default=None, description="the angle of an elbow has the value")
-    value: Value = Field(
-        default=None, description="the value [rad or m]; default: it is given in every trajectory, after the joints"
-    )
+    coefficients: ByName[Value] = Field(default_factory=dict)
+    """numbers by joint: their sum, times positions [rad or m], has the value"""
+    arm_angle: ArmAngleSection | None = None
+    """the angle of an elbow has the value"""
+    value: Value = None
+    """the value [rad or m]; default: it is given in every trajectory, after the joints"""
 
 
 class RedundancySection(Section):
     """Resolution of redundancy: the motion of joints that the coordinates of a platform leave free."""
 
-    joints: Annotated[tuple[Label, ...], Field(min_length=1, max_length=MAX_LINKS)] = Field(
-        description="as many joints as are free, such as `limb1.3`; with no `posture` or `tasks` their motion is given"
-    )
-    tasks: ByName[TaskSection] = Field(
-        default_factory=dict,
-        description="conditions that decide them; with fewer of them a `posture` does the rest",
-    )
-    posture: ByName[Value] = Field(
-        default_factory=dict, description="positions of joints [rad or m] from which they are as near as they can be"
-    )
-    weights: ByName[Value] = Field(default_factory=dict, description="weights of their squared distances; default: 1")
+    joints: Annotated[tuple[Label, ...], Field(min_length=1, max_length=MAX_LINKS)]
+    """as many joints as are free, such as `limb1.3`; with no `posture` or `tasks` their motion is given"""
+    tasks: ByName[TaskSection] = Field(default_factory=dict)
+    """conditions that decide them; with fewer of them a `posture` does the rest"""
+    posture: ByName[Value] = Field(default_factory=dict)
+    """positions of joints [rad or m] from which they are as near as they can be"""
+    weights: ByName[Value] = Field(default_factory=dict)
+    """weights of their squared distances; default: 1"""
 
 
 class PlatformSection(Section):
     """The moving platform."""
 
-    inertia: InertiaSection = Field(description="inertia in the platform's frame")
-    mobility: Annotated[tuple[Literal["wx", "wy", "wz", "vx", "vy", "vz"], ...], Field(min_length=1, max_length=6)] = (
-        Field(default=(), description="free components of its twist, angular ones first")
-    )
-    coordinates: Annotated[tuple[Coordinate, ...], Field(min_length=1, max_length=6)] = Field(
-        default=(),
-        description="in place of `mobility`, coordinates of its pose in which its motion is given; others follow",
-    )
-    home: FrameSection = Field(default_factory=FrameSection, description="its reference pose in the base")
-    links: Parts[LinkSection] = Field(
-        default=(), description="further bodies of a platform with `coordinates`, parents first, from `platform` on"
-    )
-    loops: Parts[ClosureSection] = Field(default=(), description="joints that close loops among these bodies")
-    independent: Parts[Label] = Field(
-        default=(), description="joints of these bodies in which the motion is given, besides `coordinates`"
-    )
-    actuated: Parts[Label] = Field(
-        default=(), description="joints of these bodies that are driven, such as those of a wrist"
-    )
-    within: Label = Field(
-        default="base", description="the body of the file's `base` from which `coordinates` and `home` count"
-    )
-    redundancy: RedundancySection | None = Field(
-        default=None, description="joints that `coordinates` leave free, and what decides them"
-    )
+    inertia: InertiaSection
+    """inertia in the platform's frame"""
+    mobility: Annotated[tuple[Literal["wx", "wy", "wz", "vx", "vy", "vz"], ...], Field(min_length=1, max_length=6)] = ()
+    """free components of its twist, angular ones first"""
+    coordinates: Annotated[tuple[Coordinate, ...], Field(min_length=1, max_length=6)] = ()
+    """in place of `mobility`, coordinates of its pose in which its motion is given; others follow"""
+    home: FrameSection = Field(default_factory=FrameSection)
+    """its reference pose in the base"""
+    links: Parts[LinkSection] = ()
+    """further bodies of a platform with `coordinates`, parents first, from `platform` on"""
+    loops: Parts[ClosureSection] = ()
+    """joints that close loops among these bodies"""
+    independent: Parts[Label] = ()
+    """joints of these bodies in which the motion is given, besides `coordinates`"""
+    actuated: Parts[Label] = ()
+    """joints of these bodies that are driven, such as those of a wrist"""
+    within: Label = "base"
+    """the body of the file's `base` from which `coordinates` and `home` count"""
+    redundancy: RedundancySection | None = None
+    """joints that `coordinates` leave free, and what decides them"""
 
 
 class RatingSection(Section):
     """Rated limits and friction of a joint. They change no result by themselves."""
 
-    position: Two[Number] | None = Field(default=None, description="least and greatest position [rad or m]")
-    velocity: Number | None = Field(default=None, description="largest rate [rad/s or m/s]")
-    force: Number | None = Field(default=None, description="largest torque or force [N m or N]")
-    viscous: Number | None = Field(default=None, description="viscous friction [N m s/rad or N s/m]")
-    coulomb: Number | None = Field(default=None, description="Coulomb friction [N m or N]")
+    position: Two[Number] | None = None
+    """least and greatest position [rad or m]"""
+    velocity: Number | None = None
+    """largest rate [rad/s or m/s]"""
+    force: Number | None = None
+    """largest torque or force [N m or N]"""
+    viscous: Number | None = None
+    """viscous friction [N m s/rad or N s/m]"""
+    coulomb: Number | None = None
+    """Coulomb friction [N m or N]"""
 
 
 class RobotFile(Section):
     """A whole robot file."""
 
     limbsweep: Integer = Field(description=f"version of the format: {FORMAT}")
-    name: Name = Field(description="name of the robot")
-    title: Line = Field(default="", description="description in a line")
-    source: Line = Field(default="", description="where it comes from")
-    parameters: Annotated[dict[Text, ParameterSection], Field(max_length=MAX_VALUES)] = Field(
-        default_factory=dict, description="parameters by name"
-    )
-    derived: Annotated[dict[Text, Value], Field(max_length=MAX_VALUES)] = Field(
-        default_factory=dict, description="values by name, each of parameters and of those above it"
-    )
-    limbs: Annotated[dict[Label, LimbSection], Field(min_length=1, max_length=MAX_LIMBS)] = Field(
-        description="limbs by name; a chain is one limb without tips"
-    )
-    instances: Annotated[dict[Label, InstanceSection], Field(min_length=1, max_length=MAX_LIMBS)] | None = Field(
-        default=None, description="limbs of the robot; a chain without them stands on the base"
-    )
-    base: BaseSection | None = Field(default=None, description="bodies on which limbs stand, where these move")
-    platform: PlatformSection | None = Field(default=None, description="the platform; a chain has none")
-    ratings: ByName[RatingSection] = Field(
-        default_factory=dict,
-        description="ratings of joints by name; limits and friction of the first sweep",
-    )
-    massless: Parts[Label] = Field(
-        default=(), description="bodies at the end of a chain that are meant to have no inertia"
-    )
+    name: Name
+    """name of the robot"""
+    title: Line = ""
+    """description in a line"""
+    source: Line = ""
+    """where it comes from"""
+    parameters: Annotated[dict[Text, ParameterSection], Field(max_length=MAX_VALUES)] = Field(default_factory=dict)
+    """parameters by name"""
+    derived: Annotated[dict[Text, Value], Field(max_length=MAX_VALUES)] = Field(default_factory=dict)
+    """values by name, each of parameters and of those above it"""
+    limbs: Annotated[dict[Label, LimbSection], Field(min_length=1, max_length=MAX_LIMBS)]
+    """limbs by name; a chain is one limb without tips"""
+    instances: Annotated[dict[Label, InstanceSection], Field(min_length=1, max_length=MAX_LIMBS)] | None = None
+    """limbs of the robot; a chain without them stands on the base"""
+    base: BaseSection | None = None
+    """bodies on which limbs stand, where these move"""
+    platform: PlatformSection | None = None
+    """the platform; a chain has none"""
+    ratings: ByName[RatingSection] = Field(default_factory=dict)
+    """ratings of joints by name; limits and friction of the first sweep"""
+    massless: Parts[Label] = ()
+    """bodies at the end of a chain that are meant to have no inertia"""
 
 
 class LoopsFile(Section):
     """Data that a URDF file cannot hold: the joints that close loops, and the driven joints."""
 
     limbsweep: Integer = Field(description=f"version of the format: {FORMAT}")
-    loops: Parts[ClosureSection] = Field(
-        default=(), description="joints between two links of the URDF file, in frames of these links"
-    )
-    actuated: Annotated[tuple[Label, ...], Field(min_length=1, max_length=MAX_LINKS)] | None = Field(
-        default=None, description="names of driven joints; default: as many as are independent"
-    )
-    reference: ByName[Number] | None = Field(
-        default=None,
-        description="rough positions of joints [rad or m], from which loops are closed; joints count from there",
-    )
-    independent: Parts[Label] = Field(
-        default=(), description="joints in which the motion is given; default: `actuated`"
-    )
+    loops: Parts[ClosureSection] = ()
+    """joints between two links of the URDF file, in frames of these links"""
+    actuated: Annotated[tuple[Label, ...], Field(min_length=1, max_length=MAX_LINKS)] | None = None
+    """names of driven joints; default: as many as are independent"""
+    reference: ByName[Number] | None = None
+    """rough positions of joints [rad or m], from which loops are closed; joints count from there"""
+    independent: Parts[Label] = ()
+    """joints in which the motion is given; default: `actuated`"""

@@ -24,7 +24,7 @@ from robots.friction.groups import LOADS, FrictionGroup, group_parameters, selec
 from robots.friction.laws import FORCE, LAWS
 from robots.limits import JointPlace
 from robots.model import Mechanism
-from robots.parameters import Parameter, ParameterError, nearest
+from robots.parameters import Parameter, ParameterError
 
 KEY = "friction"
 PATH = (KEY,)
@@ -33,20 +33,21 @@ PATH = (KEY,)
 class FrictionGroupSection(Section):
     """A friction law and the joints that it acts in."""
 
-    law: Text | None = Field(default=None, description="name of a friction law")
-    joints: Annotated[tuple[Text, ...], Field(min_length=1, max_length=1000), OneOrMore] = Field(
-        default=("actuated",), description="`actuated`, `passive`, `all`, or names and patterns such as `limb_1.*`"
-    )
-    load: Text = Field(default="constant", description="normal load: `constant`, `preload`, or `reaction` of the joint")
-    parameters: dict[Text, Number] = Field(default_factory=dict, description="parameters that are not swept")
+    law: Text | None = None
+    """name of a friction law"""
+    joints: Annotated[tuple[Text, ...], Field(min_length=1, max_length=1000), OneOrMore] = ("actuated",)
+    """`actuated`, `passive`, `all`, or names and patterns such as `limb_1.*`"""
+    load: Text = "constant"
+    """normal load: `constant`, `preload`, or `reaction` of the joint"""
+    parameters: dict[Text, Number] = Field(default_factory=dict)
+    """parameters that are not swept"""
 
 
 class FrictionSection(FrictionGroupSection, AxesSection):
     """Friction sets: a law and its joints, or several groups of them, and swept parameters."""
 
-    groups: Annotated[dict[GroupName, FrictionGroupSection], Field(min_length=1, max_length=100)] | None = Field(
-        default=None, description="several laws, each under a name that stands before its parameters: `motors_viscous`"
-    )
+    groups: Annotated[dict[GroupName, FrictionGroupSection], Field(min_length=1, max_length=100)] | None = None
+    """several laws, each under a name that stands before its parameters: `motors_viscous`"""
 
 
 class FrictionContent(SectionContent[FrictionAxis, FrictionSection | None]):
@@ -150,11 +151,8 @@ def _entries(report: Report, section: FrictionSection) -> Iterator[_Entry]:
 
 def _known(report: Report, group: _Entry) -> bool:
     law, load = str(group.section.law), group.section.load
-    if law not in LAWS:
-        report((*group.path, "law"), law, "a friction law", sentence(nearest(law, LAWS)))
-    if load not in LOADS:
-        report((*group.path, "load"), load, "where the normal load comes from", sentence(nearest(load, LOADS)))
-    return law in LAWS and load in LOADS
+    is_law = report.require_known((*group.path, "law"), law, LAWS, "a friction law")
+    return report.require_known((*group.path, "load"), load, LOADS, "where the normal load comes from") and is_law
 
 
 def _places(report: Report, group: _Entry, mechanism: Mechanism | None) -> tuple[JointPlace, ...]:

@@ -7,12 +7,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
-from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.report import Got, Report
 from pipeline.documents.validation import Number, Section, Text
 from pipeline.sweep.dataset_split import DatasetSplit
 from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from robots.measurement import CLEAN, COMMON, LATER, MEASUREMENT, SHORTEST, Channels, Sensors
-from robots.parameters import nearest
 
 Measured = Mapping[str, float | tuple[float, ...]]
 Fraction = Annotated[Number, Field(ge=0, lt=1)]
@@ -21,11 +20,12 @@ Fraction = Annotated[Number, Field(ge=0, lt=1)]
 class SplitSection(Section):
     """Shares of the cases that are kept from training; the rest is for training."""
 
-    validation: Fraction = Field(default=0.1, description="share for validation")
-    test: Fraction = Field(default=0.2, description="share for tests")
-    by: Literal["design", "motion"] | None = Field(
-        default=None, description="what is parted alone, all cases of one design or motion together; absent: both"
-    )
+    validation: Fraction = 0.1
+    """share for validation"""
+    test: Fraction = 0.2
+    """share for tests"""
+    by: Literal["design", "motion"] | None = None
+    """what is parted alone, all cases of one design or motion together; absent: both"""
 
 
 class MeasurementContent(SectionContent[Sensors | None, Measured | None]):
@@ -82,10 +82,7 @@ def read_measurement(reading: SweepReading, section: Measured | None) -> Sensors
         return None
     table = {parameter.name: parameter for parameter in MEASUREMENT}
     for name, value in section.items():
-        if name not in table:
-            report(
-                ("measurement", name), name, "a parameter of a measurement", sentence(nearest(name, table)), key=True
-            )
+        if not report.require_known(("measurement", name), name, table, "a parameter of a measurement", key=True):
             continue
         channels = value if isinstance(value, tuple) else (value,)
         if name in COMMON and isinstance(value, tuple):

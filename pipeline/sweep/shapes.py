@@ -32,26 +32,26 @@ KEY = "shapes"
 class ShapeSection(Section):
     """Profile and material of links, along the lines between their joints."""
 
-    tube: Annotated[tuple[ZeroOrMore, ...], Field(min_length=1, max_length=2)] | None = Field(
-        default=None, description="diameters outside and inside [m]; one alone for a rod"
-    )
-    box: Two[AboveZero] | None = Field(
-        default=None, description="width and height of a profile [m], the height along `across`"
-    )
-    wall: AboveZero | None = Field(default=None, description="thickness of a hollow box [m]; default: solid")
-    across: Three[Number] | None = Field(
-        default=None, description="direction of the height of a box, in the axes of the link"
-    )
-    material: Literal["aluminium", "steel"] | None = Field(
-        default=None, description="density, Young's modulus and Poisson's ratio of Eurocodes; these keys come before"
-    )
-    density: AboveZero | None = Field(default=None, description="density [kg/m^3]")
-    young: Positive | None = Field(default=None, description="Young's modulus [Pa]")
-    poisson: Annotated[Number, Field(gt=-1, le=0.5)] | None = Field(default=None, description="Poisson's ratio")
-    shear: Annotated[Number, Field(ge=0, le=1)] = Field(
-        default=0.0, description="Timoshenko's coefficient; default: no flexibility in shear"
-    )
-    joint_mass: ZeroOrMore = Field(default=0.0, description="mass at every joint of the link, such as a rod end [kg]")
+    tube: Annotated[tuple[ZeroOrMore, ...], Field(min_length=1, max_length=2)] | None = None
+    """diameters outside and inside [m]; one alone for a rod"""
+    box: Two[AboveZero] | None = None
+    """width and height of a profile [m], the height along `across`"""
+    wall: AboveZero | None = None
+    """thickness of a hollow box [m]; default: solid"""
+    across: Three[Number] | None = None
+    """direction of the height of a box, in the axes of the link"""
+    material: Literal["aluminium", "steel"] | None = None
+    """density, Young's modulus and Poisson's ratio of Eurocodes; these keys come before"""
+    density: AboveZero | None = None
+    """density [kg/m^3]"""
+    young: Positive | None = None
+    """Young's modulus [Pa]"""
+    poisson: Annotated[Number, Field(gt=-1, le=0.5)] | None = None
+    """Poisson's ratio"""
+    shear: Annotated[Number, Field(ge=0, le=1)] = 0.0
+    """Timoshenko's coefficient; default: no flexibility in shear"""
+    joint_mass: ZeroOrMore = 0.0
+    """mass at every joint of the link, such as a rod end [kg]"""
 
 
 class ShapesContent(FamilyContent[Mapping[str, LinkShape], Mapping[str, ShapeSection]]):

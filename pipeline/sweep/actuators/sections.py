@@ -13,38 +13,28 @@ from robots.loads.motors import COPPER
 class SharingSection(Section):
     """Distribution of forces among actuators. The forces are not unique if there are more actuators than freedoms."""
 
-    rule: Literal["least_squares", "least_maximum"] = Field(
-        default="least_squares",
-        description="least sum of weight times square of force less preload, or least maximum of weight times size",
-    )
-    weights: dict[Text, Positive] = Field(
-        default_factory=dict, description="weights by names and patterns of actuators; default: 1"
-    )
-    preload: dict[Text, Number] = Field(
-        default_factory=dict,
-        description="forces that they would have against each other [N m or N], by names and patterns; default: none",
-    )
+    rule: Literal["least_squares", "least_maximum"] = "least_squares"
+    """least sum of weight times square of force less preload, or least maximum of weight times size"""
+    weights: dict[Text, Positive] = Field(default_factory=dict)
+    """weights by names and patterns of actuators; default: 1"""
+    preload: dict[Text, Number] = Field(default_factory=dict)
+    """forces that they would have against each other [N m or N], by names and patterns; default: none"""
     off: dict[Text, Annotated[tuple[Two[Number], ...], Field(min_length=1, max_length=1000)]] = Field(
-        default_factory=dict,
-        description="times [s] from which and until which actuators give no force, as pairs, by names and patterns",
+        default_factory=dict
     )
+    """times [s] from which and until which actuators give no force, as pairs, by names and patterns"""
 
 
 class MotorsSection(Section):
     """Temperature and supply of all motors; each number is a parameter that designs may sweep."""
 
-    temperature: Number = Field(
-        default=0.0, description="how much warmer motors are than those of their data [K]: `motor_temperature`"
-    )
-    resistance_rate: Number = Field(
-        default=COPPER, description="change of the windings' resistance [1/K]; default: of copper, IEC 60028"
-    )
-    torque_constant_rate: Number = Field(
-        default=0.0, description="change of torque constants, that of the magnets' remanence [1/K]"
-    )
-    voltage: Positive | None = Field(
-        default=None, description="largest voltage of an amplifier [V]: `supply_voltage`; default: no limit"
-    )
-    current: Positive | None = Field(
-        default=None, description="largest current of an amplifier [A]: `supply_current`; default: no limit"
-    )
+    temperature: Number = 0.0
+    """how much warmer motors are than those of their data [K]: `motor_temperature`"""
+    resistance_rate: Number = COPPER
+    """change of the windings' resistance [1/K]; default: of copper, IEC 60028"""
+    torque_constant_rate: Number = 0.0
+    """change of torque constants, that of the magnets' remanence [1/K]"""
+    voltage: Positive | None = None
+    """largest voltage of an amplifier [V]: `supply_voltage`; default: no limit"""
+    current: Positive | None = None
+    """largest current of an amplifier [A]: `supply_current`; default: no limit"""

@@ -35,89 +35,69 @@ class LoadSection(Section):
     Some may follow from the state of the limb too, see `robots.loads.declared.STATE`.
     """
 
-    kind: Literal["wrench", "spring", "bushing", "object", "joint_spring", "elastic_drive"] = Field(
-        description="`wrench`, `spring` or `bushing` to base or another link, `object`, spring in a joint, or elastic "
-        "transmission"
-    )
-    body: Text | None = Field(
-        default=None,
-        description="`platform`, or names and patterns of links such as `'limb_1.arm'`; needed but for the last two",
-    )
-    joint: Text | None = Field(default=None, description="of a `joint_spring`: names and patterns of joints of links")
-    actuators: Text | None = Field(
-        default=None, description="of an `elastic_drive`: names and patterns of a chain's actuators, or `all`"
-    )
-    at: Values | None = Field(
-        default=None, description="where it acts, or the centre of the object, in the frame of the body [m]"
-    )
-    force: OneOrThree | None = Field(
-        default=None, description="of a wrench [N]; one number along the joint of a `joint_spring` [N m or N]"
-    )
-    moment: Values | None = Field(default=None, description="of a wrench [N m]")
-    axes: Literal["world", "link", "platform"] | None = Field(
-        default=None, description="of a wrench: those of `world`, the default, or of its own `link` or `platform`"
-    )
-    file: Text | None = Field(
-        default=None, description="a wrench over time, a table with the columns t, mx, my, mz, fx, fy, fz [s, N m, N]"
-    )
-    table: tuple[tuple[Number, Number], ...] | None = Field(
-        default=None,
-        description="points (length, pull) of a spring, or (position, force) of a joint, linear in between and held "
-        "beyond the ends; in place of `preload` or `force`",
-    )
-    argument: Text | None = Field(
-        default=None, description="expression over which the table is, in place of length or position"
-    )
-    scale: Value | None = Field(default=None, description="factor of the table; default: 1")
-    to: Values | None = Field(
-        default=None,
-        description="point of the base or of the `other` link that a spring or bushing leads to [m]; default: origin",
-    )
-    other: Text | None = Field(
-        default=None,
-        description="of a spring or bushing: a second link, of the same limb, that it leads to; default: the base",
-    )
-    turn: Values | None = Field(
-        default=None,
-        description="of a bushing: its axes on the body, turned about x, then y, then z of the body [degrees]; "
-        "default: those of the body",
-    )
-    to_turn: Values | None = Field(
-        default=None, description="of a bushing: the same on the base or the `other` link, whose axes it acts along"
-    )
-    turn_stiffness: Values | None = Field(default=None, description="of a bushing about its axes [N m/rad]; default: 0")
-    turn_damping: Values | None = Field(default=None, description="of a bushing about its axes [N m s/rad]; default: 0")
-    acts: Literal["both", "pull", "push"] | None = Field(
-        default=None,
-        description="of a spring: `pull` alone, where it is longer than its rest length, or `push` alone, where it is "
-        "shorter; default: both",
-    )
-    stiffness: OneOrThree | None = Field(
-        default=None, description="of a spring [N/m], in a joint [N m/rad or N/m]; of a bushing along three axes [N/m]"
-    )
-    rest_length: Value | None = Field(default=None, description="of a spring [m]; default: 0")
-    damping: OneOrThree | None = Field(
-        default=None,
-        description="of a spring, per rate of its length [N s/m], or of its joint; of a bushing along three axes "
-        "[N s/m]; default: 0",
-    )
-    rest_position: Value | None = Field(
-        default=None, description="position of the joint at which its spring has no force [rad or m]; default: 0"
-    )
-    backlash: Value | None = Field(
-        default=None, description="width in which joint or rotor move without force [rad or m]; default: 0"
-    )
-    preload: Value | None = Field(default=None, description="pull of a spring at its rest length [N]; default: 0")
-    mass: Value | None = Field(default=None, description="of an object [kg]")
-    inertia: OneOrThree | None = Field(
-        default=None,
-        description="three principal moments of an object about its centre, axes of the body [kg m^2]; of a rotor one "
-        "number [kg m^2 or kg]",
-    )
-    start: Number | None = Field(
-        default=None, alias="from", description="when an object is picked [s]; default: it is held from the start on"
-    )
-    until: Number | None = Field(default=None, description="when it is released [s]; default: never")
+    kind: Literal["wrench", "spring", "bushing", "object", "joint_spring", "elastic_drive"]
+    """`wrench`, `spring` or `bushing` to base or another link, `object`, spring in a joint, or elastic transmission"""
+    body: Text | None = None
+    """`platform`, or names and patterns of links such as `'limb_1.arm'`; needed but for the last two"""
+    joint: Text | None = None
+    """of a `joint_spring`: names and patterns of joints of links"""
+    actuators: Text | None = None
+    """of an `elastic_drive`: names and patterns of a chain's actuators, or `all`"""
+    at: Values | None = None
+    """where it acts, or the centre of the object, in the frame of the body [m]"""
+    force: OneOrThree | None = None
+    """of a wrench [N]; one number along the joint of a `joint_spring` [N m or N]"""
+    moment: Values | None = None
+    """of a wrench [N m]"""
+    axes: Literal["world", "link", "platform"] | None = None
+    """of a wrench: those of `world`, the default, or of its own `link` or `platform`"""
+    file: Text | None = None
+    """a wrench over time, a table with the columns t, mx, my, mz, fx, fy, fz [s, N m, N]"""
+    table: tuple[tuple[Number, Number], ...] | None = None
+    """points (length, pull) of a spring, or (position, force) of a joint, linear in between and held beyond the ends;
+    in place of `preload` or `force`"""
+    argument: Text | None = None
+    """expression over which the table is, in place of length or position"""
+    scale: Value | None = None
+    """factor of the table; default: 1"""
+    to: Values | None = None
+    """point of the base or of the `other` link that a spring or bushing leads to [m]; default: origin"""
+    other: Text | None = None
+    """of a spring or bushing: a second link, of the same limb, that it leads to; default: the base"""
+    turn: Values | None = None
+    """of a bushing: its axes on the body, turned about x, then y, then z of the body [degrees]; default: those of the
+    body"""
+    to_turn: Values | None = None
+    """of a bushing: the same on the base or the `other` link, whose axes it acts along"""
+    turn_stiffness: Values | None = None
+    """of a bushing about its axes [N m/rad]; default: 0"""
+    turn_damping: Values | None = None
+    """of a bushing about its axes [N m s/rad]; default: 0"""
+    acts: Literal["both", "pull", "push"] | None = None
+    """of a spring: `pull` alone, where it is longer than its rest length, or `push` alone, where it is shorter;
+    default: both"""
+    stiffness: OneOrThree | None = None
+    """of a spring [N/m], in a joint [N m/rad or N/m]; of a bushing along three axes [N/m]"""
+    rest_length: Value | None = None
+    """of a spring [m]; default: 0"""
+    damping: OneOrThree | None = None
+    """of a spring, per rate of its length [N s/m], or of its joint; of a bushing along three axes [N s/m];
+    default: 0"""
+    rest_position: Value | None = None
+    """position of the joint at which its spring has no force [rad or m]; default: 0"""
+    backlash: Value | None = None
+    """width in which joint or rotor move without force [rad or m]; default: 0"""
+    preload: Value | None = None
+    """pull of a spring at its rest length [N]; default: 0"""
+    mass: Value | None = None
+    """of an object [kg]"""
+    inertia: OneOrThree | None = None
+    """three principal moments of an object about its centre, axes of the body [kg m^2]; of a rotor one number [kg m^2
+    or kg]"""
+    start: Number | None = Field(default=None, alias="from")
+    """when an object is picked [s]; default: it is held from the start on"""
+    until: Number | None = None
+    """when it is released [s]; default: never"""
 
 
 KINDS = {

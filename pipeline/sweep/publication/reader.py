@@ -24,12 +24,18 @@ class PublicationSection(Section):
     """Licence, authors, version and citation of a dataset, for those who get it. It changes no result."""
 
     licence: Text | None = Field(default=None, description=EXPECTED)
-    authors: Authors = Field(default=(), description="names of the authors")
-    version: Text = Field(default="1.0.0", description="version of the dataset")
-    date: Text | None = Field(default=None, description="date, such as 2026-11-27; default: that of the store")
-    address: Text | None = Field(default=None, description="web address where the dataset is, or will be")
-    citation: Text | None = Field(default=None, description="citation in BibTeX; default: made of the other keys")
-    summary: Text | None = Field(default=None, description="what the dataset is, in some sentences")
+    authors: Authors = ()
+    """names of the authors"""
+    version: Text = "1.0.0"
+    """version of the dataset"""
+    date: Text | None = None
+    """date, such as 2026-11-27; default: that of the store"""
+    address: Text | None = None
+    """web address where the dataset is, or will be"""
+    citation: Text | None = None
+    """citation in BibTeX; default: made of the other keys"""
+    summary: Text | None = None
+    """what the dataset is, in some sentences"""
 
 
 class PublicationContent(SectionContent[Publication, PublicationSection | None]):

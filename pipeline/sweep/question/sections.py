@@ -14,9 +14,11 @@ Texts = Annotated[tuple[Text, ...], Field(max_length=16), OneOrMore]
 class StudySection(Section):
     """Question that reports and `limbsweep study` answer from the results. It changes no result."""
 
-    title: Line = Field(default="", description="the question in words; default: the title of the sweep")
-    objectives: Texts = Field(default=(), description="objectives, the most important first, such as `min peak_force`")
-    where: Texts = Field(default=(), description="conditions that a design has to meet, such as `condition < 6`")
-    cases: Texts = Field(
-        default=(), description="swept parameters that are operating conditions, not choices, such as `payload_mass`"
-    )
+    title: Line = ""
+    """the question in words; default: the title of the sweep"""
+    objectives: Texts = ()
+    """objectives, the most important first, such as `min peak_force`"""
+    where: Texts = ()
+    """conditions that a design has to meet, such as `condition < 6`"""
+    cases: Texts = ()
+    """swept parameters that are operating conditions, not choices, such as `payload_mass`"""

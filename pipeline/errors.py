@@ -120,9 +120,9 @@ def reason(error: Exception) -> str:
     return ascii(" ".join(str(error).split()))[1:-1][:120]
 
 
-def refused(name: str, got: str, expected: str, hint: str = "") -> InputError:
-    """Return the error of a file that cannot be used."""
-    return InputError([Problem(name, 0, 0, "", got, expected, hint)])
+def refused(name: str, got: str, expected: str, hint: str = "", *, key: str = "") -> InputError:
+    """Return the error of a file, or an input of this name, that cannot be used: one problem without a line."""
+    return InputError([Problem(name, 0, 0, key, got, expected, hint)])
 
 
 def size(number: int) -> str:

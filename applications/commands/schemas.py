@@ -18,7 +18,7 @@ from applications.commands.terminal import forced
 from pipeline.cluster.file import ClusterFile
 from pipeline.documents.outputs import write_text
 from pipeline.documents.report import sentence
-from pipeline.errors import InputError, Problem
+from pipeline.errors import refused
 from pipeline.robot_files.sections import LoopsFile, RobotFile
 from pipeline.sweep.sweep_file import SweepFile
 from pipeline.sweep.trajectories.expansions import EXPANSIONS
@@ -42,7 +42,7 @@ def schema(kind: str) -> Schema:
     """
     if not isinstance(kind, str) or kind not in KINDS:
         hint = sentence(nearest(str(kind), KINDS))
-        raise InputError([Problem("KIND", 0, 0, "", shown(kind), "a kind of file", hint)])
+        raise refused("KIND", shown(kind), "a kind of file", hint)
     title, make = KINDS[kind]
     return {"$schema": DIALECT, **make(), "title": title}
 

@@ -12,7 +12,7 @@ from applications.report.data.recomputed import results_of
 from applications.report.data.runs import compared
 from applications.report.figures import case
 from applications.report.page import page
-from pipeline.errors import InputError, Problem
+from pipeline.errors import refused
 from pipeline.sweep.question.question import StudyQuestion
 from robots.arguments import check_arguments
 
@@ -52,7 +52,7 @@ def write_report(
     question = StudyQuestion("", tuple(objectives), tuple(where), tuple(cases))
     stores = [store] if isinstance(store, str | PathLike) or not isinstance(store, Sequence) else list(store)
     if not stores:
-        raise InputError([Problem("store", 0, 0, "", "an empty list", "at least one store")])
+        raise refused("store", "an empty list", "at least one store")
     every = [results_of(one, design, friction, files, question) for one in stores]
     if len(every) == 1:
         page.write(every[0], path, force=force)

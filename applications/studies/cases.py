@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from applications.studies.space import DesignSpace
 from pipeline.documents.report import sentence
-from pipeline.errors import InputError, Problem
+from pipeline.errors import refused
 from pipeline.sweep.axes.columns import CASE, LABEL, STORED, TRUTH
 from pipeline.sweep.question.question import DIMS
 from robots.arguments import check_arguments
@@ -46,7 +46,7 @@ def by_cases(ds: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
     for name in names:
         if name not in parameters:
             hint = sentence(nearest(name, parameters))
-            raise InputError([Problem("study", 0, 0, f"cases.{name}", "no such column", "a swept parameter", hint)])
+            raise refused("study", "no such column", "a swept parameter", hint, key=f"cases.{name}")
     following = {*names, *DesignSpace.of_dataset(ds).of_kind("derived")}
     constant = [name for name in parameters if name not in following and not name.startswith(TRUTH)]
     size = ds.sizes["design"]
@@ -58,7 +58,7 @@ def by_cases(ds: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
     if not whole.any():
         got = f"{len(first):,} designs, none of which has all {len(first_of_case):,} cases"
         hint = "Sweep the cases as a grid beside the designs."
-        raise InputError([Problem("study", 0, 0, f"cases.{', '.join(names)}", got, "designs with every case", hint)])
+        raise refused("study", got, "designs with every case", hint, key=f"cases.{', '.join(names)}")
     ordered = np.argsort(index[whole].min(axis=1), kind="stable")
     result = with_cases(ds, index[whole][ordered], names)
     return result.assign_attrs({INCOMPLETE: int((~whole).sum())})

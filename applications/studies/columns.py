@@ -17,7 +17,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.documents.report import sentence
-from pipeline.errors import InputError, Problem
+from pipeline.errors import InputError, refused
 from pipeline.sweep.axes.columns import CASE
 from pipeline.sweep.question.question import WEIGHTED, split_objective, split_tolerances, split_trajectory
 from robots.arguments import check_arguments
@@ -45,7 +45,7 @@ REDUCTIONS: Mapping[str, Callable[[Array], Array]] = {
 
 def refuse(field: str, got: str, expected: str, hint: str = "") -> InputError:
     """Return the error for a name or an expression of a study that cannot be used."""
-    return InputError([Problem("study", 0, 0, field, got, expected, hint)])
+    return refused("study", got, expected, hint, key=field)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.kinds import ClusterFamily
 from pipeline.cluster.safety import is_loopback
 from pipeline.cluster.settings import RESOURCE, effective, worker_environment
-from pipeline.errors import InputError, Problem
+from pipeline.errors import InputError, refused
 from pipeline.plan.cost import duration
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ class UserCluster:
 
     def problem(self, got: str, expected: str, hint: str = "") -> InputError:
         """Return an error of one line that says why the cluster is unusable."""
-        return InputError([Problem(self.source, 0, 0, "", got, expected, hint)])
+        return refused(self.source, got, expected, hint)
 
     def require_usable(self) -> None:
         """See that calls of this thread can be answered. Raises InputError."""
@@ -272,13 +272,13 @@ def as_cluster(cluster: ClusterLike = None) -> Connectable:
         return UserCluster(cluster, f"the {type(cluster).__name__}")
     hint = "Start one with dask.distributed.Client, or leave it out."
     rule = "a client or cluster of Dask, the address of a scheduler, or a cluster file"
-    raise InputError([Problem("client", 0, 0, "", f"an object of type {type(cluster).__name__}", rule, hint)])
+    raise refused("client", f"an object of type {type(cluster).__name__}", rule, hint)
 
 
 def one_of(cluster: ClusterLike, client: ClusterLike) -> ClusterLike:
     """Return the one of two names of a cluster that was given. Raises InputError where both were."""
     if cluster is not None and client is not None:
-        raise InputError([Problem("client", 0, 0, "", "a client beside a cluster", "one of them", "Leave one out.")])
+        raise refused("client", "a client beside a cluster", "one of them", "Leave one out.")
     return client if cluster is None else cluster
 
 

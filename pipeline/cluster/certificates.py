@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.errors import InputError, Problem
+from pipeline.errors import refused
 from robots.extras import require_extra
 from storage.inside import store_around
 
@@ -34,11 +34,11 @@ def make_certificates(folder: str | os.PathLike[str], days: int = DAYS) -> str:
     """
     place = Path(folder).absolute()
     if not 1 <= days <= MAX_DAYS:
-        raise _refuse("--days", str(days), f"1 to {MAX_DAYS} days")
+        raise refused("--days", str(days), f"1 to {MAX_DAYS} days")
     if store := store_around(place / NAMES[0]):
-        raise _refuse(str(place), f"a folder of the store {store}", "a folder outside of stores", "Name another one.")
+        raise refused(str(place), f"a folder of the store {store}", "a folder outside of stores", "Name another one.")
     if there := [name for name in NAMES if os.path.lexists(place / name)]:
-        raise _refuse(str(place / there[0]), "a file that exists already", "a new file", "Name another folder.")
+        raise refused(str(place / there[0]), "a file that exists already", "a new file", "Name another folder.")
     contents = _make(days)
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -46,8 +46,8 @@ def make_certificates(folder: str | os.PathLike[str], days: int = DAYS) -> str:
             _write_new(place / name, contents[name])
     except OSError as error:
         if place.exists() and not place.is_dir():
-            raise _refuse(str(place), "a file", "a folder that can be written", "Name another one.") from None
-        raise _refuse(str(place), error.strerror or type(error).__name__, "a folder that can be written") from None
+            raise refused(str(place), "a file", "a folder that can be written", "Name another one.") from None
+        raise refused(str(place), error.strerror or type(error).__name__, "a folder that can be written") from None
     return _section(place)
 
 
@@ -129,7 +129,3 @@ def _section(place: Path) -> str:
     ca, cert, key = (json.dumps(str(place / name), ensure_ascii=False) for name in NAMES)
     pairs = [f"      {role}: {{cert: {cert}, key: {key}}}" for role in ("client", "scheduler", "worker")]
     return "\n".join(["distributed:", "  comm:", "    tls:", f"      ca-file: {ca}", *pairs, ""])
-
-
-def _refuse(place: str, got: str, expected: str, hint: str = "") -> InputError:
-    return InputError([Problem(place, 0, 0, "", got, expected, hint)])

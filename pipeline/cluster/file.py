@@ -20,7 +20,7 @@ from pipeline.documents.files import read_yaml
 from pipeline.documents.report import Got, Report
 from pipeline.documents.validation import Section, validate_keys
 from pipeline.documents.yaml import Document, parse_yaml
-from pipeline.errors import InputError, Problem
+from pipeline.errors import InputError, Problem, refused
 from robots.devices import CPU, Device
 
 
@@ -84,7 +84,7 @@ class ClusterConfig:
 
     def problem(self, key: str, got: str, expected: str, hint: str = "") -> InputError:
         """Return an error about this file for a problem that is found only when the cluster is to be used."""
-        return InputError([Problem(self.source, 0, 0, f"limbsweep.cluster.{key}", got, expected, hint)])
+        return refused(self.source, got, expected, hint, key=f"limbsweep.cluster.{key}")
 
 
 def parse_cluster(document: Document, writers: str = "") -> ClusterConfig:

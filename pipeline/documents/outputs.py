@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from pipeline.errors import InputError, Problem
+from pipeline.errors import InputError, refused
 from storage.inside import store_around
 
 OPTION = "--output"
@@ -47,10 +47,10 @@ def check_output(path: Path, *, force: bool = False, option: str = OPTION, flag:
     `option` and `flag` are what the command calls the file, and the force; empty: it has none.
     """
     if rule := name_rule(path):
-        raise _refuse(option, _shown(path), rule, "Choose another name.")
+        raise refused(option, _shown(path), rule, "Choose another name.")
     if store := store_around(path):
         got = f"{_shown(path)}, inside the store {_shown(store)}"
-        raise _refuse(option, got, "a place outside of stores", "A store holds its own files alone.")
+        raise refused(option, got, "a place outside of stores", "A store holds its own files alone.")
     try:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
@@ -59,16 +59,16 @@ def check_output(path: Path, *, force: bool = False, option: str = OPTION, flag:
         raise unwritten(path, error, option) from None
     if not stat.S_ISREG(mode):
         kind = "a link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else "a device, pipe or socket"
-        raise _refuse(option, f"{_shown(path)}, {kind}", "a new file, or a regular one", "Choose another name.")
+        raise refused(option, f"{_shown(path)}, {kind}", "a new file, or a regular one", "Choose another name.")
     if force:
         return
     hint = f"Name another one, or replace it by {flag}." if flag else "Name another one."
     kind, head = KINDS.get(path.suffix.lower(), ("", b""))
     if not kind:
-        raise _refuse(option, f"{_shown(path)}, which exists already", "a new file", hint)
+        raise refused(option, f"{_shown(path)}, which exists already", "a new file", hint)
     if _head(path, len(head), option).lower() != head.lower():
         got = f"{_shown(path)}, which exists already and is not {kind}"
-        raise _refuse(option, got, f"a new file, or {kind} to replace", hint)
+        raise refused(option, got, f"a new file, or {kind} to replace", hint)
 
 
 def name_rule(path: Path) -> str:
@@ -113,7 +113,7 @@ def write_text(path: Path, text: str, *, force: bool = False, option: str = OPTI
 def unwritten(path: Path, error: OSError, option: str = OPTION) -> InputError:
     """Return the refusal of a file that could not be written."""
     got = f"{_shown(path)}, which cannot be written ({error.strerror or type(error).__name__})"
-    return _refuse(option, got, "a place for a file", "Check that the folder is there, that you may write, and space.")
+    return refused(option, got, "a place for a file", "Check that the folder is there, that you may write, and space.")
 
 
 def _head(path: Path, size: int, option: str) -> bytes:
@@ -127,10 +127,6 @@ def _head(path: Path, size: int, option: str) -> bytes:
 def _shown(path: Path) -> str:
     """Return a path as a message shows it: whole, where that is not endless."""
     return ascii(str(path)[:LONGEST_NAME])
-
-
-def _refuse(option: str, got: str, expected: str, hint: str) -> InputError:
-    return InputError([Problem(option, 0, 0, "", got, expected, hint)])
 
 
 _FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]")

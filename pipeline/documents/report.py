@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from pipeline.documents.yaml import Document, KeyPath, dotted
@@ -47,9 +47,32 @@ class Report:
             self.problems.append(problem)
             self.missing.append(problem.key)
 
+    def require_known(
+        self, path: KeyPath, name: str, names: Iterable[str], expected: str, *, key: bool = False, hint: str = ""
+    ) -> bool:
+        """Return whether a name is one of `names`; add a problem where it is none, with the nearest before the hint."""
+        names = tuple(names)
+        if name in names:
+            return True
+        self(path, name, expected, f"{sentence(nearest(str(name), names))} {hint}".strip(), key=key)
+        return False
+
+    def require_once(self, path: KeyPath, names: Sequence[str], expected: str, hint: str = "Remove one.") -> None:
+        """Add a problem for each name of the list at `path` that stands further up as well."""
+        for k, name in enumerate(names):
+            if name in names[:k]:
+                self((*path, k), Got(f"{name} again"), expected, hint)
+
     def unknown(self, path: KeyPath, names: Iterable[str], kind: str = "key") -> None:
         """Add that the last part of `path` is no name of this `kind`; the hint is the nearest name."""
         self(path, Got(f"an unknown {kind}"), f"a known {kind}", sentence(nearest(str(path[-1]), names)), key=True)
+
+    def require_known_keys(self, path: KeyPath, section: Iterable[str], keys: Iterable[str]) -> None:
+        """Add a problem for each key of the section at `path` that is not one of `keys`."""
+        keys = tuple(keys)
+        for key in section:
+            if key not in keys:
+                self.unknown((*path, key), keys)
 
     def raise_if_any(self) -> None:
         """Raise InputError where anything was reported."""

@@ -24,7 +24,7 @@ from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from pipeline.documents.brackets import WholeValues
-from pipeline.errors import LIMIT, InputError, Problem, show
+from pipeline.errors import LIMIT, InputError, Problem, refused, show
 
 Scalar = str | int | float | bool | None
 
@@ -309,7 +309,7 @@ def parse_yaml(text: str, name: str, dialect: Dialect = STRICT) -> Document:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     blanked = blank_lists(text)
     if blanked.size > MAX_NUMBERS:
-        raise InputError([Problem(name, 0, 0, "", f"{blanked.size} numbers", f"at most {MAX_NUMBERS} in a file")])
+        raise refused(name, f"{blanked.size} numbers", f"at most {MAX_NUMBERS} in a file")
     document = Document(SourceText(text, name), {})
     composer = _composed(document, blanked, dialect)
     if blanked.lists and (composer.problems or composer.lists):  # a list in what is no list, or in none that is sound

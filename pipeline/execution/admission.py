@@ -23,7 +23,7 @@ from dask.base import get_annotations
 
 from pipeline.cluster.arguments import worker_memory
 from pipeline.cluster.checks import seconds
-from pipeline.errors import ClusterLostError, InputError, Problem, RunStoppedError, size
+from pipeline.errors import ClusterLostError, InputError, Problem, RunStoppedError, refused, size
 from pipeline.execution.device import resources
 from pipeline.execution.executor import translated_losses
 from pipeline.execution.graph import Writer, call_graph, examination_graph, examined, examined_case
@@ -341,7 +341,7 @@ class Membership:
         if not self._refused:
             got = f"no answer within {CHECK_SECONDS:g} s from {named(self._checks)}"
             hint = "They are busy, paused or stopped: look at limbsweep cluster, or start others."
-            return InputError([Problem(self.cluster, 0, 0, "", got, "a worker that answers", hint)])
+            return refused(self.cluster, got, "a worker that answers", hint)
         identities = {
             address: answer if isinstance(answer, BaseException) else answer["identity"]
             for address, (answer, _) in self._refused.items()
@@ -355,7 +355,7 @@ class Membership:
         demands += [f"the name {place}" for place in self._places or ()]
         hint = f"Start workers with --resources '{' '.join(demands)}', or leave dask.annotate out."
         got = f"{self._present} workers, none with {', '.join(demands)}"
-        return InputError([Problem(self.cluster, 0, 0, "", got, "a worker that may take the blocks", hint)])
+        return refused(self.cluster, got, "a worker that may take the blocks", hint)
 
 
 def named(addresses: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pipeline.cluster.settings import RESOURCE
-from pipeline.errors import InputError, Problem
+from pipeline.errors import InputError, refused
 from pipeline.execution.policy import worker_table
 from pipeline.plan.model import Plan
 from robots.devices import CPU, GPU, Device
@@ -38,7 +38,7 @@ def resources(plan: Plan) -> dict[str, float] | None:
 
 
 def _error(source: str, got: str, expected: str, hint: str) -> InputError:
-    return InputError([Problem(source, 0, 0, "limbsweep.cluster.device", got, expected, hint)])
+    return refused(source, got, expected, hint, key="limbsweep.cluster.device")
 
 
 def _card_problem() -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dask.base import annotate, get_annotations
 
-from pipeline.errors import InputError, Problem, RunCancelledError
+from pipeline.errors import RunCancelledError, refused
 from pipeline.monitor.log import BlockDone, BlockFailed, CaseFailed, Event, Listener, Started
 from pipeline.monitor.notebook import EVERY, Display, in_notebook
 
@@ -147,7 +147,7 @@ class RunHandle:
         """
         if self._loop is not None and self._loop is _running_loop() and not self._future.done():
             got = "result() in the thread of its event loop, which would block both"
-            raise InputError([Problem("an asynchronous client", 0, 0, "", got, "an await", "Write: await handle.")])
+            raise refused("an asynchronous client", got, "an await", "Write: await handle.")
         return self._future.result(timeout)
 
     def cancel(self, timeout: float | None = 120.0) -> bool:

@@ -30,7 +30,7 @@ from pipeline.cluster.arguments import (
 )
 from pipeline.cluster.connection import connect, scalers
 from pipeline.cluster.file import ClusterConfig, device_of
-from pipeline.errors import ClusterLostError, InputError, Problem, RunCancelledError, RunStoppedError
+from pipeline.errors import ClusterLostError, RunCancelledError, RunStoppedError, refused
 from pipeline.execution.admission import Membership, admit, require_memory
 from pipeline.execution.contents import create_store, is_finished, plan_at, stored_size
 from pipeline.execution.conventions import with_conventions
@@ -178,7 +178,7 @@ def submit(
     """
     if in_task():
         hint = "Call run in a task, and submit the task: client.submit(function)."
-        raise InputError([Problem("submit", 0, 0, "", "a call in a task of Dask", "run", hint)])
+        raise refused("submit", "a call in a task of Dask", "run", hint)
     sweep = Sweep.checked(sweep)
     _check_granularity(granularity)
     sweep = with_metrics(sweep, metrics) if metrics else sweep
@@ -190,7 +190,7 @@ def _check_granularity(granularity: str | None) -> None:
     names = get_args(Granularity)
     if granularity is not None and granularity not in names:
         hint = "Leave it out: then the run chooses."
-        raise InputError([Problem("granularity", 0, 0, "", repr(granularity), f"one of {', '.join(names)}", hint)])
+        raise refused("granularity", repr(granularity), f"one of {', '.join(names)}", hint)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from dask.base import get_annotations
 
 from pipeline.cluster.checks import LEAST_WEIGHT, MOST_WEIGHT, is_number
 from pipeline.cluster.settings import WEIGHT
-from pipeline.errors import InputError, Problem
+from pipeline.errors import refused
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -40,7 +40,7 @@ def weight() -> float:
         return float(value)
     hint = "Twice the weight gives twice the share of a cluster that several runs use."
     rule = f"a number from {LEAST_WEIGHT:g} to {MOST_WEIGHT:g}"
-    raise InputError([Problem("dask.annotate(weight=...)", 0, 0, "", repr(value), rule, hint)])
+    raise refused("dask.annotate(weight=...)", repr(value), rule, hint)
 
 
 class Share:

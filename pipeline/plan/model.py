@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.documents.writing import table
-from pipeline.errors import InputError, Problem, size
+from pipeline.errors import refused, size
 from pipeline.plan.coordinates import file_count
 from pipeline.plan.cost import Work
 from pipeline.plan.memory import (
@@ -347,7 +347,7 @@ def require_files(made: Plan) -> None:
     """Refuse a plan whose store would have too many files. Raises InputError."""
     if made.layout.files > MAX_FILES:
         got, hint = f"{made.layout.files:,} files", "Take fewer outputs and metrics, or parts of the sweep one by one."
-        raise InputError([Problem(made.sweep.name, 0, 0, "", got, f"at most {MAX_FILES:,}", hint)])
+        raise refused(made.sweep.name, got, f"at most {MAX_FILES:,}", hint)
 
 
 def require_at_most(limit: int, need: int, what: str, sweep: Sweep) -> None:
@@ -356,7 +356,7 @@ def require_at_most(limit: int, need: int, what: str, sweep: Sweep) -> None:
         got = f"{sweep.sizes['time']:,} times, {size(need)} of {what} for one design"
         rule = f"at most {size(limit)}, because a trajectory is never cut"
         hint = "Use a longer step, fewer outputs, or several shorter trajectories."
-        raise InputError([Problem(sweep.name, 0, 0, "time", got, rule, hint)])
+        raise refused(sweep.name, got, rule, hint, key="time")
 
 
 def even(size: int, most: int) -> int:

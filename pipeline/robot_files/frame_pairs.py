@@ -77,9 +77,7 @@ class PairedLoops:
         }
         for k, pair in enumerate(self.file.closed_loop):
             for place, name in enumerate(pair):
-                if name not in frames:
-                    hint = sentence(nearest(name, frames))
-                    self.report(("closed_loop", k, place), name, "a link or joint of the URDF file", hint)
+                self.report.require_known(("closed_loop", k, place), name, frames, "a link or joint of the URDF file")
         self.report.raise_if_any()
         return tuple(self._loops(frames, tree))
 

@@ -19,10 +19,10 @@ from ruamel.yaml import YAML
 
 from pipeline.documents.files import decode, read_bytes, read_text
 from pipeline.documents.outputs import write_text
-from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.report import Got, Report
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, parse_yaml
-from pipeline.errors import InputError, Problem
+from pipeline.errors import InputError, Problem, refused
 from pipeline.robot_files.frame_pairs import (
     PairedLoops,
     is_paired,
@@ -49,7 +49,6 @@ from robots.formats.xacro.expansion import EXPAND, expand, has_macros
 from robots.formats.xml_tree import MAX_BYTES as MAX_XML
 from robots.formats.xml_tree import Element, FormatError, ImportedError, parse, root_tag
 from robots.model import Robot
-from robots.parameters import nearest
 
 TABLE = ".csv"
 """Ending of a table of joints."""
@@ -152,7 +151,7 @@ def _files(name: str, packages: Packages) -> PackageFiles:
     try:
         return PackageFiles(name, packages)
     except Refusal as error:
-        raise InputError([Problem(name, 0, 0, "", error.got, error.expected, error.hint)]) from None
+        raise refused(name, error.got, error.expected, error.hint) from None
 
 
 def _read(
@@ -167,7 +166,7 @@ def _read(
     if name.lower().endswith(usd.ENDINGS):
         return _stage(name)
     if name.lower().endswith((".yaml", ".yml")):
-        raise InputError([Problem(name, 0, 0, "", "a name of YAML", "a file of URDF, SDF or MJCF, or a table", OWN)])
+        raise refused(name, "a name of YAML", "a file of URDF, SDF or MJCF, or a table", OWN)
     data, warnings = _xml(read_bytes(name, MAX_XML), name)
     if b"xacro" not in data:
         return data, warnings
@@ -219,13 +218,13 @@ def _expanded(
     unknown = [key for key in arguments if key not in done.arguments]
     if unknown:
         rule = f"one of {', '.join(done.arguments)[:300]}" if done.arguments else "none, because the file declares none"
-        raise InputError([Problem(name, 0, 0, "", f"the argument {unknown[0]!a}", rule)])
+        raise refused(name, f"the argument {unknown[0]!a}", rule)
     if done.macros and done.root.tag == "robot" and done.root.first("link") is None:
         names = ", ".join(done.macros)[:120]
         hint = "Import the file that includes it and calls them."
-        raise InputError([Problem(name, 0, 0, "", f"a file of macros alone ({names})", "links and joints", hint)])
+        raise refused(name, f"a file of macros alone ({names})", "links and joints", hint)
     if done.root.tag not in ("robot", "sdf"):
-        raise InputError([Problem(name, 0, 0, "", f"macros in <{done.root.tag}>", "them in <robot> or <sdf>")])
+        raise refused(name, f"macros in <{done.root.tag}>", "them in <robot> or <sdf>")
     rule = "no warning of the file"
     return done.root, tuple(Problem(name, line, min(line, 1), "", text, rule) for line, text in done.warnings)
 
@@ -308,7 +307,7 @@ def assembled(tree: Tree, name: str) -> tuple[Description, tuple[Problem, ...]]:
         return moved
     hint = f"{_apart(near)} Check the frames of the loop, and lengths."
     rule = "frames that meet"
-    raise InputError([Problem(name, 0, 0, f"loop {near.widest.joint}", _gap(near.widest), rule, hint)])
+    raise refused(name, _gap(near.widest), rule, hint, key=f"loop {near.widest.joint}")
 
 
 def _moved_together(near: NearlyClosed, name: str) -> tuple[Description, tuple[Problem, ...]] | None:
@@ -412,13 +411,10 @@ def _closed(tree: Tree, report: Report) -> Description:
             report(("loops", k, "joint"), Got(f"joint {loop.joint} again"), "a name for each joint", "Rename it.")
     for key in ("actuated", "independent"):
         for k, joint in enumerate(getattr(file, key) or ()):
-            if joint not in tree.free:
-                report((key, k), joint, "a joint of the URDF file that moves", sentence(nearest(joint, tree.free)))
+            report.require_known((key, k), joint, tree.free, "a joint of the URDF file that moves")
     report.raise_if_any()
     for joint in file.reference or ():
-        if joint not in tree.joints:
-            hint = sentence(nearest(joint, tree.joints))
-            report(("reference", joint), joint, "a joint of the file that moves", hint, key=True)
+        report.require_known(("reference", joint), joint, tree.joints, "a joint of the file that moves", key=True)
     report.raise_if_any()
     description = tree.description(
         loops=loops, actuated=file.actuated, independent=file.independent, reference=file.reference
@@ -432,9 +428,8 @@ def _loop(values: ValueReader, tree: Tree, section: ClosureSection, index: int) 
     if section.b is None:
         report(path, Got("no key 'b'"), "'b', which is required in loops", "Add it.")
     for key in ("a", "b"):
-        name = getattr(section, key)
-        if name is not None and name not in tree.bodies:
-            report((*path, key), name, "a link of the URDF file", sentence(nearest(name, tree.bodies)))
+        if (name := getattr(section, key)) is not None:
+            report.require_known((*path, key), name, tree.bodies, "a link of the URDF file")
     frames = [fill(values.frame(getattr(section, key), (*path, key)), CONSTANTS) for key in ("frame_a", "frame_b")]
     pitch = fill(values.pitch(section, path), CONSTANTS)
     return ClosingJoint(section.joint, section.kind, section.a, frames[0], section.b or section.a, frames[1], pitch)
@@ -511,7 +506,7 @@ def text_of(robot: Robot, path: str) -> str:
     except ValueError as error:
         got, _, rule = f"{error}".partition("; expected ")
         hint = "A robot file, with the ending .yaml, can hold it."
-        raise InputError([Problem(path, 0, 0, "", f"{robot.name}: {got}", rule or "another robot", hint)]) from None
+        raise refused(path, f"{robot.name}: {got}", rule or "another robot", hint) from None
 
 
 @check_arguments
@@ -531,7 +526,7 @@ def with_redundancy(robot: Robot, redundancy: Mapping[str, object]) -> Robot:
     file = yaml.load(_text(robot, robot.name))
     if "coordinates" not in file.get("platform", {}):
         rule = "a robot file with coordinates under platform"
-        raise InputError([Problem(robot.name, 0, 0, "redundancy", "a robot without coordinates", rule)])
+        raise refused(robot.name, "a robot without coordinates", rule, key="redundancy")
     file["platform"]["redundancy"] = json.loads(json.dumps(redundancy, default=_plain))
     yaml.dump(file, stream)
     return Robot.of(parse_robot(stream.getvalue(), robot.name).family, robot.values)
@@ -548,4 +543,4 @@ def _text(robot: Robot, where: str) -> str:
         return writing.text(description.describe(robot))
     except ValueError as error:
         rule = "a robot that a file can hold"
-        raise InputError([Problem(where, 0, 0, "", robot.name, rule, f"{error}")]) from None
+        raise refused(where, robot.name, rule, f"{error}") from None

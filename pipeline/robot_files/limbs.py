@@ -66,10 +66,9 @@ class LimbReader:
         for key in ("actuated", "independent", "coordinates"):
             joints = getattr(section, key)
             for k, joint in enumerate(joints):
-                if joint not in names:
-                    hint = sentence(nearest(joint, names))
-                    self.report((*path, key, k), joint, "a joint of a link of this limb", hint)
-                elif joint in joints[:k]:
+                if not self.report.require_known((*path, key, k), joint, names, "a joint of a link of this limb"):
+                    continue
+                if joint in joints[:k]:
                     self.report((*path, key, k), Got(f"{joint} again"), "every joint once", "Remove one.")
                 elif key == "coordinates" and joint in section.actuated:
                     self.report((*path, key, k), joint, "no actuated joint: nothing is there to drive", "Remove it.")
@@ -103,9 +102,8 @@ class LimbReader:
             if not entry.ratios and entry.position is None:
                 self.report(place, Got("a drive that moves nothing"), "ratios of joints, or position", "Add them.")
             for joint in entry.ratios:
-                if joint not in joints:
-                    hint = sentence(nearest(joint, joints))
-                    self.report((*place, "ratios", joint), joint, "a joint of a link of this limb", hint, key=True)
+                rule = "a joint of a link of this limb"
+                self.report.require_known((*place, "ratios", joint), joint, joints, rule, key=True)
             spins = tuple(self._spin(spin, bodies, (*place, "spins", i)) for i, spin in enumerate(entry.spins))
             ratios = [(joint, self.values.number(x, (*place, "ratios", joint))) for joint, x in entry.ratios.items()]
             motor = None if entry.motor is None else self._motor(entry.motor, (*place, "motor"))
@@ -127,9 +125,7 @@ class LimbReader:
         for k, entry in enumerate(section.couplings):
             place = (*path, "couplings", k)
             for key in ("joint", "of"):
-                if (name := getattr(entry, key)) not in names:
-                    hint = sentence(nearest(name, names))
-                    self.report((*place, key), name, "a joint of a link of this limb", hint)
+                self.report.require_known((*place, key), getattr(entry, key), names, "a joint of a link of this limb")
             if entry.joint in followers[:k]:
                 self.report((*place, "joint"), Got(f"{entry.joint} again"), "one coupling of a joint", "Remove one.")
             if entry.of in followers:
@@ -220,9 +216,7 @@ class RedundancyReader:
         """Read the posture's joints by name (joint, position, weight), and the tasks; none without the section."""
         if section is None:
             return (), (), ()
-        for k, joint in enumerate(section.joints):
-            if joint in section.joints[:k]:
-                self.report((*path, "joints", k), Got(f"{joint} again"), "every joint once", "Remove one.")
+        self.report.require_once((*path, "joints"), section.joints, "every joint once")
         for joint in section.weights:
             if joint not in section.posture:
                 hint = "Give its position under posture."
@@ -306,9 +300,8 @@ class RedundancyReader:
                     self._known(getattr(task, key), known, (*path, "arm_angle", key), key=False)
 
     def _known(self, joint: str, known: Sequence[str], where: KeyPath, *, key: bool = True) -> None:
-        if joint not in known:
-            hint = f"{sentence(nearest(joint, known))} Joints of limbs are INSTANCE.JOINT.".strip()
-            self.report(where, joint, "a joint of a limb, of the base or of the platform's links", hint, key=key)
+        rule, hint = "a joint of a limb, of the base or of the platform's links", "Joints of limbs are INSTANCE.JOINT."
+        self.report.require_known(where, joint, known, rule, key=key, hint=hint)
 
 
 def weights_above_zero(report: Report, platform: CoupledPlatform, known: Mapping[str, Any]) -> None:
@@ -362,9 +355,7 @@ class PlatformReader:
             return None
         if section.mobility:
             self.report((*path, "mobility"), section.mobility, "mobility or coordinates", "Remove one of them.")
-        for k, name in enumerate(section.coordinates):
-            if name in section.coordinates[:k]:
-                self.report((*path, "coordinates", k), Got(f"{name} again"), "every one once", "Remove one.")
+        self.report.require_once((*path, "coordinates"), section.coordinates, "every one once")
         links: list[Link] = []
         bodies = self.platform_bodies
         for k, link in enumerate(section.links):
@@ -378,9 +369,7 @@ class PlatformReader:
         names = [link.joint for link in links]
         for key in ("independent", "actuated"):
             for k, joint in enumerate(getattr(section, key)):
-                if joint not in names:
-                    hint = sentence(nearest(joint, names))
-                    self.report((*path, key, k), joint, "a joint of the platform's links", hint)
+                self.report.require_known((*path, key, k), joint, names, "a joint of the platform's links")
         inertia = self.values.inertia(section.inertia, (*path, "inertia"))
         home = self.values.frame(section.home, (*path, "home"))
         motors = self.file.base.actuated if self.file.base else ()
@@ -413,8 +402,7 @@ class PlatformReader:
 
     def _named(self, name: str, known: Mapping[str, int], path: KeyPath, rule: str) -> int:
         """Return the number of a body by its name."""
-        if name not in known:
-            self.report(path, name, rule, sentence(nearest(name, known)))
+        self.report.require_known(path, name, known, rule)
         return known.get(name, BASE)
 
     def joined(self) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ from pipeline.documents.files import read_text
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, Document, KeyPath, parse_yaml
-from pipeline.errors import InputError, Problem, show
+from pipeline.errors import InputError, Problem, refused, show
 from pipeline.robot_files.limbs import LimbReader, PlatformReader, weights_above_zero
 from pipeline.robot_files.parameters import read_parameter
 from pipeline.robot_files.references import closed_limbs
@@ -35,7 +35,7 @@ from robots.formats import checks, mobility, writing
 from robots.formats.description import CONSTANTS, PLAIN, Description, fill
 from robots.formats.ratings import Rating
 from robots.model import NO_PLATFORM, Family, Limb, Link, Mechanism, Robot
-from robots.parameters import LARGEST, Parameter, nearest
+from robots.parameters import LARGEST, Parameter
 from robots.types import BASE
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -47,7 +47,7 @@ def read_description(path: str | os.PathLike[str]) -> Description:
     name = os.fspath(path)
     text = read_text(name, MAX_BYTES)
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
-        raise InputError([Problem(name, 0, 0, "", "XML", "a robot file in YAML", sentence(catalog.IMPORT))])
+        raise refused(name, "XML", "a robot file in YAML", sentence(catalog.IMPORT))
     return parse_robot(text, name)
 
 
@@ -181,8 +181,7 @@ class _RobotReader:
         known = limits.joints(mechanism)
         for name, section in self.file.ratings.items():
             path = ("ratings", name)
-            if name not in known:
-                self.report(path, name, "a joint of one variable", sentence(nearest(name, known)), key=True)
+            self.report.require_known(path, name, known, "a joint of one variable", key=True)
             low, high = section.position or (None, None)
             if low is not None and high is not None and low >= high:
                 self.report((*path, "position"), [low, high], "[low, high] with low below high", "Exchange them.")
@@ -196,8 +195,7 @@ class _RobotReader:
         """Refuse names under massless that no body has."""
         bodies = [link.body for limb in description.template.limbs for link in limb.links]
         for k, name in enumerate(description.massless):
-            if name not in bodies:
-                self.report(("massless", k), name, "a body of the robot", sentence(nearest(name, bodies)))
+            self.report.require_known(("massless", k), name, bodies, "a body of the robot")
 
     def _check_axes(self, description: Description) -> None:
         """Report directions of axes that are zero with the default parameters."""
@@ -286,7 +284,7 @@ def name_from(name: str, folder: str | os.PathLike[str]) -> str:
     path = os.path.relpath(os.path.realpath(name), os.path.realpath(folder))
     if path.startswith(os.pardir):
         rule = "a robot file in the folder of the sweep or below"
-        raise InputError([Problem(name, 0, 0, "", "a robot file elsewhere", rule, "Copy it there.")])
+        raise refused(name, "a robot file elsewhere", rule, "Copy it there.")
     return f"./{path.replace(os.sep, '/')}"
 
 
@@ -297,5 +295,5 @@ def read_robot_beside(name: str, folder: str | os.PathLike[str], sweep: str) -> 
     if not place.startswith(os.path.join(root, "")):
         hint = "Copy it there: a sweep reads no files from elsewhere."
         rule = "a file in the folder of the sweep or below"
-        raise InputError([Problem(sweep, 0, 0, "robot", show(name), rule, hint)])
+        raise refused(sweep, show(name), rule, hint, key="robot")
     return read_description(os.path.join(os.fspath(folder), name))

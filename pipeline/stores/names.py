@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pipeline.errors import InputError, Problem, show
+from pipeline.errors import refused, show
 
 LONGEST = 200
 """Bytes of a name: most file systems allow 255, and drafts beside a store have longer ones."""
@@ -29,7 +29,7 @@ def check_place(text: str, option: str) -> None:
     )
     if rule := next((rule for broken, rule in rules if broken), ""):
         hint = "For instance --store results.zarr." if option == "--store" else "Choose another name."
-        raise InputError([Problem(option, 0, 0, "", show(text), rule, hint)])
+        raise refused(option, show(text), rule, hint)
 
 
 def check_store_name(place: Path, option: str = "--store") -> None:
@@ -42,4 +42,4 @@ def check_store_name(place: Path, option: str = "--store") -> None:
         (name.endswith((".", " ")) and name.strip(".") != "", "a name without a dot or a space at its end"),
     )
     if rule := next((rule for broken, rule in rules if broken), ""):
-        raise InputError([Problem(option, 0, 0, "", show(name), rule, "Choose another name.")])
+        raise refused(option, show(name), rule, "Choose another name.")

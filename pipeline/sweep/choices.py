@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from pipeline.documents.report import Report, sentence
 from pipeline.documents.yaml import KeyPath, parse_yaml
-from pipeline.errors import InputError, Problem
+from pipeline.errors import InputError, refused
 from pipeline.sweep.axes.conditions import RuleReader
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.friction_sets import FrictionAxis
@@ -48,7 +48,7 @@ def choose(text: str, key: str, value: str, name: str) -> str:
         fits = False
     if not fits:
         hint = f"Write {key}: {value} into the file yourself."
-        raise InputError([Problem(name, 0, 0, key, "a choice", "a file to whose end a key can be added", hint)])
+        raise refused(name, "a choice", "a file to whose end a key can be added", hint, key=key)
     return longer
 
 
@@ -64,7 +64,7 @@ def only_chosen(data: MutableMapping[str, Any]) -> None:
     name = data.get("robot", names[0] if len(names) == 1 else None)
     if name not in names:
         hint = "Name it under robot."
-        raise InputError([Problem("sweep", 0, 0, "robots", f"{len(names)} robots", "one of them to be chosen", hint)])
+        raise refused("sweep", f"{len(names)} robots", "one of them to be chosen", hint, key="robots")
     section = robots[name] if isinstance(robots, Mapping) else None
     del data["robots"]
     data["robot"] = name
@@ -142,6 +142,5 @@ def _named(
     if report.problems and isinstance(entries := report.document.data.get("trajectories"), dict):
         known = [*entries, *known]
     for index, name in enumerate(names):
-        if name not in known:
-            report((*path, index), name, "a trajectory", sentence(nearest(name, known)))
+        report.require_known((*path, index), name, known, "a trajectory")
     return tuple(trajectory for trajectory in trajectories if trajectory.name in names)

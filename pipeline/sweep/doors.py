@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from pipeline.documents.files import FileSource, read_yaml
 from pipeline.documents.yaml import parse_yaml
-from pipeline.errors import InputError, Problem
+from pipeline.errors import InputError, Problem, refused
 from pipeline.sweep.choices import choose
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.objects.columns import TableLike
@@ -91,11 +91,11 @@ def _no_text(value: object, name: str, expected: str) -> Problem:
 def sweep_of_dict(data: Mapping[str, Any], name: str = "sweep", folder: str | os.PathLike[str] = ".") -> Sweep:
     """Make a sweep of the content of a file, with objects as `sweep` takes them. Raises InputError."""
     if not isinstance(folder, str | os.PathLike):
-        raise InputError([Problem(name, 0, 0, "folder", type(folder).__name__, "a path", "Name a folder.")])
+        raise refused(name, type(folder).__name__, "a path", "Name a folder.", key="folder")
     sections = {key: value for key, value in data.items() if key not in ("robot", "limbsweep")}
     writer = Writer(data.get("robot"), folder)
     if "robot" not in data:
-        raise InputError([Problem(name, 0, 0, "", "no key 'robot'", "'robot', which is required", "Add it.")])
+        raise refused(name, "no key 'robot'", "'robot', which is required", "Add it.")
     text = writer.text(sections)
     try:
         return sweep_of_text(text, name, MemoryFiles(writer.files, Folder(Path(folder))))

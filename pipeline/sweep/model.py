@@ -15,7 +15,7 @@ import numpy as np
 
 from pipeline.documents.files import FileSource, write_new
 from pipeline.documents.writing import table
-from pipeline.errors import InputError, Problem
+from pipeline.errors import Problem, refused
 from pipeline.sweep.axes.kinds import Array, Axis, complete
 from pipeline.sweep.content import FORMAT, Content, HasSections, SectionValue
 from pipeline.sweep.dataset_split import DatasetSplit
@@ -176,7 +176,7 @@ class Sweep(HasSections):
         if isinstance(sweep, str | os.PathLike):
             got = repr(os.fspath(sweep))
             hint = f"Read it: limbsweep.Sweep.from_yaml({got})."
-        raise InputError([Problem("sweep", 0, 0, "", got, "a Sweep", hint)])
+        raise refused("sweep", got, "a Sweep", hint)
 
     def with_sections(self, **values: object) -> Sweep:
         """Return the sweep with other values of some sections, by their keys."""

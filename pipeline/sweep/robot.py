@@ -146,8 +146,7 @@ def _choose_robot(
 ) -> tuple[str | None, RobotSection]:
     """Choose the robot, one of `families`, and its own sections; None where it is not known, which is reported."""
     for name in robots or {}:
-        if name not in families:
-            report(("robots", name), name, "a robot of the catalogue", sentence(nearest(name, families)), key=True)
+        report.require_known(("robots", name), name, families, "a robot of the catalogue", key=True)
     if robot is None:
         if robots is None:
             if "robot" not in report.missing:
@@ -157,8 +156,7 @@ def _choose_robot(
             report(("robots",), Got(f"{len(robots)} robots"), "one, because this is to be one sweep", hint)
         robot = next(iter(robots or ()), None)
         return robot, (robots or {}).get(str(robot)) or RobotSection()
-    if robots is not None and robot not in robots:
-        report(("robot",), robot, "one of robots", sentence(nearest(robot, robots)))
+    if robots is not None and not report.require_known(("robot",), robot, robots, "one of robots"):
         return None, RobotSection()
     if robots is None and robot not in families:
         hint = IMPORT if robot.lower().endswith(FOREIGN) else nearest(robot, families)

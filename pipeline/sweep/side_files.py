@@ -17,7 +17,7 @@ from pipeline.documents.tables.columns import KEPT, SIDE, Bounds
 from pipeline.documents.tables.reader import parse_table
 from pipeline.documents.tables.table import Table
 from pipeline.documents.yaml import KeyPath
-from pipeline.errors import InputError, Problem
+from pipeline.errors import InputError, refused
 from storage import sources
 from storage.places.access import locate
 from storage.places.location import Location, LocationLike
@@ -91,7 +91,7 @@ class StoredFiles:
         if data is None:
             hint = f"Put that file at {self.folder.shown(name)} as it was, then: limbsweep verify --repair."
             rule = f"the file {name} that the store was made from"
-            raise InputError([Problem(shown, 0, 0, "", "a file that is missing or damaged", rule, hint)])
+            raise refused(shown, "a file that is missing or damaged", rule, hint)
         return data
 
 

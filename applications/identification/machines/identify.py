@@ -49,7 +49,7 @@ from applications.identification.estimation.machines.sensitivity import (
 from applications.identification.estimation.machines.stribeck import with_stribeck
 from applications.identification.estimation.machines.uncertain import UncertainRobot, uncertain_robot
 from applications.identification.machines.described import RecordingDescription
-from pipeline.errors import InputError, Problem
+from pipeline.errors import InputError, Problem, refused
 from robots.formats.description import Description as RobotDescription
 
 WEIGHTED = "weighted"
@@ -152,11 +152,11 @@ class MachineIdentification:
         """Return the robot with the identified inertia. Raises InputError where there is none."""
         if not self.standard.converged:
             got, expected = f"consistent bodies were not found: {self.standard.status}", "a solution"
-            raise InputError([Problem(self.description.title, 0, 0, "", got, expected)])
+            raise refused(self.description.title, got, expected)
         try:
             return identified_robot(self.machine, self.standard)
         except ValueError as error:
-            raise InputError([Problem(self.description.title, 0, 0, "model", str(error), "limbs that share")]) from None
+            raise refused(self.description.title, str(error), "limbs that share", key="model") from None
 
 
 def _left_out(fit: MachineFit) -> str:
@@ -264,7 +264,7 @@ def _consistent(
     """Return the fit with the base parameters of consistent bodies. Raises InputError where these were not found."""
     if not standard.converged:
         got = f"consistent bodies were not found: {standard.status}"
-        raise InputError([Problem(description.title, 0, 0, "estimate.method", got, "a solution", "Use weighted.")])
+        raise refused(description.title, got, "a solution", "Use weighted.", key="estimate.method")
     whole = fit.base.of(standard.values)
     values = whole[list(fit.kept)]
     errors, by_actuator = unexplained(machine.runs, fit.base, whole)

@@ -15,7 +15,7 @@ from applications.identification.machines.identify import MachineIdentification
 from applications.identification.machines.mjcf_text import mjcf_text
 from applications.identification.machines.urdf_text import urdf_text
 from pipeline.documents.outputs import CellWriter
-from pipeline.errors import InputError, Problem
+from pipeline.errors import refused
 from robots.formats import writing
 from robots.joint_kinds import JOINT_KINDS
 from storage.errors import StoreError
@@ -112,7 +112,7 @@ def identified_urdf(result: MachineIdentification) -> str:
     try:
         return urdf_text(result.robot(), _friction(result))
     except ValueError as error:
-        raise InputError([Problem(result.machine.robot.name, 0, 0, "", str(error), "a tree, for URDF")]) from None
+        raise refused(result.machine.robot.name, str(error), "a tree, for URDF") from None
 
 
 def identified_mjcf(result: MachineIdentification) -> str:
@@ -120,7 +120,7 @@ def identified_mjcf(result: MachineIdentification) -> str:
     try:
         return mjcf_text(result.robot(), _friction(result), result.machine.model.gravity)
     except ValueError as error:
-        raise InputError([Problem(result.machine.robot.name, 0, 0, "", str(error), "a chain, for MJCF")]) from None
+        raise refused(result.machine.robot.name, str(error), "a chain, for MJCF") from None
 
 
 ROBOTS: Mapping[str, Callable[[MachineIdentification], str]] = {

@@ -21,7 +21,7 @@ from applications.studies.axes import by_design
 from applications.studies.columns import refuse
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.documents.files import FileSource
-from pipeline.errors import InputError, Problem
+from pipeline.errors import refused
 from pipeline.execution.conventions import files_of
 from pipeline.execution.run import run
 from pipeline.sweep.axes.derived import Sliced
@@ -89,14 +89,14 @@ def read_sweep(attributes: Mapping[str, object], files: Path | FileSource | None
     name = "the sweep in the store"
     if "sweep" not in attributes:
         rule = "a dataset with the attribute 'sweep', as storage.open_results gives it"
-        raise InputError([Problem("dataset", 0, 0, "", "no sweep", rule)])
+        raise refused("dataset", "no sweep", rule)
     sweep = Sweep.from_text(str(attributes["sweep"]), name, files or Path())
     if sweep.fingerprint != attributes.get(SWEEP_FINGERPRINT, attributes.get("fingerprint")):
         hint = "Files that it names have changed, or limbsweep has; run the sweep again."
-        raise InputError([Problem(name, 0, 0, "", "another sweep", "the sweep that the store was made from", hint)])
+        raise refused(name, "another sweep", "the sweep that the store was made from", hint)
     if has_workspace(sweep) and sweep.grid.samples > MOST_POINTS:
         rule = f"at most {MOST_POINTS:,} to compute again"
-        raise InputError([Problem(name, 0, 0, "time", f"a workspace of {sweep.grid.samples:,} points", rule)])
+        raise refused(name, f"a workspace of {sweep.grid.samples:,} points", rule, key="time")
     return sweep
 
 

@@ -22,7 +22,7 @@ from applications.report.data.selection import DesignSelection, design_parts, se
 from applications.studies.axes import by_design
 from applications.studies.cases import INCOMPLETE, by_cases, dims_of
 from pipeline.documents.files import FileSource
-from pipeline.errors import InputError, Problem
+from pipeline.errors import InputError, refused
 from pipeline.execution.conventions import joint_units
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
 
@@ -56,7 +56,7 @@ class Results:
             size = self.dataset.sizes.get(option, 1)
             if chosen is not None and not 0 <= chosen < size:
                 rule = f"the number of one of the {size}, from 0 to {size - 1}"
-                raise InputError([Problem(f"--{option}", 0, 0, "", str(chosen), rule)])
+                raise refused(f"--{option}", str(chosen), rule)
 
     @cached_property
     def designs(self) -> Designs:
@@ -157,7 +157,7 @@ class Results:
         place = self.designs.place(self.chosen_design)
         if place is None:
             rule = "the number of a design that has every operating case"
-            raise InputError([Problem("--design", 0, 0, "", str(self.chosen_design), rule)])
+            raise refused("--design", str(self.chosen_design), rule)
         return place
 
     @property
@@ -264,7 +264,7 @@ class Results:
 
     def read_sweep(self) -> Sweep:
         """Read the sweep of the store. Raises InputError where it cannot be read again."""
-        raise InputError([Problem("dataset", 0, 0, "", "results alone", "results that are computed again")])
+        raise refused("dataset", "results alone", "results that are computed again")
 
     def computed(self, sweep: Sweep, designs: Sequence[int]) -> Iterator[DesignCase]:
         """Compute some designs of the sweep again, by number, under the shown friction set."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from applications.report.data.designs import DesignColumn
 from applications.report.data.results import Results
-from pipeline.errors import InputError, Problem
+from pipeline.errors import refused
 
 MOST_RUNS = 8
 MOST_DIFFERENCES = 12
@@ -63,7 +63,7 @@ class ComparedRuns:
 def compared(named: Sequence[tuple[str, Results]]) -> ComparedRuns:
     """Put runs side by side. Raises InputError for too many, and where they share no objective in equal units."""
     if len(named) > MOST_RUNS:
-        raise InputError([Problem("STORE", 0, 0, "", f"{len(named)} stores", f"at most {MOST_RUNS} to compare")])
+        raise refused("STORE", f"{len(named)} stores", f"at most {MOST_RUNS} to compare")
     runs = tuple(NamedRun(name, results) for name, results in named)
     first, *further_runs = runs
     columns = [column for column in first.results.designs.objectives if _in_all(column, further_runs)]
@@ -71,7 +71,7 @@ def compared(named: Sequence[tuple[str, Results]]) -> ComparedRuns:
         names = ", ".join(run.name for run in runs)
         rule = "stores with a metric in common, in equal units, with numbers"
         hint = "Give both sweeps the same metrics, such as peak_force."
-        raise InputError([Problem("STORE", 0, 0, "", names, rule, hint)])
+        raise refused("STORE", names, rule, hint)
     return ComparedRuns(runs, tuple(column.name for column in columns))
 
 

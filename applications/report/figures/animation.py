@@ -19,7 +19,7 @@ from applications.report.data.results import Results
 from applications.report.figures.paper import lacks
 from pipeline.documents.outputs import write_text
 from pipeline.documents.report import sentence
-from pipeline.errors import InputError, Problem
+from pipeline.errors import refused
 from robots.parameters import nearest
 
 WIDTH, HEIGHT, MARGIN = 480.0, 400.0, 14.0
@@ -63,7 +63,7 @@ def animation(results: Results, trajectory: int | str = 0, speed: float = 1.0) -
     if case.robot is None:
         raise lacks("animation", f"a sweep that can be read again (--files): {results.why_no_sweep.rstrip('.')}")
     if not (np.isfinite(speed) and speed > 0.0):
-        raise InputError([Problem("animation", 0, 0, "speed", f"{speed!r}", "a number above zero")])
+        raise refused("animation", f"{speed!r}", "a number above zero", key="speed")
     moved, lines = series.motions(case)
     motion = moved[_place(trajectory, case.trajectories)]
     sound = np.isfinite(motion.points).all(axis=(1, 2))
@@ -106,7 +106,7 @@ def _place(trajectory: int | str, names: Sequence[str]) -> int:
         return trajectory
     hint = sentence(nearest(str(trajectory), names))
     rule = f"a trajectory by name, or by number from 0 to {len(names) - 1}"
-    raise InputError([Problem("animation", 0, 0, "trajectory", repr(trajectory), rule, hint)])
+    raise refused("animation", repr(trajectory), rule, hint, key="trajectory")
 
 
 @dataclass(frozen=True)

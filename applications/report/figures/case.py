@@ -25,7 +25,7 @@ from applications.report.figures import designs, mechanism
 from applications.report.figures.paper import dress, lacks, new
 from pipeline.documents.outputs import check_output, output
 from pipeline.documents.report import sentence
-from pipeline.errors import InputError, Problem
+from pipeline.errors import refused
 from robots.parameters import nearest
 
 MOST_SLICES = 5
@@ -136,19 +136,19 @@ class FigureKind(NamedTuple):
 def figure(results: Results, kind: str) -> Figure:
     """Draw a figure of a kind. Raises InputError for an unknown kind, and for results without its data."""
     if kind not in KINDS:
-        raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of figure", sentence(nearest(kind, KINDS)))])
+        raise refused("KIND", repr(kind), "a kind of figure", sentence(nearest(kind, KINDS)))
     return dress(KINDS[kind].draw(results))
 
 
 def check(kind: str, path: Path, *, force: bool = False) -> None:
     """See that there is a kind of figure, and a format by the end of a name. Raises InputError."""
     if kind not in KINDS:
-        raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of figure", sentence(nearest(kind, KINDS)))])
+        raise refused("KIND", repr(kind), "a kind of figure", sentence(nearest(kind, KINDS)))
     formats = (*FORMATS, MOVING) if kind == "mechanism" else FORMATS
     if path.suffix.lower() not in formats:
         hint = "A mechanism can be a .gif; other figures do not move." if path.suffix.lower() == MOVING else ""
         rule = f"a file name that ends in {', '.join(formats)}"
-        raise InputError([Problem("--output", 0, 0, "", repr(str(path)), rule, hint)])
+        raise refused("--output", repr(str(path)), rule, hint)
     check_output(path, force=force)
 
 

@@ -7,7 +7,7 @@ from io import BytesIO
 from matplotlib.figure import Figure
 
 from applications.report import style
-from pipeline.errors import InputError, Problem
+from pipeline.errors import InputError, refused
 
 
 class Drawing(Figure):
@@ -46,4 +46,4 @@ def dress(figure: Figure) -> Figure:
 
 def lacks(kind: str, what: str) -> InputError:
     """Return the error for a kind of figure whose data these results lack."""
-    return InputError([Problem(kind, 0, 0, "", "results without it", what)])
+    return refused(kind, "results without it", what)

@@ -46,7 +46,7 @@ from applications.report.page.part import PagePart
 from applications.report.page.runs import design_details, side_by_side
 from applications.report.page.trade_off import trade_off
 from pipeline.documents.outputs import OPTION, check_output, write_text
-from pipeline.errors import InputError, Problem, show
+from pipeline.errors import refused, show
 
 
 def mechanism(results: Results) -> tuple[str, dict[str, Any]]:
@@ -311,7 +311,7 @@ def check(path: Path, *, force: bool = False) -> None:
     """See that a report may be written there, before it is made. Raises InputError."""
     if path.suffix.lower() not in SUFFIXES:
         rule = f"a file name that ends in {' or '.join(SUFFIXES)}"
-        raise InputError([Problem(OPTION, 0, 0, "", show(str(path)), rule, "The report is a page.")])
+        raise refused(OPTION, show(str(path)), rule, "The report is a page.")
     check_output(path, force=force)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.documents.tables.table import Table, table
-from pipeline.errors import InputError, Problem, show
+from pipeline.errors import refused, show
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -55,7 +55,7 @@ def columns_of(value: object, key: str, names: Container[str]) -> Table:
     shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
     hint = "Name its columns: {'upper_arm': array[:, 0], ...}, or a DataFrame."
     rule = "columns with names: a dict, a DataFrame, a Dataset, a structured array or a list of dicts"
-    raise InputError([Problem(key, 0, 0, "", f"an object of type {type(value).__name__}{shape}", rule, hint)])
+    raise refused(key, f"an object of type {type(value).__name__}{shape}", rule, hint)
 
 
 def _is_frame(value: object) -> TypeGuard[FrameLike]:
@@ -70,9 +70,7 @@ def _frame(frame: FrameLike, key: str, names: Container[str]) -> Iterator[tuple[
     if not frame.index.is_unique:
         repeated = frame.index[frame.index.duplicated()].tolist()[0]
         got = f"a DataFrame whose index has {show(repeated)} twice"
-        raise InputError(
-            [Problem(key, 0, 0, "", got, "an index without duplicates", "Use frame.reset_index(drop=True).")]
-        )
+        raise refused(key, got, "an index without duplicates", "Use frame.reset_index(drop=True).")
     for level in frame.index.names:
         if level in names and level not in frame.columns:
             yield str(level), frame.index.get_level_values(level).to_numpy()
@@ -106,7 +104,7 @@ def _records(rows: list[Any], key: str) -> Iterator[tuple[str, object]]:
         if not isinstance(row, Mapping) or row.keys() != names:
             got = f"row {number} with {', '.join(map(show, row))}" if isinstance(row, Mapping) else f"row {number}"
             rule = f"a dict with the names of row 0: {', '.join(map(str, names))}"
-            raise InputError([Problem(key, 0, 0, "", got, rule, "Give every row all names.")])
+            raise refused(key, got, rule, "Give every row all names.")
     for name in names:
         yield str(name), _array([row[name] for row in rows], name, key)
 
@@ -116,7 +114,7 @@ def _array(values: object, name: object, key: str) -> np.ndarray:
         return np.asarray(values)
     except ValueError:  # lists of different lengths
         got, rule = f"lists of different lengths in the column {show(name)}", "a number in each row"
-        raise InputError([Problem(key, 0, 0, "", got, rule, "Give every row one number.")]) from None
+        raise refused(key, got, rule, "Give every row one number.") from None
 
 
 def _header(name: object, unit: object) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.documents.tables.table import Table, table
-from pipeline.errors import InputError, Problem
+from pipeline.errors import refused
 from pipeline.sweep.objects.columns import columns_of, is_table
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def points_of(value: object, key: str, joints: Sequence[str] = ()) -> Table:
     if array.ndim != 2:
         got = f"an object of type {type(value).__name__} of shape {array.shape}"
         rule = f"times and positions: (times, positions), or columns t, {', '.join(names)}"
-        raise InputError([Problem(key, 0, 0, "", got, rule)])
+        raise refused(key, got, rule)
     return _table(array[:, 0], array[:, 1:], key, names)
 
 
@@ -76,12 +76,12 @@ def angles_of(times: object, rotations: object, key: str) -> Table:
     t, matrices = np.asarray(times, dtype=float), np.asarray(rotations, dtype=float)
     if t.ndim != 1 or matrices.shape != (len(t), 3, 3):
         got = f"times of shape {t.shape} with rotations of shape {matrices.shape}"
-        raise InputError([Problem(key, 0, 0, "", got, "shapes (points,) and (points, 3, 3)")])
+        raise refused(key, got, "shapes (points,) and (points, 3, 3)")
     error = np.abs(matrices @ np.swapaxes(matrices, 1, 2) - np.eye(3)).max(axis=(1, 2))
     wrong = ~(error <= SQUARE) | ~(np.linalg.det(np.where(error[:, None, None] <= SQUARE, matrices, np.eye(3))) > 0.0)
     if wrong.any():
         got = f"a matrix in row {int(np.flatnonzero(wrong)[0])} that is no rotation"
-        raise InputError([Problem(key, 0, 0, "", got, "orthogonal matrices of determinant 1")])
+        raise refused(key, got, "orthogonal matrices of determinant 1")
     angles = np.unwrap(Rotation.from_matrix(matrices).as_euler("xyz"), axis=0)
     steep = np.abs(angles[:, 1]) > STEEPEST
     if steep.any():
@@ -89,7 +89,7 @@ def angles_of(times: object, rotations: object, key: str) -> Table:
         got = f"a rotation in row {row} with a pitch of {np.rad2deg(angles[row, 1]):.0f} degrees"
         rule = f"a pitch of at most {np.rad2deg(STEEPEST):.0f} degrees: a spline goes through roll, pitch and yaw"
         hint = "Say it by turn, with an orientation about which it turns."
-        raise InputError([Problem(key, 0, 0, "", got, rule, hint)])
+        raise refused(key, got, rule, hint)
     return table((("t", t), *zip(ANGLES, angles.T, strict=True)), key)
 
 
@@ -103,7 +103,7 @@ def _mapping(value: Mapping[str, object], key: str, names: Sequence[str]) -> Tab
     known = {times, whole} if whole else {times, *names}
     if times is None or {*value} != known:
         rule = f"t with position, or with {', '.join(names)}; or kind with what it takes"
-        raise InputError([Problem(key, 0, 0, "", f"the keys {', '.join(map(str, value))}", rule)])
+        raise refused(key, f"the keys {', '.join(map(str, value))}", rule)
     if whole:
         return _table(value[times], value[whole], key, names)
     return table((("t", value[times]), *((name, value[name]) for name in names)), key)
@@ -113,7 +113,7 @@ def _data_array(value: xr.DataArray, key: str, names: Sequence[str]) -> Table:
     dim = next((name for name in TIMES if name in value.coords and value.coords[name].dims == (name,)), None)
     if dim is None or value.ndim != 2:
         got = f"a DataArray with dims {', '.join(map(str, value.dims))}"
-        raise InputError([Problem(key, 0, 0, "", got, "dims (time, axis) with a coordinate time")])
+        raise refused(key, got, "dims (time, axis) with a coordinate time")
     (other,) = (name for name in value.dims if name != dim)
     moved = value.transpose(dim, other)
     if other in value.coords and {*map(str, value.coords[other].values)} == {*names}:
@@ -139,5 +139,5 @@ def _table(times: object, positions: object, key: str, names: Sequence[str]) -> 
     if t.ndim != 1 or places.shape != (len(t), len(names)):
         got = f"times of shape {t.shape} with positions of shape {places.shape}"
         rule = f"shapes (points,) and (points, {len(names)}): {', '.join(names)}"
-        raise InputError([Problem(key, 0, 0, "", got, rule)])
+        raise refused(key, got, rule)
     return table((("t", t), *zip(names, places.T, strict=True)), key)

@@ -12,7 +12,7 @@ import numpy as np
 
 from pipeline.documents.tables.table import Table, packed
 from pipeline.documents.writing import yaml_text
-from pipeline.errors import InputError, Problem
+from pipeline.errors import refused
 from pipeline.sweep.content import FORMAT
 from pipeline.sweep.objects.columns import columns_of, is_table
 from pipeline.sweep.objects.motions import TIMES, angles_of, points_of, with_rotations
@@ -81,7 +81,7 @@ class Writer:
         own = {} if data.get("parameters") is None else plain(data["parameters"], "parameters")
         if not isinstance(own, Mapping):
             got = f"an object of type {type(data['parameters']).__name__}"
-            raise InputError([Problem("parameters", 0, 0, "", got, "a dict of names and numbers")])
+            raise refused("parameters", got, "a dict of names and numbers")
         if parameters or own:
             swept = self._swept(data.get("design"))
             fixed = {name: value for name, value in parameters.items() if name not in swept}
@@ -115,7 +115,7 @@ class Writer:
         if isinstance(robot, Mapping):
             return yaml_text({"robot": plain(robot, "robot")}), {}
         rule = "the name of a robot, a robot file, or a robot"
-        raise InputError([Problem("robot", 0, 0, "", f"an object of type {type(robot).__name__}", rule)])
+        raise refused("robot", f"an object of type {type(robot).__name__}", rule)
 
     def _family(self, family: Family, robot: Robot) -> str:
         if catalog.FAMILIES.get(family.name) is family:
@@ -126,7 +126,7 @@ class Writer:
             return f"robot: {writing.flow(description)}\n"
         except ValueError as error:
             hint = "Write a robot file, or add it to the catalogue."
-            raise InputError([Problem("robot", 0, 0, "", f"a robot of code ({error})", "one of data", hint)]) from None
+            raise refused("robot", f"a robot of code ({error})", "one of data", hint) from None
 
     @property
     def family(self) -> Family | None:
@@ -169,7 +169,7 @@ class Writer:
         if not isinstance(value, Mapping) or is_table(value):
             hint = "Such as friction={'law': 'coulomb_viscous', 'list': frame}."
             got = f"an object of type {type(value).__name__}"
-            raise InputError([Problem("friction", 0, 0, "", got, "a dict with the law and what is swept", hint)])
+            raise refused("friction", got, "a dict with the law and what is swept", hint)
         names = {p.name for law in LAWS.values() for p in (*law.parameters, *law.options)}
         return self._axes(value, "friction", names)
 
@@ -182,7 +182,7 @@ class Writer:
             elif name == "grid" and _is_long(value):
                 got = f"a grid of a parameter with more than {LISTED:,} values"
                 hint = "Make all combinations yourself, such as by a DataFrame."
-                raise InputError([Problem(f"{key}.grid", 0, 0, "", got, f"at most {LISTED:,}", hint)])
+                raise refused(f"{key}.grid", got, f"at most {LISTED:,}", hint)
             else:
                 result[name] = plain(value, f"{key}.{name}")
         return result
@@ -255,7 +255,7 @@ class Writer:
             columns = ("t", *WRENCH)
             if points.ndim != 2 or points.shape[1] != len(columns):
                 rule = f"an array (points, {len(columns)}): {', '.join(columns)}"
-                raise InputError([Problem(f"loads.{name}", 0, 0, "", f"an array of shape {points.shape}", rule)])
+                raise refused(f"loads.{name}", f"an array of shape {points.shape}", rule)
             said["file"] = self._keep(f"{name}_load", dict(zip(columns, points.T, strict=True)))
         return plain(said, f"loads.{name}")
 
@@ -298,13 +298,13 @@ def _time(value: object) -> Any:
     try:
         times = real_numbers(value.to_numpy() if hasattr(value, "to_numpy") else value)
     except (TypeError, ValueError):
-        raise InputError([Problem("time", 0, 0, "", shown(value), "numbers", hint)]) from None
+        raise refused("time", shown(value), "numbers", hint) from None
     if times.ndim != 1 or len(times) < 2:
-        raise InputError([Problem("time", 0, 0, "", f"times of shape {times.shape}", "at least two times", hint)])
+        raise refused("time", f"times of shape {times.shape}", "at least two times", hint)
     even = np.linspace(0.0, times[-1], len(times))
     if not np.isfinite(times).all() or not np.allclose(times, even, rtol=0.0, atol=1e-9 * abs(float(times[-1]))):
         got = f"times from {float(times[0])!r} that are not evenly spaced from zero"
-        raise InputError([Problem("time", 0, 0, "", got, "evenly spaced times from zero", hint)])
+        raise refused("time", got, "evenly spaced times from zero", hint)
     return {"stop": float(times[-1]), "samples": len(times)}
 
 
@@ -321,11 +321,11 @@ def plain(value: object, key: str) -> Any:
     if hasattr(value, "to_numpy"):
         return plain(value.to_numpy(), key)
     rule = "numbers, texts, lists and dicts"
-    raise InputError([Problem(key, 0, 0, "", f"an object of type {type(value).__name__}", rule)])
+    raise refused(key, f"an object of type {type(value).__name__}", rule)
 
 
 def _finite(value: object, key: str) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         got = "NaN" if np.isnan(value) else repr(value)
-        raise InputError([Problem(key, 0, 0, "", got, "a finite number")])
+        raise refused(key, got, "a finite number")
     return value

@@ -116,8 +116,8 @@ def _check(
     for name in names:
         if name not in known and name not in swept:
             name, trajectory = split_trajectory(name)
-            if trajectory and motions and trajectory not in motions:
-                report((KEY, *place), trajectory, "a trajectory of this file", sentence(nearest(trajectory, motions)))
+            if trajectory and motions:
+                report.require_known((KEY, *place), trajectory, motions, "a trajectory of this file")
         base = REDUCED.fullmatch(name)
         if not metrics and name not in swept:
             report((KEY, *place), name, "an operating case, by which cases are weighed", "Name it under cases.")

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from pipeline.documents.report import Got, sentence
+from pipeline.documents.report import Got
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.actuators.motors import MotorsContent
 from pipeline.sweep.axes.kinds import MAX_SIMULATED, NOTHING, Axis, ExplicitValues, Listed, part_with
@@ -28,7 +28,7 @@ from robots.friction.laws import LAWS
 from robots.friction.smooth import obstacles
 from robots.limits import NO_LIMITS, Capacity
 from robots.model import Mechanism
-from robots.parameters import Parameter, ParameterError, nearest
+from robots.parameters import Parameter, ParameterError
 from robots.simulation import TREE, ForceProfile, Method, SimulationSettings, state_parameters
 from robots.stops import JointStop, Stops, stopped_joints
 from robots.trajectories.kinds import is_grid
@@ -238,9 +238,7 @@ class SimulationReader:
         self, section: ControllerSection, mechanism: Mechanism
     ) -> tuple[str, Space, dict[str, Parameter], dict[str, float]] | None:
         path = (*PATH, "controller")
-        if section.kind not in CONTROLLERS:
-            hint = sentence(nearest(section.kind, CONTROLLERS))
-            self.report((*path, "kind"), section.kind, "a kind of controller", hint)
+        if not self.report.require_known((*path, "kind"), section.kind, CONTROLLERS, "a kind of controller"):
             return None
         try:
             space = check_space(mechanism, section.kind, section.space)

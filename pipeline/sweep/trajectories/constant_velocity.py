@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.documents.report import Report, sentence
+from pipeline.documents.report import Report
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories.values import Mover
-from robots.parameters import LARGEST, nearest
+from robots.parameters import LARGEST
 from robots.trajectories.trajectory import Trajectory
 
 KIND = "friction_test"
@@ -31,15 +31,12 @@ def trajectories(
     `at` (joint,) are the positions of the locked joints and the middle of the way of the one that moves [rad or m].
     """
     joints = mover.joints
-    for key in section:
-        if key not in KEYS:
-            report.unknown((*path, key), KEYS)
+    report.require_known_keys(path, section, KEYS)
     joint, at = section.get("joint"), section.get("at", [0.0] * len(joints))
     speeds: Any = section.get("speeds")
     before = len(report.problems)
-    if joint not in joints:
-        place = (*path, "joint") if "joint" in section else path
-        report(place, joint, "an independent joint of the robot", sentence(nearest(str(joint), joints)))
+    place = (*path, "joint") if "joint" in section else path
+    report.require_known(place, joint, joints, "an independent joint of the robot")
     if not _numbers(speeds) or not 0 < len(speeds) <= MAX_SPEEDS or min(speeds) <= 0:
         rule = f"a list of numbers above zero, {MAX_SPEEDS} at most, each of at most {LARGEST:g} in size"
         report((*path, "speeds") if "speeds" in section else path, speeds, rule)

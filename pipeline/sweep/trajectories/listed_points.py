@@ -33,9 +33,7 @@ def trajectories(
     if mover.joints:
         report((*path, "kind"), KIND, f"a kind of motion of {mover}")
         return
-    for key in section:
-        if key not in ("kind", "points", "spacing"):
-            report.unknown((*path, key), ("kind", "points", "spacing"))
+    report.require_known_keys(path, section, ("kind", "points", "spacing"))
     points, spacing = _points(report, section.get("points"), path), section.get("spacing")
     if points is None:
         return

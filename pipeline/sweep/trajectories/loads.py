@@ -12,9 +12,8 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.report import Got, Report
 from pipeline.documents.yaml import KeyPath
-from robots.parameters import nearest
 from robots.trajectories.trajectory import WRENCH, PlatformLoad
 from robots.types import LoadAxes
 
@@ -42,12 +41,9 @@ def read_load(
         got = Got("neither force, moment nor file") if isinstance(section, Mapping) else section
         report(path, got, "a mapping with force, moment or both, or with file", "force: [0, 0, -20] pulls down.")
         return None
-    for key in section:
-        if key not in KEYS:
-            report.unknown((*path, key), list(KEYS))
+    report.require_known_keys(path, section, KEYS)
     axes = section.get("axes", "world")
-    if axes not in get_args(LoadAxes):
-        report((*path, "axes"), axes, "'world' or 'platform'", sentence(nearest(str(axes), get_args(LoadAxes))))
+    if not report.require_known((*path, "axes"), axes, get_args(LoadAxes), "'world' or 'platform'"):
         return None
     if "file" not in section:
         moment, force = (_vector(report, section.get(part, (0.0, 0.0, 0.0)), (*path, part)) for part in PARTS)

@@ -143,9 +143,7 @@ def read(report: Report, section: Mapping[str, Any], path: KeyPath, mover: Mover
 
 def _check_keys(report: Report, section: Mapping[str, Any], path: KeyPath, keys: Sequence[str], still: bool) -> None:
     known = [key for key in keys if not still or key not in OF_MOTION]
-    for key in section:
-        if key not in known:
-            report.unknown((*path, key), known)
+    report.require_known_keys(path, section, known)
 
 
 def _read_turn(

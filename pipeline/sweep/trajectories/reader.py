@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.documents.files import decode
 from pipeline.documents.points import parse_points, time_problems
-from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.report import Got, Report
 from pipeline.documents.tables.columns import POINTS
 from pipeline.documents.tables.reader import SIDE_FILES
 from pipeline.documents.tables.table import Table
@@ -23,7 +23,6 @@ from pipeline.sweep.trajectories import loads
 from pipeline.sweep.trajectories.mobility import check_held
 from pipeline.sweep.trajectories.turns import TIMES, read_turn
 from pipeline.sweep.trajectories.values import Mover, read_values
-from robots.parameters import nearest
 from robots.trajectories.kinds import Turn, is_grid
 from robots.trajectories.time_grid import TimeGrid
 from robots.trajectories.trajectory import Trajectory
@@ -121,8 +120,7 @@ class TrajectoryReader(PointsReader):
             got = Got("no kind") if kind is None else kind
             report(path, got, "kind, the name of a motion", f"Known: {', '.join(mover.motions)}.")
             return None
-        if kind not in mover.motions:
-            report((*path, "kind"), kind, f"a kind of motion of {mover}", sentence(nearest(kind, mover.motions)))
+        if not report.require_known((*path, "kind"), kind, mover.motions, f"a kind of motion of {mover}"):
             return None
         motion = mover.motions[kind]
         known = [
@@ -132,9 +130,7 @@ class TrajectoryReader(PointsReader):
             *([] if mover.joints else ["turn", loads.KEY]),
             "time",
         ]
-        for key in section:
-            if key not in known:
-                report.unknown((*path, key), known)
+        report.require_known_keys(path, section, known)
         values = read_values(report, motion, section, path, len(mover.joints))
         turn = None if mover.joints else self._turn(section, path)
         load = None if mover.joints else loads.read_load(report, section, path, mover.duration, self.points)

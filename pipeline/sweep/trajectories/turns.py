@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.report import Got, Report
 from pipeline.documents.validation import check_bounds
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories.loads import Points
 from pipeline.sweep.trajectories.values import read_values, vector
 from robots.geometry import about, cross, dot, product, unit
-from robots.parameters import Parameter, nearest
+from robots.parameters import Parameter
 from robots.trajectories.kinds import TURNS, Turn, Value
 from robots.types import IDENTITY, ROTATION, TRANSLATION, Matrix, Vector
 
@@ -64,14 +64,11 @@ def read_turn(
         got = Got("no kind") if kind is None and isinstance(section, Mapping) else kind if kind else section
         report(path, got, "a mapping with kind, how the platform turns", f"Known: {', '.join(TURNS)}.")
         return None
-    if kind not in TURNS:
-        report((*path, "kind"), kind, "a kind of turn of a platform", sentence(nearest(kind, TURNS)))
+    if not report.require_known((*path, "kind"), kind, TURNS, "a kind of turn of a platform"):
         return None
     known = ["kind", ORIENTATION, *(parameter.name for parameter in TURNS[kind].parameters)]
     known += ["file"] if TURNS[kind].points_file else []
-    for key in section:
-        if key not in known:
-            report.unknown((*path, key), known)
+    report.require_known_keys(path, section, known)
     values = read_values(report, TURNS[kind], section, path)
     for name, value in values.items():
         _check_free(report, name, value, path, mobility)
@@ -124,9 +121,7 @@ def read_orientation(report: Report, section: Any, path: KeyPath) -> Matrix:
     if not isinstance(section, Mapping):
         report(path, section, "a mapping with quaternion, matrix, or euler and order")
         return IDENTITY
-    for key in section:
-        if key not in (*READERS, "order"):
-            report.unknown((*path, key), (*READERS, "order"))
+    report.require_known_keys(path, section, (*READERS, "order"))
     forms = [key for key in READERS if key in section]
     if len(forms) != 1:
         report(path, Got(" and ".join(forms) or "no orientation"), "one of quaternion, matrix and euler")

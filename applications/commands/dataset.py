@@ -12,7 +12,8 @@ from applications.commands.refusals import Refused
 from applications.commands.runs import run
 from applications.commands.sweep_inputs import stores_of
 from applications.identification import dataset_card
-from applications.publishing.publish import check_folder, checked_publication, publish
+from applications.publishing.publish import check_folder, checked_publication
+from applications.publishing.publish import publish as publish_store
 from pipeline.errors import size
 from pipeline.execution.graph import Granularity
 from pipeline.sweep.model import Sweep
@@ -21,9 +22,8 @@ from storage import open_results
 
 
 class PublishOptions(TypedDict):
-    """Options of a publication: its folder, None for none, and what is said of it."""
+    """Options of a publication."""
 
-    publish: Path | None
     licence: str | None
     authors: tuple[str, ...]
     single: bool
@@ -36,11 +36,12 @@ def dataset(
     store: str | None,
     cluster: Path | None,
     granularity: Granularity | None,
+    publish: Path | None,
     **options: Unpack[PublishOptions],
 ) -> None:
     """Run a sweep with a section measurement or split, write the card of its dataset, and publish it if asked."""
     stores, _ = stores_of(sweep, subset, store)
-    _check(options, [parsed for parsed, _ in stores])
+    _check(publish, options, [parsed for parsed, _ in stores])
     for parsed, _ in stores:
         if parsed.measurement is None and parsed.split is None:
             raise Refused(f"{sweep}: got neither measurement nor split; expected one of them; or use limbsweep run")
@@ -48,8 +49,10 @@ def dataset(
     for parsed, place in stores:
         dataset_card.write(place, parsed, open_results(place, unfinished=True))
         click.echo(f"card in {place}/{dataset_card.FILE}")
-        if options["publish"] is not None:
-            _publish(parsed, place, _target(options["publish"], parsed, len(stores)), options)
+        if publish is not None:
+            folder = _target(publish, parsed, len(stores))
+            files = publish_store(place, folder, sweep=parsed, **options)
+            click.echo(f"dataset in {folder}: {len(files)} files, {size(sum(path.stat().st_size for path in files))}")
 
 
 def _target(folder: Path, sweep: Sweep, count: int) -> Path:
@@ -57,28 +60,14 @@ def _target(folder: Path, sweep: Sweep, count: int) -> Path:
     return folder / sweep.robot if count > 1 else folder
 
 
-def _check(options: PublishOptions, sweeps: Sequence[Sweep]) -> None:
+def _check(folder: Path | None, options: PublishOptions, sweeps: Sequence[Sweep]) -> None:
     """Refuse what cannot be published, before anything runs."""
-    if options["publish"] is None:
-        flags: dict[str, object] = {"--licence": options["licence"], "--author": options["authors"]}
-        flags |= {"--single": options["single"], "--webdataset": options["webdataset"]}
-        if wrong := [name for name, value in flags.items() if value]:
-            raise Refused(f"{wrong[0]}: got it without --publish; expected both; name the folder of the dataset")
+    if folder is None:
+        if wrong := [name for name, value in options.items() if value]:
+            flag = "--author" if wrong[0] == "authors" else f"--{wrong[0]}"
+            raise Refused(f"{flag}: got it without --publish; expected both; name the folder of the dataset")
         return
     require_extra("pyarrow")
     for sweep in sweeps:
-        check_folder(_target(options["publish"], sweep, len(sweeps)))
+        check_folder(_target(folder, sweep, len(sweeps)))
         checked_publication(sweep, options["licence"], options["authors"])
-
-
-def _publish(sweep: Sweep, store: str, folder: Path, options: PublishOptions) -> None:
-    files = publish(
-        store,
-        folder,
-        licence=options["licence"],
-        authors=options["authors"],
-        single=options["single"],
-        webdataset=options["webdataset"],
-        sweep=sweep,
-    )
-    click.echo(f"dataset in {folder}: {len(files)} files, {size(sum(path.stat().st_size for path in files))}")

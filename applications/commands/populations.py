@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import click
 import numpy as np
@@ -14,79 +13,57 @@ import xarray as xr
 from applications.commands.cluster_inputs import cluster_in
 from applications.commands.refusals import interrupted, stopped
 from applications.commands.study_tables import design_rows, read_objectives, show
-from applications.commands.terminal import with_record
 from applications.studies.columns import Objective
 from applications.studies.populations.polish import polished
-from applications.studies.populations.search import QUESTION, FamilyOutcome, SearchOutcome, search_families
+from applications.studies.populations.search import (
+    QUESTION,
+    FamilyOutcome,
+    SearchKeywords,
+    SearchOutcome,
+    search_families,
+)
 from applications.studies.populations.search import search as search_designs
 from applications.studies.populations.space import ROBOT
 from pipeline.errors import InputError, RunStoppedError
 from pipeline.stores.names import check_place
 from pipeline.sweep.doors import read_sweeps
 from pipeline.sweep.model import Sweep
+from pipeline.sweep.question.question import StudyQuestion
 
 
-@dataclass(frozen=True)
-class SearchCommand:
-    """Options of the command search."""
-
-    sweep: Path
-    store: str
-    method: str
-    generations: int
-    population: int
-    seed: int
-    coarse: str
-    candidates: int
-    texts: tuple[str, ...]
-    conditions: tuple[str, ...]
-    cases: tuple[str, ...]
-    cluster: Path | None
-    top: int
-    file: Path | None
-
-    def keywords(self) -> dict[str, Any]:
-        """Return the arguments of the search."""
-        return {
-            "method": self.method, "generations": self.generations, "population": self.population, "seed": self.seed,
-            "coarse": self.coarse, "candidates": self.candidates,
-            "objectives": self.texts, "where": self.conditions, "cases": self.cases,
-            "cluster": cluster_in(self.cluster), "on_generation": click.echo,
-        }  # fmt: skip
-
-
-@with_record(SearchCommand)
-def search(options: SearchCommand) -> None:
+def search(
+    sweep: Path, store: str, top: int, file: Path | None, cluster: Path | None, **keywords: Unpack[SearchKeywords]
+) -> None:
     """Search the designs of one robot or of several for the best."""
-    check_place(options.store, "--store")
-    sweeps, again = read_sweeps(options.sweep), "the same command"
-    keywords = options.keywords()
-    objectives = read_objectives(options.texts or sweeps[0].question.objectives)
+    check_place(store, "--store")
+    sweeps, config, again = read_sweeps(sweep), cluster_in(cluster), "the same command"
+    objectives = read_objectives(keywords["objectives"] or sweeps[0].question.objectives)
     outcome: SearchOutcome | FamilyOutcome
     try:
         if len(sweeps) == 1:
-            outcome = search_designs(sweeps[0], options.store, **keywords)
+            outcome = search_designs(sweeps[0], store, cluster=config, on_generation=click.echo, **keywords)
             rows = design_rows(outcome.designs, objectives, outcome.front)
         else:
-            outcome = search_families(sweeps, options.store, **keywords)
+            outcome = search_families(sweeps, store, cluster=config, on_generation=click.echo, **keywords)
             rows = _family_rows(outcome, objectives)
     except KeyboardInterrupt as error:
         raise interrupted(error, again) from None
     except RunStoppedError as error:
         raise stopped(error, again) from None
-    show(rows, options.top, options.file)
+    show(rows, top, file)
     feasible = int(outcome.feasible.sum())
     for share in outcome.shares if isinstance(outcome, FamilyOutcome) else () if feasible else (outcome.share,):
         click.echo(str(share))
-    click.echo(f"{len(outcome.front)} on the front, of {feasible} feasible designs; results in {options.store}")
+    click.echo(f"{len(outcome.front)} on the front, of {feasible} feasible designs; results in {store}")
     if isinstance(outcome, SearchOutcome):
-        _say_polished(sweeps[0], outcome, keywords)
+        question = sweeps[0].question.with_options(*(keywords[name] for name in QUESTION))
+        _say_polished(sweeps[0], question, outcome)
 
 
-def _say_polished(sweep: Sweep, outcome: SearchOutcome, keywords: dict[str, Any]) -> None:
+def _say_polished(sweep: Sweep, question: StudyQuestion, outcome: SearchOutcome) -> None:
     """Improve the best designs by derivatives, and print the better ones, or why there is none; they are not stored."""
     try:
-        designs = polished(sweep, sweep.question.with_options(*(keywords[name] for name in QUESTION)), outcome)
+        designs = polished(sweep, question, outcome)
     except InputError as error:
         click.echo(f"not improved by derivatives: {error.problems[0].got}")
         return

@@ -10,26 +10,10 @@ from applications.commands.terminal import forced
 from applications.report.writing import write_report
 
 
-def report(
-    stores: tuple[str, ...],
-    output: Path,
-    design: int | None,
-    friction: int | None,
-    files: Path | None,
-    texts: tuple[str, ...],
-    conditions: tuple[str, ...],
-    cases: tuple[str, ...],
-) -> None:
-    """Write the report of one or several stores."""
-    page = write_report(
-        stores,
-        output,
-        design=design,
-        friction=friction,
-        files=files,
-        force=forced(),
-        objectives=texts,
-        where=conditions,
-        cases=cases,
-    )
+def report(stores: tuple[str, ...], output: Path, **choices: object) -> None:
+    """Write the report of one or several stores.
+
+    choices: the arguments of `limbsweep.report` with these names.
+    """
+    page = write_report(stores, output, force=forced(), **choices)  # type: ignore[arg-type]  # of the types of options
     click.echo(f"wrote {page}")

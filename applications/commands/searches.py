@@ -96,7 +96,7 @@ def _has_friction(ds: xr.Dataset, target: Objective) -> bool:
 def optimise(
     store: str,
     text: str | None,
-    conditions: tuple[str, ...],
+    where: tuple[str, ...],
     cases: tuple[str, ...],
     constant: tuple[str, ...],
     starts: int,
@@ -109,7 +109,7 @@ def optimise(
     as at each start.
     """
     ds = opened(store, cases)
-    question = question_of(ds, (text,) if text else (), conditions, cases)
+    question = question_of(ds, (text,) if text else (), where, cases)
     target, problem = read_objectives(question.objectives)[0], _problem(store, question.cases)
     starts_of_search = [problem.stored_design(ds, int(k)) for k in _order(ds, target, question.where)[:starts]]
     if strange := [name for name in constant if name not in problem.names]:

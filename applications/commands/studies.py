@@ -19,8 +19,8 @@ from applications.studies.stored_factors import FRICTION_SET
 
 def pareto(
     store: str,
-    texts: tuple[str, ...],
-    conditions: tuple[str, ...],
+    objectives: tuple[str, ...],
+    where: tuple[str, ...],
     cases: tuple[str, ...],
     friction: bool,
     top: int,
@@ -28,14 +28,14 @@ def pareto(
 ) -> None:
     """List the designs of STORE that no other beats in all objectives."""
     ds = opened(store, cases, friction=friction)
-    question = question_of(ds, texts, conditions)
-    objectives = read_objectives(question.objectives)
-    table, usable = costs(ds, objectives), feasible(ds, question.where)
+    question = question_of(ds, objectives, where)
+    targets = read_objectives(question.objectives)
+    table, usable = costs(ds, targets), feasible(ds, question.where)
     table[~usable] = np.nan
     best = np.flatnonzero(front(table))
     best = best[np.argsort(table[best, 0], kind="stable")]
     rows = len(best) if file else top
-    show(design_rows(ds, objectives, best[:rows]), top, file)
+    show(design_rows(ds, targets, best[:rows]), top, file)
     click.echo(f"{len(best)} on the front, of {int(usable.sum())} feasible designs of {count_words(ds)}")
 
 
@@ -44,9 +44,9 @@ class RankOptions:
     """Options of the command rank."""
 
     store: str
-    texts: tuple[str, ...]
+    objectives: tuple[str, ...]
     weights: tuple[float, ...]
-    conditions: tuple[str, ...]
+    where: tuple[str, ...]
     cases: tuple[str, ...]
     friction: bool
     top: int
@@ -58,7 +58,7 @@ class RankOptions:
 def rank(options: RankOptions) -> None:
     """Rank the designs of a store by their weighted objectives."""
     ds = opened(options.store, options.cases, friction=options.friction)
-    question = question_of(ds, options.texts, options.conditions, options.cases)
+    question = question_of(ds, options.objectives, options.where, options.cases)
     objectives = read_objectives(question.objectives)
     order, scores = ranking.rank(ds, objectives, options.weights, question.where)
     if options.following is not None and question.cases:

@@ -21,7 +21,7 @@ POOR = 0.3
 def surrogate(
     store: str,
     texts: tuple[str, ...],
-    conditions: Sequence[str],
+    where: Sequence[str],
     points: int | None,
     held_out: float,
     seed: int,
@@ -33,7 +33,7 @@ def surrogate(
     if path.suffix != FILE_ENDING:
         raise refuse("output", str(path), f"a file name that ends in {FILE_ENDING}")
     ds = opened(store, cases)
-    conditions = question_of(ds, (), conditions, cases).where
+    conditions = question_of(ds, (), where, cases).where
     for text in texts:  # names are told before the output, which another --output avoids
         value_of(ds, objective(text))
     check_output(path, force=forced())

@@ -114,14 +114,12 @@ FORCED = force_option()
 
 OBJECTIVES = option(
     "--objective",
-    "texts",
+    "objectives",
     multiple=True,
     metavar="TEXT",
     help="Such as peak_force, 'max dexterity' or 'min friction_loss_sum / energy_sum'; default: those of the sweep.",
 )
-WHERE = option(
-    "--where", "conditions", multiple=True, metavar="TEXT", help="Such as 'condition < 5'; default: those of the sweep."
-)
+WHERE = option("--where", multiple=True, metavar="TEXT", help="Such as 'condition < 5'; default: those of the sweep.")
 CASES = option(
     "--cases",
     multiple=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 
 from pipeline.robot_files import rated
 from robots.friction.laws import LAWS
@@ -26,7 +27,7 @@ def sweep_text(
     """
     chain = family.reference.is_chain
     motions = JOINT_MOTIONS if chain else MOTIONS
-    return _TEMPLATE.format(
+    return _template("template_sweep.txt").format(
         name=family.name,
         title=family.title or "a robot of your own",
         gravity=f"[{', '.join(f'{component:g}' for component in family.gravity)}]",
@@ -50,7 +51,7 @@ def _designs(family: Family, spread: float) -> str:
     first, second, last = able[0], able[min(1, len(able) - 1)], able[-1]
     low, high = _around(first, spread)
     wide = max(20, *(len(p.name) for p in family.parameters))
-    return _DESIGNS.format(
+    return _template("template_designs.txt").format(
         parameters=_comment(f"{p.name:<{wide}} {p.default!s:>10} {p.unit:<8} {p.text}" for p in family.parameters),
         first=first.name,
         last=last.name,
@@ -94,24 +95,13 @@ def _around(parameter: Parameter, spread: float) -> tuple[float, float]:
     return max(ends[0], parameter.lower), min(ends[1], parameter.upper)
 
 
+def _template(name: str) -> str:
+    return files("applications.commands").joinpath(name).read_text("utf-8")
+
+
 def _comment(lines: Iterable[str]) -> str:
     return "\n".join(f"#   {line}".rstrip() for line in lines)
 
-
-_DESIGNS = """\
-# Parameters of the robot with their defaults. Set some for the whole sweep here, sweep others under `design`:
-{parameters}
-# parameters: {fixed}
-
-# Designs: a grid over all combinations, a `list` of values taken together, or a seeded `sample`; all combinations of
-# these where several are given. Parameters may follow from others, and conditions leave designs out:
-#   sample: {{method: latin_hypercube, count: 1000, seed: 1, parameters: {{{other}: {{low: {low}, high: {high}}}}}}}
-#   derive: {{{last}: 2 * {first}}}
-#   where: [{first} < 3 * {other}]
-design:
-  grid:
-    {swept}
-"""
 
 _CIRCLE = "first: {{kind: circle, radius: {radius}, normal: {normal}, period: 1.0}}"
 _LINE = "first: {{kind: line_sine, amplitude: {amplitude}, period: 1.0}}"
@@ -128,32 +118,4 @@ friction:
   grid:
     viscous: {values: [0.0, 0.05]}
   parameters: {coulomb: 0.1}
-"""
-
-_TEMPLATE = """\
-# A sweep of {name}: {title}.
-# Numbers are in SI units and radians, unless a `unit` stands beside them. See what it would do with `limbsweep check`,
-# then start it with `limbsweep run`; both take the name of this file.
-
-limbsweep: 1                      # version of this file format
-title: First sweep of {name}
-robot: {robot}
-
-{designs}
-# Friction of the actuated joints. Laws and their parameters:
-{laws}
-{friction}
-{limits}# Motions of {movers}, each under a name of your choice. Kinds and their parameters:
-{motions}
-trajectories:
-  {motion}
-
-time: {{stop: 1.0, step: 0.001}}    # from zero, both ends included
-gravity: {gravity}
-
-outputs: [actuator_force]         # time series to store; may be empty
-metrics: [peak_force, rms_force]  # numbers per design, friction set and trajectory; may be empty
-
-# Parts of the sweep by name, for `limbsweep run --subset first`:
-# subsets: {{first: {{design: {{stop: 2}}, trajectories: [first]}}}}
 """

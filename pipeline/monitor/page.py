@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -41,22 +42,6 @@ EVENTS = 200
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 460, 190, 62, 26, 12
 
 GENERATOR = '<meta name="generator" content="limbsweep status --page">'
-
-STYLE = """
-:root{color-scheme:light dark;--ink:#1a1a1a;--paper:#fff;--rule:#e3e3e3;--axis:#777;--curve:#0b5cad;--limit:#b00020}
-@media(prefers-color-scheme:dark){:root{--ink:#e8e8e8;--paper:#161616;--rule:#383838;--axis:#999;--curve:#6db3f2;
---limit:#ff8a80}}
-body{font:15px/1.45 system-ui,sans-serif;margin:1.5rem auto;max-width:62rem;padding:0 1rem;
-color:var(--ink);background:var(--paper)}
-path{fill:none;stroke:var(--axis)}path.limit{stroke:var(--limit);stroke-dasharray:5 4}
-polyline{fill:none;stroke:var(--curve);stroke-width:2}text{font-size:12px;fill:var(--ink)}
-h1{font-size:1.35rem;overflow-wrap:anywhere}h2{font-size:1.05rem;margin-top:1.6rem}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));gap:1rem}
-figure{margin:0}figcaption{font-weight:600;font-size:.92rem}svg{width:100%;height:auto}
-table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.2rem .7rem .2rem 0;vertical-align:top;
-border-bottom:1px solid var(--rule);overflow-wrap:anywhere}th{white-space:nowrap;font-weight:600}
-progress{width:100%;height:1rem}
-""".replace("\n", "")
 
 
 @dataclass(frozen=True)
@@ -93,9 +78,10 @@ def run_page(store: LocationLike) -> tuple[str, bool]:
         for c in _curves(records, instants)
     )
     done = f'<progress value="{run_status.done}" max="{max(1, run_status.blocks)}"></progress>'
+    style = files("pipeline.monitor").joinpath("page.css").read_text("utf-8").replace("\n", "")
     text = (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">{GENERATOR}{reload}'
-        f'<meta name="viewport" content="width=device-width"><title>{escape(str(store))}</title><style>{STYLE}</style>'
+        f'<meta name="viewport" content="width=device-width"><title>{escape(str(store))}</title><style>{style}</style>'
         f"</head><body><h1>Run of {escape(str(store))}</h1>{done}{_table(run_status.rows())}"
         f'<h2>Over time</h2><div class="charts">{charts}</div>'
         f"{_failures(failed, run_status)}{_events(records)}</body></html>\n"

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
@@ -22,7 +23,6 @@ from xml.sax.saxutils import quoteattr
 from numpy.typing import ArrayLike
 
 from applications.export.code.c_source import CCode, c_code
-from applications.export.code.fmu_source import FMI_SOURCE
 from pipeline.documents.outputs import output
 from robots.arguments import check_arguments
 from robots.joint_kinds import JOINT_KINDS
@@ -67,18 +67,18 @@ def fmu(
     variables = list(_variables(robot))
     free, driven = len(robot.mechanism.freedoms), len(robot.mechanism.actuators)
     guid = hashlib.sha256((code.source + repr(variables)).encode()).hexdigest()[:32]
-    source = FMI_SOURCE
+    source = files("applications.export.code").joinpath("fmi.c").read_text(encoding="utf-8")
     for key, value in {"NAME": code.name, "FREE": str(free), "DRIVEN": str(max(driven, 1)), "GUID": guid}.items():
         source = source.replace(f"@{key}@", value)
-    files = {"modelDescription.xml": _description(code.name, guid, variables, free).encode()}
-    files |= {f"sources/{code.name}.{end}": text.encode() for end, text in (("h", code.header), ("c", code.source))}
-    files[f"sources/{code.name}_fmu.c"] = source.encode()
+    parts = {"modelDescription.xml": _description(code.name, guid, variables, free).encode()}
+    parts |= {f"sources/{code.name}.{end}": text.encode() for end, text in (("h", code.header), ("c", code.source))}
+    parts[f"sources/{code.name}_fmu.c"] = source.encode()
     if compiler is not None:
         folder, end = LIBRARIES.get(sys.platform, LIBRARIES["linux"])
-        files[f"binaries/{folder}/{code.name}.{end}"] = _library(code, source, compiler, end)
+        parts[f"binaries/{folder}/{code.name}.{end}"] = _library(code, source, compiler, end)
     target = Path(path)
     with output(target, option="path") as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as unit:
-        for place, content in files.items():
+        for place, content in parts.items():
             unit.writestr(zipfile.ZipInfo(place, (1980, 1, 1, 0, 0, 0)), content)
     return target
 

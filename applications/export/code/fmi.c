@@ -1,6 +1,4 @@
-"""The functions of FMI 2.0 for model exchange around the forward dynamics of a chain, as C."""
-
-FMI_SOURCE = r"""/* FMI 2.0 for model exchange around @NAME@_forward_dynamics; written by limbsweep. */
+/* FMI 2.0 for model exchange around @NAME@_forward_dynamics; written by limbsweep. */
 #include "@NAME@.h"
 #include <math.h>
 #include <stddef.h>
@@ -239,5 +237,3 @@ FMI2_EXPORT fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Re
     for (size_t k = 0; k < n; ++k) nominal[k] = 1.0;
     return fmi2OK;
 }
-"""
-"""@NAME@, @FREE@, @DRIVEN@ and @GUID@ are put in."""

@@ -129,7 +129,7 @@ def write_package(root: Path, folder: Path) -> None:
 
 def _copy(file: Path, target: Path, known: frozenset[str]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    if file.suffix == ".py":
+    if file.suffix in (".py", ".pyi"):
         try:
             target.write_text(rewritten(file.read_text("utf-8"), known), "utf-8", newline="\n")
         except OneNameError as error:
@@ -142,8 +142,9 @@ def main(folders: list[str]) -> None:
     """Rewrite the Python files below folders, in place."""
     known = modules(Path(__file__).parents[1])
     for folder in folders:
-        for file in Path(folder).rglob("*.py"):
-            _copy(file, file, known)
+        for file in Path(folder).rglob("*.py*"):
+            if file.suffix in (".py", ".pyi"):
+                _copy(file, file, known)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -37,6 +39,23 @@ def on_first_use(
         return sorted(homes)
 
     return load, names
+
+
+def offered_by_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` of a package by its stub, which type checkers read as well.
+
+    Its imports say where each name is; those beside its `__all__` need packages that may not be there.
+    """
+    homes, listed = dict[str, str](), list[str]()
+    for node in ast.parse(Path(file).with_suffix(".pyi").read_text("utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            homes |= {alias.asname or alias.name: f"{node.module}:{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            homes |= {str(alias.asname): f"{alias.name}:" for alias in node.names}
+        elif isinstance(node, ast.Assign):
+            listed = ast.literal_eval(node.value)
+    optional = {name: homes.pop(name) for name in {*homes} - {*listed}}
+    return *on_first_use(package, homes, optional), listed
 
 
 def load_module(name: str) -> ModuleType:

@@ -63,25 +63,15 @@ def test_the_face_has_what_it_lists() -> None:
     assert (ROOT / "limbsweep" / "py.typed").exists()
 
 
-def test_types_are_those_of_the_homes() -> None:
-    """The imports for type checkers name what the tables name, from the same modules."""
-    for file in ("__init__", "robots"):
-        tree = ast.parse((ROOT / "limbsweep" / f"{file}.py").read_text("utf-8"))
+def test_a_stub_says_where_each_name_is() -> None:
+    for file, optional in (("__init__", {"jax", "torch"}), ("robots", set[str]())):
+        tree = ast.parse((ROOT / "limbsweep" / f"{file}.pyi").read_text("utf-8"))
+        imports = (node for node in tree.body if isinstance(node, ast.ImportFrom | ast.Import))
+        named = {alias.asname or alias.name for node in imports for alias in node.names}
         face = limbsweep if file == "__init__" else limbsweep.robots
-        typed = {
-            alias.asname or alias.name: f"{node.module}:{alias.name}"
-            for block in ast.walk(tree)
-            if isinstance(block, ast.If)
-            for node in ast.walk(block)
-            if isinstance(node, ast.ImportFrom)
-            for alias in node.names
-        }
-        tables = face._HOMES | getattr(face, "_OPTIONAL", {})
-        homes = {name: home if ":" in home else f"{home}:{name}" for name, home in tables.items()}
-        places = {name: home.removesuffix(":") if home.endswith(":") else home for name, home in homes.items()}
-        assert set(typed) == set(places)
-        differing = {name for name in typed if typed[name].replace(":", ".") != places[name].replace(":", ".")}
-        assert differing <= {"open"}  # which registers what xarray does not know yet
+        assert named == {*face.__all__} | optional
+    with pytest.raises(AttributeError, match="module 'limbsweep' has no attribute 'homes'"):
+        _ = limbsweep.homes
 
 
 def test_importing_it_loads_nothing_heavy() -> None:

@@ -12,13 +12,15 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from pipeline.execution.processes.garbage import collect_rarely
 from tests.left_to_slow import LEFT
+from tests.waiting import PATIENCE
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Two processes of xdist share two cores: threads of BLAS would spin while they wait for one. The processes inherit it.
@@ -30,9 +32,10 @@ atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 # Machine code is kept for the next run of the tests: its name is a digest of all that it depends on.
 os.environ.setdefault("LIMBSWEEP_CACHE", str(Path(__file__).parent.parent / "build" / "kernels"))
 
-# Two cores that other work shares: a deadline would fail tests for the load of the machine.
-settings.register_profile("default", deadline=None, print_blob=True)
-settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
+# Two cores that other work shares: limits of time, of a test or of its examples, would fail tests for the load alone.
+LOADED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
+settings.register_profile("default", **LOADED)
+settings.register_profile("ci", **LOADED, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 WHEEL = not (Path(__file__).parent.parent / "docs").is_dir()
@@ -57,12 +60,14 @@ collect_ignore = [str(path) for pattern in OF_THE_REPOSITORY for path in _HERE.g
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_heartbeats() -> None:
-    """Keep commands that take long on a loaded machine from telling that they are at work."""
+def _for_a_loaded_machine() -> None:
+    """Keep commands that take long from telling that they are at work, and wait longer for schedulers."""
     from applications.commands import heartbeat
+    from pipeline.cluster import connection
 
     heartbeat.BEATS = (1e6,)
     heartbeat.FIRST_IN_FILE = 0
+    connection.ANSWER_SECONDS = PATIENCE
 
 
 QUICK = ("test_catalog.py", "test_literature.py", "test_reader.py", "test_robot_pages.py", "test_examples.py")

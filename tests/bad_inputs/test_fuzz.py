@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.cluster.file import parse_cluster
@@ -145,7 +145,7 @@ def mutated_text(text: str, dice: random.Random) -> bytes:
 
 
 @pytest.mark.parametrize("kind", list(READERS))
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100)
 @given(seed=st.integers(0, 2**32))
 def test_a_mutated_text_is_read_or_refused(kind: str, seed: int) -> None:
     texts, reader = READERS[kind]
@@ -193,7 +193,7 @@ def dumped(data: Any) -> str:
 
 
 @pytest.mark.parametrize("kind", ["sweep", "cluster", "robot"])
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100)
 @given(seed=st.integers(0, 2**32))
 def test_a_mutated_document_is_read_or_refused(kind: str, seed: int) -> None:
     texts, reader = READERS[kind]

@@ -14,7 +14,7 @@ from pipeline.robot_files import sections
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import parse_robot, read_description
 from robots.expressions import expression, parser
-from robots.formats import checks, xml_tree
+from robots.formats import checks, elements, xml_tree
 from robots.model import Robot
 from robots.parameters import LARGEST
 from tasks import inverse_dynamics
@@ -70,3 +70,13 @@ def test_the_whole_examples_move_as_gravity_says(path: Path) -> None:
     lifted = inverse_dynamics(robot, gravity=(0.0, 0.0, 9.81), **rest).force
     assert np.abs(force).max() > 0.01  # motors behind high ratios hold little
     np.testing.assert_allclose(force, -lifted, rtol=1e-12)
+
+
+def test_the_table_of_words_has_each_element_of_the_readers_once() -> None:
+    """Words that change something where they say so are refused in another table, and are no idle ones of this."""
+    rows = [line.split(" | ") for line in robot_files.words()][2:]
+    tags = {(row[0].removeprefix("| "), row[1].strip("`")): row for row in rows}
+    assert len(tags) == len(rows) == sum(len(vocabulary) for vocabulary, _ in elements.LANGUAGES.values())
+    assert "`gravity`" not in tags["SDF", "link"][3]
+    assert "`collision`" in tags["SDF", "link"][3]
+    assert "`@auto`" in tags["SDF", "inertial"][2]

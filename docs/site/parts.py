@@ -32,6 +32,7 @@ PARTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "keys of robot files": robot_files.keys,
     "kinds of joints": robot_files.joint_kinds,
     "refused elements": robot_files.effects,
+    "words of formats": robot_files.words,
     "robots": robots.sections,
     "examples": examples.sections,
     "gallery": gallery.tables,

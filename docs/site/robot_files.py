@@ -5,13 +5,13 @@ The keys come from the models in `pipeline.robot_files.sections`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from docs.site.sweep_files import section
 from pipeline.robot_files import sections
 from pipeline.robot_files.parameters import ParameterSection
 from robots.formats import effects as refusals
-from robots.formats import mjcf
+from robots.formats import elements, mjcf
 from robots.joint_kinds import JOINT_KINDS
 
 SECTIONS = (
@@ -59,3 +59,18 @@ def effects() -> Iterator[str]:
             yield f"| {name} | `{effect.path}` | `{effect.kind}` |"
     for kind, words in mjcf.REFUSED.items():
         yield f"| MuJoCo | {words} | `{kind}` |"
+
+
+def words() -> Iterator[str]:
+    """Yield the table of elements and attributes of SDF and URDF that are read, and of those without effect."""
+    yield from ("| format | element | read | without effect |", "|---|---|---|---|")
+    for name, (vocabulary, table) in elements.LANGUAGES.items():
+        refused = {tuple(effect.path.split("/")[-2:]) for effect in table}
+        for tag, each in vocabulary.items():
+            idle = [word for word in each.idle.split() if (tag, word) not in refused]
+            read = _named(each.children.split(), each.attributes.split())
+            yield f"| {name} | `{tag}` | {read} | {_named(idle, each.idle_attributes.split())} |"
+
+
+def _named(children: Iterable[str], attributes: Iterable[str]) -> str:
+    return ", ".join([f"`{word}`" for word in children] + [f"`@{word}`" for word in attributes])

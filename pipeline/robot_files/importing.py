@@ -42,6 +42,7 @@ from robots.formats import checks, description, exporting, joint_table, mjcf, sd
 from robots.formats.closing import ClosingJoint
 from robots.formats.description import CONSTANTS, Description, fill
 from robots.formats.nearly_closed import GAP, TURN, Apart, NearlyClosed, nearly_closed
+from robots.formats.nearly_moving import nearly_moving
 from robots.formats.parametric import with_parameters
 from robots.formats.tree import Base, Inertias, Tree, plain_name
 from robots.formats.xacro.budget import MacroError, Refusal
@@ -297,11 +298,13 @@ def assembled(tree: Tree, name: str) -> tuple[Description, tuple[Problem, ...]]:
     Raises InputError.
     """
     description = tree.description()
-    if not tree.loops or not list(checks.check_loops(description.family.reference)):
+    if not tree.loops:
         return description, ()
+    if not list(checks.check_loops(description.family.reference)):
+        return _moving(tree, description, name)
     description = tree.description(reference={})
     if not list(checks.check_loops(description.family.reference)):
-        return description, ()
+        return _moving(tree, description, name)
     near = nearly_closed(tree)
     if (moved := _moved_together(near, name)) is not None:
         return moved
@@ -319,9 +322,21 @@ def _moved_together(near: NearlyClosed, name: str) -> tuple[Description, tuple[P
         return None
     hint = "The second frame is moved so that they meet."
     wide = [entry for entry in near.apart if entry.gap > checks.GAP or entry.turn > checks.GAP]
-    return description, tuple(
-        Problem(name, 0, 0, f"loop {entry.joint}", _gap(entry), "frames that meet", hint) for entry in wide
-    )
+    told = [Problem(name, 0, 0, f"loop {entry.joint}", _gap(entry), "frames that meet", hint) for entry in wide]
+    description, more = _moving(near.tree, description, name)
+    return description, (*told, *more)
+
+
+def _moving(tree: Tree, description: Description, name: str) -> tuple[Description, tuple[Problem, ...]]:
+    """Return the robot of a tree whose loops are closed, so that they move without gaps, and what that changed."""
+    reference = dict(description.reference[0][1]) if description.reference else {}
+    near = nearly_moving(tree, np.array([float(reference.get(joint, 0.0)) for joint in tree.joints]))
+    if near is None:
+        return description, ()
+    got = f"bars with which loops move by gaps alone, of up to {near.gap:.2g} m ({', '.join(near.joints)[:120]})"
+    hint = f"Frames of these joints are moved, by at most {near.shift:.2g} m and {near.turn:.2g} rad, so that they do."
+    told = Problem(name, 0, 0, "", got, "loops that move without gaps", hint)
+    return near.tree.description(reference=reference), (told,)
 
 
 def _gap(loop: Apart) -> str:
@@ -371,6 +386,8 @@ def _paired(tree: Tree, pairs: PairedLoops) -> tuple[Description, tuple[Problem,
     more = tuple[Problem, ...]()
     if open_loops and (moved := _moved_together(nearly_closed(tree), pairs.report.document.name)) is not None:
         (description, more), open_loops = moved, []
+    elif not open_loops:
+        description, more = _moving(tree, description, pairs.report.document.name)
     hint = f"No positions were found that close all loops.{remedy(tree, pairs) if open_loops else ''}"
     for finding in open_loops:
         pairs.report(("closed_loop", max(0, int(finding.path[3]) - before)), Got(finding.got), finding.expected, hint)

@@ -117,10 +117,10 @@ class Setting:
         """
         at, parts, slopes = self.poses(values), list[np.ndarray](), list[np.ndarray]()
         for cut in self.limb.cuts:
-            (r_a, p_a), (r_b, p_b) = sides(cut, at)
+            (r_a, _), (r_b, _) = sides(cut, at)
             turning, moving = self.speeds(cut, at)
             across = [axis for axis in (X, Y, Z) if axis not in JOINT_KINDS[cut.kind].sliding]
-            parts += [(r_a.T @ (p_b - p_a))[across], LEVER * _turn_between(cut, r_a, r_b)]
+            parts.append(gap_between(cut, at))
             slopes += [(r_a.T @ moving)[across], LEVER * _turned(cut, r_a, r_b) @ turning]
         return np.concatenate([*parts, []]), np.concatenate([*slopes, np.zeros((0, len(values)))])
 
@@ -170,6 +170,13 @@ class Setting:
 def sides(cut: Closure, at: Mapping[int, Pose]) -> tuple[Pose, Pose]:
     """Return the poses of both sides of a cut joint."""
     return joined(at[cut.a], cut.frame_a), joined(at[cut.b], cut.frame_b)
+
+
+def gap_between(cut: Closure, at: Mapping[int, Pose]) -> np.ndarray:
+    """Return the gap between both sides of a cut joint, and its turn [rad] times `LEVER`, as far as not allowed."""
+    (r_a, p_a), (r_b, p_b) = sides(cut, at)
+    across = [axis for axis in (X, Y, Z) if axis not in JOINT_KINDS[cut.kind].sliding]
+    return np.concatenate([(r_a.T @ (p_b - p_a))[across], LEVER * _turn_between(cut, r_a, r_b)])
 
 
 def _shared(cut: Closure) -> tuple[int, ...]:

@@ -55,7 +55,7 @@ SDF: Vocabulary = {
         "gravity enable_wind self_collide kinematic must_be_base_link velocity_decay collision visual sensor projector "
         "audio_sink audio_source battery light particle_emitter",
     ),
-    "inertial": Words("mass pose inertia", "", "density auto_inertia_params fluid_added_mass", "auto"),
+    "inertial": Words("mass pose inertia", "auto", "density auto_inertia_params fluid_added_mass"),
     "inertia": Words("ixx iyy izz ixy ixz iyz"),
     "joint": Words(
         "parent child pose axis axis2 thread_pitch screw_thread_pitch drake:rotor_inertia drake:gear_ratio",

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from robots.formats import effects
-from robots.formats.closing import ClosingJoint
+from robots.formats.closing import ClosingJoint, hinged
 from robots.formats.mjcf_files import ModelFiles
 from robots.formats.mjcf_model import load
 from robots.formats.poses import HERE, Pose, compose, frame_of, moved, of_quaternion, rows, vector
@@ -95,7 +95,7 @@ def read_tree(
     reading = _Reading(model, mujoco, dict(_lines(root)), base)
     for body in range(1, model.nbody):
         _body(reading, body)
-    loops, couplings = list(_loops(reading)), list(_couplings(reading))
+    loops, couplings = list(hinged(_loops(reading))), list(_couplings(reading))
     _tell_gravity(reading)
     problems, warnings = effects.judged([*reading.effects, *_effects(reading)], leave_out)
     reading.problems += problems

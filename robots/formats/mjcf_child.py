@@ -31,11 +31,11 @@ def write_model(path: str, stream: BinaryIO) -> None:
     mujoco.set_mju_user_warning(lambda text: None)
     try:
         model = mujoco.MjModel.from_xml_path(path)
-        buffer = np.empty(mujoco.mj_sizeModel(model), np.uint8)
-        mujoco.mj_saveModel(model, None, buffer)
-        answer = b"M" + buffer.tobytes()
+        answer = np.empty(1 + mujoco.mj_sizeModel(model), np.uint8)
+        answer[0] = ord("M")
+        mujoco.mj_saveModel(model, None, answer[1:])
     except MemoryError:
-        answer = b"E" + b"out of memory"
+        answer = b"Eout of memory"
     except (ValueError, RuntimeError, OverflowError) as error:
         answer = b"E" + " ".join(str(error).split())[:1000].encode("utf-8", "replace")
     stream.write(answer)

@@ -178,12 +178,16 @@ def _dependent_joints(
     candidates = [i for i in joints if i not in driving]
     columns = pivots([m[:, candidates].T for m in matrices])
     if len(columns) < rank:
-        named = ", ".join(limb.links[i].joint for i in joints if i in driving) or "none"
-        free = len(joints) - rank
+        tied = {limb.index(entry.joint) for entry in limb.couplings}
+        kind, remedy = "driven joints", "actuate another joint, or fewer"
+        if tied & {*joints}:
+            kind, remedy = "driven joints and joints that follow others", "leave couplings out, or drive other joints"
+        names, free = [limb.links[i].joint for i in joints if i in driving], len(joints) - rank
+        named = ", ".join(names[:6]) + (f" and {len(names) - 6} others" if len(names) > 6 else "") or "none"
         raise TopologyError(
-            f"limb {limb.name}, joint {', '.join(limb.loops[k].joint for k in group)}: got the driven joints {named} "
+            f"limb {limb.name}, joint {', '.join(limb.loops[k].joint for k in group)}: got the {kind} {named} "
             f"of a loop with {free} {'freedom' if free == 1 else 'freedoms'}; expected joints that move on their own; "
-            "actuate another joint, or fewer"
+            f"{remedy}"
         )
     return [candidates[i] for i in columns]
 

@@ -61,6 +61,11 @@ PINNED = (
 )
 LOOPS = {
     "connect": (CONNECT, PIN),
+    "two connects of a hinge": (
+        CONNECT + '<connect body1="rocker" body2="coupler" anchor="0 0.3 -0.2"/>'
+        '<connect body1="coupler" body2="rocker" anchor="0.5 0.1 0.1"/>',
+        PIN,
+    ),
     "weld": ('<weld name="w" body1="coupler" body2="eye"/>', PINNED),
     "weld at an anchor": ('<weld name="w" body1="eye" body2="coupler" anchor="0.02 0.1 0.03"/>', PINNED),
     "weld of sites": ('<weld name="w" site1="s" site2="t"/>', PINNED),
@@ -85,7 +90,8 @@ def test_forces_of_a_closed_chain_are_those_of_mujoco(equality: str, end: str, t
     assert found.errors is not None
     assert found.errors.largest < 1e-9
     (limb,) = import_robot(tmp_path / "m.xml").description.template.limbs
-    assert [cut.kind for cut in limb.loops] == ["spherical" if "connect" in equality else "fixed"]
+    kinds = {0: "fixed", 1: "spherical", 3: "revolute"}
+    assert [cut.kind for cut in limb.loops] == [kinds[equality.count("<connect")]]
 
 
 @pytest.mark.parametrize("ratio", ["0 -0.5 0 0 0", "0.2 1.5 0 0 0"])

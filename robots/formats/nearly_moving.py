@@ -1,0 +1,163 @@
+"""Loops that close at their reference pose and move from there with small gaps alone: their frames are moved.
+
+Parallelograms of CAD programs whose bars differ by roundings are such loops: a solver with soft constraints moves them,
+exact ones let nothing move. Frames of the cut joints change by as little as makes all gaps vanish at several poses, by
+Gauss-Newton steps of least norm; that this holds at other poses as well is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import qr
+from scipy.spatial.transform import Rotation
+
+from robots.formats.assembly import ASSEMBLED, CLOSED, LEVER, PATIENCE, Setting, approach, close, gap_between, sides
+from robots.formats.checks import Pose
+from robots.formats.nearly_closed import GAP, TURN
+from robots.formats.poses import compose, frame_of, inverse, pose_of
+from robots.formats.tree import Tree
+from robots.model import Closure, Frame
+
+CONDITION = 1e-8
+"""Share of the largest singular value below which a condition on frames is none."""
+
+NEARLY = 1e-2
+"""The same of slopes, below which a motion opens small gaps at most."""
+
+SPREAD = 0.2
+"""Largest displacements of driving joints at the poses that are looked at [rad or m]."""
+
+FIRST, POSES, ALL, REPEATS = 3, 8, 12, 8
+"""Poses that show whether there are gaps, at which gaps are made to vanish, of all, and Gauss-Newton steps."""
+
+STEP = 1e-6
+"""Displacement of a frame for differences [m or rad]."""
+
+
+@dataclass(frozen=True)
+class NearlyMoving:
+    """A tree whose loops move; the largest gap [m] without the change, and the largest change of a frame [m, rad]."""
+
+    tree: Tree
+    joints: tuple[str, ...]
+    gap: float
+    shift: float
+    turn: float
+
+
+def nearly_moving(tree: Tree, reference: np.ndarray) -> NearlyMoving | None:
+    """Return a tree whose loops move without gaps from `reference`, its joint positions; None for loops that do so."""
+    setting = tree.setting()
+    driving = _driving(setting, reference)
+    followers = [tree.joints.index(entry.joint) for entry in tree.couplings]
+    if driving is None or setting.gaps(reference)[1][:, followers].any():
+        return None
+    random, near, gaps = np.random.default_rng(20240501), list[np.ndarray](), list[float]()
+    for count in range(ALL + 1):
+        guess = np.array(reference)
+        guess[driving] += random.uniform(-SPREAD, SPREAD, len(driving)) if count else 0.0
+        near.append(approach(setting, guess, driving))
+        if (gap := _gap(setting, near[-1])) > ASSEMBLED:
+            near[-1] = close(setting, near[-1], driving, PATIENCE)[0]
+            gap = _gap(setting, near[-1])
+        gaps.append(gap)
+        if count == FIRST and max(gaps) <= ASSEMBLED:
+            return None
+    if max(gaps) > min(GAP * _size(setting, reference), LEVER * TURN):
+        return None
+    changes = _least_changes(setting, near[:POSES], driving)
+    cuts = tuple(map(_changed, setting.limb.cuts, changes))
+    exact = replace(setting, limb=replace(setting.limb, loops=cuts))
+    if any(close(exact, values, driving, PATIENCE)[1] > ASSEMBLED for values in near):
+        return None
+    loops = tuple(
+        replace(loop, frame_a=_inner(tree, loop.a, cut.frame_a), frame_b=_inner(tree, loop.b, cut.frame_b))
+        for loop, cut in zip(tree.loops, cuts, strict=True)
+    )
+    moved = [k for k, change in enumerate(changes) if np.abs(change).max() > CLOSED]
+    lengths = np.linalg.norm(changes.reshape(-1, 3), axis=1).reshape(-1, 2)
+    shift, turn = lengths[:, 0].max(), lengths[:, 1].max()
+    names = tuple(tree.loops[k].joint for k in moved)
+    return NearlyMoving(replace(tree, loops=loops), names, float(max(gaps)), float(shift), float(turn))
+
+
+def _driving(setting: Setting, reference: np.ndarray) -> list[int] | None:
+    """Return joints that determine all others where small gaps count as none; None where nothing moves so."""
+    slopes = setting.gaps(reference)[1]
+    used = np.flatnonzero(np.abs(slopes).max(axis=0, initial=0.0))
+    if not len(used):
+        return None
+    _, sizes, ways = np.linalg.svd(slopes[:, used])
+    rank = int((sizes > NEARLY * sizes[0]).sum())
+    order = qr(ways[rank:], pivoting=True, mode="r")[1] if rank < len(used) else []
+    return [*map(int, used[order[: len(used) - rank]])] or None
+
+
+def _gap(setting: Setting, values: np.ndarray) -> float:
+    return float(np.abs(setting.gaps(values)[0]).max())
+
+
+def _size(setting: Setting, reference: np.ndarray) -> float:
+    """Return the size of the loops: the spread of both sides of cut joints, and of joints between them [m]."""
+    at, slopes = setting.poses(reference), setting.gaps(reference)[1]
+    points = [at[k][1] for k in np.flatnonzero(np.abs(slopes).max(axis=0))]
+    points += [side[1] for cut in setting.limb.cuts for side in sides(cut, at)]
+    return float(np.linalg.norm(np.ptp(points, axis=0)))
+
+
+def _least_changes(setting: Setting, near: Sequence[np.ndarray], driving: Sequence[int]) -> np.ndarray:
+    """Return the changes (cut, 12) of least norm with which the loops close at poses: shift and turn of both frames."""
+    cuts = setting.limb.cuts
+    changes, values = np.zeros((len(cuts), 12)), [np.array(each) for each in near]
+    free = [k for k in range(len(near[0])) if k not in driving]
+    weights = np.tile([1.0, 1.0, 1.0, LEVER, LEVER, LEVER], 2 * len(cuts))
+    for _ in range(REPEATS):
+        changed = replace(setting, limb=replace(setting.limb, loops=tuple(map(_changed, cuts, changes))))
+        rows, demands, steps = list[np.ndarray](), list[np.ndarray](), list[tuple[np.ndarray, ...]]()
+        for each in values:
+            gaps, slopes = changed.gaps(each)
+            by_change = _slopes_of_changes(cuts, changes, setting.poses(each))
+            left, sizes, _ = np.linalg.svd(slopes[:, free])
+            rank = int((sizes > NEARLY * sizes[0]).sum())
+            rows.append(left[:, rank:].T @ by_change)
+            demands.append(left[:, rank:].T @ (by_change @ changes.ravel() - gaps))
+            steps.append((gaps, slopes[:, free], by_change))
+        whole = np.linalg.lstsq(np.vstack(rows) / weights, np.concatenate(demands), rcond=CONDITION)[0] / weights
+        more, changes = whole - changes.ravel(), whole.reshape(changes.shape)
+        for each, (gaps, slopes, by_change) in zip(values, steps, strict=True):
+            each[free] += np.linalg.lstsq(slopes, -gaps - by_change @ more, rcond=None)[0]
+    return np.where(np.abs(changes) > 0.1 * CLOSED, changes, 0.0)
+
+
+def _slopes_of_changes(cuts: Sequence[Closure], changes: np.ndarray, at: dict[int, Pose]) -> np.ndarray:
+    """Return the derivatives (gaps, 12 * cuts) of the gaps over the changes, by differences."""
+
+    def column(k: int, component: int) -> Iterator[np.ndarray]:
+        for sign in (1.0, -1.0):
+            change = np.array(changes[k])
+            change[component] += sign * STEP
+            yield gap_between(_changed(cuts[k], change), at)
+
+    blocks = [[np.subtract(*column(k, component)) / (2.0 * STEP) for component in range(12)] for k in range(len(cuts))]
+    result, row = np.zeros((sum(len(block[0]) for block in blocks), changes.size)), 0
+    for k, block in enumerate(blocks):
+        result[row : row + len(block[0]), 12 * k : 12 * k + 12] = np.transpose(block)
+        row += len(block[0])
+    return result
+
+
+def _changed(cut: Closure, change: np.ndarray) -> Closure:
+    """Return a cut joint whose frames are shifted and turned, by numbers (12,)."""
+    frames = []
+    for frame, part in zip((cut.frame_a, cut.frame_b), np.reshape(change, (2, 6)), strict=True):
+        turn, position = pose_of(frame)
+        frames.append(frame_of((Rotation.from_rotvec(part[3:]).as_matrix() @ turn, position + part[:3])))
+    return replace(cut, frame_a=frames[0], frame_b=frames[1])
+
+
+def _inner(tree: Tree, body: str, frame: Frame) -> Frame:
+    """Return a frame of a body of the model in the frame of a body of the file."""
+    return frame_of(compose(inverse(tree.bodies[body][1]), pose_of(frame)))

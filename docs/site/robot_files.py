@@ -66,10 +66,10 @@ def words() -> Iterator[str]:
     yield from ("| format | element | read | without effect |", "|---|---|---|---|")
     for name, (vocabulary, table) in elements.LANGUAGES.items():
         refused = {tuple(effect.path.split("/")[-2:]) for effect in table}
-        for tag, each in vocabulary.items():
-            idle = [word for word in each.idle.split() if (tag, word) not in refused]
-            read = _named(each.children.split(), each.attributes.split())
-            yield f"| {name} | `{tag}` | {read} | {_named(idle, each.idle_attributes.split())} |"
+        for tag, known in vocabulary.items():
+            idle = [word for word in known.idle.split() if (tag, word) not in refused]
+            read = _named(known.children.split(), known.attributes.split())
+            yield f"| {name} | `{tag}` | {read} | {_named(idle, known.idle_attributes.split())} |"
 
 
 def _named(children: Iterable[str], attributes: Iterable[str]) -> str:

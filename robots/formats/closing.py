@@ -60,8 +60,8 @@ def hinged(loops: Iterable[ClosingJoint]) -> Iterator[ClosingJoint]:
 def _hinge(first: ClosingJoint, *more: ClosingJoint) -> ClosingJoint | None:
     """Return the hinge that balls at points of a line are; None where they are in no line, or not equally far apart."""
     start = pose_of(first.frame_a)[1], pose_of(first.frame_b)[1]
-    sides = [(each.frame_a, each.frame_b) if each.a == first.a else (each.frame_b, each.frame_a) for each in more]
-    arms = np.array([[pose_of(side)[1] - point for side, point in zip(each, start, strict=True)] for each in sides])
+    sides = [(ball.frame_a, ball.frame_b) if ball.a == first.a else (ball.frame_b, ball.frame_a) for ball in more]
+    arms = np.array([[pose_of(side)[1] - point for side, point in zip(pair, start, strict=True)] for pair in sides])
     lengths = np.linalg.norm(arms, axis=-1)
     if not more or not lengths.all() or np.abs(np.ptp(lengths, axis=1)).max() > IN_LINE * lengths.max():
         return None

@@ -111,15 +111,15 @@ def _size(setting: Setting, reference: np.ndarray) -> float:
 def _least_changes(setting: Setting, near: Sequence[np.ndarray], driving: Sequence[int]) -> np.ndarray:
     """Return the changes (cut, 12) of least norm with which the loops close at poses: shift and turn of both frames."""
     cuts = setting.limb.cuts
-    changes, values = np.zeros((len(cuts), 12)), [np.array(each) for each in near]
+    changes, places = np.zeros((len(cuts), 12)), [np.array(values) for values in near]
     free = [k for k in range(len(near[0])) if k not in driving]
     weights = np.tile([1.0, 1.0, 1.0, LEVER, LEVER, LEVER], 2 * len(cuts))
     for _ in range(REPEATS):
         changed = replace(setting, limb=replace(setting.limb, loops=tuple(map(_changed, cuts, changes))))
         rows, demands, steps = list[np.ndarray](), list[np.ndarray](), list[tuple[np.ndarray, ...]]()
-        for each in values:
-            gaps, slopes = changed.gaps(each)
-            by_change = _slopes_of_changes(cuts, changes, setting.poses(each))
+        for values in places:
+            gaps, slopes = changed.gaps(values)
+            by_change = _slopes_of_changes(cuts, changes, setting.poses(values))
             left, sizes, _ = np.linalg.svd(slopes[:, free])
             rank = int((sizes > NEARLY * sizes[0]).sum())
             rows.append(left[:, rank:].T @ by_change)
@@ -127,8 +127,8 @@ def _least_changes(setting: Setting, near: Sequence[np.ndarray], driving: Sequen
             steps.append((gaps, slopes[:, free], by_change))
         whole = np.linalg.lstsq(np.vstack(rows) / weights, np.concatenate(demands), rcond=CONDITION)[0] / weights
         more, changes = whole - changes.ravel(), whole.reshape(changes.shape)
-        for each, (gaps, slopes, by_change) in zip(values, steps, strict=True):
-            each[free] += np.linalg.lstsq(slopes, -gaps - by_change @ more, rcond=None)[0]
+        for values, (gaps, slopes, by_change) in zip(places, steps, strict=True):
+            values[free] += np.linalg.lstsq(slopes, -gaps - by_change @ more, rcond=None)[0]
     return np.where(np.abs(changes) > 0.1 * CLOSED, changes, 0.0)
 
 

@@ -147,7 +147,9 @@ def check_argument(name: str, value: object, annotation: str) -> None:
         raise ParameterError(f"{name}: got {shown(value)}; expected a whole number, zero or more")
     if not rule.accepts(value):
         bounds = "" if not isinstance(value, str) or _is_text(value) else f" {TEXT_BOUNDS}"
-        raise ParameterError(f"{name}: got {shown(value)}; expected {rule.words}{bounds}")
+        entries = value.items() if isinstance(value, Mapping) and rule.accepts({}) else ()
+        wrong = (f"{shown(of)} for {shown(key)}" for key, of in entries if not rule.accepts({key: of}))
+        raise ParameterError(f"{name}: got {next(wrong, shown(value))}; expected {rule.words}{bounds}")
 
 
 @functools.cache

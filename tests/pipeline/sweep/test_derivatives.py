@@ -12,6 +12,7 @@ import xarray
 
 import limbsweep as ls
 from applications.studies import column
+from benchmarks.gradients import kinks
 from pipeline import append, run, verify
 from pipeline.errors import InputError
 from pipeline.execution.conventions import structure
@@ -114,6 +115,13 @@ def test_a_kink_has_no_derivative_but_two_sides() -> None:
     np.testing.assert_allclose(sides.isel(friction=0, side=1), speeds.max("time"), rtol=1e-9)
     np.testing.assert_allclose(sides.isel(friction=0, side=0), speeds.where(speeds > 0.0).min("time"), rtol=1e-9)
     np.testing.assert_allclose(sides.isel(friction=1, side=0), sides.isel(friction=1, side=1), rtol=1e-12)
+
+
+def test_both_sides_of_a_peak_that_two_instants_share_beside_one_sided_differences() -> None:
+    found = kinks.row("five_bar", lambda name: name == "proximal_length")
+    assert found.told == found.kinks > 0
+    assert found.gap > 1e-3
+    assert found.difference < 1e-9
 
 
 @pytest.mark.parametrize("granularity", ["limb", "block"])

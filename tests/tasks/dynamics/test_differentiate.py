@@ -289,7 +289,7 @@ def test_motions_that_friction_holds_have_no_derivative() -> None:
         ),
         ({"parameters": {"upperarm": 0.3}}, "has no parameter 'upperarm'; did you mean 'upper_arm'?"),
         ({"parameters": {"upper_arm": -1.0}}, "upper_arm = "),
-        ({"parameters": {"upper_arm": "long"}}, "parameters: got an object of type dict; expected a mapping"),
+        ({"parameters": {"upper_arm": "long"}}, "parameters: got 'long' for 'upper_arm'; expected a mapping"),
         (
             {"parameters": {"upper_arm": [0.2, 0.3, 0.25]}, "position": np.zeros((2, 3))},
             "batch dims do not fit together",

@@ -162,8 +162,6 @@ def test_what_cannot_be_used_is_told_in_a_line(cluster: LocalCluster, client: Cl
 
 
 def test_an_asynchronous_client_is_awaited(tmp_path: Path, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clients, "ANSWER_SECONDS", 0.3)
-
     async def main() -> None:
         async with Client(asynchronous=True, n_workers=1, threads_per_worker=2, **LISTENING) as owner:
             awaited: Any = run(sweep(FEW), tmp_path / "s.zarr", client=owner)
@@ -175,10 +173,11 @@ def test_an_asynchronous_client_is_awaited(tmp_path: Path, expected: str, monkey
             with pytest.raises(InputError, match="would block its own event loop; expected a call from another thread"):
                 verify(tmp_path / "s.zarr", recompute=1.0, cluster=owner)
             assert not (await asyncio.to_thread(verify, tmp_path / "s.zarr", 1.0, cluster=owner)).findings
+            monkeypatch.setattr(clients, "ANSWER_SECONDS", 0.3)
             with ThreadPoolExecutor(1) as pool:
                 blocked = pool.submit(run, sweep(FEW), None, owner)
                 with pytest.raises(InputError, match="an event loop that is blocked for"):
-                    blocked.result(20)
+                    blocked.result(PATIENCE)
             assert owner.status == "running"
 
     with dask.config.set(scheduler=None):
@@ -189,16 +188,17 @@ def test_a_handle_tells_how_far_it_is_and_can_be_cancelled(
     client: Client, tmp_path: Path, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cut_finely(monkeypatch)
-    wrap_blocks(monkeypatch, slowly, 0.05)
     begun = threading.Event()
 
     def listen(event: Event) -> None:
         if isinstance(event, Started):
             begun.set()
 
-    handle = submit(sweep(FEW), tmp_path / "s.zarr", client=client, listeners=[listen])
-    assert begun.wait(PATIENCE)
-    assert handle.cancel()
+    with monkeypatch.context() as slow:
+        wrap_blocks(slow, slowly, 0.5)
+        handle = submit(sweep(FEW), tmp_path / "s.zarr", client=client, listeners=[listen])
+        assert begun.wait(PATIENCE)
+        assert handle.cancel()
     status = handle.status()
     assert (status.state, status.blocks) == ("cancelled", 48)
     assert status.done < 48

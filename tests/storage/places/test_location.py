@@ -21,7 +21,7 @@ from storage.places.location import DRAFT, Location
 from storage.places.objects import LEASE, MAKING, ObjectPrefix
 from storage.store import open_results
 from tests.storage.cases import LAYOUT, anywhere, block, digest, fill, store
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 KINDS = ("path", "file", "memory")
 
@@ -286,7 +286,8 @@ def test_a_lease_of_a_dead_process_here_is_taken_over_at_once(
         pass
 
 
-def test_a_lease_that_shows_life_is_respected(bucket: ObjectPrefix) -> None:
+def test_a_lease_that_shows_life_is_respected(bucket: ObjectPrefix, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock, "WATCH_SECONDS", PATIENCE)
     far = owner()
     lease(bucket, far)
     with (

@@ -13,6 +13,7 @@ from storage.errors import StoreError
 from storage.places import access, lock
 from storage.places.access import coordinator_lock
 from storage.places.lock import LOCK
+from tests.waiting import PATIENCE
 
 HOLD = "import sys, pathlib, time; from storage.places.access import coordinator_lock\n"
 HOLD += "with coordinator_lock(pathlib.Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
@@ -121,7 +122,8 @@ def test_a_silent_holder_elsewhere_is_taken_for_dead(left: Path) -> None:
     assert (left / LOCK).read_bytes() == b"", "given back in order"
 
 
-def test_a_holder_elsewhere_that_shows_life_is_respected(left: Path) -> None:
+def test_a_holder_elsewhere_that_shows_life_is_respected(left: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock, "WATCH_SECONDS", PATIENCE)
     far = lock.Owner.parse((left / LOCK).read_bytes())
     assert far is not None
     with (

@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -316,26 +317,18 @@ def _save_mat(path: Path, data: Dataset, archive: Mapping[str, np.ndarray]) -> N
     savemat(path, _MatVariables(archive, _units(data)), do_compression=True, long_field_names=True)
 
 
-def _netcdf(data: Dataset, folder: Path) -> None:
-    _write_netcdf(data, folder / "results.nc", "netcdf")
-
-
-def _hdf5(data: Dataset, folder: Path) -> None:
-    _write_netcdf(data, folder / "results.h5", "hdf5")  # a netCDF-4 file is one of HDF5
-
-
-def _write_netcdf(data: Dataset, path: Path, form: str) -> None:
+def _netcdf(data: Dataset, folder: Path, name: str = "results.nc") -> None:
     require_extra("netCDF4")
     import dask
 
     with dask.config.set(scheduler="synchronous"):  # one chunk after the other
-        data.to_netcdf(path, engine="netcdf4", format="NETCDF4")
+        data.to_netcdf(folder / name, engine="netcdf4", format="NETCDF4")
 
 
 FORMATS: Mapping[str, Callable[[Any, Path], None]] = {
     "parquet": _parquet,
     "netcdf": _netcdf,
-    "hdf5": _hdf5,
+    "hdf5": partial(_netcdf, name="results.h5"),  # a netCDF-4 file is one of HDF5
     "mat": _mat,
     "mat_designs": _mat_designs,
     "npz": _npz,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -97,7 +98,7 @@ def _header(name: str, robot: Robot, functions: Sequence[CodeFunction]) -> str:
         *_title(robot, functions[0].free),
         "",
         "Functions return a status; where it is not 0, results are NaN:",
-        *_wrapped(codes),
+        *textwrap.wrap(codes, 111, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False),
     ]
     lines += ["", f"Compile with {BUILD.format(name=name)}", "for the bits of limbsweep; -ffast-math is refused."]
     guard = f"{name.upper()}_H"
@@ -110,16 +111,6 @@ def _header(name: str, robot: Robot, functions: Sequence[CodeFunction]) -> str:
         text += ["", *_comment(about), f"{_signature(name, function)};"]
     text += ["", "#ifdef __cplusplus", "}", "#endif", "", "#endif"]
     return "\n".join(text) + "\n"
-
-
-def _wrapped(text: str) -> Iterator[str]:
-    line = " "
-    for word in text.split():
-        if len(line) + len(word) > 110:
-            yield line
-            line = " "
-        line += f" {word}"
-    yield line
 
 
 def _described(way: str, quantity: CodeArgument) -> str:

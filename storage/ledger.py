@@ -13,7 +13,6 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 from storage.encoding.checksums import DIGEST, Checksum, digest, seal
@@ -136,9 +135,7 @@ class Ledger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _is_new(self, block: int, body: bytes) -> bool:

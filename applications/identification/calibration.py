@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -16,13 +16,13 @@ from threadpoolctl import threadpool_limits
 
 from applications.identification.estimation.calibration.calibrate import Calibration, Poses, calibrate
 from applications.identification.estimation.calibration.geometry import Geometry
-from applications.identification.machines.sections import Column, Distinct, FilesSection, Numbers, Positive
+from applications.identification.machines.sections import Column, Distinct, FilesSection, Numbers
 from pipeline.documents.files import read_text
 from pipeline.documents.outputs import CellWriter
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.tables.selection import ColumnRequest, Selected, select, unit_of
 from pipeline.documents.units import UNITS
-from pipeline.documents.validation import Integer, Number, Section, Text, validate_keys
+from pipeline.documents.validation import Integer, Number, Positive, Section, Text, validate_keys
 from pipeline.documents.yaml import MAX_BYTES, parse_yaml
 from pipeline.errors import refused
 from pipeline.robot_files.importing import import_robot
@@ -352,24 +352,6 @@ def _rotations(name: str, quaternions: np.ndarray) -> np.ndarray:
 
 def _joined(parts: list[Poses]) -> Poses:
     """Join several sets of poses into one."""
-    if len(parts) == 1:
-        return parts[0]
-
-    def together(key: str) -> np.ndarray | None:
-        arrays = [getattr(part, key) for part in parts]
-        return None if arrays[0] is None else np.concatenate(arrays)
-
-    actuators = together("actuators")
-    assert actuators is not None, "every part has actuators"
-    first = parts[0]
-    return Poses(
-        actuators,
-        together("position"),
-        together("rotation"),
-        together("joints"),
-        first.sensors,
-        first.position_deviation,
-        first.rotation_deviation,
-        first.joint_deviation,
-        " and ".join(part.name for part in parts),
-    )
+    arrays = {key: [getattr(part, key) for part in parts] for key in ("actuators", "position", "rotation", "joints")}
+    joined: dict[str, Any] = {key: np.concatenate(sets) for key, sets in arrays.items() if sets[0] is not None}
+    return replace(parts[0], name=" and ".join(part.name for part in parts), **joined)

@@ -128,7 +128,8 @@ def is_labelled(value: object) -> TypeGuard[xr.DataArray]:
     return hasattr(value, "dims") and hasattr(value, "coords") and hasattr(value, "dtype")
 
 
-def _real_numbers(name: str, value: object) -> Array:
+def named_numbers(name: str, value: object) -> Array:
+    """Return real numbers as an array. Raises ValueError that names the argument."""
     try:
         return real_numbers(value)
     except (TypeError, ValueError):
@@ -160,7 +161,7 @@ class PlainFunction:
         return results if self.result_type is tuple else results[0]
 
     def _numbers(self, key: str, value: object) -> Array:
-        return _real_numbers(f"{self.name}: {key}", value)
+        return named_numbers(f"{self.name}: {key}", value)
 
     def cases(
         self, parameters: tuple[str, ...], names: tuple[str, ...], rest: Mapping[str, Any], /, *arrays: Array
@@ -357,7 +358,7 @@ def _with_core(name: str, value: ArrayLike | xr.DataArray, wanted: Dims) -> tupl
                 f"{name}: got an array of shape {np.shape(value)} beside DataArrays; expected one sample "
                 f"({', '.join(wanted)}), or a DataArray with names of its dims"
             )
-        return xr.DataArray(_real_numbers(name, value), dims=core), core
+        return xr.DataArray(named_numbers(name, value), dims=core), core
     dims = wanted if {*wanted} <= {*value.dims} else tuple(map(str, value.dims))[-len(wanted) :]
     if len(dims) < len(wanted):
         raise ValueError(f"{name}: got dims {value.dims}; expected batch dims and then {', '.join(wanted)}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limbsweep.labelled.calls import PlainFunction, designs_of, is_labelled, labelled_results
+from limbsweep.labelled.calls import PlainFunction, designs_of, is_labelled, labelled_results, named_numbers
 from limbsweep.labelled.results import described, with_dataset
 from limbsweep.labelled.table import (
     ARGUMENTS,
@@ -344,7 +344,7 @@ def _named(designs: Mapping[str, Any], leaves: dict[str, Any]) -> tuple[dict[str
     """
     import xarray as xr
 
-    arrays = {name: _design_numbers(name, value) for name, value in designs.items()}
+    arrays = {name: named_numbers(f"simulate: parameters: {name}", value) for name, value in designs.items()}
     sizes = {array.size for array in arrays.values() if array.ndim}
     if len(sizes) > 1 or any(array.ndim > 1 for array in arrays.values()):
         shapes = [array.shape for array in arrays.values()]
@@ -356,13 +356,6 @@ def _named(designs: Mapping[str, Any], leaves: dict[str, Any]) -> tuple[dict[str
         if name in ARGUMENTS and _is_array(value) and np.ndim(value) == len(dims) and {np.shape(value)[0]} == sizes:
             leaves = {**leaves, name: xr.DataArray(value, dims=dims)}
     return named, leaves
-
-
-def _design_numbers(name: str, value: object) -> np.ndarray:
-    try:
-        return real_numbers(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"simulate: parameters: {name}: got {shown(value)}; expected numbers") from None
 
 
 def _is_array(value: object) -> bool:

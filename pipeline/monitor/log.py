@@ -19,7 +19,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import Field, asdict, dataclass, fields
-from types import TracebackType
 from typing import Any, Self, get_args
 
 from pipeline.errors import visible
@@ -371,9 +370,7 @@ class RunLog:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.journal.close()
 
 

@@ -16,7 +16,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Generic, Literal, Self, TypeVar
 
 from pipeline.cluster.settings import SAFE_PATH
@@ -98,9 +97,7 @@ class ChildProcess(Generic[Argument, Value]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
 
 

@@ -252,13 +252,7 @@ def _instrumental(
         mixing = np.linalg.lstsq(seen / noise[:, None] / sizes, matrix / noise[:, None], rcond=None)[0] / sizes[:, None]
         solution = estimators.estimate("least_squares", seen @ mixing / noise[:, None], forces / noise)
         remainder = forces - matrix @ solution.values
-        solution = estimators.Estimate(
-            solution.values,
-            solution.deviations,
-            solution.condition,
-            float(np.sqrt(np.mean(remainder**2))),
-            solution.iterations,
-        )
+        solution = replace(solution, noise=float(np.sqrt(np.mean(remainder**2))))
     return solution, [part.on(of.matrix @ mixing) for part, of in zip(parts, instruments, strict=True)]
 
 

@@ -7,10 +7,10 @@ from typing import IO
 
 import numpy as np
 
-from pipeline.documents.tables.columns import Bounds, Columns, ReadColumns
-from pipeline.errors import reason, refused
+from pipeline.documents.tables.columns import Bounds, Columns, ReadColumns, of_kind
 from robots.extras import require_extra
 
+KIND = ("Parquet file", "a Parquet file")
 TEXTS = 1 << 24
 """Bytes of a text or of a list in the metadata, at most."""
 
@@ -21,11 +21,9 @@ def open_parquet(stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
     from pyarrow import types
     from pyarrow.parquet import ParquetFile
 
-    try:
+    with of_kind(file, *KIND):
         opened = ParquetFile(stream, thrift_string_size_limit=TEXTS, thrift_container_size_limit=TEXTS // 16)
         schema, rows = opened.schema_arrow, opened.metadata.num_rows
-    except Exception as error:  # whatever pyarrow makes of bytes that are not its own
-        raise _broken(file, error) from None
     bounds.check_columns(file, len(schema))
     kept = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
     fields = [field for field in schema if not field.name.startswith("__index_")]
@@ -36,20 +34,13 @@ def open_parquet(stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
         bounds.check_values(file, ((name, (rows,), 8) for name in used))
         columns: dict[str, list[np.ndarray]] = {name: [] for name in used}
         count = 0
-        try:
+        with of_kind(file, *KIND):
             for batch in opened.iter_batches(columns=list(used), use_threads=False):
                 if (count := count + batch.num_rows) > rows:
                     raise ValueError(f"more than the {rows} rows that it declares")
                 for name in used:
                     values = batch.column(name).to_numpy(zero_copy_only=False)
                     columns[name].append(np.asarray(values, dtype=np.float64))
-        except Exception as error:  # a damaged page
-            raise _broken(file, error) from None
         return ReadColumns({name: np.concatenate(parts) if parts else np.zeros(0) for name, parts in columns.items()})
 
     return Columns(file, tuple(names), read, others=others)
-
-
-def _broken(file: str, error: Exception) -> Exception:
-    text = reason(error)
-    return refused(file, f"a file that is no Parquet file: {text}", "a Parquet file")

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.errors import refused, size
+from pipeline.errors import InputError, reason, refused, size
 
 Array = NDArray[np.float64]
 NUMBERS = "fiub"
@@ -30,6 +31,17 @@ def unit_in_name(name: str) -> tuple[str, str]:
     """
     matched = _UNIT.fullmatch(name)
     return (matched[1], matched[2]) if matched and matched[1] else (name, "")
+
+
+@contextmanager
+def of_kind(file: str, kind: str, expected: str) -> Iterator[None]:
+    """Turn what a library raises for bytes that are not its own, or damaged, into InputError."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        raise refused(file, f"a file that is no {kind}: {reason(error)}", expected) from None
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import IO, Any
 
-from pipeline.documents.tables.columns import Array, Bounds, Columns, ReadColumns
+from pipeline.documents.tables.columns import Array, Bounds, Columns, ReadColumns, of_kind
 from pipeline.documents.tables.text import open_text
-from pipeline.errors import InputError, reason, refused, size
+from pipeline.errors import InputError, refused, size
 from robots.extras import require_extra
 
+KIND = ("workbook", "a workbook of Excel")
 OLD = b"\xd0\xcf\x11\xe0"
 """First bytes of workbooks of Excel before 2007, and of those with a password."""
 EMPTY = ("", None)
@@ -38,13 +39,9 @@ def open_excel(stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
     _check_archive(stream, file, bounds)
     import openpyxl
 
-    try:
+    with of_kind(file, *KIND):
         book = openpyxl.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
         texts = {sheet.title: _text(sheet, file, bounds) for sheet in book.worksheets}
-    except InputError:
-        raise
-    except Exception as error:  # whatever a broken file leads to
-        raise refused(file, f"a file that is no workbook: {reason(error)}", "a workbook of Excel") from None
     sheets = list(_tables(texts, file, bounds))
     if len(sheets) == 1:
         return sheets[0].columns
@@ -58,7 +55,7 @@ def _check_archive(stream: IO[bytes], file: str, bounds: Bounds) -> None:
     if head == OLD:
         got = "a workbook with a password, or of Excel before 2007"
         raise refused(file, got, "a workbook as .xlsx without password", "Save it so, or as CSV.")
-    try:
+    with of_kind(file, *KIND):
         archive = zipfile.ZipFile(stream)
         parts = archive.infolist()
         bounds.check_members(file, len(parts), "parts")
@@ -67,10 +64,6 @@ def _check_archive(stream: IO[bytes], file: str, bounds: Bounds) -> None:
             raise refused(file, f"{size(whole)} unpacked", f"at most {size(bounds.text)}", hint)
         if (damaged := archive.testzip()) is not None:
             raise refused(file, f"a workbook whose part {damaged} is damaged", "a whole workbook")
-    except InputError:
-        raise
-    except Exception as error:  # whatever a broken archive leads to
-        raise refused(file, f"a file that is no workbook: {reason(error)}", "a workbook of Excel") from None
     stream.seek(0)
 
 

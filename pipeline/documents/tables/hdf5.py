@@ -12,10 +12,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from pipeline.documents.tables.columns import Bounds, Variable
-from pipeline.errors import InputError, reason, refused
+from pipeline.documents.tables.columns import Bounds, Variable, of_kind
+from pipeline.errors import refused
 from robots.extras import require_extra
 
+KIND = ("HDF5 file", "an HDF5 file")
 FILTERS = {1: "gzip", 2: "shuffle", 3: "fletcher32", 4: "szip", 5: "nbit", 6: "scaleoffset", 32000: "lzf"}
 """Filters of chunks that the library has itself; others are programs that it would load."""
 
@@ -32,13 +33,8 @@ def hdf5_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Variabl
     require_extra("h5py")
     import h5py
 
-    try:
-        with h5py.File(stream, "r") as opened:
-            return list(_datasets(opened, stream, file, bounds))
-    except InputError:
-        raise
-    except Exception as error:  # whatever a broken file leads to
-        raise _broken(file, error) from None
+    with of_kind(file, *KIND), h5py.File(stream, "r") as opened:
+        return list(_datasets(opened, stream, file, bounds))
 
 
 def _datasets(opened: Any, stream: IO[bytes], file: str, bounds: Bounds) -> Iterator[Variable]:
@@ -79,15 +75,10 @@ def _variable(name: str, dataset: Any, stream: IO[bytes], file: str, bounds: Bou
         bounds.check_values(file, [] if chunk is None else [(f"a chunk of {name}", chunk, itemsize)])
         if dataset_type.hasobject:
             raise refused(file, f"texts or objects in {name}", "numbers")
-        try:
-            with h5py.File(stream, "r") as opened:
-                if GZIP in codes:
-                    _check_chunks(opened[name], file, math.prod(chunk) * itemsize, codes.index(GZIP))
-                return np.asarray(opened[name][()])
-        except InputError:
-            raise
-        except Exception as error:  # whatever a broken file leads to
-            raise _broken(file, error) from None
+        with of_kind(file, *KIND), h5py.File(stream, "r") as opened:
+            if GZIP in codes:
+                _check_chunks(opened[name], file, math.prod(chunk) * itemsize, codes.index(GZIP))
+            return np.asarray(opened[name][()])
 
     if dataset.external or dataset.is_virtual:
         hint = "Copy the data into one file."
@@ -113,8 +104,3 @@ def _check_chunks(dataset: Any, file: str, declared: int, filter_number: int) ->
             too_large = len(numbers) > declared
         if too_large:
             raise refused(file, f"a chunk of {dataset.name} that unpacks to more than it declares", f"{declared} bytes")
-
-
-def _broken(file: str, error: Exception) -> Exception:
-    text = reason(error)
-    return refused(file, f"a file that is no HDF5 file: {text}", "an HDF5 file")

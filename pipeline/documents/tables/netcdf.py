@@ -8,8 +8,8 @@ from typing import IO
 
 import numpy as np
 
-from pipeline.documents.tables.columns import Bounds, Variable
-from pipeline.errors import reason, refused, size
+from pipeline.documents.tables.columns import Bounds, Variable, of_kind
+from pipeline.errors import refused, size
 
 
 class _ReadOnce(io.BytesIO):
@@ -38,12 +38,9 @@ def netcdf_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Varia
     if len(data) > bounds.values:
         hint = "Save it as NetCDF 4, of which the columns that are used are read alone."
         raise refused(file, f"more than {size(bounds.values)} of NetCDF 3", f"at most {size(bounds.values)}", hint)
-    try:
+    with of_kind(file, "NetCDF file", "a NetCDF file"):
         # in memory no read can take more than there is, whatever the file declares
         variables = netcdf_file(_ReadOnce(data), "r", mmap=False).variables
-    except Exception as error:  # its reader raises whatever a broken file leads to
-        text = f"a file that is no NetCDF file: {reason(error)}"
-        raise refused(file, text, "a NetCDF file") from None
     bounds.check_members(file, len(variables), "variables")
     arrays = {name: np.asarray(variable.data) for name, variable in variables.items()}
     return [Variable(name, x.shape, x.dtype, partial(np.asarray, x)) for name, x in arrays.items()]

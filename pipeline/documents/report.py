@@ -48,7 +48,7 @@ class Report:
             self.missing.append(problem.key)
 
     def require_known(
-        self, path: KeyPath, name: str, names: Iterable[str], expected: str, *, key: bool = False, hint: str = ""
+        self, path: KeyPath, name: object, names: Iterable[str], expected: str, *, key: bool = False, hint: str = ""
     ) -> bool:
         """Return whether a name is one of `names`; add a problem where it is none, with the nearest before the hint."""
         names = tuple(names)

@@ -10,9 +10,12 @@ import ast
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.house.sources import Source
+
+ROOT = Path(__file__).parents[2]
 
 MENTION = re.compile(r"`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?:\([^`]*\))?`")
 
@@ -89,9 +92,16 @@ class Names:
         return (
             name in self._members
             or last in self._members.get(head, ())
-            or any(last in _bound(source.tree.body) for source in self._modules.get(head, ()))
+            or any(last in _offered(source) for source in self._modules.get(head, ()))
             or any(last in _attributes(source, owner) for source in self._classes.get(owner, ()))
         )
+
+
+def _offered(source: Source) -> Iterator[str]:
+    """Yield the names that a module binds, and those in its stub."""
+    yield from _bound(source.tree.body)
+    if (stub := (ROOT / source.path).with_suffix(".pyi")).exists():
+        yield from _bound(ast.parse(stub.read_text("utf-8")).body)
 
 
 def _attributes(source: Source, name: str) -> Iterator[str]:

@@ -10,11 +10,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from robots.model import Mechanism
 from robots.parameters import ParameterError, nearest
 from robots.types import JointKind
+
+Part = TypeVar("Part")
 
 MOTOR = -1
 
@@ -37,7 +39,7 @@ def places(mechanism: Mechanism) -> dict[str, tuple[JointPlace, bool]]:
     Coordinates of a platform are joints that have none: nothing is there.
     """
     result: dict[str, tuple[JointPlace, bool]] = {}
-    actuators = {name: number for number, name in enumerate(mechanism.actuators)}
+    actuators = actuator_numbers(mechanism)
     for k, instance in enumerate(mechanism.instances):
         limb = mechanism.limbs[instance.limb]
         prefix = "" if mechanism.is_chain else f"{instance.name}."
@@ -231,10 +233,19 @@ class ActuatorSharing:
 EVEN_SHARING = ActuatorSharing()
 
 
+def select(names: Mapping[str, Part], pattern: str, what: str) -> tuple[Part, ...]:
+    """Return the selected parts: `all`, a name or a pattern. Raises ParameterError for no match."""
+    hits = tuple(part for name, part in names.items() if pattern == EVERY or matches(name, pattern))
+    if not hits:
+        raise ParameterError(f"no {what} is called {pattern!r}; {nearest(pattern, (EVERY, *names))}")
+    return hits
+
+
+def actuator_numbers(mechanism: Mechanism) -> dict[str, int]:
+    """Return the number of each actuator by name."""
+    return {name: number for number, name in enumerate(mechanism.actuators)}
+
+
 def select_actuators(mechanism: Mechanism, pattern: str) -> tuple[int, ...]:
     """Return the numbers of the selected actuators: `all`, a name or a pattern. Raises ParameterError for no match."""
-    names = mechanism.actuators
-    hits = tuple(k for k, name in enumerate(names) if pattern == EVERY or matches(name, pattern))
-    if not hits:
-        raise ParameterError(f"no actuator is called {pattern!r}; {nearest(pattern, (EVERY, *names))}")
-    return hits
+    return select(actuator_numbers(mechanism), pattern, "actuator")

@@ -8,20 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import check_arguments
-from robots.criteria.selection import joint_names, link_names, select
+from robots.criteria.selection import joint_names, link_names, of_parts
 from robots.formulas import ordered
-from robots.limits import Place, select_actuators
+from robots.limits import Place, actuator_numbers
 from robots.model import Mechanism
 from robots.parameters import ParameterError
-
-Key = TypeVar("Key")
-Value = TypeVar("Value")
 
 
 @check_arguments
@@ -202,19 +198,13 @@ class Elasticity:
         actuators [N m/rad or N/m]; joints: six, [N m/rad] about and [N/m] along the axes of the joint's frame, infinite
         where rigid; links: `Beam` or `LinkCompliance`. Each is selected once. Raises ParameterError.
         """
-        springs: dict[int, float] = {}
-        for name, stiffness in (actuators or {}).items():
-            _stiff(f"actuators {name}", (stiffness,))
-            once(springs, "actuators", name, dict.fromkeys(select_actuators(mechanism, name), 1.0 / stiffness))
-        bearings: dict[Place, tuple[float, ...]] = {}
-        for name, six in (joints or {}).items():
-            _stiff(f"joints {name}", six, 6)
-            places = select(joint_names(mechanism), name, "joint")
-            once(bearings, "joints", name, dict.fromkeys(places, tuple(1.0 / k for k in six)))
-        bodies: dict[Place, Beam | LinkCompliance] = {}
-        for name, body in (links or {}).items():
-            once(bodies, "links", name, dict.fromkeys(select(link_names(mechanism), name, "link"), body))
-        return cls(springs, bearings, bodies)
+        springs = of_parts("actuators", actuators, actuator_numbers(mechanism), "actuator", _check_stiffness)
+        bearings = of_parts("joints", joints, joint_names(mechanism), "joint", _check_stiffnesses)
+        return cls(
+            {number: 1.0 / stiffness for number, stiffness in springs.items()},
+            {place: tuple(1.0 / stiffness for stiffness in six) for place, six in bearings.items()},
+            of_parts("links", links, link_names(mechanism), "link"),
+        )
 
     @property
     def actuators_alone(self) -> bool:
@@ -222,14 +212,11 @@ class Elasticity:
         return not self.joints and not self.links
 
 
-def _stiff(name: str, values: Sequence[float], count: int = 1) -> None:
-    if len(values) != count or not all(k > 0.0 for k in values):
-        expected = "a stiffness above zero" if count == 1 else f"{count} stiffnesses above zero, infinite where rigid"
-        raise ParameterError(f"{name}: got {list(values)!r}; expected {expected}")
+def _check_stiffness(name: str, value: float) -> None:
+    if not value > 0.0:
+        raise ParameterError(f"{name}: got {value!r}; expected a stiffness above zero")
 
 
-def once(table: dict[Key, Value], kind: str, name: str, more: dict[Key, Value]) -> None:
-    """Add the parts that a key selects. Raises ParameterError for a part that another key has selected."""
-    if table.keys() & more.keys():
-        raise ParameterError(f"{kind} {name}: another key selects some of them, too; expected each once")
-    table |= more
+def _check_stiffnesses(name: str, six: Sequence[float]) -> None:
+    if len(six) != 6 or not all(k > 0.0 for k in six):
+        raise ParameterError(f"{name}: got {list(six)!r}; expected 6 stiffnesses above zero, infinite where rigid")

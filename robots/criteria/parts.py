@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from robots.arguments import check_arguments
-from robots.criteria.elasticity import Elasticity, once
-from robots.criteria.selection import joint_names, link_names, select
+from robots.criteria.elasticity import Elasticity
+from robots.criteria.selection import joint_names, link_names, of_parts
 from robots.joint_kinds import JOINT_KINDS
-from robots.limits import Place, select_actuators
+from robots.limits import Place, actuator_numbers
 from robots.model import Limb, Mechanism
 from robots.parameters import ParameterError
 
@@ -69,37 +69,20 @@ class Errors:
         that three standard deviations fill is t / 3. Each is selected once for its kind. Raises ParameterError.
         """
         driven: dict[int, float] = {}
-        for name, table, share in (("resolution", resolution, STEP), ("backlash", backlash, FLANKS)):
-            limb_values: dict[int, float] = {}
-            for pattern, value in (table or {}).items():
-                _check(f"{name} {pattern}", (value,))
-                hits = select_actuators(mechanism, pattern)
-                once(limb_values, name, pattern, dict.fromkeys(hits, (share * value) ** 2))
-            for actuator, variance in limb_values.items():
-                driven[actuator] = driven.get(actuator, 0.0) + variance
-        bearings: dict[Place, tuple[float, ...]] = {}
-        bodies: dict[Place, tuple[float, ...]] = {}
-        for kind, sixes, names, into in (
-            ("joint", joints, joint_names(mechanism), bearings),
-            ("link", links, link_names(mechanism), bodies),
-        ):
-            for pattern, six in (sixes or {}).items():
-                _check(f"{kind}s {pattern}", six, 6)
-                places = select(names, pattern, kind)
-                once(into, f"{kind}s", pattern, dict.fromkeys(places, tuple(x * x for x in six)))
-        long: dict[Place, float] = {}
-        for pattern, value in (lengths or {}).items():
-            _check(f"lengths {pattern}", (value,))
-            places = select(link_names(mechanism), pattern, "link")
-            once(long, "lengths", pattern, dict.fromkeys(places, value * value))
+        for name, steps, share in (("resolution", resolution, STEP), ("backlash", backlash, FLANKS)):
+            widths = of_parts(name, steps, actuator_numbers(mechanism), "actuator", _check)
+            for actuator, width in widths.items():
+                driven[actuator] = driven.get(actuator, 0.0) + (share * width) ** 2
         if not math.isfinite(warming):
             raise ParameterError(f"warming: got {warming!r}; expected a finite difference of temperature")
-        strains: dict[Place, float] = {}
-        for pattern, value in (expansion or {}).items():
-            _check(f"expansion {pattern}", (value,))
-            places = select(link_names(mechanism), pattern, "link")
-            once(strains, "expansion", pattern, dict.fromkeys(places, value * warming))
-        return cls(driven, bearings, bodies, long, strains)
+        bodies = link_names(mechanism)
+        return cls(
+            driven,
+            _squares(of_parts("joints", joints, joint_names(mechanism), "joint", _check_six)),
+            _squares(of_parts("links", links, bodies, "link", _check_six)),
+            {place: x * x for place, x in of_parts("lengths", lengths, bodies, "link", _check).items()},
+            {place: x * warming for place, x in of_parts("expansion", expansion, bodies, "link", _check).items()},
+        )
 
     def alone(self, kind: str, key: int | Place) -> Errors:
         """Return errors with a single entry of a single field."""
@@ -107,10 +90,18 @@ class Errors:
         return Errors(**table)
 
 
-def _check(name: str, values: Sequence[float], count: int = 1) -> None:
-    if len(values) != count or not all(0.0 <= x < math.inf for x in values):
-        expected = "a finite number, zero or more" if count == 1 else f"{count} finite numbers, zero or more"
-        raise ParameterError(f"{name}: got {list(values)!r}; expected {expected}")
+def _squares(table: Mapping[Place, Sequence[float]]) -> dict[Place, tuple[float, ...]]:
+    return {place: tuple(x * x for x in six) for place, six in table.items()}
+
+
+def _check(name: str, value: float) -> None:
+    if not 0.0 <= value < math.inf:
+        raise ParameterError(f"{name}: got {value!r}; expected a finite number, zero or more")
+
+
+def _check_six(name: str, six: Sequence[float]) -> None:
+    if len(six) != 6 or not all(0.0 <= x < math.inf for x in six):
+        raise ParameterError(f"{name}: got {list(six)!r}; expected 6 finite numbers, zero or more")
 
 
 TURNS, SHIFTS = (0, 1, 2), (3, 4, 5)
@@ -165,26 +156,19 @@ class Clearances:
 
         Each joint and actuator is selected once. Raises ParameterError.
         """
-        bounds: dict[Place, tuple[OffsetBound, ...]] = {}
-        for pattern, clearance in (joints or {}).items():
-            places = select(joint_names(mechanism), pattern, "joint")
-            once(bounds, "joints", pattern, {place: _bounds(mechanism, place, clearance) for place in places})
-        play: dict[int, float] = {}
-        for pattern, width in (backlash or {}).items():
-            if not 0.0 <= width < math.inf:
-                raise ParameterError(f"backlash {pattern}: got {width!r}; expected a finite number, zero or more")
-            once(play, "backlash", pattern, dict.fromkeys(select_actuators(mechanism, pattern), 0.5 * width))
-        if not bounds and not play:
+        loose = of_parts("joints", joints, joint_names(mechanism), "joint")
+        play = of_parts("backlash", backlash, actuator_numbers(mechanism), "actuator", _check)
+        if not loose and not play:
             raise ParameterError("clearances: got none; expected some of joints, or backlash of actuators")
-        return cls(bounds, play)
+        bounds = {place: _bounds(mechanism, place, clearance) for place, clearance in loose.items()}
+        return cls(bounds, {number: 0.5 * width for number, width in play.items()})
 
 
 def _bounds(mechanism: Mechanism, place: Place, clearance: JointClearance) -> tuple[OffsetBound, ...]:
     limb = mechanism.limbs[mechanism.instances[place[0]].limb]
     name, kind = limb.joints[place[1]], limb.joint_kinds[place[1]]
     for part, value in vars(clearance).items():
-        if not 0.0 <= value < math.inf:
-            raise ParameterError(f"{part} of joint {name}: got {value!r}; expected a finite number, zero or more")
+        _check(f"{part} of joint {name}", value)
     if not kind.one_variable:
         if clearance.axial or clearance.tilt:
             raise ParameterError(f"joint {name}: got axial or tilt of a {kind.name} joint; expected radial alone")
@@ -264,13 +248,7 @@ class Capsules:
         base: Sequence[Capsule] = (),
     ) -> Capsules:
         """Return the capsules from radii [m] of links by names and patterns, each link once. Raises ParameterError."""
-        radii: dict[Place, float] = {}
-        for name, radius in links.items():
-            _check_radius(f"links {name}", radius)
-            more = dict.fromkeys(select(link_names(mechanism), name, "link"), radius)
-            if radii.keys() & more.keys():
-                raise ParameterError(f"links {name}: another key selects some of them, too; expected each once")
-            radii |= more
+        radii = of_parts("links", links, link_names(mechanism), "link", _check_radius)
         return cls(radii, tuple(platform), tuple(base))
 
 

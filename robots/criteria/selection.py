@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
-from robots.limits import EVERY, Place, matches
+from robots.limits import Place, select
 from robots.model import Mechanism
-from robots.parameters import ParameterError, nearest
+from robots.parameters import ParameterError
+
+Part = TypeVar("Part")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -82,9 +87,28 @@ def deviation_names(mechanism: Mechanism) -> tuple[str, ...]:
     return (*(name.replace("w", "r").replace("v", "") for name in freedoms), *freedoms)
 
 
-def select(names: dict[str, Place], pattern: str, what: str) -> tuple[Place, ...]:
-    """Return the selected links, joints or freedoms: `all`, a name or a pattern. Raises ParameterError for no match."""
-    hits = tuple(place for name, place in names.items() if pattern == EVERY or matches(name, pattern))
-    if not hits:
-        raise ParameterError(f"no {what} is called {pattern!r}; {nearest(pattern, (EVERY, *names))}")
-    return hits
+def of_parts(
+    key: str,
+    values: Mapping[str, Value] | None,
+    names: Mapping[str, Part],
+    what: str,
+    check: Callable[[str, Value], None] | None = None,
+) -> dict[Part, Value]:
+    """Return the values of parts from those under names and patterns, see `select`.
+
+    key: of the values, for messages; check: refuses a value, which it calls by its first argument. Raises
+    ParameterError, also for a part that two patterns select.
+    """
+    table: dict[Part, Value] = {}
+    for pattern, value in (values or {}).items():
+        if check is not None:
+            check(f"{key} {pattern}", value)
+        once(table, key, pattern, dict.fromkeys(select(names, pattern, what), value))
+    return table
+
+
+def once(table: dict[Part, Value], kind: str, name: str, more: dict[Part, Value]) -> None:
+    """Add the parts that a key selects. Raises ParameterError for a part that another key has selected."""
+    if table.keys() & more.keys():
+        raise ParameterError(f"{kind} {name}: another key selects some of them, too; expected each once")
+    table |= more

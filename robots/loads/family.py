@@ -11,23 +11,22 @@ of its actuator turns it alone; the spinning bodies of the drive go with it.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robots.arguments import check_arguments
-from robots.criteria.selection import joint_names, platform_link, real_link_names, select
+from robots.criteria.selection import joint_names, platform_link, real_link_names
 from robots.drives import Drive
 from robots.expressions.expression import ParsedExpression
-from robots.formats.description import CONSTANTS, Description
+from robots.formats.description import CONSTANTS
 from robots.geometry import about, diagonal, exact_circle, joined, point, product
-from robots.limits import Place, matches, select_actuators
+from robots.limits import Place, matches, select, select_actuators
 from robots.loads.declared import (
     AXES,
     MOMENTS,
@@ -53,7 +52,7 @@ from robots.loads.declared import (
 )
 from robots.loads.laws import TabulatedNumber, joint_state_names
 from robots.loads.signals import Breaks, Signal, carried, signals_of
-from robots.loads.wrapped import ExtendedDescription, LimbGroups
+from robots.loads.wrapped import ExtendedDescription, LimbGroups, extended
 from robots.model import PLATFORM, Family, Frame, Inertia, Limb, Link, Mechanism, Robot
 from robots.parameters import Parameter, ParameterError, nearest
 from robots.springs import AppliedWrench, Bushing, ForceElement, ForceLaw, JointSpring, Spring
@@ -118,23 +117,17 @@ Items = tuple[tuple[str, int], ...]
 class LoadedDescription(ExtendedDescription):
     """A family with loads on its bodies, each under a name.
 
-    `items` are those of each group of limbs, `sources` the limb that each group is a copy of, `groups` that of each
-    instance.
+    `limbs` has those of each group of limbs.
     """
 
-    loads: tuple[tuple[str, DeclaredLoad], ...] = ()
-    items: tuple[Items, ...] = ()
-    sources: tuple[int, ...] = ()
-    groups: tuple[int, ...] = ()
-    names: tuple[str, ...] = ()
+    loads: tuple[tuple[str, DeclaredLoad], ...] = field(kw_only=True)
+    limbs: LimbGroups[Items] = field(kw_only=True)
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the robot and its loads."""
-        base = self.base.assemble if self.base else None
-        source = base.digest if isinstance(base, Description) else self.name
         loads = [(name, said_of(load)) for name, load in self.loads]
-        return hashlib.sha256(repr((source, loads)).encode()).hexdigest()
+        return hashlib.sha256(repr((self.origin, loads)).encode()).hexdigest()
 
     @cached_property
     def signals(self) -> tuple[Signal, ...]:
@@ -142,9 +135,9 @@ class LoadedDescription(ExtendedDescription):
         return tuple(signals_of(dict(self.loads)))
 
     @property
-    def family(self) -> Family:
-        """The family; one for all equal descriptions of a process, so that kernels are compiled once."""
-        return _family(self)
+    def signal_names(self) -> tuple[str, ...]:
+        """Names of these signals."""
+        return tuple(signal.name for signal in self.signals)
 
     @cached_property
     def _expressions(self) -> Mapping[str, ParsedExpression]:
@@ -154,20 +147,18 @@ class LoadedDescription(ExtendedDescription):
             for number, expression in expressions_of(name, load)
         }
 
-    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
-        """Return the mechanism for values of parameters and signals: floats, arrays, symbols; absent signals zero."""
-        assert self.base is not None
-        numbers = {**CONSTANTS, **{signal.name: 0.0 for signal in self.signals}, **values}
+    def changed(self, whole: Mechanism, values: Mapping[str, Number]) -> Mechanism:
+        """Return the mechanism with its loads; values of parameters and signals, absent signals are zero."""
+        numbers = {**CONSTANTS, **dict.fromkeys(self.signal_names, 0.0), **values}
         numbers |= {key: _number_of(expression, numbers) for key, expression in self._expressions.items()}
-        whole, loads = self.base.assemble(values), dict(self.loads)
-        limbs = []
-        for name, source, items in zip(self.names, self.sources, self.items, strict=True):
-            limb = replace(whole.limbs[source], name=name)
-            for of, body in items:
-                limb = _on_limb(limb, body, of, loads[of], numbers)
-            limbs.append(limb)
-        pairs = zip(whole.instances, self.groups, strict=True)
-        instances = tuple(replace(instance, limb=group) for instance, group in pairs)
+        loads = dict(self.loads)
+
+        def with_items(limb: Limb, items: Items) -> Limb:
+            for name, body in items:
+                limb = _on_limb(limb, body, name, loads[name], numbers)
+            return limb
+
+        split = self.limbs.split(whole, with_items)
         platform = whole.platform
         for name, load in self.loads:
             if isinstance(load, BodyLoad) and load.body == ON_PLATFORM and not whole.is_chain:
@@ -175,14 +166,7 @@ class LoadedDescription(ExtendedDescription):
                     platform = replace(platform, inertia=_carrying(platform.inertia, name, load, numbers))
                 else:
                     platform = replace(platform, forces=(*platform.forces, _element(PLATFORM, name, load, numbers)))
-        return replace(whole, limbs=tuple(limbs), instances=instances, platform=platform)
-
-
-@functools.lru_cache(maxsize=64)
-def _family(description: LoadedDescription) -> Family:
-    assert description.base is not None
-    names = tuple(signal.name for signal in description.signals)
-    return replace(description.base, parameters=description.parameters, assemble=description, signals=names)
+        return replace(split, platform=platform)
 
 
 def signal_values(family: Family, times: ArrayLike, inside: float | None = None) -> NDArray[np.float64]:
@@ -204,7 +188,6 @@ def signal_breaks(family: Family) -> Breaks:
 def _signals(family: Family) -> tuple[Signal, ...]:
     description = family.assemble
     while isinstance(description, ExtendedDescription) and not isinstance(description, LoadedDescription):
-        assert description.base is not None
         description = description.base.assemble  # what is round it has no signals of its own
     return description.signals if isinstance(description, LoadedDescription) and family.signals else ()
 
@@ -338,11 +321,8 @@ def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescripti
             if not {*text.names} - {*CONSTANTS}:
                 check_value(name, load, number, float(text(CONSTANTS)), repr(number.given))
     limbs = LimbGroups.of(mechanism, [tuple(placed) for placed in items])
-    return LoadedDescription(
-        family.name, family.title, family.source, tuple(parameters), (), family.reference,
-        base=family, loads=tuple(loads.items()), items=limbs.items, sources=limbs.sources, groups=limbs.groups,
-        names=limbs.names,
-    )  # fmt: skip
+    more = parameters[len(family.parameters) :]
+    return LoadedDescription(*extended(family, more), base=family, loads=tuple(loads.items()), limbs=limbs)
 
 
 def _state_names(
@@ -481,21 +461,10 @@ def with_loads(robot: Robot, loads: Mapping[str, DeclaredLoad]) -> Robot:
 class FrozenDescription(ExtendedDescription):
     """A family whose signals are parameters, by the same names."""
 
-    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
-        """Return the mechanism for values of the parameters: floats, arrays or symbols."""
-        assert self.base is not None
-        return self.base.assemble(values)
-
     @property
-    def family(self) -> Family:
-        """The family; one for all equal descriptions of a process, so that kernels are compiled once."""
-        return _frozen_family(self)
-
-
-@functools.lru_cache(maxsize=64)
-def _frozen_family(description: FrozenDescription) -> Family:
-    assert description.base is not None
-    return replace(description.base, parameters=description.parameters, assemble=description, signals=())
+    def signal_names(self) -> tuple[str, ...]:
+        """None."""
+        return ()
 
 
 @check_arguments
@@ -521,8 +490,6 @@ def at_time(robot: Robot, time: float) -> Robot:
     more = [
         Parameter(name, "s" if name == "t" else "", 0.0, text="of loads, at one instant") for name in family.signals
     ]
-    description = FrozenDescription(
-        family.name, family.title, family.source, (*family.parameters, *more), (), family.reference, base=family
-    )
+    description = FrozenDescription(*extended(family, more), base=family)
     values = dict(zip(family.signals, map(float, signal_values(family, time)), strict=True))
     return Robot.of(description.family, {**robot.values, **values})

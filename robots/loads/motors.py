@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from robots.arguments import check_arguments
 from robots.drives import Drive, Motor
-from robots.loads.wrapped import ExtendedDescription
+from robots.loads.wrapped import ExtendedDescription, extended
 from robots.model import Family, Limb, Mechanism, Robot
 from robots.parameters import Parameter, ParameterError
 from robots.types import Number
@@ -40,10 +40,8 @@ SUPPLY = {
 class SuppliedDescription(ExtendedDescription):
     """A family with parameters for the temperature of its motors and for their supply."""
 
-    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
-        """Return the mechanism for values of the parameters: floats, arrays or symbols."""
-        assert self.base is not None
-        whole = self.base.assemble(values)
+    def changed(self, whole: Mechanism, values: Mapping[str, Number]) -> Mechanism:
+        """Return the mechanism with motors at their temperature, on their supply."""
         return replace(whole, limbs=tuple(_warm(limb, values) for limb in whole.limbs))
 
 
@@ -84,17 +82,12 @@ def supplied(
     limits = {VOLTAGE: voltage, CURRENT: current}
     table = [*PARAMETERS, *(SUPPLY[name] for name, limit in limits.items() if limit is not None)]
     defaults |= {name: limit for name, limit in limits.items() if limit is not None}
-    taken = {parameter.name for parameter in family.parameters}
     for parameter in table:
-        if parameter.name in taken:
-            raise ParameterError(f"{family.name} has a parameter {parameter.name!r} already")
         if problem := parameter.problem(defaults[parameter.name]):
             value = defaults[parameter.name]
             raise ParameterError(f"{parameter.name} = {value!r} {problem}; expected {parameter.bounds}")
-    more = tuple(replace(parameter, default=defaults[parameter.name]) for parameter in table)
-    return SuppliedDescription(
-        family.name, family.title, family.source, (*family.parameters, *more), (), family.reference, base=family
-    )
+    more = [replace(row, default=defaults[row.name]) for row in table]
+    return SuppliedDescription(*extended(family, more), base=family)
 
 
 @check_arguments

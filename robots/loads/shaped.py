@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from robots.criteria.elasticity import once
-from robots.criteria.selection import real_link_names, select
+from robots.criteria.selection import of_parts, real_link_names
 from robots.criteria.shapes import Line, LinkShape, joint_points, lines_of, shape_inertia
-from robots.limits import Place
-from robots.loads.wrapped import ExtendedDescription, LimbGroups
+from robots.loads.wrapped import ExtendedDescription, LimbGroups, extended
 from robots.model import Family, Limb, Mechanism
 from robots.parameters import ParameterError
 from robots.types import Number
@@ -24,31 +22,22 @@ ShapedLink = tuple[int, int, tuple[Line, ...]]
 class ShapedDescription(ExtendedDescription):
     """A family with shapes of links.
 
-    `items` are the shaped links of each group of limbs, `sources` the limb that each group is a copy of, `groups` that
-    of each instance, `names` what the groups are called.
+    `limbs` has the shaped links of each group of limbs.
     """
 
-    shapes: tuple[LinkShape, ...] = ()
-    items: tuple[tuple[ShapedLink, ...], ...] = ()
-    sources: tuple[int, ...] = ()
-    groups: tuple[int, ...] = ()
-    names: tuple[str, ...] = ()
+    shapes: tuple[LinkShape, ...] = field(kw_only=True)
+    limbs: LimbGroups[tuple[ShapedLink, ...]] = field(kw_only=True)
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the robot, the parameters, and the shapes."""
-        return hashlib.sha256(repr((super().digest, self.shapes, self.items, self.groups)).encode()).hexdigest()
+        shaped = (super().digest, self.shapes, self.limbs.items, self.limbs.groups)
+        return hashlib.sha256(repr(shaped).encode()).hexdigest()
 
-    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
-        """Return the mechanism for values of the parameters: floats, arrays or symbols."""
-        assert self.base is not None
-        whole, shapes = self.base.assemble(values), [shape.at(values) for shape in self.shapes]
-        limbs = tuple(
-            replace(_shaped_limb(whole.limbs[source], items, shapes), name=name)
-            for source, items, name in zip(self.sources, self.items, self.names, strict=True)
-        )
-        pairs = zip(whole.instances, self.groups, strict=True)
-        return replace(whole, limbs=limbs, instances=tuple(replace(instance, limb=group) for instance, group in pairs))
+    def changed(self, whole: Mechanism, values: Mapping[str, Number]) -> Mechanism:
+        """Return the mechanism with the masses and inertias of its shapes."""
+        shapes = [shape.at(values) for shape in self.shapes]
+        return self.limbs.split(whole, lambda limb, items: _shaped_limb(limb, items, shapes))
 
 
 def _shaped_limb(limb: Limb, items: tuple[ShapedLink, ...], shapes: list[LinkShape]) -> Limb:
@@ -62,10 +51,8 @@ def _shaped_limb(limb: Limb, items: tuple[ShapedLink, ...], shapes: list[LinkSha
 def shaped(family: Family, shapes: Mapping[str, LinkShape]) -> ShapedDescription:
     """Return the family with shapes of links, under names and patterns of links or `all`. Raises ParameterError."""
     mechanism = family.reference
-    numbers: dict[Place, int] = {}
-    for number, pattern in enumerate(shapes):
-        places = select(real_link_names(mechanism), pattern, "link")
-        once(numbers, "shapes", pattern, dict.fromkeys(places, number))
+    by_pattern = {pattern: number for number, pattern in enumerate(shapes)}
+    numbers = of_parts("shapes", by_pattern, real_link_names(mechanism), "link")
     items: list[tuple[ShapedLink, ...]] = []
     for k, instance in enumerate(mechanism.instances):
         limb = mechanism.limbs[instance.limb]
@@ -76,8 +63,4 @@ def shaped(family: Family, shapes: Mapping[str, LinkShape]) -> ShapedDescription
         if number not in found:
             raise ParameterError(f"shapes {pattern}: got links with one place of joints; expected two joints apart")
     limbs = LimbGroups.of(mechanism, items)
-    return ShapedDescription(
-        family.name, family.title, family.source, family.parameters, (), family.reference, base=family,
-        shapes=tuple(shapes.values()), items=limbs.items, sources=limbs.sources, groups=limbs.groups,
-        names=limbs.names,
-    )  # fmt: skip
+    return ShapedDescription(*extended(family), base=family, shapes=tuple(shapes.values()), limbs=limbs)

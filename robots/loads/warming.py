@@ -10,15 +10,14 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from robots.arguments import check_arguments
-from robots.criteria.elasticity import once
-from robots.criteria.selection import link_names, platform_link, select
-from robots.limits import Place
-from robots.loads.wrapped import ExtendedDescription, LimbGroups
-from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Limb, Link, Mechanism, Robot
+from robots.criteria.selection import link_names, once, platform_link
+from robots.limits import Place, select
+from robots.loads.wrapped import ExtendedDescription, LimbGroups, extended
+from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Instance, Limb, Link, Mechanism, Robot
 from robots.parameters import Parameter, ParameterError
 from robots.types import BASE, Number, Vector
 
@@ -37,43 +36,39 @@ Rates = tuple[tuple[int, float], ...]
 class WarmedDescription(ExtendedDescription):
     """A family with the temperature of its links as a parameter.
 
-    `rates` are those of each group of limbs, `sources` the limb that each group is a copy of, `groups` that of each
-    instance, `names` what the groups are called.
+    `limbs` has the coefficients of each group of limbs.
     """
 
-    rates: tuple[Rates, ...] = ()
-    sources: tuple[int, ...] = ()
-    groups: tuple[int, ...] = ()
-    names: tuple[str, ...] = ()
+    limbs: LimbGroups[Rates] = field(kw_only=True)
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the robot, the parameters, and the coefficients of expansion."""
-        grown = (self.rates, self.sources, self.groups, self.names)
+        grown = (self.limbs.items, self.limbs.sources, self.limbs.groups, self.limbs.names)
         return hashlib.sha256(repr((super().digest, grown)).encode()).hexdigest()
 
-    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
-        """Return the mechanism for values of the parameters: floats, arrays or symbols."""
-        assert self.base is not None
-        whole, warmer = self.base.assemble(values), values[TEMPERATURE]
-        shares: list[Mapping[int, Number]] = [
-            {body: 1.0 + rate * warmer for body, rate in rates} for rates in self.rates
-        ]
-        limbs = tuple(
-            replace(_grown_limb(whole.limbs[source], share), name=name)
-            for source, share, name in zip(self.sources, shares, self.names, strict=True)
-        )
+    def changed(self, whole: Mechanism, values: Mapping[str, Number]) -> Mechanism:
+        """Return the mechanism at the temperature of its links."""
+        warmer = values[TEMPERATURE]
+
+        def shares(rates: Rates) -> dict[int, Number]:
+            return {body: 1.0 + rate * warmer for body, rate in rates}
+
+        split = self.limbs.split(whole, lambda limb, rates: _grown_limb(limb, shares(rates)))
         instances = tuple(
-            replace(
-                instance,
-                limb=group,
-                base=_grown_frame(instance.base, shares[group].get(BASE)),
-                platform=_grown_frame(instance.platform, shares[group].get(PLATFORM)),
-            )
-            for instance, group in zip(whole.instances, self.groups, strict=True)
+            _grown_mounts(instance, shares(self.limbs.items[instance.limb])) for instance in split.instances
         )
-        body = replace(whole.platform, inertia=_grown_inertia(whole.platform.inertia, shares[0].get(PLATFORM)))
-        return replace(whole, limbs=limbs, instances=instances, platform=body)
+        body = whole.platform
+        body = replace(body, inertia=_grown_inertia(body.inertia, shares(self.limbs.items[0]).get(PLATFORM)))
+        return replace(split, instances=instances, platform=body)
+
+
+def _grown_mounts(instance: Instance, shares: Mapping[int, Number]) -> Instance:
+    base, platform = (
+        _grown_frame(instance.base, shares.get(BASE)),
+        _grown_frame(instance.platform, shares.get(PLATFORM)),
+    )
+    return replace(instance, base=base, platform=platform)
 
 
 def _grown_limb(limb: Limb, shares: Mapping[int, Number]) -> Limb:
@@ -117,8 +112,6 @@ def warmed(family: Family, expansion: Mapping[str, float]) -> WarmedDescription:
     mechanism = family.reference
     if family.signals or mechanism.has_forces:
         raise ParameterError(f"{family.name} has loads; expected a robot without loads; add its loads after its growth")
-    if TEMPERATURE in {parameter.name for parameter in family.parameters}:
-        raise ParameterError(f"{family.name} has a parameter {TEMPERATURE!r} already")
     rates, beside = _rates(mechanism, expansion)
     for k, instance in enumerate(mechanism.instances):
         for drive in mechanism.limbs[instance.limb].drives:
@@ -131,12 +124,8 @@ def warmed(family: Family, expansion: Mapping[str, float]) -> WarmedDescription:
         tuple(sorted((i, rate) for (k, i), rate in rates.items() if k == limb))
         for limb in range(len(mechanism.instances))
     ]
-    limbs = LimbGroups.of(mechanism, [(*beside, *table) for table in growths])
-    return WarmedDescription(
-        family.name, family.title, family.source,
-        (*family.parameters, PARAMETER), (), family.reference, base=family,
-        rates=limbs.items, sources=limbs.sources, groups=limbs.groups, names=limbs.names,
-    )  # fmt: skip
+    groups = LimbGroups.of(mechanism, [(*beside, *table) for table in growths])
+    return WarmedDescription(*extended(family, (PARAMETER,)), base=family, limbs=groups)
 
 
 def _rates(mechanism: Mechanism, expansion: Mapping[str, float]) -> tuple[dict[Place, float], Rates]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Generic, TypeVar
 
 from robots.formats.description import Description
-from robots.model import Family, Mechanism
+from robots.model import Family, Limb, Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
 from robots.types import Number
 
@@ -22,22 +22,26 @@ Items = TypeVar("Items", bound=tuple[object, ...])
 
 @dataclass(frozen=True, eq=False)
 class ExtendedDescription(Description):
-    """A family with more parameters than its `base`; a subclass builds the mechanism."""
+    """A family with more parameters than its `base`; a subclass changes the mechanism."""
 
-    base: Family | None = None
+    base: Family = field(kw_only=True)
 
     @property
     def in_file(self) -> Description | None:
         """The robot without these parameters, which are a section of their own."""
-        base = self.base.assemble if self.base else None
+        base = self.base.assemble
         return base.in_file if isinstance(base, Description) else None
+
+    @property
+    def origin(self) -> str:
+        """Digest of the base; the name of one that is code."""
+        base = self.base.assemble
+        return base.digest if isinstance(base, Description) else self.name
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the robot and the parameters."""
-        base = self.base.assemble if self.base else None
-        source = base.digest if isinstance(base, Description) else self.name
-        return hashlib.sha256(repr((source, type(self).__name__, self.parameters)).encode()).hexdigest()
+        return hashlib.sha256(repr((self.origin, type(self).__name__, self.parameters)).encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
         """Return whether both descriptions have the same content and family.
@@ -49,6 +53,15 @@ class ExtendedDescription(Description):
     def __hash__(self) -> int:
         return hash(self.digest)
 
+    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
+        """Return the mechanism for values of the parameters: floats, arrays or symbols."""
+        return self.changed(self.base.assemble(self.moved(values)), values)
+
+    @property
+    def signal_names(self) -> tuple[str, ...]:
+        """Names of the signals of the family."""
+        return self.base.signals
+
     @property
     def family(self) -> Family:
         """The family; one for all equal descriptions of a process, so that kernels are compiled once."""
@@ -58,11 +71,28 @@ class ExtendedDescription(Description):
         """Return the parameters that the base builds its mechanism from, for those of this family."""
         return values
 
+    def changed(self, whole: Mechanism, values: Mapping[str, Number]) -> Mechanism:
+        """Return the mechanism of the base as this family has it."""
+        return whole
+
+
+def extended(
+    base: Family, more: Iterable[Parameter] = ()
+) -> tuple[str, str, str, tuple[Parameter, ...], tuple[()], Mechanism]:
+    """Return the first fields of a description with more parameters. Raises ParameterError for a name that it has."""
+    parameters = list(base.parameters)
+    for parameter in more:
+        if parameter.name in {row.name for row in parameters}:
+            raise ParameterError(f"{base.name} has a parameter {parameter.name!r} already")
+        parameters.append(parameter)
+    return base.name, base.title, base.source, tuple(parameters), (), base.reference
+
 
 @functools.lru_cache(maxsize=64)
 def _family(description: ExtendedDescription) -> Family:
-    assert description.base is not None
-    return replace(description.base, parameters=description.parameters, assemble=description)
+    return replace(
+        description.base, parameters=description.parameters, assemble=description, signals=description.signal_names
+    )
 
 
 @dataclass(frozen=True)
@@ -92,6 +122,13 @@ class LimbGroups(Generic[Items]):
             tuple(distinct.index(key) for key in keys),
         )  # fmt: skip
 
+    def split(self, whole: Mechanism, change: Callable[[Limb, Items], Limb]) -> Mechanism:
+        """Return a mechanism with a limb for each group, changed by its items."""
+        groups = zip(self.sources, self.names, self.items, strict=True)
+        limbs = tuple(change(replace(whole.limbs[source], name=name), items) for source, name, items in groups)
+        pairs = zip(whole.instances, self.groups, strict=True)
+        return replace(whole, limbs=limbs, instances=tuple(replace(instance, limb=group) for instance, group in pairs))
+
 
 SUFFIX = "_deviation"
 """Suffix of the name of a deviation."""
@@ -103,11 +140,6 @@ class TolerancedDescription(ExtendedDescription):
 
     toleranced: tuple[str, ...] = ()
 
-    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
-        """Return the mechanism for values of the parameters: floats, arrays or symbols."""
-        assert self.base is not None
-        return self.base.assemble(self.moved(values))
-
     def moved(self, values: Mapping[str, Number]) -> Mapping[str, Number]:
         """Return the parameters with their deviations."""
         return {**values, **{name: values[name] + values[name + SUFFIX] for name in self.toleranced}}
@@ -115,7 +147,7 @@ class TolerancedDescription(ExtendedDescription):
 
 def moved_values(family: Family, values: Mapping[str, Number]) -> Mapping[str, Number]:
     """Return the parameters of a family with the deviations that it adds to some of them."""
-    while isinstance(description := family.assemble, ExtendedDescription) and description.base is not None:
+    while isinstance(description := family.assemble, ExtendedDescription):
         values, family = description.moved(values), description.base
     return values
 
@@ -124,21 +156,10 @@ def moved_values(family: Family, values: Mapping[str, Number]) -> Mapping[str, N
 class VariedDescription(ExtendedDescription):
     """A family with parameters that its mechanism does not need: numbers of limits and criteria follow from them."""
 
-    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
-        """Return the mechanism for values of the parameters: floats, arrays or symbols."""
-        assert self.base is not None
-        return self.base.assemble(values)
-
 
 def varied(family: Family, variables: Sequence[Parameter]) -> VariedDescription:
     """Return the family with further parameters. Raises ParameterError for a name that it has."""
-    taken = {parameter.name for parameter in family.parameters}
-    for variable in variables:
-        if variable.name in taken:
-            raise ParameterError(f"{family.name} has a parameter {variable.name!r} already")
-    return VariedDescription(
-        family.name, family.title, family.source, (*family.parameters, *variables), (), family.reference, base=family
-    )
+    return VariedDescription(*extended(family, variables), base=family)
 
 
 def toleranced(family: Family, names: Sequence[str]) -> TolerancedDescription:
@@ -148,10 +169,5 @@ def toleranced(family: Family, names: Sequence[str]) -> TolerancedDescription:
     for name in names:
         if name not in table:
             raise ParameterError(f"{family.name} has no parameter {name!r}; {nearest(name, table)}")
-        if name + SUFFIX in table:
-            raise ParameterError(f"{family.name} has a parameter {name + SUFFIX!r} already")
         more.append(Parameter(name + SUFFIX, table[name].unit, 0.0, text=f"what {name} is off by"))
-    return TolerancedDescription(
-        family.name, family.title, family.source, (*family.parameters, *more), (), family.reference,
-        base=family, toleranced=tuple(names),
-    )  # fmt: skip
+    return TolerancedDescription(*extended(family, more), base=family, toleranced=tuple(names))

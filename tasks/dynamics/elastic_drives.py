@@ -144,8 +144,10 @@ class _Drives:
         numbers: list[int] = []
         if isinstance(description, LoadedDescription):
             loads = dict(description.loads)
-            numbers = [k for items in description.items for name, k in items if isinstance(loads[name], ElasticDrive)]
-        if not numbers or not isinstance(description, LoadedDescription) or description.base is None:
+            numbers = [
+                k for items in description.limbs.items for name, k in items if isinstance(loads[name], ElasticDrive)
+            ]
+        if not numbers or not isinstance(description, LoadedDescription):
             got = f"{robot.name} without elastic drives"
             raise ValueError(f"robot: got {got}; expected one of with_loads with ElasticDrive")
         base = Robot.of(description.base, {p.name: robot.values[p.name] for p in description.base.parameters})

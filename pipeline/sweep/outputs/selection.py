@@ -14,9 +14,8 @@ from robots.criteria.selection import (
     freedom_names,
     joint_names,
     link_names,
-    select,
 )
-from robots.limits import Place
+from robots.limits import Place, select
 from robots.parameters import ParameterError
 from robots.quantities import PLACED, QUANTITIES
 

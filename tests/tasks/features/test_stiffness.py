@@ -198,7 +198,7 @@ def test_frequencies_are_those_of_an_engine(name: str) -> None:
     ("parts", "text"),
     [
         ({"actuators": {"motor": 1.0}}, "no actuator is called 'motor'"),
-        ({"actuators": {"all": 0.0}}, "got .0.0.; expected a stiffness above zero"),
+        ({"actuators": {"all": 0.0}}, "got 0.0; expected a stiffness above zero"),
         ({"actuators": {"all": 1.0, "limb1.1": 2.0}}, "another key selects some of them, too"),
         ({"joints": {"all": (1.0, 2.0)}}, "expected 6 stiffnesses above zero"),
         ({"joints": {"9": (1.0,) * 6}}, "no joint is called '9'"),

@@ -7,7 +7,7 @@ through these. Functions of the state are called for the whole batch.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
@@ -75,7 +75,7 @@ class Parabola:
 class Feedback:
     """Forces from time and state; `whole` (size, samples) holds the states of the batch, `columns` those wanted."""
 
-    function: OfState
+    source: Source
     batch: Batch
     start: float
     step: float
@@ -90,13 +90,16 @@ class Feedback:
         moved[:, self.columns] = state
         times[self.columns] += share * self.step
         parts = (_first(part[..., :samples], self.batch) for part in self.seen(moved))
-        forces = self.function(times[:samples].reshape(self.batch), *parts)
-        return rows(np.asarray(forces, dtype=float), self.batch).take(self.columns, axis=1)
+        function: Any = self.source.value
+        forces = np.asarray(function(times[:samples].reshape(self.batch), *parts), dtype=float)
+        expected = (*self.batch, self.source.size)
+        if forces.shape[-1:] != expected[-1:] or forces.ndim > len(expected):
+            raise ValueError(f"{self.source.name}: got an array of shape {forces.shape}; expected {expected}")
+        return rows(forces, self.batch).take(self.columns, axis=1)
 
     def of(self, columns: np.ndarray) -> Feedback:
         """Return the inputs of some samples."""
-        selected_columns = self.columns[columns]
-        return Feedback(self.function, self.batch, self.start, self.step, self.whole, selected_columns, self.seen)
+        return replace(self, columns=self.columns[columns])
 
 
 def _first(part: np.ndarray, batch: Batch) -> np.ndarray:
@@ -205,9 +208,8 @@ class Pushes:
         if not self.feedback:
             assert parabola is not None
             return parabola
-        function: Any = self.sources[0].value
         everything = np.arange(state.shape[1])
-        feedback = Feedback(function, self.batch, start, step, state, everything, self.seen)
+        feedback = Feedback(self.sources[0], self.batch, start, step, state, everything, self.seen)
         return feedback if parabola is None else Together((feedback, parabola))
 
 

@@ -48,8 +48,8 @@ class Simulation(NamedTuple):
     that was too quick for its steps; it holds NaN from there on. A
     case whose start has no solution has the status of the start, such as NOT_REACHABLE.
 
-    Where friction is given, or a motion of the base, status says why a case ended, and of joints with friction, in the
-    order of the groups, there are friction, stuck, memory and loss (kept, *batch, joint) as in
+    Where friction is given, or a motion of the base, and in adaptive steps, status says why a case ended, and of joints
+    with friction, in the order of the groups, there are friction, stuck, memory and loss (kept, *batch, joint) as in
     `ChainMotion`, work (kept, *batch, actuator) that actuators have done and load_work (kept,
     *batch) of the load on the platform [J]. Otherwise these are empty. contact, impact_loss and through as in
     `ChainMotion`.

@@ -29,7 +29,7 @@ from tasks.dynamics.corners import Watch
 from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.forces_over_step import Acting, Cases
 from tasks.dynamics.forward import begun, opened, over_time, series
-from tasks.dynamics.free_motion import Feedback, Form
+from tasks.dynamics.free_motion import Form, FreeSystem
 from tasks.dynamics.gaps import gaps_of_system, gaps_of_tree, has_corners
 from tasks.dynamics.instant.moments import Moment
 from tasks.dynamics.integration import MotionSystem
@@ -224,7 +224,7 @@ class FixedKeywords(StoppedKeywords, total=False):
 def simulate(
     robot: Robot,
     *,
-    force: Acting | Feedback | ServoLike,
+    force: Acting | ServoLike,
     step: float,
     steps: int,
     every: int = 1,
@@ -273,14 +273,16 @@ def _in_constant_steps(
                 f"alone; leave {name} out"
             )
         return simulate_platform(robot, state, forces, environment, clock)
-    form, close = cast(Form, forms.get("form", "task_space")), forms.get("close") is not False
-    return free_motion.simulate(robot, state, forces, environment.gravity, clock, form, close=close)
+    motions = platform_system(robot, forces, environment)
+    system = FreeSystem(robot, cast(Form, forms.get("form", "task_space")), environment.gravity, motions)
+    cases = opened(robot, motions, state, forces, environment)
+    return free_motion.simulate(system, cases, clock, close=forms.get("close") is not False)
 
 
 def simulate_adaptive(
     robot: Robot,
     *,
-    force: Acting | Feedback,
+    force: Acting,
     times: ArrayLike,
     rtol: float = 1e-10,
     atol: float = 1e-12,
@@ -288,11 +290,10 @@ def simulate_adaptive(
     solver: str | None = None,
     **parts: Unpack[StoppedKeywords],
 ) -> Simulation | ChainMotion:
-    """Simulate one case in adaptive steps: see `tasks.dynamics.simulate`, for a platform `tasks.dynamics.free_motion`.
+    """Simulate one case in adaptive steps, see `tasks.dynamics.adaptive`.
 
     Of a parallel robot: position, rotation, twist, load, load_axes; of a chain: q, qd. Of both: friction, memory,
-    balance, solver, elasticity and the motion of the base, with any of which a parallel robot moves as
-    `simulate_platform` says, as with loads that change with time. All else as in `simulate`.
+    balance, solver, elasticity and the motion of the base. All else as in `simulate`.
     """
     _refuse(robot, parts)
     stops = parts.get("stops") or {}
@@ -305,10 +306,8 @@ def simulate_adaptive(
         return _on_tree(robot, state, forces, environment, clock, stops).result(clock)
     if robot.mechanism.is_chain:
         motion: Simulation | ChainMotion = simulate_chain_adaptive(robot, state, forces, environment, clock)
-    elif _with_joints(robot, state, forces, environment) or {balance, solver} != {None} or has_corners(robot):
-        motion = simulate_platform_adaptive(robot, state, forces, environment, clock)
     else:
-        motion = free_motion.simulate_adaptive(robot, state, forces, environment.gravity, clock)
+        motion = simulate_platform_adaptive(robot, state, forces, environment, clock)
     motion = with_singularities(robot, motion)
     return _beyond(robot, state, forces, environment, clock, motion, {"integrator": solver} if solver else NO_FORMS)
 

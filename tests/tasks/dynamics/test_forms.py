@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ import pytest
 from robots import catalog
 from robots.model import Robot
 from tasks import forward_dynamics
-from tasks.dynamics import inputs
+from tasks.dynamics.forces_over_step import Push
+from tasks.dynamics.forward import opened
 from tasks.dynamics.free_motion import Form, FreeSystem, MotionState
-from tasks.dynamics.records import GRAVITY, Forces
-from tasks.kernels.kernel import rows
+from tasks.dynamics.integration import MotionSystem
+from tasks.dynamics.records import GRAVITY, Forces, State
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import States, close, freedoms, states
 
@@ -32,13 +34,19 @@ def forces(robot: Robot) -> np.ndarray:
     return np.random.default_rng(5).normal(size=(COUNT, count)) * (1e3 if robot.name == "gough_stewart" else 5.0)
 
 
+def opened_in(robot: Robot, form: Form, moving: Any) -> tuple[FreeSystem, MotionState, Push]:
+    """The robot in a form, at a state, and what acts on it."""
+    inner = MotionSystem.of(robot, None, GRAVITY)
+    system = FreeSystem(robot, form, GRAVITY, inner)
+    cases = opened(robot, inner, State(**moving), Forces(actuator=forces(robot)))
+    return system, system.start(cases.state), cases.pushes.over(0.0, 1.0, cases.state)
+
+
 def systems(robot: Robot, motion: States) -> Iterator[tuple[FreeSystem, MotionState]]:
-    force, load = rows(forces(robot), (COUNT,)), np.zeros((6, COUNT))
     for form in FORMS:
-        if form == "actuator" and force.shape[0] != len(freedoms(robot)):
+        if form == "actuator" and len(robot.mechanism.actuators) != len(freedoms(robot)):
             continue
-        system = FreeSystem(robot, form, GRAVITY, lambda t: force, lambda t: load)
-        yield system, system.start(inputs.moving_input(robot, motion.moving)[1])
+        yield opened_in(robot, form, motion.moving)[:2]
 
 
 def test_speeds_of_actuators_are_those_of_the_platform(robot: Robot) -> None:
@@ -52,7 +60,7 @@ def test_rates_are_those_of_forward_dynamics(robot: Robot) -> None:
     motion, free = states(robot, COUNT), freedoms(robot)
     expected = forward_dynamics(robot, forces=Forces(actuator=forces(robot)), **motion.moving).acceleration[:, free]
     for system, state in systems(robot, motion):
-        rate = system.rate(0.0, state)
+        rate = system.rate(state, opened_in(robot, system.form, motion.moving)[2])
         np.testing.assert_allclose(rate.position.T, motion.twist[:, 3:], rtol=0, atol=1e-8)
         if system.form != "actuator":
             close(rate.speed.T, expected, 1e-9)
@@ -64,9 +72,9 @@ def test_rates_are_those_of_forward_dynamics(robot: Robot) -> None:
 def test_joints_move_as_inverse_kinematics_says(robot: Robot) -> None:
     motion = states(robot, COUNT)
     for system, state in itertools.islice(systems(robot, motion), 1, None):
-        rate = system.rate(0.0, state)
+        rate = system.rate(state, opened_in(robot, system.form, motion.moving)[2])
         ahead = States(**motion.at(1e-6), twist=motion.twist, acceleration=motion.acceleration)
-        later = system.start(inputs.moving_input(robot, ahead.at_rest)[1])
+        later = opened_in(robot, system.form, ahead.at_rest)[1]
         for now, change, then in zip(state.angles, rate.angles, later.angles, strict=True):
             assert np.abs(now + 1e-6 * change - then).max() < 1e-8
 
@@ -84,8 +92,8 @@ def test_a_step_closes_limbs_to_second_order(robot: Robot) -> None:
 
 def test_what_does_not_suit_is_refused() -> None:
     robot = catalog.build("delta_4rr2rrr")
-    still = np.zeros((4, 8))
+    system = MotionSystem.of(robot, None, GRAVITY)
     with pytest.raises(ValueError, match="form: got 'tasks'; expected one of task_space, joint, actuator"):
-        FreeSystem(robot, "tasks", GRAVITY, lambda t: still, lambda t: still)  # type: ignore[arg-type]
+        FreeSystem(robot, "tasks", GRAVITY, system)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="form: got 'actuator', but delta_4rr2rrr has more actuators than freedoms"):
-        FreeSystem(robot, "actuator", GRAVITY, lambda t: still, lambda t: still)
+        FreeSystem(robot, "actuator", GRAVITY, system)

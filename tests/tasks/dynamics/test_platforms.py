@@ -454,6 +454,17 @@ def test_a_damper_as_feedback_brings_a_platform_home_whatever_the_form() -> None
         (lambda t, p, r, v: np.zeros(2), ValueError, r"force: got an array of shape \(2,\); expected \(3,\)"),
     ],
 )
-def test_feedback_that_does_not_fit_is_refused(force: Any, error: type[Exception], text: str) -> None:
+@pytest.mark.parametrize("friction", [None, {"law": "viscous", "viscous": 1.0}])
+def test_feedback_that_does_not_fit_is_refused(
+    force: Any, error: type[Exception], text: str, friction: dict[str, Any] | None
+) -> None:
     with pytest.raises(error, match=text):
-        simulate(catalog.build("delta_3rr2rrr"), force=force, step=1e-3, steps=2)
+        simulate(catalog.build("delta_3rr2rrr"), force=force, step=1e-3, steps=2, friction=friction)
+
+
+@pytest.mark.parametrize("simulated", [{"step": 1e-3, "steps": 1}, {"times": [0.0, 1e-3]}])
+def test_more_forces_than_actuators_are_no_load(simulated: dict[str, Any]) -> None:
+    """A third force of a five-bar robot is refused, and does not push its platform."""
+    run: Any = simulate if "step" in simulated else simulate_adaptive
+    with pytest.raises(ValueError, match=r"force: got an array of shape \(3,\); expected \(2,\)"):
+        run(catalog.build("five_bar"), force=lambda t, p, r, v: np.zeros(3), friction={"law": "viscous"}, **simulated)

@@ -45,9 +45,11 @@ from tasks.mechanics.continuation.steps import (
     SMALL_CHANGE,
     STARTS,
     TURN_LIMIT,
+    FlatState,
     Start,
     Way,
     chosen,
+    longest_turn,
     packed,
     relative_change,
     unpacked_states,
@@ -60,7 +62,7 @@ STRIDE = 0.1  # most of the way of the platform in a round
 
 
 @dataclass(frozen=True)
-class Path:
+class Path(FlatState):
     """State of a sample on its path: numbers of the joint states, and values for the next round."""
 
     states: Scalars
@@ -81,28 +83,6 @@ class Path:
     """Part of the way that the platform goes in one round."""
     going: Scalar = 0.0
     """1 where it goes in the next round, 0 where it waits for the limb."""
-
-    def flat(self) -> list[Scalar]:
-        """Return the state as a flat list of numbers."""
-        single = (
-            self.share,
-            self.left,
-            self.start,
-            self.fresh,
-            self.rounds,
-            self.found,
-            self.place,
-            self.stride,
-            self.going,
-        )
-        return [*self.states, *self.step, *self.inverse, *single]
-
-    @classmethod
-    def of(cls, flat: Sequence[Scalar], sizes: tuple[int, int, int]) -> Path:
-        """Return the same from all numbers, and from how many there are of the first three."""
-        a, b = sizes[0], sizes[0] + sizes[1]
-        c = b + sizes[2]
-        return cls(flat[:a], flat[a:b], flat[b:c], *flat[c:])
 
 
 @dataclass(frozen=True)
@@ -181,14 +161,6 @@ class LimbProblem:
         """Compute the change of the tips' matrix since its inverse was computed, as a dimensionless norm."""
         return relative_change(inverse, self.rows(tips), self.weights)
 
-    def longest_turn(self, step: Array) -> Scalar:
-        """Return the longest turn of a joint in a step [rad]."""
-        longest: Scalar = 0.0
-        for link, value in zip(self.limb.links, step, strict=True):
-            if link.joint_kind.turns:
-                longest = where(abs(value) > longest, abs(value), longest)
-        return longest
-
     def kept(self, path: Path, tips: Tips) -> Mask:
         """Return whether the tips are still on the branch, as far as the step that led to them can tell."""
         inverse = np.reshape(array(path.inverse), self.shape[::-1])
@@ -199,22 +171,19 @@ class LimbProblem:
         embedding, moving = tips.embedding, abs(gap) > 0.0
         most = SEED_STEP * self.seed_unit
         way = where(abs(gap) > most, where(gap > 0.0, most, -most), gap)
-        turn = self.longest_turn(towards)
+        turn = longest_turn(self.limb, dict(enumerate(towards)))
         limit = TURN_LIMIT / where(turn > TURN_LIMIT, turn, TURN_LIMIT)
         share = where(path.fresh > 0.5, 1.0, path.share * GROWTH)
-        return Path(
-            packed(self.limb, states),
-            chosen(moving, list(embedding.matrix[:, self.seed] * way + embedding.correction()), list(towards)),
-            list(self.inverse(tips).ravel()),
-            where(moving, 1.0, where(share < limit, share, limit)),
-            gap - way,
-            path.start,
-            where(moving, 1.0, 0.0),
-            path.rounds + 1.0,
-            0.0,
-            path.place,
-            path.stride,
-            path.going,
+        return replace(
+            path,
+            states=packed(self.limb, states),
+            step=chosen(moving, list(embedding.matrix[:, self.seed] * way + embedding.correction()), list(towards)),
+            inverse=list(self.inverse(tips).ravel()),
+            share=where(moving, 1.0, where(share < limit, share, limit)),
+            left=gap - way,
+            fresh=where(moving, 1.0, 0.0),
+            rounds=path.rounds + 1.0,
+            found=0.0,
         )
 
     def pose(self, number: Scalar, place: Scalar, starts: Sequence[Start]) -> Pose | None:

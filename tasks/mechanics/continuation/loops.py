@@ -105,7 +105,12 @@ class LoopProblem:
     @cached_property
     def aside_sizes(self) -> tuple[int, int, int]:
         """Sizes of `Aside`."""
-        return len(self.ways.targets), len(self.dependent), len(blocks(self.start))
+        count = len(self.ways.targets)
+        return count, count * len(self.dependent), len(blocks(self.start))
+
+    def aside(self, path: LoopPath) -> tuple[Aside, Mask]:
+        """Return the state on a way that turns aside, and whether the path is on one."""
+        return Aside.of(path.aside, self.aside_sizes), self.ways.of_kind(path.route, self.ways.asides)
 
     def placed(self, numbers: Sequence[Scalar], positions: dict[int, Scalar]) -> list[JointState]:
         """Return the states of all joints: dependent ones from their numbers, independent ones from their positions."""
@@ -155,23 +160,25 @@ class LoopProblem:
         tried = where(tried < 1.0, tried, 1.0)
         tried = where(tried * turn > TURN_LIMIT, TURN_LIMIT / where(turn > 0.0, turn, 1.0), tried)
         tried = where(onward, tried, 0.0)
-        back = longest_turn(limb, {joint: closing[joint] for joint in self.dependent})
-        eased = TURN_LIMIT / where(back > TURN_LIMIT, back, TURN_LIMIT)
-        return LoopPath(
-            self.packed(states),
-            path.reached,
-            [where(onward, whole[joint] * tried, 0.0) + closing[joint] * eased for joint in self.dependent],
-            [x for block in blocks(embedding) for x in block.inverse.ravel()],
-            path.aside,
-            place,
-            where(onward, remainder * tried, 0.0),
-            1.0,
-            where(path.stride > 0.0, path.stride * path.share * GROWTH, path.most),
-            path.route,
-            0.0,
-            path.rounds + 1.0,
-            0.0,
+        eased = self.eased(closing)
+        return replace(
+            path,
+            states=self.packed(states),
+            step=[where(onward, whole[joint] * tried, 0.0) + closing[joint] * eased for joint in self.dependent],
+            inverse=[x for block in blocks(embedding) for x in block.inverse.ravel()],
+            place=place,
+            stride=where(onward, remainder * tried, 0.0),
+            share=1.0,
+            most=where(path.stride > 0.0, path.stride * path.share * GROWTH, path.most),
+            fresh=0.0,
+            rounds=path.rounds + 1.0,
+            found=0.0,
         )
+
+    def eased(self, closing: Array) -> Scalar:
+        """Return the share of a step that closes loops in which no joint turns too far."""
+        back = longest_turn(self.start.limb, {joint: closing[joint] for joint in self.dependent})
+        return TURN_LIMIT / where(back > TURN_LIMIT, back, TURN_LIMIT)
 
     def sliding(
         self,
@@ -184,25 +191,22 @@ class LoopProblem:
         """Continue from accepted states, on a route that turns aside."""
         onward = every([total(embedding.residuals()) <= self.closed, place < 1.0])
         closing, matrix = embedding.correction(), embedding.matrix
-        back = longest_turn(self.start.limb, {joint: closing[joint] for joint in self.dependent})
-        eased = TURN_LIMIT / where(back > TURN_LIMIT, back, TURN_LIMIT)
+        eased = self.eased(closing)
         column = {joint: k for k, joint in enumerate(embedding.choice.independent)}
         slopes = [matrix[joint, column[j]] for joint in self.dependent for j in self.ways.targets]
         volumes = [block.determinant for block in blocks(embedding)]
-        return LoopPath(
-            self.packed(states),
-            path.reached,
-            [closing[joint] * eased for joint in self.dependent],
-            [x for block in blocks(embedding) for x in block.inverse.ravel()],
-            Aside.of(path.aside, self.aside_sizes).onward(positions, slopes, volumes, onward).flat(),
-            place,
-            0.0,
-            1.0,
-            path.most,
-            path.route,
-            0.0,
-            path.rounds + 1.0,
-            0.0,
+        return replace(
+            path,
+            states=self.packed(states),
+            step=[closing[joint] * eased for joint in self.dependent],
+            inverse=[x for block in blocks(embedding) for x in block.inverse.ravel()],
+            aside=Aside.of(path.aside, self.aside_sizes).onward(positions, slopes, volumes, onward).flat(),
+            place=place,
+            stride=0.0,
+            share=1.0,
+            fresh=0.0,
+            rounds=path.rounds + 1.0,
+            found=0.0,
         )
 
     def trial(self, path: LoopPath) -> tuple[dict[int, Scalar], Scalar, list[Scalar], Scalar]:
@@ -212,7 +216,7 @@ class LoopProblem:
         positions, step = self.ways.at(path.route, place), [value * path.share for value in path.step]
         if not self.ways.asides:
             return positions, place, step, 1.0
-        aside, turns = Aside.of(path.aside, self.aside_sizes), self.ways.of_kind(path.route, self.ways.asides)
+        aside, turns = self.aside(path)
         moves, distance = self.ways.turned(path.route, aside)
         moves = [where(aside.moves, x, 0.0) for x in moves]
         ends = every([turns, aside.moves, aside.straight, distance <= aside.length])
@@ -231,7 +235,7 @@ class LoopProblem:
         """Return the path after a rejected step; singular: it led too near to a singularity, on a route that turns."""
         if not self.ways.asides:
             return replace(path, share=path.share * 0.5, rounds=path.rounds + 1.0)
-        aside, turns = Aside.of(path.aside, self.aside_sizes), self.ways.of_kind(path.route, self.ways.asides)
+        aside, turns = self.aside(path)
         share = where(every([turns, aside.moves]), path.share, path.share * 0.5)
         numbers = chosen(turns, aside.blocked(singular).flat(), path.aside)
         return replace(path, share=share, rounds=path.rounds + 1.0, aside=numbers)
@@ -349,7 +353,7 @@ class _LoopSearch:
         ahead = problem.ahead(path, trial.place, trial.states, trial.embedding).flat()
         if not ways.asides:
             return _LoopVerdict(regular, shortest, most, ahead)
-        aside, turns = Aside.of(path.aside, problem.aside_sizes), ways.of_kind(path.route, ways.asides)
+        aside, turns = problem.aside(path)
         volumes = [block.determinant for block in blocks(trial.embedding)]
         at_home = [block.determinant for block in blocks(problem.start)]
         singular = every([turns, aside.singular(volumes, at_home, trial.distance)])

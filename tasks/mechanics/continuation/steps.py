@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, permutations, product
-from typing import NamedTuple
+from itertools import accumulate, pairwise, permutations, product
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -62,6 +62,24 @@ def relative_change(inverse: Array, matrix: Array, weights: Sequence[Scalar]) ->
 def chosen(mask: Mask, x: Scalars, y: Scalars) -> list[Scalar]:
     """Return the elements of x where the mask is true, else of y."""
     return [where(mask, p, q) for p, q in zip(x, y, strict=True)]
+
+
+class FlatState:
+    """State of a sample in a loop of the kernel: lists of numbers, then single numbers, in the order of its fields."""
+
+    def flat(self) -> list[Scalar]:
+        """Return all numbers, one after the other."""
+        return [
+            x
+            for part in vars(self).values()
+            for x in (part if isinstance(part, list | tuple | np.ndarray) else (part,))
+        ]
+
+    @classmethod
+    def of(cls, flat: Sequence[Scalar], sizes: Sequence[int]) -> Self:
+        """Return the state from all numbers, and from how many there are in each list."""
+        ends = list(accumulate(sizes, initial=0))
+        return cls(*(flat[start:end] for start, end in pairwise(ends)), *flat[ends[-1] :])
 
 
 class Start(NamedTuple):
@@ -143,7 +161,7 @@ LEAST_ROOM = 0.1  # determinant of a block, relative to the reference configurat
 
 
 @dataclass(frozen=True)
-class Aside:
+class Aside(FlatState):
     """State of a sample on a way that turns aside."""
 
     at: Scalars
@@ -159,22 +177,10 @@ class Aside:
     going: Scalar
     """1 where the independent joints go in the next round, 0 where they wait for the dependent ones."""
 
-    def flat(self) -> list[Scalar]:
-        """Return the state of the detour as a flat list of numbers."""
-        return [*self.at, *self.slopes, *self.volumes, self.angle, self.length, self.going]
-
-    @classmethod
-    def of(cls, flat: Sequence[Scalar], sizes: tuple[int, int, int]) -> Aside:
-        """Return the state from a flat list and the numbers of independent joints, dependent joints, and blocks."""
-        count, dependent, blocks = sizes
-        a, b, c = accumulate((count, count * dependent, blocks))
-        return cls(flat[:a], flat[a:b], flat[b:c], *flat[c:])
-
     @classmethod
     def beginning(cls, sizes: tuple[int, int, int]) -> Aside:
         """Return the state at the reference configuration."""
-        count, dependent, blocks = sizes
-        return cls([0.0] * count, [0.0] * (count * dependent), [0.0] * blocks, 0.0, LONGEST, 0.0)
+        return cls(*([0.0] * size for size in sizes), 0.0, LONGEST, 0.0)
 
     @property
     def moves(self) -> Mask:
@@ -206,8 +212,7 @@ class Aside:
         turns = every([self.moves, singular, opposite(last)])
         halved = every([self.moves, opposite(turns)])
         angle = where(turns, self.angle + 1.0, where(every([halved, singular]), 0.0, self.angle))
-        length = where(halved, 0.5 * self.length, self.length)
-        return Aside(self.at, self.slopes, self.volumes, angle, length, self.going)
+        return replace(self, angle=angle, length=where(halved, 0.5 * self.length, self.length))
 
     def onward(self, at: Scalars, slopes: Scalars, volumes: Scalars, onward: Mask) -> Aside:
         """Continue from an accepted step; onward: whether loops are closed there."""
@@ -293,7 +298,7 @@ def routes(limb: Limb, joints: Sequence[int]) -> list[Route]:
 
 
 @dataclass(frozen=True)
-class LoopPath:
+class LoopPath(FlatState):
     """State of a sample on a route: numbers of the dependent joints and of their blocks, and the next trial."""
 
     states: Sequence[Scalar]
@@ -317,26 +322,6 @@ class LoopPath:
     rounds: Scalar
     found: Scalar
     """1 where the independent joints are where they are wanted."""
-
-    def flat(self) -> list[Scalar]:
-        """Return the state of the continuation as a flat list of numbers."""
-        single = (
-            self.place,
-            self.stride,
-            self.share,
-            self.most,
-            self.route,
-            self.fresh,
-            self.rounds,
-            self.found,
-        )
-        return [*self.states, *self.reached, *self.step, *self.inverse, *self.aside, *single]
-
-    @classmethod
-    def of(cls, flat: Sequence[Scalar], sizes: tuple[int, int, int, int, int]) -> LoopPath:
-        """Return the same from all numbers, and from how many there are of the first five."""
-        a, b, c, d, e = accumulate(sizes)
-        return cls(flat[:a], flat[a:b], flat[b:c], flat[c:d], flat[d:e], *flat[e:])
 
 
 @dataclass(frozen=True)

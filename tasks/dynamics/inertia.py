@@ -56,6 +56,14 @@ def closed_matrix_program(family: Family, method: str) -> Program:
     return _traced(family, f"inertia.{method}", one_sample)
 
 
+def _check_element(family: Family, row: int, column: int, count: int) -> None:
+    if not (0 <= row < count and 0 <= column < count):
+        raise ValueError(
+            f"row, column: got ({row}, {column}) for {family.name}, whose inertia matrix has {count} rows; expected "
+            f"indices from 0 to {count - 1}"
+        )
+
+
 @functools.cache
 def closed_element_program(family: Family, row: int, column: int) -> Program:
     """Return a program for one `element` () of the inertia matrix by explicit elements of the tree; and `status`.
@@ -64,11 +72,7 @@ def closed_element_program(family: Family, row: int, column: int) -> Program:
     """
     structure = structure_of(family)
     count = structure.freedoms
-    if not (0 <= row < count and 0 <= column < count):
-        raise ValueError(
-            f"row, column: got ({row}, {column}) for {family.name}, whose inertia matrix has {count} rows; expected "
-            f"indices from 0 to {count - 1}"
-        )
+    _check_element(family, row, column, count)
 
     def one_sample(parameters: Array, mount: Array, motion: Array, gravity: Array) -> Sample:
         mounted, solved, _, _ = solved_limb(structure, 0, parameters, mount, motion)
@@ -115,11 +119,7 @@ def matrix_program(family: Family, method: str = "crba") -> Program:
 def element_program(family: Family, row: int, column: int) -> Program:
     """Return one `element` () of the inertia matrix, drive included. Raises ValueError for a wrong robot or place."""
     count = _joints(family)
-    if not (0 <= row < count and 0 <= column < count):
-        raise ValueError(
-            f"row, column: got ({row}, {column}) for {family.name}, whose inertia matrix has {count} rows; expected "
-            f"indices from 0 to {count - 1}"
-        )
+    _check_element(family, row, column, count)
 
     def one_sample(parameters: Array, q: Array) -> dict[str, Any]:
         limb = _assembled(family, parameters).limbs[0]

@@ -6,7 +6,7 @@ sample to sample, case inputs are given for each sample too.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -54,16 +54,22 @@ class Tape:
     def backward(self, cotangents: Arrays) -> Values:
         """Compute the derivatives of a number by the roots, from those by values; of case roots sums over samples."""
         total = {key: np.array(array, dtype=float) for key, array in cotangents.items()}
-        for stage, names in zip(reversed(self.stages), reversed(self._varying), strict=True):
-            outputs = tuple(name for name in stage.program.outputs if stage.gives(name) in total)
-            if not names or not outputs:
-                continue
-            program = pullback(stage.program, names, outputs, per_sample=self.per_sample)
+        for stage, names, outputs, program in self._pullbacks(total):
             seeds = {Cotangent(name): total[stage.gives(name)] for name in outputs}
             results = kernel(program)({**stage.inputs(self.values), **seeds}, self.samples)
             for name in names:
                 self._add(total, _source(stage, name), results[Cotangent(name)])
         return {key: total.get(key, np.zeros_like(self.values[key])) for key in self.roots}
+
+    def _pullbacks(self, total: Values) -> Iterator[tuple[Stage, tuple[Key, ...], tuple[Key, ...], Program]]:
+        """Yield stages from the last on with derivatives to take: their inputs, their outputs in `total`, the program.
+
+        `total` grows meanwhile.
+        """
+        for stage, names in zip(reversed(self.stages), reversed(self._varying), strict=True):
+            outputs = tuple(name for name in stage.program.outputs if stage.gives(name) in total)
+            if names and outputs:
+                yield stage, names, outputs, pullback(stage.program, names, outputs, per_sample=self.per_sample)
 
     def backward_rates(self, cotangents: Arrays, cotangent_rates: Arrays, rates: Arrays) -> tuple[Values, Values]:
         """Compute what `backward` gives, and its rates where cotangents and some roots change at given rates.
@@ -73,11 +79,7 @@ class Tape:
         moving = self.forward(rates)
         total = {key: np.array(array, dtype=float) for key, array in cotangents.items()}
         change = {key: np.array(array, dtype=float) for key, array in cotangent_rates.items()}
-        for stage, names in zip(reversed(self.stages), reversed(self._varying), strict=True):
-            outputs = tuple(name for name in stage.program.outputs if stage.gives(name) in total)
-            if not names or not outputs:
-                continue
-            program = pullback(stage.program, names, outputs, per_sample=self.per_sample)
+        for stage, names, outputs, program in self._pullbacks(total):
             arrays = {**stage.inputs(self.values)}
             arrays |= {Cotangent(name): total[stage.gives(name)] for name in outputs}
             along = self._moving(stage, moving)

@@ -139,14 +139,14 @@ class LimitedJoint:
 
 def joints(mechanism: Mechanism) -> dict[str, LimitedJoint]:
     """Return the joints whose position is a single number, by name: `limb.joint`, of a chain `joint`."""
-    found: dict[str, LimitedJoint] = {}
+    result: dict[str, LimitedJoint] = {}
     for k, instance in enumerate(mechanism.instances):
         limb = mechanism.limbs[instance.limb]
         before = "" if mechanism.is_chain else f"{instance.name}."
         for i, (name, kind) in enumerate(zip(limb.joints, limb.joint_kinds, strict=True)):
             if kind.one_variable:
-                found[before + name] = LimitedJoint((k, i), name in limb.actuated, kind.name)
-    return found
+                result[before + name] = LimitedJoint((k, i), name in limb.actuated, kind.name)
+    return result
 
 
 def select_joints(mechanism: Mechanism, pattern: str) -> tuple[LimitedJoint, ...]:
@@ -158,9 +158,9 @@ def select_joints(mechanism: Mechanism, pattern: str) -> tuple[LimitedJoint, ...
     if pattern == EVERY:
         return tuple(joint_names.values())
     if pattern in DRIVEN:
-        hits = [each for each in joint_names.values() if each.driven == DRIVEN[pattern]]
+        hits = [joint for joint in joint_names.values() if joint.driven == DRIVEN[pattern]]
     else:
-        hits = [each for name, each in joint_names.items() if matches(name, pattern)]
+        hits = [joint for name, joint in joint_names.items() if matches(name, pattern)]
     if not hits and pattern in DRIVEN:
         raise ParameterError(f"no joint of one variable is {pattern}; leave it out")
     if not hits:

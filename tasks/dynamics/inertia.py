@@ -109,8 +109,8 @@ def matrix_program(family: Family, method: str = "crba") -> Program:
     def one_sample(parameters: Array, q: Array) -> dict[str, Any]:
         limb = _assembled(family, parameters).limbs[0]
         states = _states(limb.links, q)
-        found = compute(limb.links, states)
-        return {"inertia": found + recursion.spin_inertia(limb, states, _geared(limb, q)) if limb.drives else found}
+        matrix = compute(limb.links, states)
+        return {"inertia": matrix + recursion.spin_inertia(limb, states, _geared(limb, q)) if limb.drives else matrix}
 
     return trace(f"{family.name}.inertia.{method}", one_sample, case=_parameters(family), sample={"q": (count,)})
 
@@ -124,10 +124,10 @@ def element_program(family: Family, row: int, column: int) -> Program:
     def one_sample(parameters: Array, q: Array) -> dict[str, Any]:
         limb = _assembled(family, parameters).limbs[0]
         states = _states(limb.links, q)
-        found = explicit.element(limb.links, states, row, column)
+        element = explicit.element(limb.links, states, row, column)
         if limb.drives:
-            found = found + recursion.spin_inertia(limb, states, _geared(limb, q))[row, column]
-        return {"element": found}
+            element = element + recursion.spin_inertia(limb, states, _geared(limb, q))[row, column]
+        return {"element": element}
 
     name = f"{family.name}.inertia.{row}.{column}"
     return trace(name, one_sample, case=_parameters(family), sample={"q": (count,)})
@@ -142,10 +142,10 @@ def bias_program(family: Family) -> Program:
         mechanism = _assembled(family, parameters)
         limb, base = mechanism.limbs[0], array(mechanism.instances[0].base.rotation)
         states = _states(limb.links, q)
-        found = explicit.bias(limb.links, states, qd, base.T @ gravity)
+        bias = explicit.bias(limb.links, states, qd, base.T @ gravity)
         if limb.drives:
-            found = found + recursion.spin_forces(limb, states, qd, np.zeros(count), _geared(limb, q, qd))
-        return {"bias": found}
+            bias = bias + recursion.spin_forces(limb, states, qd, np.zeros(count), _geared(limb, q, qd))
+        return {"bias": bias}
 
     case = {**_parameters(family), "gravity": (3,)}
     return trace(f"{family.name}.bias", one_sample, case=case, sample={"q": (count,), "qd": (count,)})
@@ -168,8 +168,8 @@ def acceleration_program(family: Family) -> Program | None:
         tree = ArticulatedTree.of(limb, _states(limb.links, q))
         assert tree is not None
         pushed = _geared(limb, q, qd).joint_forces(force)
-        found = tree.accelerations(qd, pushed, Field.of(gravity).seen_from(base))
-        return {"acceleration": found, "massless": [where(tree.massless, 1.0, 0.0)]}
+        acceleration = tree.accelerations(qd, pushed, Field.of(gravity).seen_from(base))
+        return {"acceleration": acceleration, "massless": [where(tree.massless, 1.0, 0.0)]}
 
     sample = {"q": (count,), "qd": (count,), "force": (len(family.reference.actuators),)}
     case = {**_parameters(family), "gravity": (3,)}
@@ -187,7 +187,7 @@ def _parameters(family: Family) -> dict[str, tuple[int, ...]]:
 
 
 def _assembled(family: Family, parameters: Array) -> Mechanism:
-    names = [each.name for each in family.parameters]
+    names = [parameter.name for parameter in family.parameters]
     return family.assemble(dict(zip(names, parameters, strict=True)))
 
 

@@ -249,8 +249,8 @@ def actuator_positions(robot: Robot, motion: State | None = None, **short: Unpac
     positions = np.concatenate([dynamics.sample_rows(Indexed("actuator_position", k)) for k in limbs])
     status = np.max([dynamics.status_of(k) for k in limbs], axis=0)
     positions[:, status != Status.OK] = np.nan
-    found = np.ascontiguousarray(positions.T).reshape(*dynamics.batch, len(positions))
-    return ActuatorPositions(found, dynamics.statuses(status))
+    by_sample = np.ascontiguousarray(positions.T).reshape(*dynamics.batch, len(positions))
+    return ActuatorPositions(by_sample, dynamics.statuses(status))
 
 
 STRIP = 1 << 11

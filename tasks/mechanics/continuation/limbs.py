@@ -407,10 +407,10 @@ class _LimbSearch:
     def _done(self, trial: _LimbTrial) -> list[Scalar]:
         """Return the path that has arrived: at the solution where it leads there."""
         limb, before = self.problem.limb, self.before
-        found = packed(limb, stepped(limb, trial.states, trial.newton))
-        alike = every([self.converged, total([p - q for p, q in zip(found, before, strict=True)]) <= SAME])
+        arrival = packed(limb, stepped(limb, trial.states, trial.newton))
+        alike = every([self.converged, total([p - q for p, q in zip(arrival, before, strict=True)]) <= SAME])
         begun = self.beginning(trial.path.start)
-        return replace(begun, states=chosen(alike, before, found), fresh=1.0, found=1.0).flat()
+        return replace(begun, states=chosen(alike, before, arrival), fresh=1.0, found=1.0).flat()
 
 
 def followed(

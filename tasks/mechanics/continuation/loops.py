@@ -326,17 +326,17 @@ class _LoopSearch:
         embedding = problem.at(states)
         residual = total(embedding.residuals())
         trial = _LoopTrial(path, positions, place, distance, states, embedding)
-        found = self._judged(trial)
-        accepted = either(fresh, found.regular)
-        following = chosen(accepted, found.ahead, problem.blocked(path, found.singular).flat())
+        verdict = self._judged(trial)
+        accepted = either(fresh, verdict.regular)
+        following = chosen(accepted, verdict.ahead, problem.blocked(path, verdict.singular).flat())
         # NaN is no way on either
-        goes_on = every([either(accepted, opposite(found.shortest)), path.rounds < found.most, residual < np.inf])
+        goes_on = every([either(accepted, opposite(verdict.shortest)), path.rounds < verdict.most, residual < np.inf])
         following = chosen(goes_on, following, self.beginning(ways.after(path.route, self.converged)).flat())
         done, closed = self._arrival(trial, accepted, residual)
         if ways.asides:
             again = self.beginning(float(ways.asides[0])).flat()
-            following = chosen(every([closed, found.opened]), again, following)
-            closed = every([closed, opposite(found.opened)])
+            following = chosen(every([closed, verdict.opened]), again, following)
+            closed = every([closed, opposite(verdict.opened)])
         following = chosen(closed, done, following)
         return following, either(closed, LoopPath.of(following, self.sizes).route > len(ways.routes) - 0.5)
 
@@ -369,15 +369,15 @@ class _LoopSearch:
         """Return the path that has arrived at the end of its way, and whether this one has."""
         problem, embedding, before = self.problem, trial.embedding, self.before
         correction = [embedding.correction()[joint] for joint in problem.dependent]
-        found = problem.packed(problem.moved(trial.states, correction))
+        closed_states = problem.packed(problem.moved(trial.states, correction))
         facing = [mask for loop in embedding.loops for mask in loop.joined.facing()]
         arrival = [accepted, trial.place >= 1.0, residual <= problem.closed, problem.regular(embedding), *facing]
         closed = every(arrival)
-        alike = every([self.converged, total([p - q for p, q in zip(found, before, strict=True)]) <= ALIKE])
+        alike = every([self.converged, total([p - q for p, q in zip(closed_states, before, strict=True)]) <= ALIKE])
         # the plain way may have ended before its end
         arrived = chosen(alike, self.at_end, self.of_independent(list(problem.ways.targets.values())))
         begun = self.beginning(trial.path.route)
-        return replace(begun, states=chosen(alike, before, found), reached=arrived, found=1.0).flat(), closed
+        return replace(begun, states=chosen(alike, before, closed_states), reached=arrived, found=1.0).flat(), closed
 
 
 def followed(

@@ -116,7 +116,7 @@ def whole_block(sweep: Mapping[str, Any]) -> Block:
     """Return all cases of a sweep as one block."""
     planned = plan(Sweep.from_dict(sweep))
     cells = {dim: planned.layout.sizes[dim] for dim in ("design", "friction", "trajectory")}
-    return block_of(replace(planned, layout=replace(planned.layout, block=cells)), 0)
+    return block_of(replace(planned, layout=planned.layout.moved(block=cells)), 0)
 
 
 def _timed(run: Callable[[], Any]) -> tuple[float, Any]:

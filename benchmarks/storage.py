@@ -21,8 +21,9 @@ from benchmarks import delta
 from benchmarks.delta import Solver
 from benchmarks.figures import Figure, Size, best, require
 from storage.encoding.shards import COMPRESSOR, LEVEL
-from storage.layout import Layout, lengths
+from storage.layout import Layout
 from storage.store import StoreWriter, create
+from storage.variables import BlockGrid, StoredVariable
 from tasks.kernels.kernel import kernel
 
 VARIABLE = "actuator_force"
@@ -69,15 +70,16 @@ class PlainZarr:
     name = "plain Zarr"
 
     def __init__(self, path: Path, layout: Layout):
-        self.array, self.layout = plain_array(path, layout, VARIABLE), layout
+        self.variable = layout.variables[VARIABLE]
+        self.array = plain_array(path, self.variable)
 
     def write(self, index: int, part: np.ndarray) -> None:
         """Store a block."""
-        self.array[self.layout.region(index, VARIABLE)] = part
+        self.array[self.variable.region(index)] = part
 
     def read(self, index: int) -> np.ndarray:
         """Return the block again."""
-        return np.asarray(self.array[self.layout.region(index, VARIABLE)])
+        return np.asarray(self.array[self.variable.region(index)])
 
 
 class PlainFiles:
@@ -87,7 +89,7 @@ class PlainFiles:
 
     def __init__(self, path: Path, layout: Layout):
         path.mkdir()
-        self.path, self.layout = path, layout
+        self.path, self.variable = path, layout.variables[VARIABLE]
 
     def write(self, index: int, part: np.ndarray) -> None:
         """Store a block."""
@@ -95,19 +97,19 @@ class PlainFiles:
 
     def read(self, index: int) -> np.ndarray:
         """Return the block again."""
-        return np.fromfile(self.path / str(index)).reshape(lengths(self.layout.region(index, VARIABLE)))
+        return np.fromfile(self.path / str(index)).reshape(self.variable.region_shape(index))
 
 
 KEEPERS: tuple[type[Keeper], ...] = (Ours, PlainZarr, PlainFiles)
 
 
-def plain_array(path: Path, layout: Layout, variable: str) -> Any:
+def plain_array(path: Path, variable: StoredVariable) -> Any:
     """Return an empty Zarr array with shards, chunks and codecs of a stored float64 variable."""
     return zarr.create_array(
         path,
-        shape=layout.shape(variable),
-        shards=layout.shard(variable),
-        chunks=layout.chunk(variable),
+        shape=variable.shape,
+        shards=variable.shard,
+        chunks=variable.chunk,
         dtype="float64",
         fill_value=float("nan"),
         chunk_key_encoding={"name": "default", "separator": "."},
@@ -121,10 +123,10 @@ def store(size: Size) -> Iterator[Figure]:
     parts = _parts(size)
     designs, *_, samples, actuators = parts[0].shape
     sizes = {"design": designs * BLOCKS, "friction": 1, "trajectory": 1, "time": samples, "actuator": actuators}
-    layout = Layout(sizes, {"design": designs}, (VARIABLE,))
+    layout = Layout.of(BlockGrid(sizes, {"design": designs}), (VARIABLE,))
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
         times = {kind.name: _times(kind, Path(folder), layout, parts, size) for kind in KEEPERS}
-    what = f"{BLOCKS} blocks of {parts[0].nbytes / 2**20:.1f} MiB, chunks of {layout.chunk(VARIABLE)}"
+    what = f"{BLOCKS} blocks of {parts[0].nbytes / 2**20:.1f} MiB, chunks of {layout.variables[VARIABLE].chunk}"
     for k, name in enumerate(("write", "read")):
         for keeper, seconds in times.items():
             yield Figure(f"{name}, {keeper}", sum(part.nbytes for part in parts) / seconds[k] * 1e-6, "MB/s", what)

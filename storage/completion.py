@@ -35,9 +35,9 @@ def finish(store: LocationLike) -> None:
 
 def _first_missing(location: Location, layout: Layout) -> str | None:
     """Return a shard that is not there."""
-    for name in layout.variables:
+    for variable in layout.variables.values():
         with refusals(location):
-            keys = set(location.keys(name))
-        if missing := next((key for key in layout.keys(name) if key not in keys), None):
+            keys = set(location.keys(variable.name))
+        if missing := next((key for key in variable.all_keys() if key not in keys), None):
             return missing
     return None

@@ -19,10 +19,11 @@ from storage.encoding import shards
 from storage.encoding.checksums import DIGEST, Checksum, Hashing, content, digest, seal
 from storage.encoding.shards import ShardError
 from storage.errors import StoreError
-from storage.layout import Layout, lengths
+from storage.layout import Layout
 from storage.ledger import OTHER_LEDGER, Receipt, generation_name, parsed
 from storage.manifest import Manifest
 from storage.places.location import Location
+from storage.variables import BlockGrid
 
 _TEXT = 2 * DIGEST
 """Letters of a checksum of a region."""
@@ -74,7 +75,13 @@ class Expected:
         """Return the receipts of a store."""
         layout, opened = manifest.layout, "" if manifest.ledger else uuid.uuid4().hex
         return cls(
-            location, layout.blocks, layout.variables, manifest.generation, manifest.hashing, manifest.ledger, opened
+            location,
+            layout.blocks,
+            tuple(layout.variables),
+            manifest.generation,
+            manifest.hashing,
+            manifest.ledger,
+            opened,
         )
 
     def table(self) -> ReceiptTable:
@@ -108,7 +115,8 @@ def _table(expected: Expected) -> ReceiptTable:
 
 def whose(data: bytes, layout: Layout, table: ReceiptTable, hashing: Hashing) -> str:
     """Describe the unexpected content of a shard by the receipts of the store: the block that its bytes belong to."""
-    forms = {(layout.shard(name), layout.chunk(name), layout.variable(name).dtype) for name in layout.variables}
+    variables = layout.variables.values()
+    forms = {(variable.shard, variable.chunk, variable.row.dtype) for variable in variables}
     for shard, chunk, dtype in sorted(forms):
         try:
             whole = shards.decode(data, shard, chunk, dtype)
@@ -123,11 +131,12 @@ def whose(data: bytes, layout: Layout, table: ReceiptTable, hashing: Hashing) ->
 
 def _region_shapes(layout: Layout, shard: tuple[int, ...]) -> set[tuple[int, ...]]:
     """Return the shapes of the regions in shards of a shape; regions at the far edges are shorter."""
-    names = [name for name in layout.variables if layout.shard(name) == shard]
-    return {lengths(layout.region(layout.index(place), name)) for place in _corners(layout) for name in names}
+    variables = [variable for variable in layout.variables.values() if variable.shard == shard]
+    corners = [layout.grid.index(place) for place in _corners(layout.grid)]
+    return {variable.region_shape(index) for index in corners for variable in variables}
 
 
-def _corners(layout: Layout) -> Iterator[tuple[int, ...]]:
+def _corners(grid: BlockGrid) -> Iterator[tuple[int, ...]]:
     """Yield the places of the first and the last blocks along each dim of the grid."""
-    for ends in np.ndindex(*(2 for _ in layout.grid)):
-        yield tuple(end * (count - 1) for end, count in zip(ends, layout.grid, strict=True))
+    for ends in np.ndindex(*(2 for _ in grid.counts)):
+        yield tuple(end * (count - 1) for end, count in zip(ends, grid.counts, strict=True))

@@ -20,8 +20,8 @@ from storage.ledger import Receipt, generation_name, line, receipts, require_com
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
 from storage.places.location import Journal, Location, LocationLike, Room, refusals
-from storage.schema import SPLIT
 from storage.sources import FOLDER as SOURCES
+from storage.variables import SPLIT
 from storage.writer import require_form
 
 FOLDER = ".append"
@@ -148,7 +148,7 @@ def manifest_in_force(location: Location) -> Manifest:
 
 def grown(layout: Layout, sizes: Mapping[str, int]) -> Layout:
     """Return the layout with longer dims and blocks where they were."""
-    return replace(layout, sizes={**layout.sizes, **{dim: sizes[dim] for dim in SPLIT}})
+    return layout.moved(sizes={**layout.sizes, **{dim: sizes[dim] for dim in SPLIT}})
 
 
 def begin(store: LocationLike, manifest: Manifest, files: Mapping[str, bytes]) -> None:
@@ -178,8 +178,9 @@ def _unchanged_receipts(location: Location, old: Manifest, layout: Layout) -> It
     for receipt in receipts(location.journal(generation_name(old.generation))):
         if isinstance(receipt, str):
             raise StoreError(f"{location}: its ledger is damaged ({receipt}); first: limbsweep verify --repair")
-        index = layout.index(old.layout.unravel(receipt.block))
-        if layout.bounds(index) == old.layout.bounds(receipt.block):
+        before, after = old.layout.grid, layout.grid
+        index = after.index(before.unravel(receipt.block))
+        if after.bounds(index) == before.bounds(receipt.block):
             yield replace(receipt, block=index)
 
 
@@ -205,8 +206,8 @@ def abandon(store: LocationLike) -> None:
     manifest = Manifest.load(location)
     with refusals(location):
         clear(location)
-        for name in manifest.layout.variables:
-            expected = set(manifest.layout.keys(name))
+        for name, variable in manifest.layout.variables.items():
+            expected = set(variable.all_keys())
             for key in [key for key in location.keys(name) if key not in expected and key.startswith(f"{name}/c.")]:
                 location.delete(key)
 

@@ -29,6 +29,7 @@ from storage.places.location import Location, LocationLike, TooLargeError, refus
 from storage.places.regular import ForeignFileError
 from storage.schema import OK
 from storage.signature import SIGNATURE
+from storage.variables import StoredVariable
 from storage.writer import BlockReader, DamagedError
 
 OWN_FILES = (
@@ -122,7 +123,8 @@ def _extra(location: Location, manifest: Manifest) -> Iterator[StoreDamage]:
     for name in dict.fromkeys((*manifest.layout.variables, *_folders(manifest))):
         with refusals(location):
             keys = sorted(location.keys(name))
-        expected = {*manifest.files, *(manifest.layout.keys(name) if name in manifest.layout.variables else ())}
+        variable = manifest.layout.variables.get(name)
+        expected = {*manifest.files, *(variable.all_keys() if variable else ())}
         for key in keys:
             if is_draft(key):
                 yield StoreDamage("extra", location.at(key), "left by a writer that was killed", variable=name)
@@ -211,16 +213,16 @@ class _BlockChecker:
     def check(self, receipt: Receipt) -> Iterator[StoreDamage]:
         """Yield the findings about a block."""
         reader, index = self._reader, receipt.block
-        for name in reader.layout.owned(index):
-            file = reader.location.at(reader.layout.key(index, name))
+        for name, variable in reader.layout.owned(index).items():
+            file = reader.location.at(variable.key(index))
             try:
-                data = reader.read_shard(index, name)
+                data = reader.read_shard(index, variable)
             except DamagedError as error:
                 text = str(error).removeprefix(f"{file}: ")
                 yield StoreDamage("missing" if text.startswith("missing (") else "damaged", file, text, index, name)
                 continue
             try:
-                values = reader.decoded(index, name, data)
+                values = reader.decoded(index, variable, data)
             except DamagedError as error:
                 if (holds := self._whose(data)) == UNKNOWN:
                     yield StoreDamage("damaged", file, str(error).removeprefix(f"{file}: "), index, name)
@@ -229,7 +231,7 @@ class _BlockChecker:
                 continue
             if content(values, self._manifest.hashing) != receipt.checksums.get(name):
                 yield StoreDamage("other age", file, f"block {index} of {name} {self._whose(data)}", index, name)
-            elif name in QUANTITIES and QUANTITIES[name].finite and _is_nan_though_ok(reader, index, name, values):
+            elif name in QUANTITIES and QUANTITIES[name].finite and _is_nan_though_ok(reader, index, variable, values):
                 yield StoreDamage("damaged", file, f"NaN where the status is OK (block {index})", index, name)
 
     def _whose(self, data: bytes) -> str:
@@ -242,21 +244,20 @@ class _BlockChecker:
         return ReceiptTable.of(sound, self._manifest.layout.blocks, self._manifest.layout.variables)
 
 
-def _is_nan_though_ok(reader: BlockReader, index: int, name: str, values: NDArray[Any]) -> bool:
+def _is_nan_though_ok(reader: BlockReader, index: int, variable: StoredVariable, values: NDArray[Any]) -> bool:
     """Return whether a region holds NaN where the status of the same samples is OK.
 
     False where no status can be read.
     """
-    layout, dims = reader.layout, reader.layout.variable(name).dims
-    status = "status" if "time" in dims else "worst_status"
-    nan = np.isnan(values)
-    if status not in layout.variables or not nan.any():
+    dims, nan = variable.dims, np.isnan(values)
+    status = reader.layout.variables.get("status" if "time" in dims else "worst_status")
+    if status is None or not nan.any():
         return False
     try:
         codes = reader.read_region(index, status)
     except DamagedError:
         return False
-    sizes = dict(zip(layout.variable(status).dims, codes.shape, strict=True))
+    sizes = dict(zip(status.dims, codes.shape, strict=True))
     return bool((nan & (codes == OK).reshape([sizes.get(dim, 1) for dim in dims])).any())
 
 

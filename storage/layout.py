@@ -8,26 +8,19 @@ variable without one of the split dims has the same region in several blocks; th
 
 from __future__ import annotations
 
-import math
-import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import product
-from typing import Any, SupportsIndex
-
-import numpy as np
+from typing import Any
 
 from robots.quantities import FRICTION, Quantity, selected_dims
 from robots.quantities import simulated as simulated_row
 from storage.errors import StoreError
-from storage.schema import NAME, SPLIT, WHERE_VARIED, lookup
+from storage.schema import NAME, lookup
+from storage.variables import SPLIT, WHERE_VARIED, BlockGrid, Source, StoredVariable
 
 ROW = ("name", "dims", "units", "long_name", "frame", "kind", "dtype")
 """Fields of a user's own metric in a manifest, in this order."""
 
-CHUNK_MIN = 1 << 20
-CHUNK_MAX = 4 << 20
 SHARD_LIMIT = 1 << 30
 """Bytes of the largest shard: one has to fit in memory several times over, and Blosc ends at 2 GiB."""
 
@@ -43,205 +36,148 @@ METADATA_FILES = 5
 
 @dataclass(frozen=True)
 class Layout:
-    """Sizes of all dims, lengths of a block along the split dims, and the variables that are stored.
+    """Blocks of a result set, and the variables that are stored, by name. Made by `Layout.of`."""
 
-    `steady` are those that friction does not change here: they lack its dim; `own` are rows of variables of a user's
-    own, which the schema does not know. Those of a sweep that is `simulated` have the dims of a simulation; of those
-    that are `selected` some joints or links are stored, which have a dim of their own; `later` are rows of variables
-    that only a later version knows, as its metadata describe them (`storage.later`). Raises StoreError for a size
-    below one, a dim without a size, an unknown variable, or a shard above `SHARD_LIMIT`.
-    """
+    grid: BlockGrid
+    variables: dict[str, StoredVariable]
 
-    sizes: dict[str, int]
-    block: dict[str, int]
-    variables: tuple[str, ...]
-    steady: tuple[str, ...] = ()
-    own: tuple[Quantity, ...] = ()
-    simulated: bool = False
-    selected: tuple[str, ...] = ()
-    later: tuple[Quantity, ...] = ()
+    @classmethod
+    def of(
+        cls,
+        grid: BlockGrid,
+        names: Sequence[str],
+        *,
+        steady: Sequence[str] = (),
+        selected: Sequence[str] = (),
+        own: Sequence[Quantity] = (),
+        later: Sequence[Quantity] = (),
+    ) -> Layout:
+        """Return the layout of variables with these names in blocks of a grid.
+
+        Friction does not change those that are `steady`; of those that are `selected` some joints or links are stored.
+        Rows of `own` functions of a user and of a `later` version (`storage.later`) are not in the schema. Raises
+        StoreError for a dim without a size, an unknown variable, or a shard above `SHARD_LIMIT`.
+        """
+        if not names or len({*names}) < len(names):
+            raise StoreError(f"a layout got the variables {tuple(names)}; expected one or more, each once")
+        described = {row.name: row for row in (*own, *later)}
+        variables = {}
+        for name in names:
+            is_steady, is_selected = name in steady, name in selected
+            if name in described:
+                source: Source = "later" if described[name] in later else "own"
+                row = described[name]
+            else:
+                source, row = "schema", simulated_row(lookup(name)) if grid.simulated else lookup(name)
+            if source != "later":
+                row = replace(row, dims=_dims(row, grid, is_steady=is_steady, is_selected=is_selected))
+            variables[name] = StoredVariable(row, grid, is_steady, is_selected, source)
+        return cls(grid, variables)
 
     def __post_init__(self) -> None:
-        sizes = {dim: _count(f"size of {dim!r}", size) for dim, size in self.sizes.items()}
-        for dim in self._dims():
-            if dim not in sizes:
-                raise StoreError(f"the layout has no size for {dim!r}; got sizes of {', '.join(sizes)}")
-        block = {dim: _count(f"block length along {dim!r}", self.block.get(dim, 1)) for dim in self.split}
-        object.__setattr__(self, "sizes", sizes)
-        object.__setattr__(self, "block", {dim: min(block[dim], sizes[dim]) for dim in block})
-        for name in self.variables:
-            if (size := _nbytes(self.variable(name), self.shard(name))) > SHARD_LIMIT:
+        for dim in (*SPLIT, *(dim for variable in self.variables.values() for dim in variable.dims)):
+            if dim not in self.sizes:
+                raise StoreError(f"the layout has no size for {dim!r}; got sizes of {', '.join(self.sizes)}")
+        for variable in self.variables.values():
+            if (size := variable.shard_bytes) > SHARD_LIMIT:
                 raise StoreError(
-                    f"a block of {name} holds {size} bytes; expected at most {SHARD_LIMIT}; make blocks shorter or "
-                    "time steps fewer"
+                    f"a block of {variable.name} holds {size} bytes; expected at most {SHARD_LIMIT}; make blocks "
+                    "shorter or time steps fewer"
                 )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle names, which are short: rows are looked up again."""
+        return Layout.from_dict, (self.as_dict(), self.later)
+
+    def moved(self, *, sizes: Mapping[str, int] | None = None, block: Mapping[str, int] | None = None) -> Layout:
+        """Return the same variables with other sizes of dims, or in other blocks."""
+        grid = replace(self.grid, sizes=sizes or self.sizes, block=block or self.block)
+        return Layout(grid, {name: replace(variable, grid=grid) for name, variable in self.variables.items()})
+
     @property
-    def split(self) -> tuple[str, ...]:
-        """The dims that are cut, slowest first: SPLIT, and of a simulation those that blocks have a length along."""
-        varied = (dim for dim in WHERE_VARIED if dim in self.sizes and dim in self.block)
-        return (*SPLIT, *varied) if self.simulated else SPLIT
+    def sizes(self) -> Mapping[str, int]:
+        """Sizes of all dims."""
+        return self.grid.sizes
 
-    def variable(self, name: str) -> Quantity:
-        """Return the row of a variable with the dims that it has here. Raises StoreError with the nearest name."""
-        described = {row.name: row for row in (*self.later, *self.own)}.get(name)
-        if described is not None and described in self.later:
-            return described
-        row = described or (simulated_row(lookup(name)) if self.simulated else lookup(name))
-        if self.simulated:
-            row = replace(row, dims=tuple(dim for dim in row.dims if dim in self.sizes or dim not in WHERE_VARIED))
-        if name in self.selected:
-            row = replace(row, dims=selected_dims(row.dims))
-        return replace(row, dims=tuple(dim for dim in row.dims if dim != FRICTION)) if name in self.steady else row
-
-    def _dims(self) -> tuple[str, ...]:
-        """Return the dims that the variables and their blocks need."""
-        names = self.variables
-        if not names or len(set(names)) < len(names):
-            raise StoreError(f"a layout got the variables {names}; expected one or more, each once")
-        return tuple(dict.fromkeys((*SPLIT, *(dim for name in names for dim in self.variable(name).dims))))
-
-    @cached_property
-    def grid(self) -> tuple[int, ...]:
-        """Number of blocks along each of the dims that are cut."""
-        return tuple(_ceil(self.sizes[dim], self.block[dim]) for dim in self.split)
+    @property
+    def block(self) -> Mapping[str, int]:
+        """Lengths of a block along the dims that are cut."""
+        return self.grid.block
 
     @property
     def blocks(self) -> int:
         """Number of blocks."""
-        return math.prod(self.grid)
+        return self.grid.blocks
 
-    def unravel(self, index: int) -> tuple[int, ...]:
-        """Return a block's place in the grid: design slowest, last dim fastest. Raises StoreError beyond the last."""
-        if not 0 <= index < self.blocks:
-            raise StoreError(f"there is no block {index}; expected 0 to {self.blocks - 1}")
-        places: list[int] = []
-        for count in reversed(self.grid):
-            index, place = divmod(index, count)
-            places.append(place)
-        return tuple(reversed(places))
+    @property
+    def later(self) -> tuple[Quantity, ...]:
+        """Rows of variables that only a later version knows."""
+        return tuple(variable.row for variable in self.variables.values() if variable.source == "later")
 
-    def bounds(self, index: int) -> dict[str, slice]:
-        """Return the range of a block along each split dim."""
-        starts = ((dim, place * self.block[dim]) for dim, place in zip(self.split, self.unravel(index), strict=True))
-        return {dim: slice(start, min(start + self.block[dim], self.sizes[dim])) for dim, start in starts}
+    @property
+    def own(self) -> tuple[Quantity, ...]:
+        """Rows of variables of a user's own, which the schema does not know."""
+        return tuple(variable.row for variable in self.variables.values() if variable.source == "own")
+
+    @property
+    def dims(self) -> frozenset[str]:
+        """Dims of all variables."""
+        return frozenset(dim for variable in self.variables.values() for dim in variable.dims)
 
     def place(self, index: int, within: tuple[int, int, int]) -> tuple[int, int, int]:
         """Convert the indices of a case within a block to its indices in the whole result set.
 
         Indices count along design, friction and trajectory.
         """
-        bounds = self.bounds(index)
+        bounds = self.grid.bounds(index)
         design, friction, trajectory = (bounds[dim].start + at for dim, at in zip(SPLIT, within, strict=True))
         return design, friction, trajectory
 
-    def region(self, index: int, variable: str) -> tuple[slice, ...]:
-        """Return the range of a block in a variable, along each of its dims."""
-        bounds = self.bounds(index)
-        return tuple(bounds.get(dim, slice(0, self.sizes[dim])) for dim in self.variable(variable).dims)
-
-    def key(self, index: int, variable: str) -> str:
-        """Return the name of the file of a block's region of a variable."""
-        places = dict(zip(self.split, self.unravel(index), strict=True))
-        return self._key(variable, (places.get(dim, 0) for dim in self.variable(variable).dims))
-
-    def keys(self, variable: str) -> Iterator[str]:
-        """Yield the names of all files of a variable's values."""
-        counts = dict(zip(self.split, self.grid, strict=True))
-        for places in product(*(range(counts.get(dim, 1)) for dim in self.variable(variable).dims)):
-            yield self._key(variable, places)
-
-    def index(self, places: Iterable[int]) -> int:
-        """Return the block at a place of the grid."""
-        index = 0
-        for place, count in zip(places, self.grid, strict=True):
-            index = index * count + place
-        return index
-
-    def owns(self, index: int, variable: str) -> bool:
-        """Return whether this block writes its region of the variable.
-
-        The writer is the first of the blocks that share the region.
-        """
-        dims = self.variable(variable).dims
-        return all(place == 0 for dim, place in zip(self.split, self.unravel(index), strict=True) if dim not in dims)
-
-    def owned(self, index: int) -> tuple[str, ...]:
+    def owned(self, index: int) -> dict[str, StoredVariable]:
         """Return the variables that a block writes, a status last: it says that the others are there."""
-        names = (name for name in self.variables if self.owns(index, name))
-        return tuple(sorted(names, key=lambda name: self.variable(name).kind == "status"))
+        owned = (variable for variable in self.variables.values() if variable.is_owned(index))
+        ordered = sorted(owned, key=lambda variable: variable.row.kind == "status")
+        return {variable.name: variable for variable in ordered}
 
-    def shape(self, variable: str) -> tuple[int, ...]:
-        """Return the shape of a variable."""
-        return tuple(self.sizes[dim] for dim in self.variable(variable).dims)
-
-    def regions(self, variable: str) -> tuple[tuple[int, ...], ...]:
-        """Return the lengths of the regions of a variable along each of its dims."""
-        lengths = ((self.sizes[dim], self.block.get(dim, self.sizes[dim])) for dim in self.variable(variable).dims)
-        return tuple(tuple(min(part, size - at) for at in range(0, size, part)) for size, part in lengths)
-
-    def shard(self, variable: str) -> tuple[int, ...]:
-        """Return the shape of a shard: the region of a whole block, time rounded up to whole chunks."""
-        return self._cut(self.variable(variable))[0]
-
-    def chunk(self, variable: str) -> tuple[int, ...]:
-        """Return the shape of the chunks inside a shard, of 1 to 4 MiB if the sizes allow it.
-
-        Whole time series stay together as far as possible: designs are parted first, then friction sets and
-        trajectories, each evenly, and time last: into whole samples, of which the last may be beyond 4 MiB.
-        """
-        return self._cut(self.variable(variable))[1]
-
-    def bytes(self, variable: str) -> int:
-        """Return the bytes of a variable, before compression."""
-        return _nbytes(self.variable(variable), self.shape(variable))
+    @property
+    def bytes(self) -> int:
+        """Bytes of all variables, before compression."""
+        return sum(variable.bytes for variable in self.variables.values())
 
     def block_bytes(self, index: int) -> int:
         """Return the bytes that a block writes, before compression."""
-        return sum(_nbytes(self.variable(name), lengths(self.region(index, name))) for name in self.owned(index))
+        return sum(variable.region_bytes(index) for variable in self.owned(index).values())
 
     def writing_bytes(self, index: int) -> int:
         """Return the most bytes for writing a block besides its arrays: one variable compressed, the next under way."""
-        regions = (_nbytes(self.variable(name), lengths(self.region(index, name))) for name in self.owned(index))
-        return sum(sorted(regions)[-2:])
-
-    def shards(self, variable: str) -> int:
-        """Return the number of shards of a variable."""
-        dims = self.variable(variable).dims
-        return math.prod(count for dim, count in zip(self.split, self.grid, strict=True) if dim in dims)
+        return sum(sorted(variable.region_bytes(index) for variable in self.owned(index).values())[-2:])
 
     @property
     def files(self) -> int:
         """Number of files, without those of coordinates."""
-        return METADATA_FILES + sum(1 + self.shards(name) for name in self.variables)
+        return METADATA_FILES + sum(1 + variable.shards for variable in self.variables.values())
 
     def require_files(self) -> None:
         """Refuse more files than a store may have: memory of all who open it grows with them. Raises StoreError."""
         if self.files > MAX_FILES:
             raise StoreError(f"a store of {self.blocks} blocks has {self.files} files; expected at most {MAX_FILES}")
 
-    @staticmethod
-    def _key(variable: str, places: Iterable[int]) -> str:
-        return f"{variable}/{'.'.join(['c', *map(str, places)])}"
-
-    def _cut(self, variable: Quantity) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the shapes of shard and chunk."""
-        shard = {dim: self.block.get(dim, self.sizes[dim]) for dim in variable.dims}
-        chunk = dict(shard)
-        for dim in (dim for dim in self.split if dim in chunk):
-            chunk[dim] = _divisor(chunk[dim], _nbytes(variable, chunk.values()) // chunk[dim])
-        if "time" in chunk and (size := _nbytes(variable, chunk.values())) > CHUNK_MAX:
-            chunk["time"] = _ceil(chunk["time"], min(_ceil(size, CHUNK_MAX), chunk["time"]))
-            shard["time"] = chunk["time"] * _ceil(shard["time"], chunk["time"])
-        return tuple(shard.values()), tuple(chunk.values())
-
     def as_dict(self) -> dict[str, Any]:
         """Return the layout as plain data."""
-        own: dict[str, Any] = {"own": [{key: getattr(row, key) for key in ROW} for row in self.own]} if self.own else {}
-        known = {"sizes": dict(self.sizes), "block": dict(self.block)}
-        own |= {"simulated": True} if self.simulated else {}
-        own |= {"selected": list(self.selected)} if self.selected else {}
-        return {**known, "variables": list(self.variables), "steady": list(self.steady), **own}
+        variables = self.variables.values()
+        plain: dict[str, Any] = {
+            "sizes": dict(self.sizes),
+            "block": dict(self.block),
+            "variables": list(self.variables),
+            "steady": [variable.name for variable in variables if variable.is_steady],
+        }
+        if self.own:
+            plain["own"] = [{key: getattr(row, key) for key in ROW} for row in self.own]
+        if self.grid.simulated:
+            plain["simulated"] = True
+        if selected := [variable.name for variable in variables if variable.is_selected]:
+            plain["selected"] = selected
+        return plain
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], later: tuple[Quantity, ...] = ()) -> Layout:
@@ -249,10 +185,17 @@ class Layout:
 
         Raises KeyError, TypeError, ValueError or StoreError where it is no layout.
         """
-        own = tuple(_user_metric(row) for row in data.get("own", ()))
-        sizes, block, simulated = dict(data["sizes"]), dict(data["block"]), bool(data.get("simulated", False))
+        grid = BlockGrid(dict(data["sizes"]), dict(data["block"]), bool(data.get("simulated", False)))
         steady, selected = (tuple(data.get(key, ())) for key in ("steady", "selected"))
-        return cls(sizes, block, tuple(data["variables"]), steady, own, simulated, selected, later)
+        own = tuple(_user_metric(row) for row in data.get("own", ()))
+        return cls.of(grid, tuple(data["variables"]), steady=steady, selected=selected, own=own, later=later)
+
+
+def _dims(row: Quantity, grid: BlockGrid, *, is_steady: bool, is_selected: bool) -> tuple[str, ...]:
+    """Return the dims that a variable has here."""
+    dims = selected_dims(row.dims) if is_selected else row.dims
+    absent = {dim for dim in WHERE_VARIED if dim not in grid.sizes} if grid.simulated else set[str]()
+    return tuple(dim for dim in dims if dim not in absent and not (is_steady and dim == FRICTION))
 
 
 def _user_metric(row: Mapping[str, Any]) -> Quantity:
@@ -261,42 +204,3 @@ def _user_metric(row: Mapping[str, Any]) -> Quantity:
     if not isinstance(name, str) or not NAME.fullmatch(name):  # it becomes the name of a folder
         raise ValueError(f"a variable named {name!r:.200}")
     return Quantity(name, tuple(dims), units, long_name, "user", frame, dtype=dtype)
-
-
-def lengths(region: tuple[slice, ...]) -> tuple[int, ...]:
-    """Return the shape of a region."""
-    return tuple(part.stop - part.start for part in region)
-
-
-def _count(what: str, value: SupportsIndex) -> int:
-    """Return a whole number from one on, as a Python integer, which does not overflow."""
-    try:
-        count = operator.index(value)
-    except TypeError:
-        count = 0
-    if count < 1:
-        raise StoreError(f"{what} is {value!r}; expected a whole number from 1 on")
-    return count
-
-
-def _ceil(value: int, part: int) -> int:
-    """Return the number of parts that cover the value."""
-    return -(-value // part)
-
-
-def _nbytes(variable: Quantity, shape: Iterable[int]) -> int:
-    """Return the bytes of a part of a variable."""
-    return math.prod(shape) * np.dtype(variable.dtype).itemsize
-
-
-def _divisor(length: int, unit: int) -> int:
-    """Return the longest even part of a dim that makes a chunk of the wanted size; `unit` is the bytes of length one.
-
-    The length itself where it fits, or where none of its parts is of that size: slivers cost more than a large chunk.
-    """
-    if length * unit <= CHUNK_MAX:
-        return length
-    if unit > CHUNK_MAX:
-        return 1
-    parts = range(CHUNK_MAX // unit, _ceil(CHUNK_MIN, unit) - 1, -1)
-    return next((part for part in parts if length % part == 0), length)

@@ -20,9 +20,9 @@ from storage.encoding.shards import ShardError
 from storage.errors import StoreError
 from storage.expected import UNKNOWN, Expected, whose
 from storage.growth import Growing, is_growing
-from storage.layout import Layout, lengths
 from storage.manifest import Manifest
-from storage.places.location import Location, refusals
+from storage.places.location import refusals
+from storage.variables import StoredVariable
 from storage.writer import BlockReader, DamagedError
 
 Index = int | slice | NDArray[np.integer]
@@ -36,10 +36,9 @@ REMEMBERED = 1 << 14
 class CheckedArray:
     """A variable of a store. Small to pickle, as a part of a Dask graph has to be."""
 
-    def __init__(self, location: Location, layout: Layout, name: str, expected: Expected, *, finished: bool) -> None:
-        self.shape, self.dtype = layout.shape(name), np.dtype(layout.variable(name).dtype)
-        self._name, self._expected, self._finished = name, expected, finished
-        self._reader = BlockReader(location, layout)
+    def __init__(self, reader: BlockReader, variable: StoredVariable, expected: Expected, *, finished: bool) -> None:
+        self.shape, self.dtype = variable.shape, np.dtype(variable.row.dtype)
+        self._reader, self._variable, self._expected, self._finished = reader, variable, expected, finished
 
     def read(self, key: Indices) -> NDArray[Any]:
         """Return the numbers at the product of places along each dim; a dim with one place that is no range is dropped.
@@ -47,29 +46,27 @@ class CheckedArray:
         Raises StoreError that names a damaged, missing or other file.
         """
         asked = [places(part, size) for part, size in zip(key, self.shape, strict=True)]
-        result = self._gathered(asked)
-        return result[tuple(0 if isinstance(part, int | np.integer) else slice(None) for part in key)]
+        gathered = self._gathered(asked)
+        return gathered[tuple(0 if isinstance(part, int | np.integer) else slice(None) for part in key)]
 
     def _gathered(self, asked: list[NDArray[np.integer]]) -> NDArray[Any]:
         """Return the numbers at the product of places along each dim, from the blocks that hold them."""
-        layout = self._reader.layout
         blocks = list(self._blocks(asked))
-        result = None if len(blocks) == 1 else np.empty([at.size for at in asked], self.dtype)
+        gathered = None if len(blocks) == 1 else np.empty([at.size for at in asked], self.dtype)
         for index in blocks:
-            axes = list(zip(asked, layout.region(index, self._name), strict=True))
+            axes = list(zip(asked, self._variable.region(index), strict=True))
             here = [np.flatnonzero((at >= region.start) & (at < region.stop)) for at, region in axes]
             inside = [at[k] - region.start for k, (at, region) in zip(here, axes, strict=True)]
             part = self._part(index, inside)
-            if result is None:
+            if gathered is None:
                 return part
-            result[np.ix_(*here)] = part
-        return np.empty([at.size for at in asked], self.dtype) if result is None else result
+            gathered[np.ix_(*here)] = part
+        return np.empty([at.size for at in asked], self.dtype) if gathered is None else gathered
 
     def _part(self, index: int, inside: list[NDArray[np.integer]]) -> NDArray[Any]:
         """Return the numbers at places within the region of a block."""
         if not self._finished and not self._expected.table().done[index]:
-            fill = self._reader.layout.variable(self._name).fill
-            return np.full([at.size for at in inside], fill, self.dtype)
+            return np.full([at.size for at in inside], self._variable.row.fill, self.dtype)
         box = tuple(slice(int(at.min()), int(at.max()) + 1) for at in inside)
         array, origin = self._box(index, box)
         if all((np.diff(at) == 1).all() for at in inside):
@@ -78,8 +75,8 @@ class CheckedArray:
 
     def _box(self, index: int, box: tuple[slice, ...]) -> tuple[NDArray[Any], tuple[int, ...]]:
         """Return an array that holds a box of a region, and where it begins: the whole region, or some chunks."""
-        layout, location = self._reader.layout, self._reader.location
-        key, shape = layout.key(index, self._name), lengths(layout.region(index, self._name))
+        location = self._reader.location
+        key, shape = self._variable.key(index), self._variable.region_shape(index)
         if all(part == slice(0, length) for part, length in zip(box, shape, strict=True)):
             return self._sound(index), (0,) * len(box)
         try:
@@ -96,8 +93,8 @@ class CheckedArray:
 
     def _chunks(self, index: int, key: str, box: tuple[slice, ...]) -> tuple[NDArray[Any], tuple[int, ...]]:
         """Return a box of a region from its chunks alone. Raises DamagedError."""
-        layout, location, name = self._reader.layout, self._reader.location, self._name
-        shard, chunk = layout.shard(name), layout.chunk(name)
+        location, variable = self._reader.location, self._variable
+        shard, chunk = variable.shard, variable.chunk
         with refusals(location.at(key)):
             try:
                 size = location.size(key)
@@ -105,25 +102,26 @@ class CheckedArray:
                 bounds = shards.read_index(location.read_part(key, max(end, 0), size), end, shard, chunk)
                 return shards.decode_part(
                     lambda start, stop: location.read_part(key, start, stop),
-                    bounds, shard, chunk, layout.variable(name).dtype, box,
+                    bounds, shard, chunk, variable.row.dtype, box,
                 )  # fmt: skip
             except (FileNotFoundError, ShardError) as error:
-                raise self._reader.damage(index, name, f"damaged (block {index} of {name}: {error})") from None
+                what = f"damaged (block {index} of {variable.name}: {error})"
+                raise self._reader.damage(index, variable, what) from None
 
     def _sound(self, index: int) -> NDArray[Any]:
         """Return the region of a block, compared with its receipt. Raises StoreError that names the block found."""
-        reader, name, expected = self._reader, self._name, self._expected
+        reader, variable, expected = self._reader, self._variable, self._expected
         try:
             table = expected.table()
         except StoreError:  # a store that was made larger has other receipts now
-            if (later := self._of_another_time(index, reader.read_shard(index, name))) is not None:
+            if (later := self._of_another_time(index, reader.read_shard(index, variable))) is not None:
                 return later
             raise
-        data = reader.read_shard(index, name)
+        data = reader.read_shard(index, variable)
         damage = None
         try:
-            region = reader.decoded(index, name, data)
-            if expected.is_sound(index, name, region):
+            region = reader.decoded(index, variable, data)
+            if expected.is_sound(index, variable.name, region):
                 return region
         except DamagedError as error:
             damage = error
@@ -132,37 +130,38 @@ class CheckedArray:
         holds = whose(data, reader.layout, table, expected.hashing)
         if damage is not None and holds == UNKNOWN:
             raise damage
-        raise reader.damage(index, name, f"block {index} of {name} {holds}")
+        raise reader.damage(index, variable, f"block {index} of {variable.name} {holds}")
 
     def _of_another_time(self, index: int, data: bytes) -> NDArray[Any] | None:
         """Return the region in a file of a store made larger since, or just now: it holds the same numbers and more."""
-        location, layout, name = self._reader.location, self._reader.layout, self._name
+        location, here = self._reader.location, self._variable
         manifests = [Manifest.load(location)]
         if is_growing(location):
             manifests.append(Manifest.load(Growing(location)))
         for manifest in manifests:
-            if manifest.generation <= self._expected.generation or name not in manifest.layout.variables:
+            there = manifest.layout.variables.get(here.name)
+            if manifest.generation <= self._expected.generation or there is None:
                 continue
-            other = manifest.layout.index(layout.unravel(index))
+            other = there.grid.index(here.grid.unravel(index))
             try:
-                region = BlockReader(location, manifest.layout).decoded(other, name, data)
-                is_sound = Expected.of(location, manifest).is_sound(other, name, region)
+                region = BlockReader(location, manifest.layout).decoded(other, there, data)
+                is_sound = Expected.of(location, manifest).is_sound(other, there.name, region)
             except DamagedError:
                 continue
             if is_sound:
-                return region[tuple(slice(0, length) for length in lengths(layout.region(index, name)))]
+                return region[here.inside(index)]
         return None
 
     def _blocks(self, asked: list[NDArray[np.integer]]) -> Iterator[int]:
         """Yield the blocks, each the first that shares its region, whose files hold these places."""
-        layout = self._reader.layout
-        touched = {dim: [0] for dim in layout.split}
-        for dim, at in zip(layout.variable(self._name).dims, asked, strict=True):
-            if dim in layout.block:
-                touched[dim] = np.unique(at // layout.block[dim]).tolist()
+        grid = self._variable.grid
+        touched = {dim: [0] for dim in grid.split}
+        for dim, at in zip(self._variable.dims, asked, strict=True):
+            if dim in grid.block:
+                touched[dim] = np.unique(at // grid.block[dim]).tolist()
         if all(at.size for at in asked):
             for position in product(*touched.values()):
-                yield layout.index(position)
+                yield grid.index(position)
 
 
 class _Remembered:

@@ -12,15 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from robots.quantities import FRICTION, GAINS, QUANTITIES, STATE, Quantity, needing
+from robots.quantities import QUANTITIES, Quantity, needing
 from storage.errors import StoreError
-
-SPLIT = ("design", FRICTION, "trajectory")
-"""The dims that are cut into blocks, slowest first. All others are whole in every block, but see `Layout.split`."""
-
-
-WHERE_VARIED = (GAINS, STATE)
-"""Dims that variables of a simulation lack where a sweep does not vary them."""
 
 SAMPLES, STEP = "trajectory_samples", "trajectory_step"
 """Coordinates of trajectories that have times of their own: the number of samples, and the time between them [s]."""
@@ -96,7 +89,7 @@ def volume_units(axes: int) -> dict[str, str]:
     return dict.fromkeys(needing("workspace"), {1: "m", 2: "m^2"}.get(axes, "m^3"))
 
 
-def check_coordinates(coordinates: Iterable[Coordinate], sizes: dict[str, int]) -> tuple[Coordinate, ...]:
+def check_coordinates(coordinates: Iterable[Coordinate], sizes: Mapping[str, int]) -> tuple[Coordinate, ...]:
     """Return the coordinates, each with a usable name, a store dim and a value per element. Raises StoreError."""
     seen: set[str] = set()
     for each in (checked := tuple(coordinates)):

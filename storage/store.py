@@ -23,7 +23,6 @@ from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec
 from zarr.core.buffer import cpu
 from zarr.storage import MemoryStore
 
-from robots.quantities import Quantity
 from storage.coordinates import LazyCoordinate, read_checked, read_chunks, require_coordinate
 from storage.encoding.checksums import Hashing, checksum
 from storage.encoding.documents import MAX_BYTES, METADATA, parse_json
@@ -41,10 +40,11 @@ from storage.places.access import locate
 from storage.places.local import LocalFolder
 from storage.places.location import Location, LocationLike, known_advice, refusals
 from storage.reading import CheckedArray
-from storage.schema import LABELS, SPLIT, Coordinate, check_coordinates, check_units
+from storage.schema import LABELS, Coordinate, check_coordinates, check_units
 from storage.sources import files as source_files
 from storage.times import with_times
-from storage.writer import StoreWriter, require_metadata
+from storage.variables import SPLIT, StoredVariable
+from storage.writer import BlockReader, StoreWriter, require_metadata
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -55,7 +55,7 @@ LOADED = 1 << 20
 """Values of the longest coordinate that opening a store brings into memory."""
 
 WRITTEN = ("design", "trajectory")
-"""Dims of the coordinate `written` of an unfinished store, in the order of `Layout.split`."""
+"""Dims of the coordinate `written` of an unfinished store, in the order of `BlockGrid.split`."""
 
 ARRAYS = "arrays.json"
 """Checksums of a store of plain arrays, such as recordings."""
@@ -121,16 +121,14 @@ def metadata(
     coordinates = check_coordinates(coordinates, layout.sizes)
     Attributes(attributes).check()
     check_units(units or {})
-    present = {dim for name in layout.variables for dim in layout.variable(name).dims} - {
-        coordinate.name for coordinate in coordinates
-    }
+    present = layout.dims - {coordinate.name for coordinate in coordinates}
     coordinates = (*coordinates, *(Coordinate(dim, dim, LABELS[dim]) for dim in LABELS if dim in present))
     extra = [coordinate.name for coordinate in coordinates if coordinate.name != coordinate.dim]
     declared = {"coordinates": " ".join(extra)} if extra else {}
     files: dict[str, Any] = {}
     group = zarr.create_group(MemoryStore(files), attributes={**attributes, **declared})
-    for name in layout.variables:
-        _build_variable(group, layout, layout.variable(name), units or {}, flags or {})
+    for variable in layout.variables.values():
+        _build_variable(group, variable, units or {}, flags or {})
     chunks = [chunk for coordinate in coordinates for chunk in _build_coordinate(group, files, coordinate)]
     # Chunk by chunk, not coordinate by coordinate: those of one axis come from the same computation.
     makers = {key: make for _, key, make in sorted(chunks, key=lambda chunk: chunk[0])}
@@ -168,12 +166,11 @@ def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset
         raise StoreError(f"{location}: is not finished; resume its run, or open what there is with unfinished=True")
     warn_of_later(location, manifest.layout)
     ledger = None if _is_finished(manifest) else Ledger.read(location, manifest.layout.blocks)
-    expected = Expected.of(location, manifest)
     described, lazy, files = _described(location, manifest)
     with _told(location):
         dataset = xr.open_zarr(_memory(files), chunks=None, consolidated=True, decode_times=False)
         _check_attributes(dataset.attrs)
-        dataset = dataset.assign(_variables(dataset, location, manifest, expected))
+        dataset = dataset.assign(_variables(dataset, location, manifest))
         dataset = dataset.assign({name: _lazy(dataset[name], location, manifest, described[name]) for name in lazy})
         coordinates = {name: values.load() for name, values in dataset.coords.items() if values.size <= LOADED}
     dataset = dataset.chunk({dim: manifest.layout.block.get(str(dim), -1) for dim in dataset.dims})
@@ -293,42 +290,40 @@ def read_parts(store: LocationLike, name: str) -> Iterator[NDArray[Any]] | None:
     location = settled(store)
     manifest = manifest_in_force(location)
     _described(location, manifest)
-    if name not in manifest.layout.variables:
+    if (variable := manifest.layout.variables.get(name)) is None:
         return None
-    expected, finished = Expected.of(location, manifest), _is_finished(manifest)
-    array = CheckedArray(location, manifest.layout, name, expected, finished=finished)
-    owners = (k for k in range(manifest.layout.blocks) if manifest.layout.owns(k, name))
-    return (array.read(manifest.layout.region(k, name)) for k in owners)
+    array = _checked(location, manifest)(variable)
+    owners = (index for index in range(manifest.layout.blocks) if variable.is_owned(index))
+    return (array.read(variable.region(index)) for index in owners)
+
+
+def _checked(location: Location, manifest: Manifest) -> Callable[[StoredVariable], CheckedArray]:
+    """Return what makes a variable of a store an array that is checked while it is read."""
+    reader, expected = BlockReader(location, manifest.layout), Expected.of(location, manifest)
+    return partial(CheckedArray, reader, expected=expected, finished=_is_finished(manifest))
 
 
 def _is_finished(manifest: Manifest) -> bool:
     return manifest.state == "finished"
 
 
-def _variables(
-    dataset: xr.Dataset, location: Location, manifest: Manifest, expected: Expected
-) -> dict[str, xr.Variable]:
+def _variables(dataset: xr.Dataset, location: Location, manifest: Manifest) -> dict[str, xr.Variable]:
     """Return the variables of a dataset, checked while they are read."""
     from xarray import Variable
 
     from storage.lazy import lazy
 
-    layout, finished = manifest.layout, _is_finished(manifest)
+    checked = _checked(location, manifest)
     return {
-        name: Variable(
-            layout.variable(name).dims,
-            lazy(CheckedArray(location, layout, name, expected, finished=finished)),
-            dataset[name].attrs,
-            dataset[name].encoding,
-        )
-        for name in layout.variables
+        name: Variable(variable.dims, lazy(checked(variable)), dataset[name].attrs, dataset[name].encoding)
+        for name, variable in manifest.layout.variables.items()
     }
 
 
 def _mask(dataset: xr.Dataset, blocks_done: bytes, layout: Layout) -> xr.Dataset:
     """Return the dataset of an unfinished store, with the coordinate `written`."""
-    blocks = np.frombuffer(blocks_done, dtype=bool).reshape(layout.grid)
-    others = tuple(axis for axis, dim in enumerate(layout.split) if dim not in WRITTEN)
+    blocks = np.frombuffer(blocks_done, dtype=bool).reshape(layout.grid.counts)
+    others = tuple(axis for axis, dim in enumerate(layout.grid.split) if dim not in WRITTEN)
     done: NDArray[np.bool_] = np.all(blocks, axis=others)
     for axis, dim in enumerate(WRITTEN):
         done = done.repeat(layout.block[dim], axis=axis)
@@ -338,27 +333,28 @@ def _mask(dataset: xr.Dataset, blocks_done: bytes, layout: Layout) -> xr.Dataset
 
 
 def _build_variable(
-    group: zarr.Group, layout: Layout, variable: Quantity, units: Mapping[str, str], flags: Mapping[str, int]
+    group: zarr.Group, variable: StoredVariable, units: Mapping[str, str], flags: Mapping[str, int]
 ) -> None:
     """Add an empty sharded array, whose codecs are those of `storage.encoding.shards`."""
     meaning: dict[str, Any] = {"flag_values": list(flags.values()), "flag_meanings": " ".join(flags)} if flags else {}
+    row = variable.row
     group.create_array(
-        variable.name,
-        shape=layout.shape(variable.name),
-        shards=layout.shard(variable.name),
-        chunks=layout.chunk(variable.name),
-        dtype=variable.dtype,
-        fill_value=variable.fill,
+        row.name,
+        shape=variable.shape,
+        shards=variable.shard,
+        chunks=variable.chunk,
+        dtype=row.dtype,
+        fill_value=row.fill,
         serializer=BytesCodec(endian="little"),
         compressors=[BloscCodec(cname=COMPRESSOR, clevel=LEVEL, shuffle="shuffle"), Crc32cCodec()],
-        dimension_names=variable.dims,
+        dimension_names=row.dims,
         # one folder for each array: making nested ones costs more than a small shard
         chunk_key_encoding={"name": "default", "separator": "."},
         attributes={
-            "units": units.get(variable.name, variable.units),
-            "long_name": variable.long_name,
-            "frame": variable.frame,
-            **(meaning if variable.kind == "status" else {}),
+            "units": units.get(row.name, row.units),
+            "long_name": row.long_name,
+            "frame": row.frame,
+            **(meaning if row.kind == "status" else {}),
         },
     )
 

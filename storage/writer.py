@@ -18,12 +18,13 @@ from storage.encoding.checksums import Hashing, checksum, content, matches
 from storage.encoding.documents import MAX_BYTES, METADATA, parse_json
 from storage.encoding.shards import ShardError
 from storage.errors import StoreError
-from storage.layout import Layout, lengths
+from storage.layout import Layout
 from storage.ledger import Receipt
 from storage.manifest import MANIFEST, MEND, Manifest
 from storage.places.access import locate
 from storage.places.location import Location, LocationLike, TooLargeError, refusals
 from storage.places.regular import ForeignFileError
+from storage.variables import StoredVariable
 
 AGAIN = "limbsweep verify --repair computes the block again"
 _CODECS = ("bytes", "blosc", "crc32c")
@@ -43,16 +44,16 @@ class BlockReader:
 
     def read(self, index: int) -> dict[str, NDArray[Any]]:
         """Read the regions that block `index` owns. Raises StoreError that names a missing or damaged shard's file."""
-        return {name: self.read_region(index, name) for name in self.layout.owned(index)}
+        return {name: self.read_region(index, variable) for name, variable in self.layout.owned(index).items()}
 
-    def read_region(self, index: int, name: str) -> NDArray[Any]:
+    def read_region(self, index: int, variable: StoredVariable) -> NDArray[Any]:
         """Read one region of a block. Raises as `read` does."""
-        return self.decoded(index, name, self.read_shard(index, name))
+        return self.decoded(index, variable, self.read_shard(index, variable))
 
-    def read_shard(self, index: int, name: str) -> bytes:
+    def read_shard(self, index: int, variable: StoredVariable) -> bytes:
         """Return the file of a region. Raises as `read` does."""
-        layout, key = self.layout, self.layout.key(index, name)
-        limit = shards.largest(layout.shard(name), layout.chunk(name), layout.variable(name).dtype)
+        key = variable.key(index)
+        limit = shards.largest(variable.shard, variable.chunk, variable.row.dtype)
         with refusals(self.location.at(key)):
             try:
                 return self.location.read_within(key, limit)
@@ -60,24 +61,23 @@ class BlockReader:
                 if not self.location.exists():
                     gone = f"{self.location}: was moved or removed since it was opened; open it again"
                     raise StoreError(gone) from None
-                raise self.damage(index, name, f"missing (block {index} of {name})") from None
+                raise self.damage(index, variable, f"missing (block {index} of {variable.name})") from None
             except (ForeignFileError, TooLargeError) as error:
                 what = str(error.strerror).partition(",")[0]
-                raise self.damage(index, name, f"{what} (block {index} of {name})") from None
+                raise self.damage(index, variable, f"{what} (block {index} of {variable.name})") from None
 
-    def decoded(self, index: int, name: str, data: bytes) -> NDArray[Any]:
+    def decoded(self, index: int, variable: StoredVariable, data: bytes) -> NDArray[Any]:
         """Return the region in the bytes of its file. Raises DamagedError."""
-        layout = self.layout
         try:
-            whole = shards.decode(data, layout.shard(name), layout.chunk(name), layout.variable(name).dtype)
+            whole = shards.decode(data, variable.shard, variable.chunk, variable.row.dtype)
         except ShardError as error:
-            what = f"damaged (block {index} of {name}: {error})" if data else f"empty (block {index} of {name})"
-            raise self.damage(index, name, what) from None
-        return whole[tuple(slice(0, length) for length in lengths(layout.region(index, name)))]
+            where = f"block {index} of {variable.name}"
+            raise self.damage(index, variable, f"damaged ({where}: {error})" if data else f"empty ({where})") from None
+        return whole[variable.inside(index)]
 
-    def damage(self, index: int, name: str, what: str) -> DamagedError:
+    def damage(self, index: int, variable: StoredVariable, what: str) -> DamagedError:
         """Return the error for a file that is not the region of a block."""
-        return DamagedError(f"{self.location.at(self.layout.key(index, name))}: {what}; {AGAIN}")
+        return DamagedError(f"{self.location.at(variable.key(index))}: {what}; {AGAIN}")
 
 
 class StoreWriter(BlockReader):
@@ -100,11 +100,11 @@ class StoreWriter(BlockReader):
         # one variable is compressed while the one before goes to the disk: waiting for a disk takes no processor
         with ThreadPoolExecutor(1, "store") as disk:
             before: Future[None] | None = None
-            for name in self.layout.owned(index):
-                parts = self._parts(name, arrays[name])
+            for name, variable in self.layout.owned(index).items():
+                parts = _encoded(variable, arrays[name])
                 if before is not None:
                     before.result()
-                before = disk.submit(self._put, self.layout.key(index, name), parts)
+                before = disk.submit(self._put, variable.key(index), parts)
             if before is not None:
                 before.result()
         return receipt
@@ -112,18 +112,14 @@ class StoreWriter(BlockReader):
     def encoded(self, index: int, arrays: Mapping[str, NDArray[Any]]) -> tuple[Receipt, dict[str, bytes]]:
         """Return the receipt of a block, and the files that `write` would make of it, by variable."""
         receipt = receipt_of(self.layout, index, arrays, self._hashing)
-        return receipt, {name: b"".join(self._parts(name, arrays[name])) for name in self.layout.owned(index)}
+        owned = self.layout.owned(index)
+        return receipt, {name: b"".join(_encoded(variable, arrays[name])) for name, variable in owned.items()}
 
     def put(self, index: int, files: Mapping[str, bytes]) -> None:
         """Store the encoded files of a block, in the order of `write`, durably. Raises StoreError as `write` does."""
         _require_same_store(self.location, self._metadata_checksum)
-        for name in self.layout.owned(index):
-            self._put(self.layout.key(index, name), [files[name]])
-
-    def _parts(self, name: str, array: NDArray[Any]) -> list[bytes]:
-        """Return the bytes of the file of a region, in parts."""
-        layout = self.layout
-        return shards.encode(array, layout.shard(name), layout.chunk(name), layout.variable(name).fill)
+        for name, variable in self.layout.owned(index).items():
+            self._put(variable.key(index), [files[name]])
 
     def _put(self, key: str, parts: list[bytes]) -> None:
         """Write one region, and compare the stored bytes."""
@@ -133,6 +129,11 @@ class StoreWriter(BlockReader):
                 raise StoreError(
                     f"{self.location.at(key)}: differs from what was written; check the disk, and run again"
                 )
+
+
+def _encoded(variable: StoredVariable, array: NDArray[Any]) -> list[bytes]:
+    """Return the bytes of the file of a region, in parts."""
+    return shards.encode(array, variable.shard, variable.chunk, variable.row.fill)
 
 
 class Comparer:
@@ -154,8 +155,8 @@ def receipt_of(layout: Layout, index: int, arrays: Mapping[str, NDArray[Any]], h
     owned = layout.owned(index)
     if set(arrays) != set(owned):
         raise StoreError(f"block {index} got arrays {sorted(arrays)}; expected {sorted(owned)}")
-    for name in owned:
-        _check(layout, index, name, arrays[name])
+    for name, variable in owned.items():
+        _check(variable, index, arrays[name])
     checksums = {name: content(arrays[name], hashing) for name in owned}
     return Receipt(index, checksums, sum(array.nbytes for array in arrays.values()))
 
@@ -180,7 +181,8 @@ def require_form(location: Location, layout: Layout) -> None:
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise StoreError(f"{file}: damaged ({error!r}); {MEND}") from error
     for name, form in forms.items():
-        expected = (layout.shape(name), layout.shard(name), layout.chunk(name), layout.variable(name).dtype, _CODECS)
+        variable = layout.variables[name]
+        expected = (variable.shape, variable.shard, variable.chunk, variable.row.dtype, _CODECS)
         if problems[name]:
             raise StoreError(f"{file}: {name} has {problems[name]}; {MEND}")
         if form != expected:
@@ -229,18 +231,17 @@ def _form(array: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(array["shape"]), tuple(shard), tuple(inner["chunk_shape"]), array["data_type"], codecs
 
 
-def _check(layout: Layout, index: int, name: str, array: NDArray[Any]) -> None:
+def _check(variable: StoredVariable, index: int, array: NDArray[Any]) -> None:
     """Refuse an array that is not the block's region of a variable, or a region that is not whole shards."""
-    region, variable = layout.region(index, name), layout.variable(name)
-    if array.shape != lengths(region) or array.dtype != variable.dtype:
+    shape, dtype = variable.region_shape(index), variable.row.dtype
+    if array.shape != shape or array.dtype != dtype:
         raise StoreError(
-            f"block {index}, {name}: got shape {array.shape} of {array.dtype}; "
-            f"expected {lengths(region)} of {variable.dtype}"
+            f"block {index}, {variable.name}: got shape {array.shape} of {array.dtype}; expected {shape} of {dtype}"
         )
-    for dim, part, size in zip(variable.dims, region, layout.shape(name), strict=True):
-        step = layout.block.get(dim, size)
+    for dim, part, size in zip(variable.dims, variable.region(index), variable.shape, strict=True):
+        step = variable.grid.block.get(dim, size)
         if part.start % step or part.stop != min(part.start + step, size):
             raise StoreError(
-                f"block {index}, {name}: {part.start} to {part.stop} of {dim} is not a whole shard; "
+                f"block {index}, {variable.name}: {part.start} to {part.stop} of {dim} is not a whole shard; "
                 f"expected a range of {step} that starts at a multiple of it"
             )

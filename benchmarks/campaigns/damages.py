@@ -151,7 +151,8 @@ def swap(store: Path, stores: Stores, chance: random.Random) -> list[str]:
 def exchange(store: Path, stores: Stores, chance: random.Random) -> list[str]:
     """Exchange two shards: of a variable between two blocks, or of a block between two variables."""
     layout = Manifest.load(store).layout
-    there = [(name, key) for name in layout.variables for key in layout.keys(name) if (store / key).is_file()]
+    keys = ((name, key) for name, variable in layout.variables.items() for key in variable.all_keys())
+    there = [(name, key) for name, key in keys if (store / key).is_file()]
     name, one = chance.choice(there)
     if chance.random() < 0.5:
         others = [key for variable, key in there if variable == name and key != one]
@@ -225,7 +226,7 @@ def forge(store: Path, stores: Stores, chance: random.Random) -> list[str]:
     journal.replace(line(receipt) for receipt in (*(each for each in sound if each.block != index), forged))
     if manifest.state == "finished":
         replace(manifest, ledger=Ledger.read(store, manifest.layout.blocks).seal).save(store)
-    return [manifest.layout.key(index, name)]
+    return [manifest.layout.variables[name].key(index)]
 
 
 def restate(store: Path, stores: Stores, chance: random.Random) -> list[str]:

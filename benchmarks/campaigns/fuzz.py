@@ -194,7 +194,7 @@ def _manifest() -> Target:
         try:
             loaded = manifests.Manifest.load(folder)
             manifests.Manifest.load(folder).dump()
-            loaded.layout.region(0, loaded.layout.variables[0])
+            next(iter(loaded.layout.variables.values())).region(0)
         except StoreError as error:
             _require_words(error)
 

@@ -80,11 +80,9 @@ TESTS: dict[str, tuple[str, ...]] = {
         "storage/test_stateful",
         "pipeline/stores/test_verify",
     ),
-    "storage/layout": (
-        "storage/test_layout",
-        "storage/test_schema",
-        "storage/test_manifest",
-        "storage/test_store",
+    **dict.fromkeys(
+        ("storage/layout", "storage/variables"),
+        ("storage/test_layout", "storage/test_schema", "storage/test_manifest", "storage/test_store"),
     ),
     "storage/ledger": (
         "storage/test_ledger",

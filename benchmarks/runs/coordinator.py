@@ -38,7 +38,6 @@ from pipeline.execution.policy import Window, worker_table
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
-from storage.layout import Layout
 from storage.ledger import Ledger, Receipt
 from storage.places.access import locate
 from storage.store import StoreWriter
@@ -76,8 +75,7 @@ def coordinator(size: Size) -> Iterator[Figure]:
 def many_blocks(blocks: int) -> Plan:
     """Return a plan with a block for every design."""
     made = plan(Sweep.from_text(text(blocks // 4, 4, 1001, series=False)))
-    layout = made.layout
-    return replace(made, layout=Layout(layout.sizes, {"design": 1, "friction": 1, "trajectory": 1}, layout.variables))
+    return replace(made, layout=made.layout.moved(block={"design": 1, "friction": 1, "trajectory": 1}))
 
 
 class _Empty(RunLoop):

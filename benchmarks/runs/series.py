@@ -122,12 +122,18 @@ def _plain_seconds(
     )
 
 
+def _shards(layout: Layout, name: str) -> list[tuple[slice, ...]]:
+    """Return the regions of a variable, each once."""
+    variable = layout.variables[name]
+    return [variable.region(index) for index in range(layout.blocks) if variable.is_owned(index)]
+
+
 def _plain(folder: Path, layout: Layout, name: str, values: np.ndarray, synced: bool = False) -> float:
-    shards = [layout.region(index, name) for index in range(layout.blocks) if layout.owns(index, name)]
+    shards = _shards(layout, name)
     times: list[float] = []
     for parts in (shards, [tuple(slice(0, length) for length in values.shape)]):
         place = folder / f"{len(times)}"
-        array = plain_array(place, layout, name)
+        array = plain_array(place, layout.variables[name])
         work = [partial(_write, array, values, parts), *([partial(_sync, place)] if synced else [])]
         times.append(sum(best(each, 1) for each in work))
         require(bool(np.array_equal(array[...], values)), f"plain Zarr has not stored {name}")
@@ -139,8 +145,8 @@ def _plain_kept(folder: Path, layout: Layout, arrays: dict[str, np.ndarray]) -> 
     """Return the time of plain Zarr to write all arrays by shards and force them to the disk [s]; they stay there."""
     seconds = 0.0
     for name, values in arrays.items():
-        shards = [layout.region(index, name) for index in range(layout.blocks) if layout.owns(index, name)]
-        array = plain_array(folder / name, layout, name)
+        shards = _shards(layout, name)
+        array = plain_array(folder / name, layout.variables[name])
         seconds += best(partial(_write, array, values, shards), 1) + best(partial(_sync, folder / name), 1)
     return seconds
 

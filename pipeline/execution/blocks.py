@@ -21,7 +21,7 @@ from pipeline.sweep.user_metric import PreparedMetric
 from robots.derivatives import derivative
 from robots.quantities import GAINS, STATE
 from robots.requested import QuantityNames
-from storage.schema import SPLIT
+from storage.variables import SPLIT
 from tasks.blocks.block import Block, BlockDerivatives, BlockMetric, BlockSimulation
 from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.measured import Measurement
@@ -29,7 +29,7 @@ from tasks.blocks.measured import Measurement
 
 def block_of(plan: Plan, index: int) -> Block:
     """Return the description of one block: inputs and outputs of its tasks."""
-    sweep, bounds = plan.sweep, plan.layout.bounds(index)
+    sweep, bounds = plan.sweep, plan.layout.grid.bounds(index)
     design = bounds["design"]
     of_sections = [content.block_inputs(bounds) for content in sweep.sections.values()]
     stored, metrics = plan.owned(index)
@@ -75,7 +75,7 @@ def _simulation(sweep: Sweep, bounds: Mapping[str, slice]) -> BlockSimulation | 
 
 def _derivatives(plan: Plan, index: int) -> BlockDerivatives | None:
     """Return the derivatives among the variables that a block stores, and how its numbers move with parameters."""
-    sweep, bounds, requested = plan.sweep, plan.layout.bounds(index), plan.sweep.derivatives
+    sweep, bounds, requested = plan.sweep, plan.layout.grid.bounds(index), plan.sweep.derivatives
     owned = {name for names in plan.owned(index) for name in names}
     quantities = tuple(name for name in requested.quantities if derivative(name) in owned)
     if not quantities:

@@ -99,7 +99,7 @@ def plan_at(sweep: Sweep, place: Location) -> Plan:
     """Return the plan of a sweep in a store; an enlarged or very large one keeps the blocks that it began with."""
     plan = plan_sweep(sweep)
     if place.exists() and ((manifest := Manifest.load(place)).generation > 1 or manifest.layout.blocks > MOST_BLOCKS):
-        return replace(plan, layout=replace(plan.layout, block=manifest.layout.block))
+        return replace(plan, layout=plan.layout.moved(block=manifest.layout.block))
     return plan
 
 
@@ -119,7 +119,7 @@ def stored_size(plan: Plan) -> tuple[int, int]:
     """Return the bytes before compression and the number of files of the whole store."""
     truth = true_columns(plan.sweep)
     files = plan.files + len(truth) * (1 + chunks("design", plan.sweep.design.size))
-    return sum(plan.layout.bytes(name) for name in plan.layout.variables), files
+    return plan.layout.bytes, files
 
 
 def create_store(plan: Plan, place: Location) -> None:

@@ -85,16 +85,16 @@ def lazy_arrays(plan: Plan) -> dict[str, Array]:
     for index in range(plan.blocks):
         key: Key = (values, index)
         layers[values] |= _values_graph(plan, key, token)
-        places = dict(zip(layout.split, layout.unravel(index), strict=True))
-        for name in layout.owned(index):
+        places = layout.grid.places(index)
+        for name, variable in layout.owned(index).items():
             layer = f"{name}-{token}"
-            chunk = (layer, *(places.get(dim, 0) for dim in layout.variable(name).dims))
+            chunk = (layer, *(places.get(dim, 0) for dim in variable.dims))
             layers[layer][chunk] = Task(chunk, operator.getitem, TaskRef(key), name)
     depends = {layer: set() if layer == values else {values} for layer in layers}
     graph = HighLevelGraph(layers, depends)
     return {
-        name: Array(graph, f"{name}-{token}", layout.regions(name), dtype=layout.variable(name).dtype)
-        for name in layout.variables
+        name: Array(graph, f"{name}-{token}", variable.regions, dtype=variable.row.dtype)
+        for name, variable in layout.variables.items()
     }
 
 

@@ -82,7 +82,7 @@ def computed(
     Raises what a block raises, and RunCancelledError where `stop` says so.
     """
     layout, notify, start = plan.layout, broadcast(tuple(listeners)), time.perf_counter()
-    arrays = {name: np.empty(layout.shape(name), layout.variable(name).dtype) for name in layout.variables}
+    arrays = {name: np.empty(variable.shape, variable.row.dtype) for name, variable in layout.variables.items()}
 
     def fill(indices: tuple[int, ...]) -> int:
         begin = time.perf_counter()
@@ -93,7 +93,7 @@ def computed(
         shares.done(indices[0])
         for index, values in zip(indices, computed_blocks, strict=True):
             for name, array in values.items():
-                arrays[name][layout.region(index, name)] = array
+                arrays[name][layout.variables[name].region(index)] = array
             notify(BlockDone(index, plan.samples_of(index), time.perf_counter() - begin))
         return sum(map(plan.samples_of, indices))
 
@@ -114,7 +114,7 @@ def dataset(plan: Plan, arrays: Mapping[str, NDArray[Any] | Array]) -> Dataset:
     from xarray import Variable
 
     empty = template(plan.layout, contents(plan))
-    dims = {name: plan.layout.variable(name).dims for name in plan.layout.variables}
+    dims = {name: variable.dims for name, variable in plan.layout.variables.items()}
     # what they are is known: xarray would import the arrays of Dask to ask whether they are such
     whole = empty.assign({name: Variable(dims[name], arrays[name], empty[name].attrs, fastpath=True) for name in dims})
     return with_conventions(whole, plan.sweep)

@@ -40,7 +40,7 @@ class SharedBlocks:
         return sorted(blocks, key=self._place) if self.count > 1 else blocks
 
     def _place(self, block: int) -> tuple[int, ...]:
-        design, *others = self.plan.layout.unravel(block)
+        design, *others = self.plan.layout.grid.unravel(block)
         start = design * self.plan.layout.block["design"]
         return (*others, start % self.period, start)
 
@@ -64,7 +64,7 @@ def together(plan: Plan, threads: int = 1) -> SharedBlocks:
     axis, size = plan.sweep.design, plan.layout.sizes["design"]
     while isinstance(axis, Derived):
         axis = axis.base
-    blocks = plan.layout.grid[plan.layout.split.index("design")]
+    blocks = plan.layout.grid.counts[plan.layout.grid.split.index("design")]
     if blocks < 2 or plan.sweep.simulation is not None or plan.sweep.measurement:
         return SharedBlocks(plan)
     period = size

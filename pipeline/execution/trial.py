@@ -84,15 +84,15 @@ def trial(sweep: Sweep) -> Trial:
     counts, worst = np.zeros(sizes, np.int64), np.zeros(sizes, np.int64)
     small_plan = plan(small)
     for index in range(small_plan.blocks):
-        bounds = small_plan.layout.bounds(index)
+        bounds = small_plan.layout.grid.bounds(index)
         arrays = work.computed(block_of(small_plan, index))
         place = bounds["design"], slice(None), bounds["trajectory"]
         counts[place] = _case(arrays[FAILED])
         worst[place] = _case(arrays[WORST])
     names = {int(status): status.name for status in Status}
     samples = len(designs) * sum(grid.samples for grid in small.grids)
-    failed = count_failed(counts, worst, names, samples, (designs, np.zeros(1, np.int64), trajectories))
-    return Trial(len(designs), len(trajectories), failed)
+    failures = count_failed(counts, worst, names, samples, (designs, np.zeros(1, np.int64), trajectories))
+    return Trial(len(designs), len(trajectories), failures)
 
 
 def _looked_for(sweep: Sweep) -> tuple[str, ...]:
@@ -118,19 +118,19 @@ def _simulated(sweep: Sweep, axes: SimulationAxes) -> Trial:
         user_metrics=(),
     ).with_grids(lambda grid: replace(grid, samples=min(grid.samples, 2 + INSTANTS // axes.simulation.every)))
     small_plan = plan(small)
-    sizes = tuple(small_plan.layout.variable(FAILED).dims)
-    shape = [small_plan.layout.sizes[dim] for dim in sizes]
-    counts, worst = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    failed, codes = (small_plan.layout.variables[name] for name in (FAILED, WORST))
+    sizes = failed.dims
+    counts, worst = np.zeros(failed.shape, np.int64), np.zeros(failed.shape, np.int64)
     for index in range(small_plan.blocks):
         arrays = work.computed(block_of(small_plan, index))
-        counts[small_plan.layout.region(index, FAILED)] = arrays[FAILED]
-        worst[small_plan.layout.region(index, WORST)] = arrays[WORST]
+        counts[failed.region(index)] = arrays[FAILED]
+        worst[codes.region(index)] = arrays[WORST]
     places = {"design": designs, "friction": np.zeros(1, np.int64), "trajectory": trajectories}
     places |= {"gains": gains, "state": states}
     names = {int(status): status.name for status in Status}
-    samples = math.prod(shape) // len(trajectories) * sum(grid.samples for grid in small.grids)
-    failed = count_failed(counts, worst, names, samples, [places[dim] for dim in sizes], sizes)
-    return Trial(len(designs), len(trajectories), failed)
+    samples = math.prod(failed.shape) // len(trajectories) * sum(grid.samples for grid in small.grids)
+    failures = count_failed(counts, worst, names, samples, [places[dim] for dim in sizes], sizes)
+    return Trial(len(designs), len(trajectories), failures)
 
 
 def _case(values: NDArray[np.int32]) -> NDArray[np.int32]:

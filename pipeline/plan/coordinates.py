@@ -16,7 +16,8 @@ from robots.derivatives import PARAMETER, SIDE, SIDES
 from robots.model import Mechanism
 from robots.quantities import FREEDOMS, GAINS, PLACED, STATE
 from storage.layout import COORDINATE_CHUNK, Layout
-from storage.schema import LABELS, SAMPLES, SPLIT, STEP
+from storage.schema import LABELS, SAMPLES, STEP
+from storage.variables import SPLIT
 
 
 def coordinates(sweep: Sweep, layout: Layout, mechanism: Mechanism) -> Iterator[tuple[str, str, Any, str, str]]:
@@ -52,7 +53,7 @@ def coordinates(sweep: Sweep, layout: Layout, mechanism: Mechanism) -> Iterator[
         if dim in layout.sizes:
             yield dim, dim, list(labels), "", dim.replace("_", " ")
     yield from _derivatives(sweep, layout)
-    if any("limb" in layout.variable(name).dims for name in layout.variables):
+    if "limb" in layout.dims:
         yield "limb", "limb", [each.name for each in mechanism.instances], "", "limb"
         text = "joint of a limb: of its tree, at the platform, then the cut joints of its loops"
         yield "joint", "joint", list(max(mechanism.limbs, key=lambda limb: len(limb.joints)).joints), "", text
@@ -94,8 +95,7 @@ def file_count(sweep: Sweep, layout: Layout, mechanism: Mechanism) -> int:
     for name, dim, values, *_ in coordinates(sweep, layout, mechanism):
         names.add(name)
         files += 1 + chunks(dim, len(values))
-    present = {dim for name in layout.variables for dim in layout.variable(name).dims}
-    return files + 2 * len((present & LABELS.keys()) - names)
+    return files + 2 * len((layout.dims & LABELS.keys()) - names)
 
 
 def chunks(dim: str, length: int) -> int:

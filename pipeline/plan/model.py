@@ -105,7 +105,7 @@ class Plan:
 
     def samples_of(self, index: int) -> int:
         """Return the number of samples of one block."""
-        bounds = self.layout.bounds(index)
+        bounds = self.layout.grid.bounds(index)
         designs = bounds["design"].stop - bounds["design"].start
         return designs * sum(grid.samples for grid in self.sweep.grids[bounds["trajectory"]])
 
@@ -126,11 +126,11 @@ class Plan:
 
     def owned(self, index: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the series and the metrics that a block writes: the same for all blocks that begin the same axes."""
-        first = tuple(place == 0 for place in self.layout.unravel(index))
+        first = tuple(place == 0 for place in self.layout.grid.unravel(index))
         if first not in self._owned:
-            variables = {name: self.layout.variable(name) for name in self.layout.owned(index)}
-            series = tuple(name for name, variable in variables.items() if "time" in variable.dims)
-            self._owned[first] = series, tuple(name for name in variables if name not in series)
+            owned = self.layout.owned(index)
+            series = tuple(name for name, variable in owned.items() if "time" in variable.dims)
+            self._owned[first] = series, tuple(name for name in owned if name not in series)
         return self._owned[first]
 
     @cached_property
@@ -191,7 +191,7 @@ class Plan:
         """Bytes that one task for a whole block holds, at most: its results, and the memory of a part of it."""
         if not self.is_parted:
             return self._peak(by_limb=False)
-        part = replace(self, layout=replace(self.layout, block=dict(self.parts or {})), parts=None)
+        part = replace(self, layout=self.layout.moved(block=dict(self.parts or {})), parts=None)
         return part.task_memory + self.layout.block_bytes(0) + self.layout.writing_bytes(0)
 
     def _peak(self, *, by_limb: bool) -> int:
@@ -201,7 +201,8 @@ class Plan:
         lengths = Lengths(block["design"], block["friction"], block["trajectory"], times)
         sizes = {**mechanism_sizes(self.mechanism), **SPACE, **layout.sizes, **block}
         # what is selected is computed whole, and selected of at the end
-        whole = sum(DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in layout.selected)
+        selected = (name for name, variable in layout.variables.items() if variable.is_selected)
+        whole = sum(DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in selected)
         stored = layout.block_bytes(0) + self._extra_bytes + whole
         reacting = sum(
             DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in self.memory.request.reactions
@@ -214,7 +215,7 @@ class Plan:
         """Numbers of the derivatives of series of one design in a block, of one side."""
         sizes = {**self.layout.sizes, **self.layout.block, "design": 1, SIDE: 1}
         names = [derivative(name) for name in self.sweep.derivatives.series]
-        rows = [self.layout.variable(name) for name in names if name in self.layout.variables]
+        rows = [self.layout.variables[name] for name in names if name in self.layout.variables]
         return sum(math.prod(sizes[dim] for dim in row.dims) for row in rows)
 
     @cached_property
@@ -277,7 +278,7 @@ class Plan:
     @property
     def stored(self) -> int:
         """Bytes of all variables, before compression."""
-        return sum(self.layout.bytes(name) for name in self.layout.variables)
+        return self.layout.bytes
 
     @property
     def _limb_bound(self) -> str:

@@ -54,7 +54,7 @@ from robots.quantities import (
 )
 from robots.quantities import names as quantity_names
 from storage.layout import Layout
-from storage.schema import WHERE_VARIED
+from storage.variables import WHERE_VARIED, BlockGrid
 from tasks.kernels.keys import padded
 from tasks.mechanics.families import structure_of
 from tasks.stages.stages import STRIP
@@ -135,7 +135,7 @@ class SimulationPlan(Plan):
     def _whole(self) -> int:
         """Gains and initial states that are not cut."""
         sizes = self.sweep.simulation.sizes if self.sweep.simulation else {}
-        return math.prod(size for dim, size in sizes.items() if dim not in self.layout.split)
+        return math.prod(size for dim, size in sizes.items() if dim not in self.layout.grid.split)
 
     @property
     def block_samples(self) -> int:
@@ -146,7 +146,7 @@ class SimulationPlan(Plan):
 
     def samples_of(self, index: int) -> int:
         """Return the number of samples of one block."""
-        bounds = self.layout.bounds(index)
+        bounds = self.layout.grid.bounds(index)
         cells = math.prod(part.stop - part.start for dim, part in bounds.items() if dim != "trajectory")
         return cells * self._whole * sum(grid.samples for grid in self.sweep.grids[bounds["trajectory"]])
 
@@ -270,10 +270,11 @@ def plan_simulations(sweep: Sweep) -> SimulationPlan:
     case = sum(_case_bytes(row, sizes) for row in rows)
     require_at_most(BLOCK_BYTES, case, "results", sweep)
     block = _simulated_block(sizes, case) | _alone(sweep)
-    result = SimulationPlan(sweep, Layout(sizes, block, (*names, *(row.name for row in own)), (), own, simulated=True))
-    require_at_most(BLOCK_MEMORY, result.block_memory, "memory", sweep)
-    require_files(result)
-    return result
+    grid = BlockGrid(sizes, block, simulated=True)
+    planned = SimulationPlan(sweep, Layout.of(grid, (*names, *(row.name for row in own)), own=own))
+    require_at_most(BLOCK_MEMORY, planned.block_memory, "memory", sweep)
+    require_files(planned)
+    return planned
 
 
 def _alone(sweep: Sweep) -> dict[str, int]:
@@ -379,11 +380,11 @@ def plan(sweep: Sweep) -> Plan:
     per_set, shared = (pair_bytes(whole, rows, steady, per_set=by_set) for by_set in (True, False))
     require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
     memory = Memory(sweep, computed)
-    here = tuple(name for name in steady if name in variables)
     most = PATHS if {*quantity_names("path")} & {*sweep.metrics} else None
     block = _block(sizes, per_set, shared, memory.pair(sizes["time"]), most=most) | _alone(sweep)
-    chosen = tuple(name for name in variables if name in selection.series)
-    made = Plan(sweep, Layout(sizes, block, variables, here, user_metrics, selected=chosen))
+    grid = BlockGrid(sizes, block)
+    layout = Layout.of(grid, variables, steady=steady, selected=selection.series, own=user_metrics)
+    made = Plan(sweep, layout)
     require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
     made = _lengthened(
         made, lambda times: _block(sizes, per_set, shared, memory.design, times, most=most) | _alone(sweep)
@@ -421,7 +422,7 @@ def _lengthened(made: Plan, block: Callable[[int], dict[str, int]]) -> Plan:
     longer, times = made, 1
     while longer.blocks > MOST_BLOCKS and longer.block_memory <= BLOCK_MEMORY and times < MOST_BLOCKS:
         made, times = longer, 2 * times
-        longer = replace(made, layout=replace(made.layout, block=block(times)))
+        longer = replace(made, layout=made.layout.moved(block=block(times)))
     return longer if longer.block_memory <= BLOCK_MEMORY else made
 
 

@@ -15,7 +15,7 @@ from pipeline.plan.model import Plan
 from storage.encoding.checksums import Hashing
 from storage.ledger import Receipt
 from storage.places.location import LocationLike
-from storage.schema import SPLIT
+from storage.variables import SPLIT
 from storage.writer import Comparer
 
 
@@ -48,5 +48,5 @@ def uncomputable(store: LocationLike, plan: Plan) -> set[int]:
     layout = plan.layout
     cases = ((case.design, case.friction, case.trajectory) for case in failed_cases(store))
     lost = {tuple(at // layout.block[dim] for dim, at in zip(SPLIT, case, strict=True)) for case in cases}
-    inner = [range(count) for count in layout.grid[len(SPLIT) :]]  # of which gains a case was is not noted
-    return {layout.index((*place, *rest)) for place in lost for rest in product(*inner)}
+    inner = [range(count) for count in layout.grid.counts[len(SPLIT) :]]  # of which gains a case was is not noted
+    return {layout.grid.index((*place, *rest)) for place in lost for rest in product(*inner)}

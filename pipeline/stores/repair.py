@@ -132,8 +132,10 @@ def derived_attributes(fresh: Mapping[str, Any], manifest: Manifest, *, of_funct
 
 def _with_own(planned: Layout, stored: Layout) -> Layout:
     """Return the layout of a plan with the metrics of a user's own that a store has: those are on trust."""
-    sizes = {**stored.sizes, **planned.sizes}
-    return replace(planned, sizes=sizes, variables=stored.variables, own=stored.own)
+    grid = replace(planned.grid, sizes={**stored.sizes, **planned.sizes})
+    trusted = {name: variable for name, variable in stored.variables.items() if variable.source == "own"}
+    taken = stored.variables | planned.variables | trusted
+    return Layout(grid, {name: replace(taken[name], grid=grid) for name in stored.variables})
 
 
 def _same_metadata(stored: bytes, derived: bytes, *, is_part: bool) -> bool:
@@ -185,7 +187,7 @@ def repair_manifest(place: Location, folder: str | Path) -> tuple[str, ...]:
         source = StoredFiles(place, attributes, Folder(Path(folder)))
         sweep = Sweep.from_text(attributes["sweep"], f"{place.at(METADATA)} (its sweep)", source)
         planned = plan(sweep)
-        layout = replace(planned.layout, block=_block(group, planned.layout))
+        layout = planned.layout.moved(block=_block(group, planned.layout))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise StoreError(f"{damage}\n{place.at(METADATA)}: no help either ({error!r}); {LOST}") from error
     if sweep.fingerprint != attributes.get("fingerprint"):

@@ -11,9 +11,11 @@ from benchmarks import storage
 from benchmarks.figures import QUICK, CheckError
 from benchmarks.storage import KEEPERS, Keeper, Ours, PlainFiles, PlainZarr
 from storage.layout import Layout
+from storage.variables import BlockGrid
 
-LAYOUT = Layout(
-    {"design": 6, "friction": 1, "trajectory": 1, "time": 5, "actuator": 3}, {"design": 3}, (storage.VARIABLE,)
+LAYOUT = Layout.of(
+    BlockGrid({"design": 6, "friction": 1, "trajectory": 1, "time": 5, "actuator": 3}, {"design": 3}),
+    (storage.VARIABLE,),
 )
 
 

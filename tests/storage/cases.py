@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 
 from storage.completion import finish
 from storage.growth import settled
-from storage.layout import Layout, lengths
+from storage.layout import Layout
 from storage.ledger import Ledger
 from storage.manifest import Manifest
 from storage.places.access import coordinator_lock, locate
 from storage.places.location import LocationLike
 from storage.schema import Coordinate, lookup
 from storage.store import StoreWriter, create, open_results
+from storage.variables import BlockGrid
 
 SIZES = {"design": 5, "friction": 2, "trajectory": 3, "time": 7, "actuator": 3, "limb": 2, "joint": 4, "axis": 3}
 BLOCK = {"design": 2, "friction": 1, "trajectory": 2}
 QUANTITIES = ("status", "actuator_force", "joint_position", "platform_position", "peak_force", "failed_samples")
-LAYOUT = Layout(SIZES, BLOCK, QUANTITIES, steady=("status", "failed_samples"))
-FEW = Layout(
-    {"design": 3, "friction": 2, "trajectory": 1, "time": 4, "actuator": 3},
-    {"design": 2},
+LAYOUT = Layout.of(BlockGrid(SIZES, BLOCK), QUANTITIES, steady=("status", "failed_samples"))
+FEW = Layout.of(
+    BlockGrid({"design": 3, "friction": 2, "trajectory": 1, "time": 4, "actuator": 3}, {"design": 2}),
     ("status", "actuator_force", "peak_force"),
     steady=("status",),
 )
@@ -58,13 +58,13 @@ def anywhere(kind: str, folder: Path) -> str:
 
 def whole(layout: Layout, variable: str) -> NDArray[Any]:
     """A variable in which every element has a value of its own, up to the range of its type."""
-    shape = layout.shape(variable)
+    shape = layout.variables[variable].shape
     return np.arange(np.prod(shape)).reshape(shape).astype(lookup(variable).dtype)
 
 
 def lasting(layout: Layout, variable: str) -> NDArray[Any]:
     """A variable whose elements depend on their place alone, so that it stays the same when dims become longer."""
-    places = np.indices(layout.shape(variable))
+    places = np.indices(layout.variables[variable].shape)
     return sum((101**axis * each for axis, each in enumerate(places)), np.zeros(1)).astype(lookup(variable).dtype)
 
 
@@ -75,7 +75,7 @@ def fill(store: LocationLike, values: Any = whole, blocks: int | None = None) ->
     with coordinator_lock(location), Ledger.open(location, layout.blocks) as ledger:
         writer = StoreWriter(location)
         for index in list(ledger.remaining())[:blocks]:
-            parts = {name: values(layout, name)[layout.region(index, name)] for name in layout.owned(index)}
+            parts = {name: values(layout, name)[layout.variables[name].region(index)] for name in layout.owned(index)}
             ledger.append(writer.write(index, parts))
         if ledger.count == layout.blocks:
             ledger.sync()
@@ -96,6 +96,6 @@ def digest(store: LocationLike) -> str:
 
 def block(layout: Layout, index: int) -> dict[str, NDArray[Any]]:
     """The arrays that a block writes: its parts of the whole variables."""
-    parts = {name: whole(layout, name)[layout.region(index, name)] for name in layout.owned(index)}
-    assert all(part.shape == lengths(layout.region(index, name)) for name, part in parts.items())
+    parts = {name: whole(layout, name)[layout.variables[name].region(index)] for name in layout.owned(index)}
+    assert all(part.shape == layout.variables[name].region_shape(index) for name, part in parts.items())
     return parts

@@ -32,7 +32,10 @@ def _to_4(path: Path) -> None:
     old = []
     for receipt in receipts(journal):
         assert isinstance(receipt, Receipt)
-        sums = {name: content(reader.read_region(receipt.block, name), "crc32c") for name in receipt.checksums}
+        sums = {
+            name: content(reader.read_region(receipt.block, reader.layout.variables[name]), "crc32c")
+            for name in receipt.checksums
+        }
         old.append(replace(receipt, checksums=sums))
     journal.replace(map(line, old))
     _rewrite(path, 4, without=("hashing", "ledger"))

@@ -31,7 +31,7 @@ def test_a_store_that_lacks_a_file_is_not_finished(path: Path) -> None:
     elsewhere = store(path.with_name("t.zarr"))
     with Ledger.open(path, LAYOUT.blocks) as ledger:
         ledger.append(elsewhere.write(LAST, block(LAYOUT, LAST)))
-    lost = LAYOUT.key(LAST, "actuator_force")
+    lost = LAYOUT.variables["actuator_force"].key(LAST)
     with pytest.raises(StoreError, match=rf"s.zarr/{lost}: missing, though its block was computed; see that"):
         finish(path)
     assert Manifest.load(path).state == "running"

@@ -20,6 +20,7 @@ from storage.manifest import MANIFEST, Manifest
 from storage.places.local import LocalFolder
 from storage.schema import Coordinate
 from storage.store import create
+from storage.variables import BlockGrid
 from tests.storage.cases import ATTRIBUTES, FEW, digest, fill
 from tests.storage.formats import turn_into
 
@@ -75,7 +76,9 @@ def test_metadata_of_another_array_are_found(path: Path) -> None:
 @pytest.mark.parametrize("name", ["upper_arm", "design_part", "axis"])
 @pytest.mark.parametrize("is_old", [False, True])
 def test_a_missing_coordinate_is_no_zeros(name: str, tmp_path: Path, is_old: bool, unforced: None) -> None:
-    layout = Layout({**FEW.sizes, "axis": 3, "joint": 2, "limb": 1}, {"design": 2}, ("platform_position", "peak_force"))
+    layout = Layout.of(
+        BlockGrid({**FEW.sizes, "axis": 3, "joint": 2, "limb": 1}, {"design": 2}), ("platform_position", "peak_force")
+    )
     path = made(tmp_path / "s.zarr", ARMS, NAMES, layout=layout)
     if is_old:
         turn_into(path, 3)

@@ -47,7 +47,7 @@ def findings(path: Path) -> list[str]:
 
 
 def test_shards_of_two_blocks_that_were_exchanged(path: Path) -> None:
-    exchange(path / LAYOUT.key(3, FORCE), path / LAYOUT.key(1, FORCE))
+    exchange(path / LAYOUT.variables[FORCE].key(3), path / LAYOUT.variables[FORCE].key(1))
     with pytest.raises(StoreError, match=rf"block (1|3) of {FORCE} holds block (3|1) of {FORCE}; limb"):
         open_results(path)[FORCE].load()
     assert [text.partition(": ")[2] for text in findings(path)] == [
@@ -58,7 +58,7 @@ def test_shards_of_two_blocks_that_were_exchanged(path: Path) -> None:
 
 def test_a_shard_of_another_variable(path: Path) -> None:
     """Of another shape, and so no shard of this variable at all."""
-    shutil.copyfile(path / LAYOUT.key(0, "joint_position"), path / LAYOUT.key(0, FORCE))
+    shutil.copyfile(path / LAYOUT.variables["joint_position"].key(0), path / LAYOUT.variables[FORCE].key(0))
     with pytest.raises(StoreError, match=rf"block 0 of {FORCE} holds block 0 of joint_position"):
         open_results(path)[FORCE].load()
     assert any("holds block 0 of joint_position" in text for text in findings(path))
@@ -72,7 +72,7 @@ def shifted(layout: Any, variable: str) -> Any:
 def test_a_shard_of_another_store(path: Path, tmp_path: Path) -> None:
     store(tmp_path / "o.zarr")
     fill(tmp_path / "o.zarr", shifted)
-    shutil.copyfile(tmp_path / "o.zarr" / LAYOUT.key(2, FORCE), path / LAYOUT.key(2, FORCE))
+    shutil.copyfile(tmp_path / "o.zarr" / LAYOUT.variables[FORCE].key(2), path / LAYOUT.variables[FORCE].key(2))
     with pytest.raises(StoreError, match=rf"block 2 of {FORCE} holds what no receipt of this store says: of another"):
         open_results(path)[FORCE].load()
     assert any("holds what no receipt of this store says" in text for text in findings(path))
@@ -114,9 +114,9 @@ def test_one_receipt_and_its_shard_that_were_put_there_by_hand(path: Path) -> No
 
 def test_a_shard_of_the_store_before_it_was_made_larger(path: Path) -> None:
     """The block at the edge has become longer; its old shard is whole, and of another age."""
-    old = (path / LAYOUT.key(8, "peak_force")).read_bytes()
+    old = (path / LAYOUT.variables["peak_force"].key(8)).read_bytes()
     make_larger(path)
-    key = Manifest.load(path).layout.key(8, "peak_force")
+    key = Manifest.load(path).layout.variables["peak_force"].key(8)
     assert (path / key).read_bytes() != old
     (path / key).write_bytes(old)
     with pytest.raises(StoreError, match="block 8 of peak_force holds what no receipt of this store says"):
@@ -153,7 +153,7 @@ def test_a_dataset_of_the_old_content_reads_on(
         np.testing.assert_array_equal(data[name].values, lasting(LAYOUT, name))
     if commit:
         assert open_results(path).sizes["design"] == 6
-        exchange(path / LAYOUT.key(3, FORCE), path / LAYOUT.key(1, FORCE))
+        exchange(path / LAYOUT.variables[FORCE].key(3), path / LAYOUT.variables[FORCE].key(1))
         with pytest.raises(StoreError):
             data[FORCE].values  # noqa: B018
 
@@ -161,11 +161,11 @@ def test_a_dataset_of_the_old_content_reads_on(
 def test_an_unfinished_store_shows_no_block_without_a_receipt(tmp_path: Path, unforced: None) -> None:
     writer = store(tmp_path / "s.zarr")
     fill(tmp_path / "s.zarr", blocks=2)
-    writer.write(5, {name: whole(LAYOUT, name)[LAYOUT.region(5, name)] for name in LAYOUT.owned(5)})
+    writer.write(5, {name: whole(LAYOUT, name)[LAYOUT.variables[name].region(5)] for name in LAYOUT.owned(5)})
     data = open_results(tmp_path / "s.zarr", unfinished=True)[FORCE]
-    written = np.zeros(LAYOUT.shape(FORCE), dtype=bool)
+    written = np.zeros(LAYOUT.variables[FORCE].shape, dtype=bool)
     for index in (0, 1):
-        written[LAYOUT.region(index, FORCE)] = True
+        written[LAYOUT.variables[FORCE].region(index)] = True
     np.testing.assert_array_equal(np.isfinite(data.values), written)
     assert (data.values[written] == whole(LAYOUT, FORCE)[written]).all()
 
@@ -173,12 +173,12 @@ def test_an_unfinished_store_shows_no_block_without_a_receipt(tmp_path: Path, un
 def test_parts_are_read_from_chunks_once_the_shard_was_sound(
     tmp_path: Path, unforced: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("storage.layout.CHUNK_MIN", 8)
-    monkeypatch.setattr("storage.layout.CHUNK_MAX", 64)
-    path = tmp_path / "s.zarr"
-    store(path)
+    monkeypatch.setattr("storage.variables.CHUNK_MIN", 8)
+    monkeypatch.setattr("storage.variables.CHUNK_MAX", 64)
+    path, layout = tmp_path / "s.zarr", LAYOUT.moved()
+    store(path, layout)
     fill(path)
-    assert LAYOUT.chunk(FORCE) != LAYOUT.shard(FORCE)
+    assert layout.variables[FORCE].chunk != layout.variables[FORCE].shard
     data, expected = open_results(path)[FORCE], whole(LAYOUT, FORCE)
     reads: list[str] = []
     read_part = LocalFolder.read_part
@@ -198,7 +198,7 @@ def test_parts_are_read_from_chunks_once_the_shard_was_sound(
             found = pickle.loads(pickle.dumps(data)).isel(chosen)
             np.testing.assert_array_equal(found.values, data.copy(data=expected).isel(chosen).values)
     assert reads
-    file = path / LAYOUT.key(0, FORCE)
+    file = path / LAYOUT.variables[FORCE].key(0)
     good = bytearray(file.read_bytes())
     good[30] ^= 1
     file.write_bytes(good)
@@ -274,7 +274,7 @@ def test_a_store_of_the_format_before_is_checked_lazily_as_well(path: Path) -> N
     assert Manifest.load(path).hashing == "crc32c"
     assert findings(path) == []
     assert (open_results(path)[FORCE].values == whole(LAYOUT, FORCE)).all()
-    exchange(path / LAYOUT.key(3, FORCE), path / LAYOUT.key(1, FORCE))
+    exchange(path / LAYOUT.variables[FORCE].key(3), path / LAYOUT.variables[FORCE].key(1))
     with pytest.raises(StoreError, match=rf"block (1|3) of {FORCE} holds block (3|1) of {FORCE}"):
         open_results(path)[FORCE].load()
     open_for_repair(path, [finding for one in check_blocks(path) for finding in one.findings])

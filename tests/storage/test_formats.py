@@ -59,8 +59,8 @@ def test_a_store_is_read_held_against_what_it_has_and_left_as_it_is(number: int,
     assert findings(path) == []
     assert (open_results(path)[FORCE].values == whole(FEW, FORCE)).all()
     assert contents(path) == before
-    shard = path / FEW.key(0, FORCE)
-    shard.write_bytes((path / FEW.key(1, FORCE)).read_bytes())
+    shard = path / FEW.variables[FORCE].key(0)
+    shard.write_bytes((path / FEW.variables[FORCE].key(1)).read_bytes())
     with pytest.raises(StoreError, match=f"holds block 1 of {FORCE}"):
         open_results(path)[FORCE].load()
 
@@ -73,7 +73,7 @@ def test_a_store_is_gone_on_with_and_mended(number: int, path: Path) -> None:
     assert json.loads((path / MANIFEST).read_text())["format"] == FORMAT
     assert Manifest.load(path).ledger
     expected = digest(path)
-    (path / FEW.key(1, FORCE)).unlink()
+    (path / FEW.variables[FORCE].key(1)).unlink()
     open_for_repair(path, [finding for one in check_blocks(path) for finding in one.findings])
     fill(path)
     assert (findings(path), digest(path)) == ([], expected)

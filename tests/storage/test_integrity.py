@@ -28,6 +28,7 @@ from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
 from storage.places.lock import LOCK
 from storage.schema import lookup
+from storage.variables import BlockGrid
 from tests.storage.cases import FEW, LAYOUT, digest, fill, store
 
 LEDGER_FILE = "ledger.jsonl"
@@ -140,7 +141,7 @@ def test_three_thousand_damages_are_found_and_named(path: Path) -> None:
 def test_every_shard_deleted_once_is_named_with_block_and_variable(path: Path) -> None:
     for index in range(LAYOUT.blocks):
         for name in LAYOUT.owned(index):
-            file = path / LAYOUT.key(index, name)
+            file = path / LAYOUT.variables[name].key(index)
             good = file.read_bytes()
             file.unlink()
             assert [(each.kind, each.file, each.block, each.variable) for each in look(path)] == [
@@ -183,8 +184,8 @@ def test_a_store_that_is_not_finished_lacks_no_receipts(tmp_path: Path) -> None:
 
 def test_repair_takes_back_receipts_of_damaged_blocks_alone(path: Path) -> None:
     expected = digest(path)
-    (path / LAYOUT.key(2, "peak_force")).unlink()
-    (path / LAYOUT.key(7, "actuator_force")).write_bytes(b"")
+    (path / LAYOUT.variables["peak_force"].key(2)).unlink()
+    (path / LAYOUT.variables["actuator_force"].key(7)).write_bytes(b"")
     lines = (path / LEDGER_FILE).read_bytes().splitlines(keepends=True)
     (path / LEDGER_FILE).write_bytes(b"".join([*lines[:5], b"x" + lines[5], *lines[6:]]))
     before = receipts_of(path, (2, 7))
@@ -220,11 +221,11 @@ def test_two_receipts_of_a_block_have_to_agree(path: Path) -> None:
 @pytest.mark.parametrize(("name", "status"), [("actuator_force", "status"), ("peak_force", "worst_status")])
 def test_nan_where_the_status_is_ok_is_found_and_no_other(name: str, status: str, tmp_path: Path) -> None:
     """Receipts that agree do not make a number of it."""
-    layout = Layout(FEW.sizes, {"design": 2}, ("status", "worst_status", "actuator_force", "peak_force"))
+    layout = Layout.of(BlockGrid(FEW.sizes, {"design": 2}), ("status", "worst_status", "actuator_force", "peak_force"))
 
     def values(code: int) -> Callable[[Layout, str], NDArray[Any]]:
         def make(layout: Layout, variable: str) -> NDArray[Any]:
-            array = np.zeros(layout.shape(variable), lookup(variable).dtype)
+            array = np.zeros(layout.variables[variable].shape, lookup(variable).dtype)
             if variable == name:
                 array[2] = np.nan
             if variable == status:
@@ -240,7 +241,7 @@ def test_nan_where_the_status_is_ok_is_found_and_no_other(name: str, status: str
         found = [(finding.block, finding.variable, finding.text) for finding in look(path)]
         assert [(block, variable) for block, variable, _ in found] == expected
         assert all("NaN where the status is OK" in text for _, _, text in found)
-    (tmp_path / "0.zarr" / layout.key(2, status)).unlink()
+    (tmp_path / "0.zarr" / layout.variables[status].key(2)).unlink()
     assert {finding.variable for finding in look(tmp_path / "0.zarr") if finding.block == 2} == {status}
 
 

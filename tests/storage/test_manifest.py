@@ -8,9 +8,8 @@ import pytest
 
 from storage import manifest
 from storage.errors import StoreError
-from storage.layout import Layout
 from storage.manifest import MANIFEST, Attributes, Manifest, refusals, require_same
-from tests.storage.cases import LAYOUT, SIZES
+from tests.storage.cases import LAYOUT
 
 SWEEP = "robot: delta\nlength: 1\n"
 MINE = Manifest(Attributes({"fingerprint": "f00d", "sweep": SWEEP}), LAYOUT)
@@ -52,7 +51,7 @@ def test_another_sweep_with_the_same_text(path: Path) -> None:
 
 
 def test_another_layout_is_refused_with_the_difference(path: Path) -> None:
-    other = Layout(SIZES, {**LAYOUT.block, "design": 3}, LAYOUT.variables, LAYOUT.steady)
+    other = LAYOUT.moved(block={**LAYOUT.block, "design": 3})
     with pytest.raises(StoreError, match=r'laid out in other blocks(.|\n)*-  "design": 2,\n\+  "design": 3,$'):
         require_same(path, fingerprint="f00d", sweep=SWEEP, layout=other)
 

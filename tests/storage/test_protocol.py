@@ -28,6 +28,7 @@ from storage.places.access import coordinator_lock, locate
 from storage.places.local import FileJournal, LocalFolder
 from storage.places.location import Location
 from storage.store import StoreWriter, describe, metadata, open_results
+from storage.variables import StoredVariable
 from tests.storage.cases import FEW, block, fill, lasting, store
 from tests.storage.faults import ERRORS, FaultyLocation
 
@@ -84,7 +85,7 @@ def content_decides(path: Path) -> None:
     """A whole shard of another age is not taken for the right one, whatever its time."""
     store(path / "s.zarr", FEW)
     fill(path / "s.zarr")
-    one, other = (path / "s.zarr" / FEW.key(index, "peak_force") for index in (0, 1))
+    one, other = (path / "s.zarr" / FEW.variables["peak_force"].key(index) for index in (0, 1))
     times = other.stat()
     other.write_bytes(one.read_bytes())
     os.utime(other, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -95,14 +96,14 @@ def whole_shards_only(path: Path) -> None:
     """A region that is not made of whole shards is refused."""
     made = store(path / "s.zarr", FEW)
     parts = block(FEW, 0)
-    region = Layout.region
+    region = StoredVariable.region
 
-    def shifted(self: Layout, index: int, name: str) -> tuple[slice, ...]:
-        first, *rest = region(self, index, name)
+    def shifted(self: StoredVariable, index: int) -> tuple[slice, ...]:
+        first, *rest = region(self, index)
         return (slice(first.start + 1, first.stop + 1), *rest)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Layout, "region", shifted)
+        patch.setattr(StoredVariable, "region", shifted)
         refused("is not a whole shard", lambda: made.write(0, parts))
 
 
@@ -156,7 +157,7 @@ def missing_is_not_fill(path: Path) -> None:
     """A shard that is not there is damage, not a region of fill values."""
     made = store(path / "s.zarr", FEW)
     fill(path / "s.zarr")
-    (path / "s.zarr" / FEW.key(0, "status")).unlink()
+    (path / "s.zarr" / FEW.variables["status"].key(0)).unlink()
     refused("missing", lambda: made.read(0))
 
 
@@ -237,8 +238,12 @@ def open_to_all(self: LocalFolder) -> Iterator[None]:
     yield
 
 
-def fill_values(self: StoreWriter, index: int, name: str) -> Any:
-    return np.full([part.stop - part.start for part in self.layout.region(index, name)], -1)
+def fill_values(self: StoreWriter, index: int, variable: StoredVariable) -> Any:
+    return np.full(variable.region_shape(index), -1)
+
+
+def status_first(self: Layout, _: int) -> dict[str, StoredVariable]:
+    return {name: self.variables[name] for name in ("status", *self.variables)}
 
 
 def after_the_torn_line(self: FileJournal) -> None:
@@ -269,7 +274,13 @@ BUGS = (
     Bug("presence instead of content", content_decides, checksums, "blake3", lambda *_, **__: blake3(b"")),
     Bug("regions are not checked", whole_shards_only, writer, "_check", lambda *_: None),
     Bug("no lock", one_coordinator, LocalFolder, "lock", open_to_all),
-    Bug("the status anywhere", status_last, Layout, "owned", lambda self, index: ("status", *self.variables)),
+    Bug(
+        "the status anywhere",
+        status_last,
+        Layout,
+        "owned",
+        lambda self, index: dict(sorted(self.variables.items(), key=lambda item: item[0] != "status")),
+    ),
     Bug("the last attempt wins", attempts_agree, Ledger, "_is_new", lambda *_: True),
     Bug("a torn line stays", torn_line_is_dropped, FileJournal, "open", after_the_torn_line),
     Bug("lines are not checked", flipped_line_is_refused, ledger, "_seal", lambda body: ledger._CHECK),

@@ -18,6 +18,7 @@ from storage.manifest import Manifest
 from storage.places.access import locate
 from storage.places.local import LocalFolder
 from storage.reading import CheckedArray
+from storage.writer import BlockReader
 from tests.storage.cases import LAYOUT, fill, store, whole
 
 BLOCKS = LAYOUT.blocks
@@ -33,7 +34,7 @@ def path(tmp_path: Path, unforced: None) -> Path:
     full["actuator_force"][4] = np.nan
     with Ledger.open(tmp_path / "s.zarr", BLOCKS) as ledger:
         for index in range(BLOCKS):
-            owned = {name: full[name][LAYOUT.region(index, name)] for name in LAYOUT.owned(index)}
+            owned = {name: full[name][LAYOUT.variables[name].region(index)] for name in LAYOUT.owned(index)}
             ledger.append(writer.write(index, owned))
     finish(tmp_path / "s.zarr")
     return tmp_path / "s.zarr"
@@ -54,13 +55,13 @@ def test_a_selection_gets_its_numbers_or_the_name_of_the_file(path: Path, chosen
     expected[4] = np.nan
     found = open_results(path)["actuator_force"]
     np.testing.assert_array_equal(found.isel(chosen), found.copy(data=expected).isel(chosen))
-    (path / LAYOUT.key(0, "actuator_force")).unlink()
+    (path / LAYOUT.variables["actuator_force"].key(0)).unlink()
     with pytest.raises(StoreError, match=r"actuator_force/c\.0\.0\.0\.0\.0: missing \(block 0 of actuator_force\)"):
         open_results(path)["actuator_force"].isel(chosen).load()
 
 
 def test_what_is_not_touched_does_not_matter(path: Path) -> None:
-    (path / LAYOUT.key(0, "actuator_force")).unlink()
+    (path / LAYOUT.variables["actuator_force"].key(0)).unlink()
     data = open_results(path)
     assert np.isfinite(data["actuator_force"].isel(design=[2, 3])).all()
     assert np.isfinite(data["platform_position"]).all()
@@ -86,7 +87,7 @@ def test_a_part_that_is_a_link_is_refused(path: Path, tmp_path: Path) -> None:
     location = LocalFolder(path)
     for use in (location.read, location.size, lambda key: location.write(key, (b"x",))):
         with pytest.raises(OSError, match="a link"):
-            use(LAYOUT.key(0, "actuator_force"))
+            use(LAYOUT.variables["actuator_force"].key(0))
     (path / "file").symlink_to(tmp_path / "elsewhere")
     location.write("file", (b"in the location of the link",))
     assert not (path / "file").is_symlink()
@@ -97,8 +98,9 @@ def test_one_read_may_span_blocks(tmp_path: Path, unforced: None) -> None:
     store(tmp_path / "s.zarr")
     fill(tmp_path / "s.zarr")
     location, manifest = locate(tmp_path / "s.zarr"), Manifest.load(tmp_path / "s.zarr")
+    reader, receipts = BlockReader(location, LAYOUT), Expected.of(location, manifest)
     for name in ("actuator_force", "peak_force", "status"):
-        array = CheckedArray(location, LAYOUT, name, Expected.of(location, manifest), finished=True)
+        array = CheckedArray(reader, LAYOUT.variables[name], receipts, finished=True)
         expected = whole(LAYOUT, name)
         everything = (slice(None),) * expected.ndim
         for first in (slice(None), slice(1, 5, 2), slice(4, None, -1), np.array([4, 0, 3]), slice(2, 2), 3):

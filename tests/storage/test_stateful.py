@@ -108,7 +108,7 @@ class StoreMachine(RuleBasedStateMachine):
                 commit(self.location)
 
     def shards(self) -> list[str]:
-        return [key for name in self.layout.variables for key in self.layout.keys(name)]
+        return [key for name in self.layout.variables for key in self.layout.variables[name].all_keys()]
 
     @precondition(lambda self: self.is_sound())
     @rule(data=st.data())
@@ -191,9 +191,9 @@ class StoreMachine(RuleBasedStateMachine):
 
         name = key.partition("/")[0]
         reader = BlockReader(self.location, self.layout)
-        index = next(i for i in range(self.layout.blocks) if self.layout.key(i, name) == key)
-        expected = lasting(self.layout, name)[self.layout.region(index, name)]
-        return bool((reader.read_region(index, name) == expected).all())
+        index = next(i for i in range(self.layout.blocks) if self.layout.variables[name].key(i) == key)
+        expected = lasting(self.layout, name)[self.layout.variables[name].region(index)]
+        return bool((reader.read_region(index, self.layout.variables[name]) == expected).all())
 
     @invariant()
     def numbers_are_right_or_an_error(self) -> None:
@@ -209,7 +209,7 @@ class StoreMachine(RuleBasedStateMachine):
                 assert any(key.startswith(f"{name}/") for key in self.damaged), name
                 continue
             right = values == expected
-            missing = np.isnan(values) if values.dtype.kind == "f" else values == layout.variable(name).fill
+            missing = np.isnan(values) if values.dtype.kind == "f" else values == layout.variables[name].row.fill
             assert (right | (missing & (not finished))).all(), name
 
 

@@ -22,6 +22,7 @@ from storage.places import local
 from storage.places.local import LocalFolder
 from storage.schema import Coordinate
 from storage.store import StoreWriter, create, open_results
+from storage.variables import BlockGrid, StoredVariable
 from tests.storage.cases import ATTRIBUTES, LAYOUT, block, store, whole
 from tests.storage.test_layout import layouts
 
@@ -35,7 +36,7 @@ def fill(writer: StoreWriter) -> None:
 
 
 def shard(writer: StoreWriter, index: int, name: str) -> Path:
-    return writer.location.path / writer.layout.key(index, name)
+    return writer.location.path / writer.layout.variables[name].key(index)
 
 
 @pytest.fixture
@@ -97,14 +98,14 @@ def test_round_trip_in_any_layout(tmp_path_factory: pytest.TempPathFactory, layo
         for name, array in writer.read(index).items():
             np.testing.assert_array_equal(array, block(layout, index)[name])
     files = [file for name in layout.variables for file in (writer.location.path / name).glob("c.*")]
-    assert sum(layout.shards(name) for name in layout.variables) == len(files)
+    assert sum(layout.variables[name].shards for name in layout.variables) == len(files)
     shutil.rmtree(writer.location.path)
 
 
 def test_long_series_are_cut_and_padded(tmp_path: Path) -> None:
     sizes = {**LAYOUT.sizes, "design": 3, "friction": 1, "trajectory": 1, "time": 200_001}
-    layout = Layout(sizes, {"design": 2}, ("actuator_force",))
-    assert layout.shard("actuator_force")[3] == 200_002
+    layout = Layout.of(BlockGrid(sizes, {"design": 2}), ("actuator_force",))
+    assert layout.variables["actuator_force"].shard[3] == 200_002
     writer = store(tmp_path / "long.zarr", layout)
     fill(writer)
     assert (open_results(writer.location.path).actuator_force.values == whole(layout, "actuator_force")).all()
@@ -150,14 +151,14 @@ def test_array_of_a_wrong_shape_or_type(writer: StoreWriter) -> None:
 
 
 def test_region_that_is_not_whole_shards(writer: StoreWriter, monkeypatch: pytest.MonkeyPatch) -> None:
-    region = Layout.region
+    region = StoredVariable.region
 
-    def shifted(self: Layout, index: int, name: str) -> tuple[slice, ...]:
-        first, *rest = region(self, index, name)
+    def shifted(self: StoredVariable, index: int) -> tuple[slice, ...]:
+        first, *rest = region(self, index)
         return (slice(first.start + 1, first.stop + 1), *rest)
 
     arrays = block(LAYOUT, 0)
-    monkeypatch.setattr(Layout, "region", shifted)
+    monkeypatch.setattr(StoredVariable, "region", shifted)
     with pytest.raises(
         StoreError, match="1 to 3 of design is not a whole shard; expected a range of 2 that starts at a multiple"
     ):
@@ -382,7 +383,7 @@ def test_metadata_is_strict_json(full: StoreWriter) -> None:
 
 def test_new_store_under_an_old_name(full: StoreWriter) -> None:
     shutil.rmtree(full.location.path)
-    layout = Layout(LAYOUT.sizes, {"design": 1}, ("condition",))
+    layout = Layout.of(BlockGrid(LAYOUT.sizes, {"design": 1}), ("condition",))
     fill(store(full.location.path, layout))
     assert set(open_results(full.location.path).data_vars) == {"condition"}
 

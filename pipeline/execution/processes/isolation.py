@@ -22,9 +22,9 @@ from pipeline.errors import TaskError
 from pipeline.execution.processes.child_process import ChildProcess
 from pipeline.monitor.log import CaseFailed
 from robots.status import Status
-from storage.layout import Layout, lengths
+from storage.layout import Layout
 from storage.ledger import Receipt
-from storage.schema import SPLIT, WHERE_VARIED
+from storage.variables import SPLIT, WHERE_VARIED, lengths
 from tasks.blocks.block import Block
 from tasks.blocks.pool import Arrays
 from tasks.blocks.user_metrics import MetricWarning
@@ -116,12 +116,12 @@ class _PartialResults:
     """Arrays of a block while its parts arrive; missing parts are NaN, or MISSING."""
 
     def __init__(self, layout: Layout, index: int) -> None:
-        self._variables = {name: layout.variable(name) for name in layout.owned(index)}
+        self._variables = layout.owned(index)
         self.arrays: Arrays = {
             name: np.full(
-                lengths(layout.region(index, name)),
-                np.nan if variable.dtype == "float64" else MISSING,
-                variable.dtype,
+                variable.region_shape(index),
+                np.nan if variable.row.dtype == "float64" else MISSING,
+                variable.row.dtype,
             )
             for name, variable in self._variables.items()
         }
@@ -134,7 +134,7 @@ class _PartialResults:
     def flag(self, part: CaseRanges, times: int) -> None:
         """Set statuses and counts of a part that failed at so many times."""
         for name, array in self.arrays.items():
-            if self._variables[name].kind == "status":
+            if self._variables[name].row.kind == "status":
                 array[self._region(name, part)] = Status.COMPUTATION_FAILED
             elif array.dtype.kind == "i":
                 array[self._region(name, part)] = times
@@ -221,19 +221,19 @@ def first_case(block: Block) -> Block:
 
 def misfits(layout: Layout, index: int, arrays: object, part: CaseRanges | None = None) -> str:
     """Return the error in the arrays of a block, or of a part of it; empty where they fit the layout."""
-    names = layout.owned(index)
-    if not isinstance(arrays, Mapping) or set(arrays) != set(names):
+    owned = layout.owned(index)
+    if not isinstance(arrays, Mapping) or set(arrays) != set(owned):
         found = set(arrays) if isinstance(arrays, Mapping) else None
-        got = f"a {type(arrays).__name__}" if found is None else f"variables {_listed(found, set(names))}"
-        return f"a block computed {got}; expected {_listed(set(names), found or set())}"
-    for name in names:
-        variable, array = layout.variable(name), arrays[name]
-        region = dict(zip(variable.dims, layout.region(index, name), strict=True))
+        got = f"a {type(arrays).__name__}" if found is None else f"variables {_listed(found, set(owned))}"
+        return f"a block computed {got}; expected {_listed(set(owned), found or set())}"
+    for name, variable in owned.items():
+        dtype, array = variable.row.dtype, arrays[name]
+        region = dict(zip(variable.dims, variable.region(index), strict=True))
         region |= {dim: cases for dim, cases in zip(AXES, part or (), strict=False) if dim in region}
         expected = lengths(tuple(region.values()))
         shape, kind = getattr(array, "shape", None), str(getattr(array, "dtype", type(array).__name__))
-        if (shape, kind) != (expected, variable.dtype):
-            return f"a block computed {name} of shape {shape} and type {kind}; expected {expected} of {variable.dtype}"
+        if (shape, kind) != (expected, dtype):
+            return f"a block computed {name} of shape {shape} and type {kind}; expected {expected} of {dtype}"
     return ""
 
 

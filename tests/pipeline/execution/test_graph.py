@@ -36,12 +36,12 @@ def test_what_blocks_share_is_what_each_of_them_has(made: Plan) -> None:
     layout = made.layout
     assert made.blocks > 4
     for index in range(made.blocks):
-        block, bounds = block_of(made, index), layout.bounds(index)["design"]
+        block, bounds = block_of(made, index), layout.grid.bounds(index)["design"]
         columns = made.sweep.designs(bounds.start, bounds.stop)
         np.testing.assert_array_equal(block.designs.parameters, np.stack(list(columns.values()), axis=1))
         assert block.designs.parameters.flags.c_contiguous
         owned = layout.owned(index)
-        series = tuple(name for name in owned if "time" in layout.variable(name).dims)
+        series = tuple(name for name in owned if "time" in layout.variables[name].dims)
         assert block.series == (*series, *made.extra)
         assert block.metrics == tuple(name for name in owned if name not in series)
 

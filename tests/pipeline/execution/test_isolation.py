@@ -31,7 +31,8 @@ from pipeline.monitor.log import CaseFailed
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan
 from robots.status import Status
-from storage.schema import SPLIT, lookup
+from storage.schema import lookup
+from storage.variables import SPLIT
 from tasks.blocks.block import Block
 from tasks.blocks.designs import BlockDesigns
 from tests.pipeline.bad_tasks import KINDS, WRONG_REASON, WRONG_TYPE, Bad
@@ -256,7 +257,7 @@ def test_flags_name_places_in_the_dataset(monkeypatch: pytest.MonkeyPatch) -> No
     cut_finely(monkeypatch)
     made = plan(sweep(EVERYTHING))
     monkeypatch.setattr(isolation, "TRIES", 1)
-    index = next(index for index in range(made.blocks) if made.layout.unravel(index) == (7, 1, 1))
+    index = next(index for index in range(made.blocks) if made.layout.grid.unravel(index) == (7, 1, 1))
     arm = float(block_of(made, index).named_parameters()["upper_arm"][0])
     settings = isolated(Bad(((arm, "raises"),)))
     _, flags = settings.compute(block_of(made, index), made.layout)

@@ -27,10 +27,11 @@ from pipeline.plan.model import BLOCK_BYTES, BLOCK_MEMORY
 from pipeline.plan.plan import BLOCK_SAMPLES, FRICTION_SAMPLES, SMALL_BLOCK, fitted, least_memory, plan
 from pipeline.sweep.model import Sweep
 from robots.requested import QuantityNames
-from storage.layout import Layout, lengths
+from storage.layout import Layout
 from storage.places.access import locate
 from storage.schema import lookup
 from storage.store import StoreWriter
+from storage.variables import BlockGrid
 from tasks.blocks.pool import Pool
 from tests.pipeline.runs import EVERYTHING, FEW, METRICS, OUTPUTS, SMALL, content_hash, cut_finely, sweep
 
@@ -76,7 +77,7 @@ def test_a_large_sweep_is_planned_at_once_in_blocks_of_the_wanted_size() -> None
     for _ in range(5):
         start = time.process_time()
         made = plan(asked)
-        bounds = [made.layout.bounds(index) for index in (0, made.blocks // 2, made.blocks - 1)]
+        bounds = [made.layout.grid.bounds(index) for index in (0, made.blocks // 2, made.blocks - 1)]
         seconds.append(time.process_time() - start)
     assert min(seconds) < 0.05
     assert made.samples * 10 == 1_001_000_000
@@ -101,7 +102,7 @@ def test_blocks_stay_within_their_limits(
     variables = (*variables, *always)
     rows = tuple(map(lookup, variables))
     each = (pair_bytes(sizes, rows, always, per_set=per_set) for per_set in (True, False))
-    layout = Layout(sizes, module._block(sizes, *each, handed_on=400 * times), variables, always)
+    layout = Layout.of(BlockGrid(sizes, module._block(sizes, *each, handed_on=400 * times)), variables, steady=always)
     samples = layout.block["design"] * layout.block["trajectory"] * times
     assert samples <= max(BLOCK_SAMPLES, times)
     assert layout.block_bytes(0) <= BLOCK_BYTES
@@ -188,8 +189,8 @@ def test_parts_are_even() -> None:
 def test_regions_of_blocks_have_the_sizes_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     cut_finely(monkeypatch)
     made = plan(sweep(EVERYTHING))
-    assert lengths(made.layout.region(0, "actuator_force")) == (1, 2, 1, 41, 3)
-    assert lengths(made.layout.region(1, "joint_position")) == (1, 1, 41, 3, 7)
+    assert made.layout.variables["actuator_force"].region_shape(0) == (1, 2, 1, 41, 3)
+    assert made.layout.variables["joint_position"].region_shape(1) == (1, 1, 41, 3, 7)
     assert sum(made.samples_of(index) for index in range(made.blocks)) == 2 * made.samples
 
 
@@ -245,7 +246,7 @@ def test_a_million_blocks_are_as_small_as_one(monkeypatch: pytest.MonkeyPatch) -
     plan(sweep(HUGE))
     tracemalloc.start()
     made = plan(sweep(HUGE))
-    rows, last = made.rows(), made.layout.bounds(made.blocks - 1)
+    rows, last = made.rows(), made.layout.grid.bounds(made.blocks - 1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert (made.blocks, made.samples, last["design"].stop) == (10**6, 2 * 10**9, 10**9)
@@ -299,7 +300,7 @@ def test_a_grid_of_1e8_designs_with_conditions_is_planned_in_seconds(capsys: pyt
 
 
 def _range(made: model.Plan, index: int) -> tuple[int, int]:
-    bounds = made.layout.bounds(index)["design"]
+    bounds = made.layout.grid.bounds(index)["design"]
     return bounds.start, bounds.stop
 
 

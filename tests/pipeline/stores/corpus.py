@@ -138,7 +138,7 @@ def _half(text: str, path: Path) -> None:
     lost = [block for block in range(layout.blocks) if block % 2]
     for block in lost:
         for name in layout.owned(block):
-            (path / layout.key(block, name)).unlink()
+            (path / layout.variables[name].key(block)).unlink()
     open_for_repair(path, [StoreDamage("missing", "", "", block) for block in lost])
 
 

@@ -193,7 +193,7 @@ def test_a_variable_of_a_later_version_is_passed_through_with_a_warning(kind: st
     assert series.attrs["long_name"] == LATER.replace("_", " ")
     assert np.isfinite(series.values).all()
     assert LATER in verify(path).later
-    (path / Manifest.load(path).layout.key(1, LATER)).unlink()
+    (path / Manifest.load(path).layout.variables[LATER].key(1)).unlink()
     found = verify(path).findings
     assert [(each.kind, each.block, each.variable) for each in found] == [("missing", 1, LATER)]
     with pytest.raises(StoreError, match=UNKNOWN):

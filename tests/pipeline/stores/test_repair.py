@@ -91,7 +91,7 @@ def test_a_file_is_made_again_to_the_same_bytes(store: Path, name: str, damage: 
 
 def test_metadata_and_results_are_repaired_in_one_go(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = content_hash(store)
-    key = Manifest.load(store).layout.key(1, "peak_force")
+    key = Manifest.load(store).layout.variables["peak_force"].key(1)
     for damage in (removed("base_radius/zarr.json"), emptied(MANIFEST), flipped(key)):
         damage(store)
     found = verify(store, repair=True, cluster=SYNCHRONOUS)

@@ -74,15 +74,18 @@ def test_damage_is_found_named_and_repaired_by_computing_nothing_else(
 ) -> None:
     expected = content_hash(path)
     cut = layout(path)
-    (path / cut.key(1, "peak_force")).unlink()
-    file = path / cut.key(4, "actuator_force")
+    (path / cut.variables["peak_force"].key(1)).unlink()
+    file = path / cut.variables["actuator_force"].key(4)
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 4
     file.write_bytes(data)
     first = limbsweep("verify", "s.zarr")
     assert first.exit_code == 1
-    assert f"missing  s.zarr/{cut.key(1, 'peak_force')}: missing (block 1 of peak_force)" in first.stdout
-    assert f"damaged  s.zarr/{cut.key(4, 'actuator_force')}: damaged (block 4 of actuator_force: " in first.stdout
+    assert f"missing  s.zarr/{cut.variables['peak_force'].key(1)}: missing (block 1 of peak_force)" in first.stdout
+    assert (
+        f"damaged  s.zarr/{cut.variables['actuator_force'].key(4)}: damaged (block 4 of actuator_force: "
+        in first.stdout
+    )
     computed: list[int] = []
 
     def seen(index: int, body: Any, *arguments: Any) -> Any:
@@ -195,7 +198,7 @@ def test_files_of_others_are_listed_and_are_no_damage(path: Path) -> None:
 
 def test_a_folder_in_the_place_of_a_shard_is_repaired(path: Path) -> None:
     expected = content_hash(path)
-    shard = path / layout(path).key(1, "peak_force")
+    shard = path / layout(path).variables["peak_force"].key(1)
     shard.unlink()
     shard.mkdir()
     assert "a folder (block 1 of peak_force)" in limbsweep("verify", "s.zarr").stdout
@@ -234,7 +237,7 @@ def test_a_missing_coordinate_is_no_zeros_in_an_export(path: Path) -> None:
 
 
 def test_a_machine_that_repairs_otherwise_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (path / layout(path).key(3, "peak_force")).unlink()
+    (path / layout(path).variables["peak_force"].key(3)).unlink()
     compute_other_bits(monkeypatch)
     found = verify(path, repair=True, cluster=SYNCHRONOUS)
     assert [str(each) for each in found.findings] == [f"{path}: block 3: repaired with other bits than at first"]
@@ -264,7 +267,7 @@ def test_a_store_is_repeated_from_itself(path: Path) -> None:
 
 
 def test_a_store_goes_on_from_itself(path: Path) -> None:
-    (path / layout(path).key(3, "peak_force")).unlink()
+    (path / layout(path).variables["peak_force"].key(3)).unlink()
     open_for_repair(path, [each for one in check_blocks(path) for each in one.findings])
     assert limbsweep("run", "s.zarr").exit_code == 0
     assert verify(path).is_sound

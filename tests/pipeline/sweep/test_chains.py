@@ -104,4 +104,4 @@ def test_friction_that_does_not_settle_is_told_of_its_set_alone() -> None:
         np.testing.assert_array_equal(alone[name].values[:, 0], found[name].values[:, 0])
     made = plan(Sweep.from_text(TEXT.replace("load: reaction", "load: constant")))
     for name in ("status", "failed_samples", "worst_status"):
-        assert "friction" not in made.layout.variable(name).dims
+        assert "friction" not in made.layout.variables[name].dims

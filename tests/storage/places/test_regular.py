@@ -26,7 +26,7 @@ from storage.store import StoreWriter
 from tests.storage.cases import FEW, block, fill, store
 
 LEDGER = "ledger.jsonl"
-SHARD = FEW.key(0, "actuator_force")
+SHARD = FEW.variables["actuator_force"].key(0)
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from applications.identification import dataset_card
@@ -123,7 +124,8 @@ def _lines(published: PublishedDataset) -> Iterator[str]:
     yield ""
     yield from _facts(published)
     yield from _columns(published)
-    yield LOADING.replace("COLUMN", published.episodes.signals[0].name).rstrip()
+    loading = files("applications.publishing").joinpath("loading.txt").read_text("utf-8")
+    yield loading.replace("COLUMN", published.episodes.signals[0].name).rstrip()
     yield ""
     body = list(dataset_card.lines(published.sweep, published.episodes.data))
     first = next(k for k, line in enumerate(body) if line.startswith("- "))
@@ -158,29 +160,3 @@ def _columns(published: PublishedDataset) -> Iterator[str]:
     yield "| `frame_index`, `episode_index`, `index`, `task_index` | 1 | 1 | number of the sample in its episode, of "\
           "the episode, of the sample in the dataset, of the trajectory |"  # fmt: skip
     yield ""
-
-
-LOADING = """\
-## Loading
-
-```python
-import datasets  # Hugging Face
-
-samples = datasets.load_dataset("FOLDER")  # splits by part; load_dataset("FOLDER", "designs") is a table
-
-import pandas  # or Polars, DuckDB, pyarrow
-
-table = pandas.read_parquet("FOLDER/data/chunk-000")  # a chunk is a part
-rows = table["COLUMN"]
-
-from lerobot.datasets.lerobot_dataset import LeRobotDataset
-
-frames = LeRobotDataset("local", root="FOLDER")
-
-import mlcroissant
-
-records = mlcroissant.Dataset("FOLDER/croissant.json").records("samples")
-```
-
-`meta/stats.json` has least, largest, mean and standard deviation of each column over the episodes for training.
-"""

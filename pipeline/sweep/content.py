@@ -20,6 +20,8 @@ class Content(Generic[Value]):
 
     key: ClassVar[str]
     """Its name among the sections of a sweep, in most cases that in the file."""
+    is_input: ClassVar[bool] = False
+    """Whether its value is an input of all blocks alike, under its key."""
     value: Value
 
     def describe(self) -> dict[str, Any]:
@@ -28,7 +30,7 @@ class Content(Generic[Value]):
 
     def block_inputs(self, places: Mapping[str, slice]) -> dict[str, Any]:
         """Return its inputs of a block, by fields of `tasks.blocks.block.Block`; `places` are its ranges by dim."""
-        return {}
+        return {self.key: self.value} if self.is_input else {}
 
 
 class SectionValue(Generic[Value]):

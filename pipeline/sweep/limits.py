@@ -41,6 +41,7 @@ class LimitsContent(SectionContent[Limits, LimitSection | None]):
     """Limits of joints and actuators, for samples that are not usable and for margins."""
 
     key = KEY
+    is_input = True
     field = optional(LimitSection, "limits of joints and actuators; default: none")
 
     @classmethod
@@ -56,10 +57,6 @@ class LimitsContent(SectionContent[Limits, LimitSection | None]):
     def describe(self) -> dict[str, Any]:
         """Describe limits that there are."""
         return {KEY: describe_limits(self.value)} if self.value != NO_LIMITS else {}
-
-    def block_inputs(self, places: Mapping[str, slice]) -> dict[str, Any]:
-        """Return limits, the same for all blocks."""
-        return {self.key: self.value}
 
 
 def section_of(

@@ -29,6 +29,7 @@ class SharingContent(SectionContent[ActuatorSharing, SharingSection | None]):
     """Rule by which more actuators than freedoms share forces."""
 
     key = SHARING_KEY
+    is_input = True
     field = optional(SharingSection, "how more actuators than freedoms share forces; default: by least squares")
     after = ("friction",)
 
@@ -41,10 +42,6 @@ class SharingContent(SectionContent[ActuatorSharing, SharingSection | None]):
     def describe(self) -> dict[str, Any]:
         """Describe a rule other than least squares of all forces."""
         return {SHARING_KEY: describe_sharing(self.value)} if self.value != EVEN_SHARING else {}
-
-    def block_inputs(self, places: Mapping[str, slice]) -> dict[str, Any]:
-        """Return the rule, the same for all blocks."""
-        return {self.key: self.value}
 
 
 def read_sharing(

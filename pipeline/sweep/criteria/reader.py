@@ -53,6 +53,7 @@ class CriteriaContent(SectionContent[CriteriaParameters, CriteriaSection | None]
     """Elasticity and sizes of parts, for criteria of design."""
 
     key = KEY
+    is_input = True
     field = optional(
         CriteriaSection, "elasticity and thickness of the parts, for criteria of design; default: not known"
     )
@@ -73,10 +74,6 @@ class CriteriaContent(SectionContent[CriteriaParameters, CriteriaSection | None]
     def describe(self) -> dict[str, Any]:
         """Describe criteria that there are."""
         return {KEY: describe_criteria(self.value)} if self.value != NO_CRITERIA else {}
-
-    def block_inputs(self, places: Mapping[str, slice]) -> dict[str, Any]:
-        """Return criteria, the same for all blocks."""
-        return {self.key: self.value}
 
 
 def read_criteria(

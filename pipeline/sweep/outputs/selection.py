@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 from pipeline.documents.report import Got, sentence
@@ -28,6 +27,7 @@ class SelectionContent(SectionContent[SeriesSelection, None]):
     """Joints, links and freedoms of which some outputs are stored."""
 
     key = "selection"
+    is_input = True
 
     @classmethod
     def read(cls, reading: SweepReading) -> Self:
@@ -45,10 +45,6 @@ class SelectionContent(SectionContent[SeriesSelection, None]):
         freedoms = [name for name, _ in selection.freedoms]
         parts |= {"deviations": rows} if rows else {}
         return {self.key: parts | ({"freedoms": freedoms} if freedoms else {})}
-
-    def block_inputs(self, places: Mapping[str, slice]) -> dict[str, Any]:
-        """Return the selection, the same for all blocks."""
-        return {self.key: self.value}
 
 
 def read_selection(reading: SweepReading) -> SeriesSelection:

@@ -41,6 +41,7 @@ class BaseContent(SectionContent[Trajectory | None, Mapping[str, Any] | None]):
     """Motion of the base in the world; None where it stands."""
 
     key = KEY
+    is_input = True
     field = optional(
         dict[str, Any], "how the base moves in the world, as a trajectory of a platform; default: it stands"
     )
@@ -58,10 +59,6 @@ class BaseContent(SectionContent[Trajectory | None, Mapping[str, Any] | None]):
     def describe(self) -> dict[str, Any]:
         """Describe the motion of a base that moves."""
         return {KEY: describe_trajectory(self.value)} if self.value else {}
-
-    def block_inputs(self, places: Mapping[str, slice]) -> dict[str, Any]:
-        """Return the motion of the base, the same for all blocks."""
-        return {self.key: self.value}
 
 
 def read_base(

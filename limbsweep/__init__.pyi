@@ -1,7 +1,3 @@
-import limbsweep.jax as jax  # noqa: F401 - where it is installed
-import limbsweep.robots as robots
-import limbsweep.study as study
-import limbsweep.torch as torch  # noqa: F401 - where it is installed
 from applications.commands.schemas import schema
 from applications.export.code.c_source import c_code
 from applications.export.code.casadi_function import casadi_function
@@ -16,6 +12,9 @@ from applications.identification.identify import identify
 from applications.publishing.publish import publish
 from applications.report.writing import save_figure as figure
 from applications.report.writing import write_report as report
+from limbsweep import jax as jax
+from limbsweep import robots, study
+from limbsweep import torch as torch
 from limbsweep.backend import open
 from limbsweep.labelled.functions import (
     actuator_positions,

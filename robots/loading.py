@@ -49,7 +49,8 @@ def offered_by_stub(package: str, file: str) -> tuple[Callable[[str], Any], Call
     homes, listed = dict[str, str](), list[str]()
     for node in ast.parse(Path(file).with_suffix(".pyi").read_text("utf-8")).body:
         if isinstance(node, ast.ImportFrom):
-            homes |= {alias.asname or alias.name: f"{node.module}:{alias.name}" for alias in node.names}
+            form = "{}.{}:" if node.module == package else "{}:{}"  # a module of the package, or a name in another one
+            homes |= {alias.asname or alias.name: form.format(node.module, alias.name) for alias in node.names}
         elif isinstance(node, ast.Import):
             homes |= {str(alias.asname): f"{alias.name}:" for alias in node.names}
         elif isinstance(node, ast.Assign):

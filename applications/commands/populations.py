@@ -16,7 +16,6 @@ from applications.commands.study_tables import design_rows, read_objectives, sho
 from applications.studies.columns import Objective
 from applications.studies.populations.polish import polished
 from applications.studies.populations.search import (
-    QUESTION,
     FamilyOutcome,
     SearchKeywords,
     SearchOutcome,
@@ -56,7 +55,7 @@ def search(
         click.echo(str(share))
     click.echo(f"{len(outcome.front)} on the front, of {feasible} feasible designs; results in {store}")
     if isinstance(outcome, SearchOutcome):
-        question = sweeps[0].question.with_options(*(keywords[name] for name in QUESTION))
+        question = sweeps[0].question.with_options(keywords["objectives"], keywords["where"], keywords["cases"])
         _say_polished(sweeps[0], question, outcome)
 
 

@@ -91,13 +91,13 @@ RUNS = (
 CLUSTERS = (
     command(
         "cluster",
-        "cluster_preview",
+        "clusters",
         "Validate the cluster file FILE and show the cluster that it would start: job script, pod or arguments.",
         argument("file", type=FILE),
     ),
     command(
         "certificates",
-        "certificates",
+        "clusters",
         "Make TLS files in FOLDER and print the section of a cluster file that names them.",
         argument("folder", type=FILE),
         option("--days", type=int, default=90, show_default=True, help="Days of validity."),

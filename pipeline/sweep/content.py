@@ -21,7 +21,7 @@ class Content(Generic[Value]):
     key: ClassVar[str]
     """Its name among the sections of a sweep, in most cases that in the file."""
     is_input: ClassVar[bool] = False
-    """Whether its value is an input of all blocks alike, under its key."""
+    """Mark of a value that is an input of all blocks alike, under its key."""
     value: Value
 
     def describe(self) -> dict[str, Any]:

@@ -85,8 +85,6 @@ def clearance_error(
         (0.092, True)
     """
     check_parts(robot, "clearances", clearances, Clearances)
-    if elasticity is not None:
-        check_parts(robot, "elasticity", elasticity, Elasticity)
     check_sharing(robot, elasticity)
     whole = Errors(dict.fromkeys(clearances.actuators, 1.0), dict.fromkeys(clearances.joints, (1.0,) * 6))
     pose = long_form(motion, STANDING, short, TIMELESS)[0].moving

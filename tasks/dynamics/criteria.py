@@ -227,8 +227,6 @@ def pose_error(
         0.056
     """
     check_parts(robot, "errors", errors, Errors)
-    if elasticity is not None:
-        check_parts(robot, "elasticity", elasticity, Elasticity)
     check_sharing(robot, elasticity)
     pose = long_form(motion, STANDING, short, TIMELESS)[0].moving
     solved = SolvedPose(robot, CriteriaParameters(elasticity, errors=errors), "position_deviation", pose)
@@ -260,7 +258,9 @@ def pose_error(
 
 
 def check_sharing(robot: Robot, elasticity: Elasticity | None) -> None:
-    """Raise ValueError for an overconstrained robot, by whose rigid parts errors cannot share themselves."""
+    """Check the elasticity by which errors share themselves; an overconstrained robot needs one. Raises ValueError."""
+    if elasticity is not None:
+        check_parts(robot, "elasticity", elasticity, Elasticity)
     rigid = elasticity is None or elasticity.actuators_alone
     if rigid and not robot.mechanism.is_chain and criteria.overconstrained(robot.family):
         raise ValueError(

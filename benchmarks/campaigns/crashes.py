@@ -63,15 +63,15 @@ outputs: [actuator_position, actuator_force, measured_position]
 metrics: [rms_tracking_error]
 measurement: {position_noise: 1.0e-5}
 """
-SEARCH = """\
+SEARCHED = """\
 limbsweep: 1
 robot: five_bar
 design:
   sample: {method: sobol, seed: 1, count: 1, parameters: {proximal_length: {low: 0.5, high: 0.56}}}
 trajectories: {circle: {kind: circle, radius: 0.05, normal: [0, 1, 0], period: 1.0}}
-time: {stop: 0.4, step: 0.05}
 metrics: [peak_force]
 """
+SEARCH = f"{SEARCHED}time: {{stop: 0.4, step: 0.05}}\n"
 STOPS = """\
 limbsweep: 1
 robot: five_bar

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from benchmarks.campaigns.crashes import SEARCHED
 from benchmarks.campaigns.lines import print_lines
 from benchmarks.processes import COMMAND, environment
 
@@ -33,16 +34,7 @@ time: {{stop: 1.0, samples: 2001}}
 outputs: [actuator_force]
 metrics: [peak_force]
 """
-SEARCH = """\
-limbsweep: 1
-robot: five_bar
-design:
-  sample: {method: sobol, seed: 1, count: 1, parameters: {proximal_length: {low: 0.5, high: 0.56}}}
-trajectories: {circle: {kind: circle, radius: 0.05, normal: [0, 1, 0], period: 1.0}}
-time: {stop: 1.0, samples: 4001}
-outputs: [actuator_force]
-metrics: [peak_force]
-"""
+SEARCH = f"{SEARCHED}time: {{stop: 1.0, samples: 4001}}\noutputs: [actuator_force]\n"
 CLUSTERS: Mapping[str, str] = {
     "threads": "limbsweep: {cluster: {kind: threads}}\n",
     "workers": "limbsweep: {cluster: {kind: local, n-workers: 2, threads-per-worker: 1}}\n",

@@ -1,6 +1,6 @@
-"""Compile a model of MuJoCo in a process of its own, with bounds of time and memory: run by `mjcf_model`, as a file.
+"""Compile a model of MuJoCo in a process of its own, with bounds of time and memory: run by `bounded`, as a file.
 
-Arguments: path, seconds, bytes. Writes `M` and the compiled model to standard output, or `E` and what MuJoCo says.
+Argument: path. Writes `M` and the compiled model to standard output, or `E` and what MuJoCo says.
 It imports nothing of ours, and the process can write no file.
 """
 
@@ -8,19 +8,6 @@ from __future__ import annotations
 
 import sys
 from typing import BinaryIO
-
-
-def limit(seconds: int, size: int) -> None:
-    """Limit this process if the system can: processor time [s], memory [bytes], and no file, no core dump."""
-    try:
-        import resource
-    except ImportError:  # on Windows the parent's clock is the only bound
-        return
-    bounds = {resource.RLIMIT_CPU: seconds, resource.RLIMIT_AS: size, resource.RLIMIT_FSIZE: 0, resource.RLIMIT_CORE: 0}
-    for kind, bound in bounds.items():
-        hard = resource.getrlimit(kind)[1]
-        bound = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
-        resource.setrlimit(kind, (bound, bound))
 
 
 def write_model(path: str, stream: BinaryIO) -> None:
@@ -43,5 +30,4 @@ def write_model(path: str, stream: BinaryIO) -> None:
 
 
 if __name__ == "__main__":
-    limit(int(sys.argv[2]), int(sys.argv[3]))
     write_model(sys.argv[1], sys.stdout.buffer)

@@ -32,7 +32,7 @@ MEMORY = 2 << 30
 MAX_MODEL = 512 << 20
 """Bytes of a compiled model."""
 
-_CHILD = Path(__file__).with_name("mjcf_child.py")
+_BOUNDED, _CHILD = (Path(__file__).with_name(name) for name in ("bounded.py", "mjcf_child.py"))
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MALLOC_ARENA_MAX"), "1")
 """Threads and their arenas take addresses, which are bounded."""
 
@@ -67,7 +67,7 @@ def _compiled(path: str, private: str) -> bytes:
 
 def answer(path: str) -> bytes:
     """Return what the child process writes that compiles the model at a path; nothing where it fails."""
-    command = [sys.executable, "-P", str(_CHILD), path, str(SECONDS), str(MEMORY)]
+    command = [sys.executable, "-P", str(_BOUNDED), str(_CHILD), str(SECONDS), str(MEMORY), path]
     try:
         done = subprocess.run(
             command,

@@ -48,7 +48,7 @@ PARALLEL = 1e-6
 """Angle [rad] below which axes are parallel."""
 
 HERE: Pose = (np.eye(3), np.zeros(3))
-_CHILD = Path(__file__).with_name("usd_child.py")
+_BOUNDED, _CHILD = (Path(__file__).with_name(name) for name in ("bounded.py", "usd_child.py"))
 _WORLD = ""
 
 
@@ -85,7 +85,7 @@ def _read(path: str) -> dict[str, Any]:
         got, rule = "a stage of USD", "the package usd-core, which reads it"
         raise ImportedError([FormatError(0, "", got, rule, how_to_install("usd"))])
     place = os.path.realpath(path)
-    command = [sys.executable, "-P", str(_CHILD), place, str(SECONDS), str(MEMORY)]
+    command = [sys.executable, "-P", str(_BOUNDED), str(_CHILD), str(SECONDS), str(MEMORY), place]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=6 * SECONDS, check=False)
         stage: dict[str, Any] = json.loads(done.stdout or b"null") or {"error": "it ends the reader, or takes too much"}

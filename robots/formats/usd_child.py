@@ -1,6 +1,6 @@
-"""Read the rigid bodies and joints of a USD stage in a process of its own: run by `usd`, as a file.
+"""Read the rigid bodies and joints of a USD stage in a process of its own: run by `bounded`, as a file.
 
-Arguments: path, seconds, bytes. Writes JSON to standard output: numbers in SI units, frames in the world with z up. It
+Argument: path. Writes JSON to standard output: numbers in SI units, frames in the world with z up. It
 imports nothing of ours, and the process can write no file.
 """
 
@@ -24,19 +24,6 @@ JOINT_NUMBERS = (
     "newton:friction", "newton:damping", "physxJoint:jointFriction",
 )  # fmt: skip
 MIMICS = ("NewtonMimicAPI", "PhysxMimicJointAPI")
-
-
-def limit(seconds: int, size: int) -> None:
-    """Limit this process if the system can: processor time [s], memory [bytes], and no file, no core dump."""
-    try:
-        import resource
-    except ImportError:  # on Windows the parent's clock is the only bound
-        return
-    bounds = {resource.RLIMIT_CPU: seconds, resource.RLIMIT_AS: size, resource.RLIMIT_FSIZE: 0, resource.RLIMIT_CORE: 0}
-    for kind, bound in bounds.items():
-        hard = resource.getrlimit(kind)[1]
-        bound = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
-        resource.setrlimit(kind, (bound, bound))
 
 
 class StageReader:
@@ -200,7 +187,6 @@ def _finite(value: float | None) -> float | None:
 
 
 if __name__ == "__main__":
-    limit(int(sys.argv[2]), int(sys.argv[3]))
     try:
         answer = StageReader(sys.argv[1]).found()
     except Exception as error:  # whatever the library raises of a file that is wrong

@@ -22,7 +22,7 @@ from robots.types import TWIST
 from tasks.dynamics.criteria_inputs import reaction_criteria
 from tasks.dynamics.directions import Array, Derivatives, check_names, designs, spread, summed
 from tasks.dynamics.inputs import CORES, JOINTS, field_input, load_input
-from tasks.dynamics.inverse import HELD, Dynamics, Influences
+from tasks.dynamics.inverse import Dynamics, Influences, held_status
 from tasks.dynamics.records import Environment, Forces, Motion, Moving
 from tasks.features.friction.inputs import FrictionInput, friction_input
 from tasks.kernels.kernel import common_batch, padded, rows
@@ -172,8 +172,7 @@ def _of_all_limbs(tape: Tape, outputs: dict[str, Array]) -> Array:
 def _of_wrenches(tape: Tape, outputs: dict[str, Array]) -> Array:
     status, wrench = _of_samples(tape, outputs), outputs["wrench"]
     size = np.nanmax(np.abs(wrench.reshape(len(wrench), -1)), axis=1, initial=0.0)
-    loose = (status == Status.OK) & ~(_row(tape, "missing") <= HELD * size)
-    return np.where(loose, float(Status.CONSTRAINT_SINGULAR), status)
+    return held_status(status, _row(tape, "missing"), size)
 
 
 FUNCTIONS: Mapping[str, Differentiated] = {

@@ -47,6 +47,7 @@ from tasks.dynamics.records import (
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.friction.inputs import FrictionInput, friction_input
 from tasks.features.loads import PlatformWrench
+from tasks.features.singularities import HELD
 from tasks.features.table import criteria_features, criteria_inputs, request
 from tasks.kernels.kernel import checked, kernel, padded, rows
 from tasks.kernels.keys import Indexed, Key, Values
@@ -56,8 +57,7 @@ from tasks.stages.parts import OUTCOME, RECURSION, VELOCITY
 from tasks.stages.stage import Stage
 from tasks.stages.stages import limb, stages
 
-HELD = 1e-9
-"""Rounding limit of the platform wrench that limbs cannot hold, relative to the largest reaction."""
+Column = NDArray[np.float64]
 
 
 class InverseKinematics(NamedTuple):
@@ -226,10 +226,15 @@ def joint_reactions(
             rows[:, k, :count] = wrench.T.reshape(len(rows), count, len(TWIST))
             rows[:, k, count:] = np.nan
         size = np.max([np.abs(wrench).max(axis=0) for wrench in wrenches], axis=0)
-        loose = (strip.status == Status.OK) & ~(strip.sample_rows("missing")[0] <= HELD * size)
-        status[place] = np.where(loose, float(Status.CONSTRAINT_SINGULAR), strip.status)
+        status[place] = held_status(strip.status, strip.sample_rows("missing")[0], size)
         rows[status[place] != Status.OK] = np.nan
     return JointReactions(result.reshape(*dynamics.batch, *result.shape[1:]), dynamics.statuses(status))
+
+
+def held_status(status: Column, missing: Column, largest: Column) -> Column:
+    """Return statuses, CONSTRAINT_SINGULAR where limbs miss more of the platform's wrench than HELD of a reaction."""
+    loose = (status == Status.OK) & ~(missing <= HELD * largest)
+    return np.where(loose, float(Status.CONSTRAINT_SINGULAR), status)
 
 
 @check_arguments

@@ -21,7 +21,7 @@ from tasks.stages.parts import LimbPart, LimbSample, Part, Place, RobotSample
 from tasks.stages.request import Feature, Request
 
 HELD = 1e-9
-"""Largest share of all loads that a load which no limb holds may be, by rounding."""
+"""Largest share of what limbs carry that a load which no limb holds may be, by rounding."""
 
 ELASTIC: tuple[Need, ...] = ("elasticity", "errors", "clearances")
 """Needs of quantities that follow from stiffness."""

@@ -1,364 +1,36 @@
 """Matrices of the Newton-Euler system of a whole robot for a batch of states, in plain NumPy.
 
 The pattern of blocks is the same for all states of a robot, so blocks are computed for the whole batch and cut into one
-sparse matrix per state at the end. `tasks.checks.newton_euler_system` solves the system.
-
-Applied wrenches and springs are written out once more here, so that the check shares nothing with
-`tasks.mechanics.recursion`, which kernels take.
-
-A body without mass that joins two others only passes on its wrench, so its six equations are left out and its two
-joints make one composite joint: a universal joint is two revolute joints and a cross, a ball screw a rotation and a
-feed. A joint can transmit the wrenches that do no work on its passive freedoms; a driven direction is no freedom here,
-the drive holds it.
+sparse matrix per state at the end. `tasks.checks.newton_euler_system` solves the system. Bodies without mass have no
+equations (`tasks.checks.composite_joints`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
 
-from robots.model import PLATFORM, Closure, Instance, Limb, Link, Robot
-from robots.springs import Bushing, ForceElement, Spring, at_state, state_with
-from robots.types import BASE, Matrix, Vector
-from tasks.dynamics.body_motions import BodyMotions, inertial_wrench, platform_motion
+from robots.model import PLATFORM, Robot
+from robots.springs import ForceElement
+from robots.types import BASE
+from tasks.checks.applied_forces import JointStates, applied_wrench, joint_states, products, spring_forces
+from tasks.checks.composite_joints import (
+    JointSeries,
+    MovingJoint,
+    Transmission,
+    bodies,
+    chains,
+    limb_joints,
+    transmission,
+)
+from tasks.dynamics.body_motions import BodyMotions, inertial_wrench
 from tasks.dynamics.inverse import RobotMotion
 from tasks.kernels.expression import Array
-from tasks.mechanics.kinematics import lead_slope
-
-JointStates = Callable[[str], np.ndarray]
-"""Positions `q_JOINT` and rates `qd_JOINT` (n,) of the joints of a limb, by name."""
-
-
-def applied_wrench(
-    elements: Sequence[ForceElement], body: BodyMotions, links: Mapping[int, BodyMotions], joints: JointStates
-) -> np.ndarray:
-    """Return (moment about its origin, force) (n, 6) of elements on a body, in world axes, which are the base's.
-
-    `links` are those of its limb, which springs may lead to, `joints` the state of its joints, which laws may name.
-    """
-    result = np.zeros((len(body.position), 6))
-    for element in elements:
-        arm = body.turned(element.point)
-        moment = np.zeros(3)
-        if isinstance(element, Bushing):
-            moment, force = _bushing(element, body, None if element.other == BASE else links[element.other])
-        elif isinstance(element, Spring):
-            force = _pull(element, body, arm, None if element.other == BASE else links[element.other], joints)
-        else:
-            acting = at_state(element, joints)
-            parts = (np.broadcast_arrays(*part, result[:, 0])[:3] for part in (acting.moment, acting.force))
-            moment, force = (np.stack(part, axis=-1).astype(float) for part in parts)
-            if acting.turning:
-                moment, force = ((body.rotation @ part[..., None])[..., 0] for part in (moment, force))
-        result[:, :3] += moment + np.cross(arm, force)
-        result[:, 3:] += force
-    return result
-
-
-def _pull(
-    spring: Spring, body: BodyMotions, arm: np.ndarray, other: BodyMotions | None, joints: JointStates
-) -> np.ndarray:
-    """Return the force (n, 3) of a spring on its body, towards its anchor on another one, or on the base."""
-    reach, velocity = np.asarray(spring.anchor, dtype=float), body.velocity_of(arm)
-    if other is not None:
-        far = other.turned(spring.anchor)
-        reach, velocity = other.position + far, velocity - other.velocity_of(far)
-    gap = reach - body.position - arm
-    length = np.linalg.norm(gap, axis=-1)
-    with np.errstate(invalid="ignore"):
-        opening = -(gap * velocity).sum(axis=-1) / length
-    lengths = {"s": length, "sd": opening}
-    spring = at_state(spring, state_with(lengths, joints))
-    if spring.acts == "both" and not np.any([np.any(x) for x in (spring.rest_length, spring.preload, spring.damping)]):
-        return np.asarray(gap * _column(spring.stiffness))  # where both points coincide, too
-    length, opening = length[:, None], opening[:, None]
-    stretch = length - _column(spring.rest_length)
-    direct = _column(spring.preload) - _column(spring.stiffness) * _column(spring.rest_length)
-    tension = _column(spring.preload) + _column(spring.stiffness) * stretch + _column(spring.damping) * opening
-    if spring.acts != "both":
-        sign = 1.0 if spring.acts == "pull" else -1.0
-        tension = np.where(sign * stretch > 0.0, sign * np.maximum(sign * tension, 0.0), 0.0)
-    with np.errstate(invalid="ignore"):
-        pulls = np.asarray(gap / length * tension)
-    meeting = (length == 0.0) & (spring.acts == "both") & (direct == 0.0)
-    return np.where(meeting, -velocity * _column(spring.damping), pulls)
-
-
-def _bushing(bushing: Bushing, body: BodyMotions, other: BodyMotions | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return (moment about its frame, force) (n, 3) of a bushing on its body: slopes of its energy by SciPy."""
-    near = _frame(body, bushing.point, bushing.axes)
-    far = _frame(other, bushing.anchor, bushing.anchor_axes)
-    first, second = (far, near) if bushing.reacts else (near, far)
-    gap, axes = first.place - second.place, np.swapaxes(second.axes, 1, 2)
-    rate = first.velocity - second.velocity - np.cross(second.omega, gap)
-    stretch, speed, omega = (_applied(axes, x) for x in (gap, rate, first.omega - second.omega))
-    theta = Rotation.from_matrix(axes @ first.axes).as_rotvec()
-    tangent = _inverse_jacobian(theta)
-    force = -_applied(second.axes, stretch * _triple(bushing.stiffness) + speed * _triple(bushing.damping))
-    turning = theta * _triple(bushing.turn_stiffness) + _applied(tangent, omega) * _triple(bushing.turn_damping)
-    moment = -_applied(second.axes @ np.swapaxes(tangent, 1, 2), turning)
-    return (-moment - np.cross(gap, force), -force) if bushing.reacts else (moment, force)
-
-
-class _Frame(NamedTuple):
-    """Axes, place, angular velocity and velocity of the end of a bushing, world axes."""
-
-    axes: np.ndarray
-    place: np.ndarray
-    omega: np.ndarray
-    velocity: np.ndarray
-
-
-def _frame(body: BodyMotions | None, point: Vector, axes: Matrix) -> _Frame:
-    columns = np.stack([_triple(row) for row in axes], axis=1)
-    if body is None:
-        return _Frame(columns, _triple(point), np.zeros((1, 3)), np.zeros((1, 3)))
-    arm = body.turned(point)
-    return _Frame(body.rotation @ columns, body.position + arm, body.omega, body.velocity_of(arm))
-
-
-def _triple(vector: Vector) -> np.ndarray:
-    """Return a vector of numbers, or of numbers (n,), as rows (n or 1, 3)."""
-    return np.concatenate(np.broadcast_arrays(*(_column(x) for x in vector)), axis=1)
-
-
-def _inverse_jacobian(theta: np.ndarray) -> np.ndarray:
-    """Return the maps (n, 3, 3) from angular velocity to the rate of rotation vectors (n, 3)."""
-    angle = np.linalg.norm(theta, axis=1)[:, None, None]
-    skew = np.cross(theta[:, None, :], np.eye(3)[None]).swapaxes(1, 2)
-    half = 0.5 * np.where(angle > 0.0, angle, 1.0)
-    factor = np.where(angle > 1e-4, (1.0 - half / np.tan(half)) / (4.0 * half * half), 1.0 / 12.0)
-    return np.eye(3) - 0.5 * skew + factor * skew @ skew
-
-
-def _column(number: ArrayLike) -> np.ndarray:
-    """Return a number, or numbers (n,), as a column."""
-    return np.asarray(number, dtype=float).reshape(-1, 1)
-
-
-def joint_states(limb: Limb, position: np.ndarray, rate: np.ndarray) -> JointStates:
-    """Return the states (n,) of the joints of a limb by name, from positions and rates (n, joint)."""
-
-    def value(name: str) -> np.ndarray:
-        kind, _, joint = name.partition("_")
-        return np.asarray((position if kind == "q" else rate)[:, limb.index(joint)])
-
-    return value
-
-
-def spring_forces(limb: Limb, position: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """Compute spring forces along joints (n, joint), from positions and rates (n, joint) of the joints of a limb."""
-    of_joints = joint_states(limb, position, rate)
-    result = np.zeros_like(position)
-    for law in limb.springs:
-        joints = [joint for joint, _ in law.ratios]
-        ratios = np.array([float(ratio) for _, ratio in law.ratios])
-        coordinate = {"q": position[:, joints] @ ratios, "qd": rate[:, joints] @ ratios}
-        spring = at_state(law, state_with(coordinate, of_joints))
-        stretch = coordinate["q"] - spring.rest_position
-        half = 0.5 * spring.backlash
-        beyond = np.sign(stretch) * np.maximum(np.abs(stretch) - half, 0.0)
-        touching = (np.abs(stretch) > half) | (half == 0.0)
-        force = spring.force - spring.stiffness * beyond - spring.damping * touching * coordinate["qd"]
-        for joint, ratio in zip(joints, ratios, strict=True):
-            result[:, joint] += force * ratio
-    return result
-
-
-CONCURRENT = 1e-12
-"""Distance [m] up to which an axis counts as passing through a point."""
-
-
-class JointPart(NamedTuple):
-    """One joint of a composite joint: its index in the limb; -1 where the chain runs from its child to its parent."""
-
-    joint: int
-    sign: float
-
-
-@dataclass(frozen=True)
-class JointSeries:
-    """Joints in series from body `parent` to body `child` (link, BASE or PLATFORM) with massless bodies between."""
-
-    parts: tuple[JointPart, ...]
-    parent: int
-    child: int
-
-    def reversed(self) -> JointSeries:
-        """Return the same joints, named from the other end."""
-        return JointSeries(tuple(JointPart(j, -sign) for j, sign in reversed(self.parts)), self.child, self.parent)
-
-
-def chains(limb: Limb) -> tuple[JointSeries, ...]:
-    """Return the joints of a limb; two joints of a body without mass and without a third joint become one series."""
-    found = [JointSeries((JointPart(k, 1.0),), link.parent, k) for k, link in enumerate(limb.links)]
-    cut = enumerate((*limb.tips, *limb.loops), start=len(limb.links))
-    found += [JointSeries((JointPart(k, 1.0),), closure.a, closure.b) for k, closure in cut]
-    for k, link in enumerate(limb.links):
-        touching = [chain for chain in found if k in (chain.parent, chain.child)]
-        if len(touching) == 2 and _massless(link) and all(element.body != k for element in limb.forces):
-            first, second = touching
-            first = first if first.child == k else first.reversed()
-            second = second if second.parent == k else second.reversed()
-            found[found.index(touching[0])] = JointSeries(first.parts + second.parts, first.parent, second.child)
-            found.remove(touching[1])
-    return tuple(found)
-
-
-def bodies(limb: Limb) -> tuple[int, ...]:
-    """Return the links of a limb that keep equations of their own."""
-    ends = {end for chain in chains(limb) for end in (chain.parent, chain.child)}
-    return tuple(k for k in range(len(limb.links)) if k in ends)
-
-
-def _massless(link: Link) -> bool:
-    return not link.inertia.mass and not np.any(link.inertia.tensor)
-
-
-@dataclass(frozen=True)
-class Screw:
-    """One freedom of a joint, of its child relative to its parent: `axis` and a `point` of it, (n, 3), world axes.
-
-    It turns, or not, and slides by `slope` (n,) for a unit of its variable. `driven` by an actuator, or held by a
-    coupling, or passive; `inertial` (n,) is what the drive's own inertia takes, less what springs give [N m or N].
-    """
-
-    axis: np.ndarray
-    point: np.ndarray
-    turns: bool
-    slope: Any = 0.0
-    driven: bool = False
-    inertial: Any = 0.0
-
-    def twist_at(self, point: np.ndarray) -> np.ndarray:
-        """Return (angular, linear) (n, 6) of a body point at unit rate; purely angular if the axis meets the point."""
-        along = self.axis * np.reshape(self.slope, (-1, 1))
-        if not self.turns:
-            return np.concatenate([np.zeros_like(self.axis), along], axis=-1)
-        arm = point - self.point
-        across = np.cross(self.axis, arm)
-        meets = np.abs(across).max(initial=0.0) <= CONCURRENT
-        return np.concatenate([self.axis, along if meets else across + along], axis=-1)
-
-
-class MovingJoint(NamedTuple):
-    """A joint in motion: its `origin` (n, 3) on the child's side, and its freedoms."""
-
-    origin: np.ndarray
-    screws: tuple[Screw, ...]
-
-
-def limb_joints(
-    limb: Limb,
-    instance: Instance,
-    moving: Sequence[BodyMotions],
-    platform: BodyMotions,
-    position: np.ndarray,
-    acceleration: np.ndarray,
-    sprung: np.ndarray | None = None,
-) -> tuple[MovingJoint, ...]:
-    """Return the moving joints of a limb in the order of `Limb.joints`.
-
-    instance: where it is mounted; moving: motions of its links; position, acceleration (n, joint) of all its joints;
-    sprung (n, joint): what springs do along them.
-    """
-    pushed = np.zeros_like(acceleration) if sprung is None else sprung
-    held = {*limb.actuated, *(name for entry in limb.couplings for name in (entry.joint, entry.of))}
-    tree = (
-        _tree_joint(link, body, link.joint in held, position[:, k], acceleration[:, k], pushed[:, k])
-        for k, (link, body) in enumerate(zip(limb.links, moving, strict=True))
-    )
-    mount, base = instance.platform, instance.base
-    target = platform._replace(
-        rotation=platform.rotation @ np.asarray(mount.rotation, dtype=float), position=platform.point(mount.position)
-    )
-    still = platform_motion(position.shape[:1], base.position, base.rotation)
-    ends = dict(enumerate(moving)) | {PLATFORM: target, BASE: still}
-    cuts = enumerate(limb.cuts, start=len(limb.links))
-    return (*tree, *(_cut_joint(each, ends[each.a], ends[each.b], position[:, k]) for k, each in cuts))
-
-
-def _tree_joint(
-    link: Link, body: BodyMotions, driven: bool, position: np.ndarray, acceleration: np.ndarray, pushed: np.ndarray
-) -> MovingJoint:
-    (freedom,) = link.joint_kind.freedoms
-    axis, inertial = body.turned(link.axis), float(link.armature) * acceleration - pushed
-    steep = lead_slope(freedom, link.kind, link.pitch, position)
-    return MovingJoint(body.position, (Screw(axis, body.position, freedom.turns, steep, driven, inertial),))
-
-
-def _cut_joint(closure: Closure, a: BodyMotions, b: BodyMotions, position: np.ndarray) -> MovingJoint:
-    axes = {
-        "a": a.rotation @ np.asarray(closure.frame_a.rotation, dtype=float),
-        "b": b.rotation @ np.asarray(closure.frame_b.rotation, dtype=float),
-    }
-    origin = b.point(closure.frame_b.position)
-    screws = (
-        Screw(
-            axes[each.side][..., each.axis], origin, each.turns, lead_slope(each, closure.kind, closure.pitch, position)
-        )
-        for each in closure.joint_kind.freedoms
-    )
-    return MovingJoint(origin, tuple(screws))
-
-
-class Transmission(NamedTuple):
-    """Wrench that a composite joint passes to its child: at `point` (n, 3) it is fixed + basis @ unknowns.
-
-    basis (n, 6, unknowns) is orthonormal, N and N m weighed alike; fixed (n, 6) is not zero where a passive joint
-    moves the inertia of a drive.
-    """
-
-    point: np.ndarray
-    basis: np.ndarray
-    fixed: np.ndarray
-
-
-def transmission(chain: JointSeries, joints: Sequence[MovingJoint]) -> Transmission:
-    """Return the wrenches that the joints of a chain transmit together, at the origin of the last of them."""
-    point = joints[chain.parts[-1].joint].origin
-    # a screw moves its joint's own child, the wrench acts on the child of the chain: hence the signs
-    signed = [(part.sign, screw) for part in chain.parts for screw in joints[part.joint].screws]
-    passive = [(sign, screw) for sign, screw in signed if not screw.driven]
-    if not passive:
-        return Transmission(point, np.broadcast_to(np.eye(6), (len(point), 6, 6)), np.zeros((len(point), 6)))
-    twists = np.stack([sign * screw.twist_at(point) for sign, screw in passive], axis=1)
-    demand = -np.stack([np.broadcast_to(screw.inertial, len(point)) for _, screw in passive], axis=1)
-    fixed = np.zeros((len(point), 6))
-    if np.any(demand):
-        fixed = (np.linalg.pinv(twists) @ demand[..., None])[..., 0]
-    return Transmission(point, _reciprocal(twists), fixed)
-
-
-def _reciprocal(twists: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis (n, 6, 6 - k) of the wrenches that do no work on k twists (n, k, 6).
-
-    Moments and forces stay apart where every twist is a pure turn or a pure slide, which keeps the system sparse.
-    """
-    turns = np.any(twists[..., :3] != 0.0, axis=(0, 2))
-    slides = np.any(twists[..., 3:] != 0.0, axis=(0, 2))
-    if (turns & slides).any():
-        return _complement(twists)
-    moments, forces = _complement(twists[:, turns, :3]), _complement(twists[:, slides, 3:])
-    count = moments.shape[-1]
-    result = np.zeros((len(twists), 6, count + forces.shape[-1]))
-    result[:, :3, :count], result[:, 3:, count:] = moments, forces
-    return result
-
-
-def _complement(vectors: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis (n, d, d - k) of the complement of k independent vectors (n, k, d)."""
-    count, size = vectors.shape[1:]
-    if not count:
-        return np.broadcast_to(np.eye(size), (len(vectors), size, size))
-    return np.swapaxes(np.linalg.svd(vectors)[2][:, count:], -1, -2)
-
 
 Moments = Literal["body", "base"]
 
@@ -487,7 +159,7 @@ class SystemAssembly:
         )
         (screw,) = each.joints[joint].screws
         along = part.sign * screw.twist_at(each.passes.point)[:, None, :]
-        fixed = screw.inertial + _applied(along, each.passes.fixed)[:, 0]
+        fixed = screw.inertial + products(along, each.passes.fixed)[:, 0]
         return MatrixBlock(0, each.columns.start, along @ each.passes.basis), fixed
 
     def _followers(self, limb: int, joint: int) -> Iterator[tuple[MatrixBlock, np.ndarray]]:
@@ -517,11 +189,11 @@ class SystemAssembly:
                 wrench = wrench - applied_wrench(forces, body, links, self._joint_states(limb))
             if link == PLATFORM and load is not None:
                 wrench = wrench - load
-            parts.append(_applied(shift(body.position - self._about(body)), wrench))
+            parts.append(products(shift(body.position - self._about(body)), wrench))
         right = np.concatenate(parts, axis=1)
         for joint in self.joints:
             for row, acting in self._ends(joint):
-                right[:, row : row + 6] -= _applied(acting, joint.passes.fixed)
+                right[:, row : row + 6] -= products(acting, joint.passes.fixed)
         return right
 
     def _joint_states(self, limb: int) -> JointStates:
@@ -544,7 +216,7 @@ class SystemAssembly:
                 row = 6 * (each.limb * count + part.joint)
                 moved = part.sign * shift(each.passes.point - each.joints[part.joint].origin)
                 blocks.append(MatrixBlock(row, each.columns.start, moved @ each.passes.basis))
-                fixed[:, row : row + 6] = _applied(moved, each.passes.fixed)
+                fixed[:, row : row + 6] = products(moved, each.passes.fixed)
         return BlockMatrix.of((fixed.shape[1], self.columns), blocks), fixed
 
     def _drives(self) -> tuple[BlockMatrix, np.ndarray]:
@@ -558,7 +230,7 @@ class SystemAssembly:
                         row = self._actuator(each.limb, part.joint)
                         along = part.sign * screw.twist_at(each.passes.point)[:, None, :]
                         blocks.append(MatrixBlock(row, each.columns.start, along @ each.passes.basis))
-                        fixed[:, row] = screw.inertial + _applied(along, each.passes.fixed)[:, 0]
+                        fixed[:, row] = screw.inertial + products(along, each.passes.fixed)[:, 0]
                         for block, ratios in self._followers(each.limb, part.joint):
                             blocks.append(block._replace(row=row))
                             fixed[:, row] += ratios
@@ -570,10 +242,6 @@ class SystemAssembly:
     def _actuator(self, limb: int, joint: int) -> int:
         before = sum(len(each.actuated) for each in self.limbs[:limb])
         return before + self.limbs[limb].actuated.index(self.limbs[limb].joints[joint])
-
-
-def _applied(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    return (matrices @ vectors[..., None])[..., 0]
 
 
 def shift(arm: np.ndarray) -> np.ndarray:

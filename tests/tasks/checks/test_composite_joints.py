@@ -14,7 +14,7 @@ from robots.geometry import point
 from robots.model import PLATFORM, Closure, Frame, Instance, Limb, Link, Mechanism, Robot
 from robots.types import BASE, JointKind, Vector
 from tasks import inverse_dynamics
-from tasks.checks.newton_euler import (
+from tasks.checks.composite_joints import (
     JointPart,
     JointSeries,
     MovingJoint,

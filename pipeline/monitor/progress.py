@@ -45,7 +45,7 @@ LINE_EVERY = 10.0
 """Least time between two plain lines of progress [s]."""
 
 
-FAILURES = (BlockFailed, CaseFailed, MetricFailed, Stopped)
+FAILURES = (BlockFailed, CaseFailed, MetricFailed)
 """Events that mean that something is missing in the end."""
 
 
@@ -207,6 +207,8 @@ class LineProgress:
                 self._tell(now)
             case Finished():
                 self._write(summary(event))
+            case Stopped():
+                pass  # the error itself says why there are no results
             case _ if text := note(event):
                 self._write(text)
 
@@ -262,6 +264,8 @@ def _bar(console: Console) -> Iterator[Listener]:
             case Finished():
                 bar.update(bar.task_ids[-1], completed=tally.total, speed="")
                 console.print(summary(event), markup=False)
+            case Stopped():
+                pass  # as with lines
             case _ if text := note(event):
                 console.print(
                     text, markup=False, soft_wrap=True, style="red" if isinstance(event, FAILURES) else "yellow"

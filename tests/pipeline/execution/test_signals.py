@@ -78,10 +78,8 @@ def test_a_run_ends_in_order(number: signal.Signals, status: int, tmp_path: Path
         _, said = running.communicate(timeout=PATIENCE)
     assert running.returncode == status
     again = "limbsweep run long.yaml --store long.zarr --cluster c.yaml"
-    assert said.splitlines()[-2:] == [
-        f"stopped: ended by {number.name}",
-        f"ended by {number.name}; go on with: {again}",
-    ]
+    assert said.splitlines()[-1] == f"ended by {number.name}; go on with: {again}"
+    assert said.count(f"ended by {number.name}") == 1
     events = [record.event for record in records(tmp_path / "long.zarr")]
     assert isinstance(events[0], Started)
     assert events[-1] == Stopped(f"ended by {number.name}", cancelled=True)

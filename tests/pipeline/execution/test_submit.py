@@ -317,6 +317,7 @@ def test_attach_ends_as_the_run_does(end: Event, code: int, text: str, store: Pa
     done = CliRunner().invoke(cli, ["attach", str(store)])
     assert done.exit_code == code
     assert text in done.stderr
+    assert not text or done.stderr.count(text) == 1
 
 
 def test_a_run_that_does_not_heed_is_told(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,8 +52,8 @@ class Motion:
         turn, rate = 2.0 * np.pi * self.times, 2.0 * np.pi
         if mechanism.is_chain:
             count = len(mechanism.freedoms)
-            size, phase, centre = np.full(count, 0.1), 0.4 + 0.3 * np.arange(count), 0.02
-            self.text = f"kind: harmonic, centre: {[centre] * count}, amplitude: {size.tolist()}, period: 1.0, "
+            size, phase, centre = np.full(count, 0.1), 0.4 + 0.3 * np.arange(count), np.full(count, 0.02)
+            self.text = f"kind: harmonic, centre: {centre.tolist()}, amplitude: {size.tolist()}, period: 1.0, "
             self.text += f"phase: {phase.tolist()}"
         else:
             sizes = zip((0.05, -0.04, 0.03), "xyz", strict=True)
@@ -62,6 +62,7 @@ class Motion:
             self.text = f"kind: line_sine, amplitude: {size.tolist()}, period: 1.0, phase: 0.4"
         angle = turn[:, None] + phase
         parts = [centre + size * np.sin(angle), rate * size * np.cos(angle), -(rate**2) * size * np.sin(angle)]
+        self.state: dict[str, Any]
         if mechanism.is_chain:
             self.state = dict(zip(("q", "qd", "qdd"), parts, strict=True))
         else:

@@ -18,13 +18,14 @@ def write_model(path: str, stream: BinaryIO) -> None:
     mujoco.set_mju_user_warning(lambda text: None)
     try:
         model = mujoco.MjModel.from_xml_path(path)
-        answer = np.empty(1 + mujoco.mj_sizeModel(model), np.uint8)
-        answer[0] = ord("M")
-        mujoco.mj_saveModel(model, None, answer[1:])
+        buffer = np.empty(1 + mujoco.mj_sizeModel(model), np.uint8)
+        buffer[0] = ord("M")
+        mujoco.mj_saveModel(model, None, buffer[1:])
+        answer = buffer.data
     except MemoryError:
-        answer = b"Eout of memory"
+        answer = memoryview(b"Eout of memory")
     except (ValueError, RuntimeError, OverflowError) as error:
-        answer = b"E" + " ".join(str(error).split())[:1000].encode("utf-8", "replace")
+        answer = memoryview(b"E" + " ".join(str(error).split())[:1000].encode("utf-8", "replace"))
     stream.write(answer)
     stream.flush()
 

@@ -103,7 +103,7 @@ def _gap(setting: Setting, values: np.ndarray) -> float:
 def _size(setting: Setting, reference: np.ndarray) -> float:
     """Return the size of the loops: the spread of both sides of cut joints, and of joints between them [m]."""
     at, slopes = setting.poses(reference), setting.gaps(reference)[1]
-    points = [at[k][1] for k in np.flatnonzero(np.abs(slopes).max(axis=0))]
+    points = [at[int(k)][1] for k in np.flatnonzero(np.abs(slopes).max(axis=0))]
     points += [side[1] for cut in setting.limb.cuts for side in sides(cut, at)]
     return float(np.linalg.norm(np.ptp(points, axis=0)))
 

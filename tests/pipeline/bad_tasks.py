@@ -112,3 +112,30 @@ class Bad:
                     return "what is this?"
                 KINDS[kind][0]()
         return work.whole(block)
+
+
+class BadFriction:
+    """Fails for one friction set on one trajectory of one design."""
+
+    def __call__(self, block: Block) -> Any:
+        """Compute a block without that case."""
+        viscous = block.friction[:, 1].tolist()
+        kinds = [each.kind for each in block.trajectories]
+        if 0.05 in viscous and "circle" in kinds and 0.25 in block.named_parameters()["upper_arm"]:
+            raise RuntimeError("stuck")
+        return work.whole(block)
+
+
+class FailsOnce:
+    """Ends its process the first time; a file at `mark` tells that it has done so."""
+
+    def __init__(self, mark: str) -> None:
+        self.mark = mark
+
+    def __call__(self, block: Block) -> Any:
+        """Compute a block, but for the first time."""
+        try:
+            os.close(os.open(self.mark, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return work.whole(block)
+        os._exit(1)

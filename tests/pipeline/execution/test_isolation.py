@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pipeline.errors import TaskError
 from pipeline.execution import work
 from pipeline.execution.blocks import block_of
-from pipeline.execution.processes import isolation
+from pipeline.execution.processes import child_process, isolation
 from pipeline.execution.processes.child_process import ChildProcess
 from pipeline.execution.processes.isolation import (
     Isolation,
@@ -33,10 +33,10 @@ from pipeline.plan.plan import plan
 from robots.status import Status
 from storage.schema import lookup
 from storage.variables import SPLIT
-from tasks.blocks.block import Block
 from tasks.blocks.designs import BlockDesigns
-from tests.pipeline.bad_tasks import KINDS, WRONG_REASON, WRONG_TYPE, Bad
+from tests.pipeline.bad_tasks import KINDS, WRONG_REASON, WRONG_TYPE, Bad, BadFriction, FailsOnce
 from tests.pipeline.runs import EVERYTHING, cut_finely, sweep
+from tests.pipeline.small_tasks import allocate, pid, unsendable
 from tests.waiting import PATIENCE
 
 ARMS = (0.22, 0.25, 0.28, 0.31)
@@ -48,7 +48,12 @@ def made() -> Plan:
     return plan(sweep(EVERYTHING))
 
 
-def isolated(body: Any, seconds: float = 60.0, budget: float = 60.0) -> Isolation:
+@pytest.fixture(autouse=True)
+def _for_a_loaded_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child_process, "START_SECONDS", 5 * PATIENCE)
+
+
+def isolated(body: Any, seconds: float = PATIENCE, budget: float = 5 * PATIENCE) -> Isolation:
     return Isolation(seconds, budget, 1 << 20, body)
 
 
@@ -104,21 +109,10 @@ def _only_designs_fail(arrays: dict[str, np.ndarray], expected: dict[str, np.nda
             assert (array[failed] > 0).all()
 
 
-class _BadFriction:
-    """Fails for one friction set on one trajectory of one design; notes the process that it runs in."""
-
-    def __call__(self, block: Block) -> Any:
-        viscous = block.friction[:, 1].tolist()
-        kinds = [each.kind for each in block.trajectories]
-        if 0.05 in viscous and "circle" in kinds and 0.25 in block.named_parameters()["upper_arm"]:
-            raise RuntimeError("stuck")
-        return work.whole(block)
-
-
 def test_a_case_is_found_along_all_dims_and_its_status_is_shared(made: Plan) -> None:
     made = plan(sweep(TWO_ARMS))
     block = block_of(made, 0)
-    arrays, flags = isolated(_BadFriction()).compute(block, made.layout)
+    arrays, flags = isolated(BadFriction()).compute(block, made.layout)
     assert [(each.design, each.friction, each.trajectory) for each in flags] == [(1, 1, 1)]
     expected, case = work.whole(block), (1, 1, 1)
     force = arrays["actuator_force"]
@@ -145,21 +139,9 @@ def test_a_block_in_which_everything_fails_is_given_up_soon(made: Plan, monkeypa
 
 def test_a_case_that_fails_once_is_not_flagged(made: Plan, tmp_path: Path) -> None:
     made = plan(sweep(EVERYTHING.replace("[0.14, 0.15, 0.16]", "[0.14]").replace("[0.22, 0.25, 0.28, 0.31]", "[0.22]")))
-    arrays, flags = isolated(_FailsOnce(str(tmp_path / "mark"))).compute(block_of(made, 0), made.layout)
+    arrays, flags = isolated(FailsOnce(str(tmp_path / "mark"))).compute(block_of(made, 0), made.layout)
     assert flags == ()
     assert not np.isnan(arrays["actuator_force"]).any()
-
-
-class _FailsOnce:
-    def __init__(self, mark: str) -> None:
-        self.mark = mark
-
-    def __call__(self, block: Block) -> Any:
-        try:
-            os.close(os.open(self.mark, os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            return work.whole(block)
-        os._exit(1)
 
 
 RANGES = st.tuples(st.integers(0, 50), st.integers(1, 50)).map(lambda pair: slice(pair[0], sum(pair)))
@@ -207,50 +189,38 @@ def test_arrays_that_do_not_fit_are_told(made: Plan, monkeypatch: pytest.MonkeyP
 
 
 def test_a_child_is_gone_when_it_is_stopped_and_comes_back_when_it_is_needed() -> None:
-    with ChildProcess(_pid, 1 << 20) as child:
-        done, first = child.compute(None, 60.0)
+    with ChildProcess(pid, 1 << 20) as child:
+        done, first = child.compute(None, PATIENCE)
         assert done
-        assert child.compute(None, 60.0) == (True, first), "one process serves many calls"
+        assert child.compute(None, PATIENCE) == (True, first), "one process serves many calls"
         child.stop()
         with pytest.raises(ProcessLookupError):
             os.kill(first, 0)
-        _, second = child.compute(None, 60.0)
+        _, second = child.compute(None, PATIENCE)
         assert second != first
     with pytest.raises(ProcessLookupError):
         os.kill(second, 0)
 
 
-def _pid(_: None) -> int:
-    return os.getpid()
-
-
 def test_memory_of_a_child_has_an_end() -> None:
-    with ChildProcess(_allocate, 0) as child:
-        assert child.compute(1 << 20, 60.0) == (True, 1 << 20)
-        done, reason = child.compute(1 << 36, 60.0)
+    with ChildProcess(allocate, 0) as child:
+        assert child.compute(1 << 20, PATIENCE) == (True, 1 << 20)
+        done, reason = child.compute(1 << 36, PATIENCE)
         assert not done
         assert "MemoryError" in reason
 
 
-def _allocate(size: int) -> int:
-    return len(bytearray(size))
-
-
 def test_a_result_that_cannot_be_sent_is_told() -> None:
-    with ChildProcess(_unsendable, 0) as child:
-        done, reason = child.compute(None, 60.0)
+    with ChildProcess(unsendable, 0) as child:
+        done, reason = child.compute(None, PATIENCE)
     assert not done
     assert "pickle" in reason
 
 
-def _unsendable(_: None) -> Any:
-    return lambda: None
-
-
 def test_a_process_that_does_not_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/bin/false")
-    with ChildProcess(_pid, 0) as child:
-        assert child.compute(None, 60.0) == (False, "its process ended with exit status 1")
+    with ChildProcess(pid, 0) as child:
+        assert child.compute(None, PATIENCE) == (False, "its process ended with exit status 1")
 
 
 def test_flags_name_places_in_the_dataset(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ mount frame at the platform; `Instance` says where the mount frames of each limb
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -112,7 +113,8 @@ PLATFORM = -2
 class Coupling:
     """A joint of the tree whose variable is `ratio` times that of another one: gears, belts, a gripper's fingers.
 
-    Whatever force the coupling takes acts inside both joints, as that of a drive does.
+    A joint that follows several others, as in a differential, has one for each, and their sum is its variable. Whatever
+    force the coupling takes acts inside these joints, as that of a drive does.
     """
 
     joint: str
@@ -164,12 +166,14 @@ class Limb:
     def _coupling_problems(self) -> Iterator[str]:
         joints = [link.joint for link in self.links]
         followers = [entry.joint for entry in self.couplings]
+        pairs = [(entry.joint, entry.of) for entry in self.couplings]
         for entry in self.couplings:
             for name in (entry.joint, entry.of):
                 if name not in joints:
                     yield f"got a coupling of {name!r}; expected joints of the tree: {', '.join(joints)}"
-            if followers.count(entry.joint) > 1:
-                yield f"got {followers.count(entry.joint)} couplings of {entry.joint!r}; expected one"
+            if pairs.count((entry.joint, entry.of)) > 1:
+                got = f"{pairs.count((entry.joint, entry.of))} couplings of {entry.joint!r} and {entry.of!r}"
+                yield f"got {got}; expected one"
             if entry.of in followers:
                 yield f"joint {entry.joint!r} follows {entry.of!r}, which follows another; expected one that does not"
             if entry.joint in (*self.actuated, *self.independent):
@@ -205,6 +209,14 @@ class Limb:
     def joint_kinds(self) -> tuple[Kind, ...]:
         """Kind of each of `joints`."""
         return (*(link.joint_kind for link in self.links), *(cut.joint_kind for cut in self.cuts))
+
+    @functools.cached_property
+    def followers(self) -> dict[int, list[tuple[int, Number]]]:
+        """Joints that follow others, by number: the numbers of these, and the ratios."""
+        result: dict[int, list[tuple[int, Number]]] = {}
+        for entry in self.couplings:
+            result.setdefault(self.index(entry.joint), []).append((self.index(entry.of), entry.ratio))
+        return result
 
     @property
     def winds(self) -> bool:
@@ -331,6 +343,11 @@ class Mechanism:
         drives = [drive for each in self.instances for drive in self.limbs[each.limb].drives]
         found = tuple(drive.motor for drive in drives if drive.motor is not None)
         return found if len(found) == len(self.actuators) else ()
+
+    @property
+    def has_windings(self) -> bool:
+        """Return whether currents of motors are states of simulations: some have an inductance."""
+        return any(motor.inductance is not None for motor in self.motors)
 
     @property
     def actuator_kinds(self) -> tuple[JointKind, ...]:

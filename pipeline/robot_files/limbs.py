@@ -117,25 +117,35 @@ class LimbReader:
         return Spin(inertia, carrier, self.values.triple(section.axis, (*path, "axis")), share, coupling)
 
     def _motor(self, section: MotorSection, path: KeyPath) -> Motor:
-        keys = ("torque_constant", "resistance")
-        return Motor(*(self.values.number(getattr(section, key), (*path, key)) for key in keys))
+        keys = ("torque_constant", "resistance", "bandwidth", *(() if section.inductance is None else ("inductance",)))
+        return Motor(**{key: self.values.number(getattr(section, key), (*path, key)) for key in keys})
 
     def _couplings(self, section: LimbSection, names: Sequence[str], path: KeyPath) -> Iterator[Coupling]:
         followers = [entry.joint for entry in section.couplings]
         for k, entry in enumerate(section.couplings):
             place = (*path, "couplings", k)
-            for key in ("joint", "of"):
-                self.report.require_known((*place, key), getattr(entry, key), names, "a joint of a link of this limb")
+            leaders = entry.of if isinstance(entry.of, dict) else {entry.of: entry.ratio}
+            if isinstance(entry.of, dict) == (entry.ratio is not None):
+                got = Got("a ratio beside several" if entry.ratio is not None else "no ratio")
+                hint = "Write of: NAME and ratio, or of: {NAME: ratio, NAME: ratio}."
+                self.report((*place, "ratio"), got, "a ratio of each joint that is followed", hint)
+                continue
+            for key, name in (("joint", entry.joint), *(("of", leader) for leader in leaders)):
+                self.report.require_known((*place, key), name, names, "a joint of a link of this limb")
             if entry.joint in followers[:k]:
-                self.report((*place, "joint"), Got(f"{entry.joint} again"), "one coupling of a joint", "Remove one.")
-            if entry.of in followers:
-                hint = "Name the joint at the end, with the product of the ratios."
-                self.report((*place, "of"), entry.of, "a joint that follows no other one", hint)
+                hint = "Write all that it follows in one: of: {NAME: ratio, NAME: ratio}."
+                self.report((*place, "joint"), Got(f"{entry.joint} again"), "one coupling of a joint", hint)
+            for leader in leaders:
+                if leader in followers:
+                    hint = "Name the joint at the end, with the product of the ratios."
+                    self.report((*place, "of"), leader, "a joint that follows no leader one", hint)
             for key in ("actuated", "independent"):
                 if entry.joint in getattr(section, key):
                     at = getattr(section, key).index(entry.joint)
                     self.report((*path, key, at), entry.joint, "no joint that follows another", "Remove it.")
-            yield Coupling(entry.joint, entry.of, self.values.number(entry.ratio, (*place, "ratio")))
+            for leader, ratio in leaders.items():
+                at = (*place, "of", leader) if isinstance(entry.of, dict) else (*place, "ratio")
+                yield Coupling(entry.joint, leader, self.values.number(ratio, at))
 
     def once(self, joints: Sequence[str], places: Sequence[KeyPath]) -> None:
         """Report joints whose names were there before."""

@@ -127,7 +127,7 @@ def _values(
             report((*rough.path, name), name, "a joint of a link of this limb", hint, key=True)
     chain = description.template.is_chain and description.platform is None
     fixed = (limb.independent or limb.actuated) if chain else ()
-    held = [names.index(name) for name in (*fixed, *(entry.joint for entry in limb.couplings))]
+    held = [*(names.index(name) for name in fixed), *limb.followers]
     guess = np.array([rough.positions.get(name, 0.0) for name in names])
     values, residual = assembly.close_from_rough(setting, guess, held)
     if residual > checks.GAP and rough.path not in told_paths:

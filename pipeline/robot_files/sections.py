@@ -155,14 +155,14 @@ class ClosureSection(Section):
 
 
 class CouplingSection(Section):
-    """A joint whose variable is a ratio times that of another joint."""
+    """A joint whose variable is a ratio times that of another joint, or a sum of those of several."""
 
     joint: Label
     """name of the joint that follows"""
-    of: Label
-    """name of the joint that it follows"""
-    ratio: Value
-    """its variable per unit of that one"""
+    of: Label | Annotated[dict[Label, Value], Field(min_length=1, max_length=MAX_LINKS)]
+    """name of the joint that it follows; or several with a ratio each, whose sum it is"""
+    ratio: Value | None = None
+    """its variable per unit of the one joint that it follows"""
 
 
 class SpinSection(Section):
@@ -187,6 +187,10 @@ class MotorSection(Section):
     """torque or force per current [N m/A or N/A]"""
     resistance: Value = 0.0
     """resistance of the winding [ohm]"""
+    inductance: Value | None = None
+    """inductance of the winding [H], in simulations; default: currents follow at once"""
+    bandwidth: Value = 0.0
+    """rate at which the current loop of its drive closes an error [rad/s]; 0: no such loop"""
 
 
 class DriveSection(Section):

@@ -70,9 +70,8 @@ class Setting:
         """
         at = self.poses(values)
         kept = list[float]()
-        for entry in self.limb.couplings if self.counted else ():
-            follower, of = self.limb.index(entry.joint), self.limb.index(entry.of)
-            kept.append(float(values[follower] - float(entry.ratio) * values[of]))
+        for follower, leaders in self.limb.followers.items() if self.counted else ():
+            kept.append(float(values[follower] - sum(float(ratio) * values[leader] for leader, ratio in leaders)))
         kept += [cosine - 1.0 for cosine in self._shared(at)] if self.towards else []
         return np.array([*(x for cut in self.limb.cuts for x in conditions(cut, at)), *kept])
 
@@ -98,10 +97,11 @@ class Setting:
         """Compute the derivatives (conditions, joints) of the residual over the joints."""
         at = self.poses(values)
         rows = [row for cut in self.limb.cuts for row in _slopes(cut, at, self.speeds(cut, at))]
-        for entry in self.limb.couplings if self.counted else ():
+        for follower, leaders in self.limb.followers.items() if self.counted else ():
             row = np.zeros(len(values))
-            row[self.limb.index(entry.joint)] += 1.0
-            row[self.limb.index(entry.of)] -= float(entry.ratio)
+            row[follower] += 1.0
+            for leader, ratio in leaders:
+                row[leader] -= float(ratio)
             rows.append(row)
         for cut in self.limb.cuts if self.towards else ():
             (r_a, _), (r_b, _) = sides(cut, at)

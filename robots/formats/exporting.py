@@ -24,7 +24,7 @@ from robots.formats.poses import HERE, Pose, compose, frame_of, inverse, pose_of
 from robots.formats.ratings import Rating
 from robots.formats.urdf_file import UNLIMITED
 from robots.geometry import joined
-from robots.model import Closure, Frame, Inertia, Limb, Link, Mechanism
+from robots.model import Closure, Coupling, Frame, Inertia, Limb, Link, Mechanism
 from robots.types import BASE, Number
 
 ROOT = "base_link"
@@ -168,7 +168,7 @@ def _urdf(limb: Limb, name: str, base: Pose, ratings: Mapping[str, Rating]) -> I
         parts = [_origin(_placed(link, base)), _tag("parent", link=bodies[link.parent]), _tag("child", link=link.body)]
         parts += [_tag("axis", xyz=link.axis), *_urdf_rating(rating, ranged=link.kind != "revolute")]
         if link.joint in followers:
-            entry = followers[link.joint]
+            entry = _only(limb, followers[link.joint], "URDF")
             parts.append(_tag("mimic", joint=entry.of, multiplier=float(entry.ratio)))
         ranged = link.kind != "revolute" or rating.low is not None
         kind = "continuous" if not ranged else "revolute" if link.kind == "revolute" else link.kind
@@ -243,6 +243,13 @@ def _quaternion(turn: np.ndarray) -> np.ndarray:
     return row / np.linalg.norm(row)
 
 
+def _only(limb: Limb, entry: Coupling, form: str) -> Coupling:
+    """Return the coupling of a joint that follows one leader joint. Raises ValueError where it follows several."""
+    if sum(each.joint == entry.joint for each in limb.couplings) > 1:
+        raise ValueError(f"joint {entry.joint} follows several joints; expected one, which {form} has; MJCF has more")
+    return entry
+
+
 def _mjcf(limb: Limb, name: str, base: Pose, ratings: Mapping[str, Rating]) -> Iterator[str]:
     yield f"<mujoco model={quoteattr(name)}>"
     yield '<compiler angle="radian" autolimits="true"/>'
@@ -253,9 +260,17 @@ def _mjcf(limb: Limb, name: str, base: Pose, ratings: Mapping[str, Rating]) -> I
     yield "</worldbody>"
     bodies = {BASE: "world"} | {k: link.body for k, link in enumerate(limb.links)}
     equalities = [line for cut in limb.loops for line in _equalities(cut, bodies, base)]
-    for entry in limb.couplings:
-        law = (0.0, float(entry.ratio), 0.0, 0.0, 0.0)
-        equalities.append(_tag("joint", joint1=entry.joint, joint2=entry.of, polycoef=law))
+    tendons: list[str] = []
+    for joint, leaders in limb.followers.items():
+        follower, of = limb.joints[joint], [(limb.joints[leader], float(ratio)) for leader, ratio in leaders]
+        if len(of) == 1:
+            law = (0.0, of[0][1], 0.0, 0.0, 0.0)
+            equalities.append(_tag("joint", joint1=follower, joint2=of[0][0], polycoef=law))
+            continue
+        parts = [_tag("joint", joint=name, coef=share) for name, share in ((follower, -1.0), *of)]
+        tendons.append(_tag("fixed", parts, name=f"{follower}_follows"))
+        equalities.append(_tag("tendon", tendon1=f"{follower}_follows", polycoef=(0.0,) * 5))
+    yield from (line for line in ("<tendon>", *tendons, "</tendon>") if tendons)
     yield from (line for line in ("<equality>", *equalities, "</equality>") if equalities)
     yield "<actuator>"
     yield from (_tag("motor", name=f"{joint}_motor", joint=joint) for joint in limb.actuated)
@@ -360,7 +375,7 @@ def _sdf(limb: Limb, name: str, base: Pose, ratings: Mapping[str, Rating]) -> It
         idle = bool(limb.loops) and link.joint not in limb.actuated
         axis = [_sdf_text("xyz", link.axis), *_sdf_rating(ratings.get(link.joint, Rating(link.joint)), idle)]
         if link.joint in followers:
-            entry = followers[link.joint]
+            entry = _only(limb, followers[link.joint], "SDF")
             law = [
                 _sdf_text(key, value) for key, value in (("multiplier", entry.ratio), ("offset", 0), ("reference", 0))
             ]

@@ -265,7 +265,7 @@ def _offset(reading: _Reading, joint: int) -> float:
 def _couplings(reading: _Reading) -> Iterator[Coupling]:
     """Yield the couplings of joints that follow others, by linear equality constraints."""
     model, names = reading.model, reading.joint_names
-    stated = {}
+    stated: dict[str, dict[str, float]] = {}
     for k in _equalities(reading, JOINT):
         name, first, second = reading.name("equality", k), int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
         if first not in names or (second >= 0 and second not in names):
@@ -278,28 +278,46 @@ def _couplings(reading: _Reading) -> Iterator[Coupling]:
             got = f"joint {names[first]} as a polynomial of {names[second]}"
             reading.refuse("joint", name, got, "a linear equality", "Write the mechanism as a loop.")
         else:
-            stated[names[first]] = (names[second], float(model.eq_data[k][1]))
+            stated[names[first]] = {names[second]: float(model.eq_data[k][1])}
     for k in _equalities(reading, TENDON):
-        if (pair := _tied_joints(reading, k)) is None:
+        if (tied := _tied_joints(reading, k)) is None:
             continue
-        follower, leader, ratio = pair if pair[0] not in stated else (pair[1], pair[0], 1.0 / pair[2])
+        free = [name for name in tied if name not in stated]
+        follower = free[0] if free else next(iter(tied))
+        if len(tied) > 2:  # of several one that nothing drives
+            follower = next((name for name in free if not _is_driven(reading, name)), follower)
         if follower in stated:
             hint = "Take one of the equalities out."
             reading.refuse("joint", follower, "a joint that follows two others", "one equality of a joint", hint)
-        stated.setdefault(follower, (leader, ratio))
-    for joint, (of, ratio) in stated.items():
-        seen = [joint]
-        while of in stated and of not in seen:
-            seen.append(of)
-            of, ratio = stated[of][0], ratio * stated[of][1]
-        if of in seen:
+        leaders = {name: -factor / tied[follower] for name, factor in tied.items() if name != follower}
+        stated.setdefault(follower, leaders)
+    for joint in stated:
+        ends = _ends(stated, joint, (joint,))
+        if not ends:
             reading.refuse("joint", joint, "a joint that follows itself", "another joint")
-        else:
-            yield Coupling(joint, of, ratio)
+        yield from (Coupling(joint, of, ratio) for of, ratio in ends.items())
 
 
-def _tied_joints(reading: _Reading, number: int) -> tuple[str, str, float] | None:
-    """Return a joint, the joint that it follows, and the ratio, of tendons whose lengths are tied; None for others."""
+def _ends(stated: Mapping[str, Mapping[str, float]], joint: str, seen: tuple[str, ...]) -> dict[str, float]:
+    """Return the joints that follow no other one, by which a joint moves, and ratios; none where it follows itself."""
+    total: dict[str, float] = {}
+    for of, ratio in stated[joint].items():
+        inner = {of: 1.0} if of not in stated else {} if of in seen else _ends(stated, of, (*seen, of))
+        if not inner:
+            return {}
+        for name, share in inner.items():
+            total[name] = total.get(name, 0.0) + ratio * share
+    return {name: share for name, share in total.items() if share}
+
+
+def _is_driven(reading: _Reading, name: str) -> bool:
+    """Return whether a joint has an actuator."""
+    (joint,) = [number for number, known in reading.joint_names.items() if known == name]
+    return bool(_actuators(reading, joint))
+
+
+def _tied_joints(reading: _Reading, number: int) -> dict[str, float] | None:
+    """Return the joints of tendons whose lengths are tied, with factors whose sum stays; None for other tendons."""
     model, names = reading.model, reading.joint_names
     law, factors = model.eq_data[number], dict[int, float]()
     for tendon, share in ((int(model.eq_obj1id[number]), 1.0), (int(model.eq_obj2id[number]), -float(law[1]))):
@@ -310,10 +328,9 @@ def _tied_joints(reading: _Reading, number: int) -> tuple[str, str, float] | Non
             joint = int(model.wrap_objid[k])
             factors[joint] = factors.get(joint, 0.0) + share * float(model.wrap_prm[k])
     moving = {joint: factor for joint, factor in factors.items() if factor}
-    if len(moving) != 2 or law[0] or np.any(law[2:5]):
+    if len(moving) < 2 or law[0] or np.any(law[2:5]):
         return None
-    (first, factor), (second, other) = moving.items()
-    return names[first], names[second], -other / factor
+    return {names[joint]: factor for joint, factor in moving.items()}
 
 
 def _loops(reading: _Reading) -> Iterator[ClosingJoint]:

@@ -216,9 +216,11 @@ def _constraints(mechanism: Mechanism, placed: PlacedRobot) -> tuple[Array, list
         lengths = {k: (r, p / scale) for k, (r, p) in at.items()}
         for closure in (*limb.tips, *limb.loops):
             rows.append(_rows(closure, limb, lengths, first, origin, width, scale))
-        for entry in limb.couplings:
+        for joint, leaders in limb.followers.items():
             row = np.zeros((1, width))
-            row[0, first + limb.index(entry.joint)], row[0, first + limb.index(entry.of)] = -1.0, float(entry.ratio)
+            row[0, first + joint] = -1.0
+            for leader, ratio in leaders:
+                row[0, first + leader] = float(ratio)
             rows.append(row)
         driven += [first + k for k, link in enumerate(limb.links) if link.joint in limb.actuated]
         first += len(limb.links)

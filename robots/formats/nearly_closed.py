@@ -62,7 +62,7 @@ class NearlyClosed:
 def nearly_closed(tree: Tree) -> NearlyClosed:
     """Return a tree with loops whose frames are moved so that they meet at the positions with the least gaps."""
     setting = tree.setting()
-    values = _nearest(setting, [tree.joints.index(entry.joint) for entry in tree.couplings])
+    values = _nearest(setting, list(setting.limb.followers))
     at = setting.poses(values)
     points = np.array(
         [pose[1] for pose in at.values()] + [side[1] for cut in setting.limb.cuts for side in sides(cut, at)]

@@ -56,7 +56,8 @@ class _Naming:
             links.append(self.link(link, scales.get(link.parent, ""), scales[number]))
         closures = (tuple(self.closure(entry, scales) for entry in group) for group in (limb.loops, limb.tips))
         loops, tips = closures
-        couplings = tuple(map(self.coupling, limb.couplings))
+        followers = [entry.joint for entry in limb.couplings]
+        couplings = tuple(self.coupling(entry, followers.count(entry.joint) > 1) for entry in limb.couplings)
         return replace(limb, links=tuple(links), loops=loops, tips=tips, couplings=couplings)
 
     def name(self, owner: str, end: str) -> str:
@@ -128,10 +129,11 @@ class _Naming:
         }
         return replace(closure, frame_a=frames["frame_a"], frame_b=frames["frame_b"])
 
-    def coupling(self, coupling: Coupling) -> Coupling:
+    def coupling(self, coupling: Coupling, several: bool) -> Coupling:
         text = f"motion of {coupling.joint} per unit of {coupling.of}"
         ratio = float(coupling.ratio)
-        name = self.parameter(coupling.joint, "ratio", "1", ratio, -_LARGEST_GEAR, _LARGEST_GEAR, text)
+        end = f"ratio_{coupling.of}" if several else "ratio"
+        name = self.parameter(coupling.joint, end, "1", ratio, -_LARGEST_GEAR, _LARGEST_GEAR, text)
         return replace(coupling, ratio=_expression(name))
 
 

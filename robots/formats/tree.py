@@ -98,7 +98,7 @@ class Tree:
             if name not in self.free:
                 raise ValueError(f"joint {name!r} is none of {self.name} that moves; {nearest(name, self.free)}")
         closures = tuple(map(self._closure, (*self.loops, *loops)))
-        followers = [entry.joint for entry in self.couplings]
+        followers = list(dict.fromkeys(entry.joint for entry in self.couplings))
         driven = (self.driven or self.free) if actuated is None else tuple(actuated)
         values = np.array([(reference or {}).get(name, 0.0) for name in self.joints])
         if closures:

@@ -175,11 +175,18 @@ def _limb(limb: Limb) -> dict[str, Any]:
     section |= {"every_row": True} if limb.every_row else {}
     section |= {"independent": limb.independent} if limb.independent else {}
     if limb.couplings:
-        section["couplings"] = [
-            _Inline({"joint": each.joint, "of": each.of, "ratio": each.ratio}) for each in limb.couplings
-        ]
+        joints = dict.fromkeys(entry.joint for entry in limb.couplings)
+        section["couplings"] = [_Inline(_coupling(limb, joint)) for joint in joints]
     section |= {"coordinates": limb.coordinates} if limb.coordinates else {}
     return section
+
+
+def _coupling(limb: Limb, joint: str) -> dict[str, object]:
+    """Return the section of a joint that follows one other joint, or several."""
+    entries = [entry for entry in limb.couplings if entry.joint == joint]
+    if len(entries) == 1:
+        return {"joint": joint, "of": entries[0].of, "ratio": entries[0].ratio}
+    return {"joint": joint, "of": _Inline((entry.of, entry.ratio) for entry in entries)}
 
 
 def _drive(drive: Drive, bodies: Mapping[int, str]) -> dict[str, object]:
@@ -193,9 +200,10 @@ def _drive(drive: Drive, bodies: Mapping[int, str]) -> dict[str, object]:
     if drive.spins:
         section["spins"] = [_Inline(_spin(entry, bodies)) for entry in drive.spins]
     if drive.motor is not None:
-        section["motor"] = _Inline(
-            {"torque_constant": drive.motor.torque_constant, "resistance": drive.motor.resistance}
-        )
+        motor: dict[str, object] = {key: getattr(drive.motor, key) for key in ("torque_constant", "resistance")}
+        motor |= {} if drive.motor.inductance is None else {"inductance": drive.motor.inductance}
+        motor |= {} if _is_zero(drive.motor.bandwidth) else {"bandwidth": drive.motor.bandwidth}
+        section["motor"] = _Inline(motor)
     return section
 
 

@@ -74,20 +74,16 @@ class FreeTips(Tips):
 
 def free_joints(limb: Limb, choice: LimbChoice) -> list[int]:
     """Return the independent joints of a chain that follow no other joint: its motion is given in these."""
-    followers = {limb.index(entry.joint) for entry in limb.couplings}
-    return [joint for joint in choice.independent if joint not in followers]
+    return [joint for joint in choice.independent if joint not in limb.followers]
 
 
 def following(limb: Limb, choice: LimbChoice) -> np.ndarray:
     """Return the map from given to independent joints (independent, freedom): ones, and ratios of couplings."""
     free = {joint: k for k, joint in enumerate(free_joints(limb, choice))}
     result = np.array(np.zeros((len(choice.independent), len(free))), dtype=object)
-    coupled = {limb.index(entry.joint): entry for entry in limb.couplings}
     for row, joint in enumerate(choice.independent):
-        if joint in coupled:
-            result[row, free[limb.index(coupled[joint].of)]] = coupled[joint].ratio
-        else:
-            result[row, free[joint]] = 1.0
+        for leader, ratio in limb.followers.get(joint, [(joint, 1.0)]):
+            result[row, free[leader]] = ratio
     return array(result)
 
 

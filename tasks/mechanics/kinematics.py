@@ -118,10 +118,9 @@ def stepped(limb: Limb, states: Sequence[JointState], steps: Iterable[Scalar]) -
     within half a turn of its reference.
     """
     result = [state.moved(link, step) for state, link, step in zip(states, limb.links, steps, strict=True)]
-    for entry in limb.couplings:
-        follower, of = limb.index(entry.joint), limb.index(entry.of)
-        value = result[of].position(limb.links[of]) * entry.ratio
-        result[follower] = state_at(limb.links[follower], value)
+    for follower, of in limb.followers.items():
+        first, *others = [result[joint].position(limb.links[joint]) * ratio for joint, ratio in of]
+        result[follower] = state_at(limb.links[follower], sum(others, start=first))
     return result
 
 

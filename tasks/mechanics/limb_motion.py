@@ -137,16 +137,16 @@ class Solved:
     def position(self, limb: Limb, joint: int) -> Scalar:
         """Return the position of a tree joint [rad or m]: as given; of a chain, with all turns from its reference.
 
-        That of a joint that follows another is the ratio times that of the other, how far that may be. Revolute joints
-        of limbs at a platform are within half a turn of the reference pose.
+        That of a joint that follows leaders is the sum of ratios times theirs, how far that may be. Revolute joints of
+        limbs at a platform are within half a turn of the reference pose.
         """
         if joint in self.given:
             return self.given[joint]
         if self.turns is not None and joint in self.turns.counted:
             return self.turns.position(joint)
-        for entry in limb.couplings:
-            if limb.index(entry.joint) == joint:
-                return self.position(limb, limb.index(entry.of)) * entry.ratio
+        if joint in limb.followers:
+            first, *leaders = [self.position(limb, leader) * ratio for leader, ratio in limb.followers[joint]]
+            return sum(leaders, start=first)
         return self.states[joint].position(limb.links[joint])
 
 

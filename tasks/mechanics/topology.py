@@ -173,7 +173,7 @@ def _dependent_joints(
 ) -> list[int]:
     """Return the joints that rows (row, joint) of some loops determine, as many as the rank. Raises TopologyError."""
     driving = [limb.index(name) for name in limb.independent or limb.actuated]
-    driving += [limb.index(coupling.joint) for coupling in limb.couplings]
+    driving += list(limb.followers)
     joints = dict.fromkeys(joint for k in group for joint in whole[k].joints)
     candidates = [i for i in joints if i not in driving]
     columns = pivots([m[:, candidates].T for m in matrices])
@@ -414,8 +414,8 @@ def _coupled_ways(limb: Limb) -> np.ndarray | None:
     if not limb.couplings:
         return None
     ways = np.eye(len(limb.links))
-    for entry in limb.couplings:
-        ways[limb.index(entry.joint)] = float(entry.ratio) * ways[limb.index(entry.of)]
+    for joint, leaders in limb.followers.items():
+        ways[joint] = np.sum([float(ratio) * ways[leader] for leader, ratio in leaders], axis=0)
     return ways[:, np.abs(ways).max(axis=0) > 0.0]
 
 

@@ -69,9 +69,12 @@ def spanning_tree_program(family: Family, moving_base: bool = False) -> Program:
         assert isinstance(free, Chain)
         mass = np.stack([forces(free, none, unit, np.zeros(3)) for unit in np.eye(count)], axis=1)
         geared = transmission(mounted, Solved(tips, states, rates, none, float(Status.OK), positions))
-        follows = np.zeros((len(mounted.limb.couplings), count), dtype=object)
-        for row, entry in zip(follows, mounted.limb.couplings, strict=True):
-            row[mounted.limb.index(entry.joint)], row[mounted.limb.index(entry.of)] = 1.0, -entry.ratio
+        followers = mounted.limb.followers
+        follows = np.zeros((len(followers), count), dtype=object)
+        for row, (joint, leaders) in zip(follows, followers.items(), strict=True):
+            row[joint] = 1.0
+            for leader, ratio in leaders:
+                row[leader] = -ratio
         follows = np.concatenate([follows, np.eye(count)[held]])
         loops = tips.embedding.loops
         return {

@@ -61,7 +61,7 @@ from tasks.dynamics.linear import linearisation
 from tasks.dynamics.records import Environment, Forces, Motion, State
 from tasks.dynamics.regressor import standard_parameters
 from tasks.dynamics.resolution import resolve_redundancy
-from tasks.dynamics.servo import on_supply
+from tasks.dynamics.supply import on_supply
 
 __all__ = [
     "ClusterConfig",

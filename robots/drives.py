@@ -45,6 +45,8 @@ class Spin:
 class Motor:
     """An electric motor: torque (or force) per current [N m/A or N/A], and resistance of the winding [ohm].
 
+    With the `inductance` [H] of its winding its current is a part of the state of simulations; None: it follows at
+    once. `bandwidth` [rad/s]: at what rate the current loop of its drive closes an error; 0: there is no such loop.
     What its amplifier gives at most: `voltage` [V] and `current` [A], which no robot file has.
     """
 
@@ -52,6 +54,8 @@ class Motor:
     resistance: Number = 0.0
     voltage: Number = field(default=math.inf, repr=False)
     current: Number = field(default=math.inf, repr=False)
+    inductance: Number | None = None
+    bandwidth: Number = 0.0
 
 
 @dataclass(frozen=True)

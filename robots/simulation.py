@@ -48,7 +48,8 @@ class SimulationSettings:
     step [s] and method of the integration; the `controller` that follows the trajectories, or force `profiles`, one
     for each of them; with neither a robot is released. `every`: steps from one stored sample to the next.
     `tolerance` [m or rad] of the error of position, for which steps are cut in halves; 0: none. With `saturation`
-    the limits of currents, voltages and forces bound the forces of the motors. `stops` of joints, by name.
+    the limits of currents, voltages and forces bound the forces of the motors. `stops` of joints, by name. `windings`:
+    currents of motors are states, as their windings have an inductance.
     """
 
     step: float
@@ -59,11 +60,12 @@ class SimulationSettings:
     tolerance: float = 0.0
     saturation: bool = False
     stops: Stops = field(default_factory=dict)
+    windings: bool = False
 
     @property
     def fed(self) -> bool:
         """Return whether the motor forces depend on the motor speeds."""
-        return self.saturation or any(profile.voltage for profile in self.profiles)
+        return self.windings or self.saturation or any(profile.voltage for profile in self.profiles)
 
 
 _OFFSETS = {"x": "m", "y": "m", "z": "m", "roll": "rad", "pitch": "rad", "yaw": "rad"}

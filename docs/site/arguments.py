@@ -245,6 +245,11 @@ SPECIAL: Mapping[tuple[str, str], str] = {
     ("verify", "cluster"): "as in `run`, for `repair`",
     ("with_motor_conditions", "voltage"): "largest voltage of each amplifier [V]; absent: no limit",
     ("with_motor_conditions", "current"): "largest current of each amplifier [A]; absent: no limit",
+    ("with_motor_conditions", "inductance"): "inductance of the windings [H]; absent: as the robot has it",
+    ("with_motor_conditions", "bandwidth"): "rate at which current loops close an error [rad/s]; absent: as the robot "
+    "has it",
+    ("motor_demand", "force_rate"): "how fast forces change (*batch, actuator) [N m/s or N/s]; of motors with an "
+    "inductance",
     ("workspace", "rotation"): "orientations (3, 3) or (orientation, 3, 3); absent: that of the reference pose",
     ("workspace", "robot"): "a robot with a platform, or a sweep with limits and criteria",
     ("write", "path"): "path of the new robot file",

@@ -22,6 +22,7 @@ from limbsweep.labelled.table import (
     PLATFORM_MOTION,
     STOPPED,
     TIME,
+    WOUND,
     Dims,
     FunctionResult,
 )
@@ -34,6 +35,7 @@ from tasks.dynamics import servo as controllers
 from tasks.dynamics import simulate as direct
 from tasks.dynamics import spanning_tree
 from tasks.dynamics.differentiate import KINDS, OF_STAGES
+from tasks.dynamics.forces_over_step import WoundActing
 from tasks.dynamics.free_motion import Form
 from tasks.dynamics.integration import METHODS
 from tasks.dynamics.motion_derivatives import MotionFunctions, SimulationDerivatives
@@ -233,7 +235,7 @@ def _timing(method: Method, instants: np.ndarray, step: float | None, leaves: Ma
         if step is not None:
             raise ValueError(f"step: got {step!r} with method 'adaptive', whose steps follow from rtol and atol; "
                              "expected none, or method 'fixed'")  # fmt: skip
-        if isinstance(leaves.get("actuator"), Servo):
+        if isinstance(_behind_windings(leaves.get("actuator")), Servo):
             raise ValueError("drive: got a servo, which acts once in each step, with method 'adaptive'; "
                              "expected method 'fixed'")  # fmt: skip
         return {"times": instants}
@@ -288,6 +290,9 @@ def _moved(robot: Robot, *, actuator: Any = None, **arguments: Any) -> Any:
     return function(robot, force=force, **arguments)
 
 
+OF_ONE = (Servo, WoundActing)
+"""Forces of actuators that hold the model of one robot."""
+
 WITH_WORK = ("friction", "memory", "elasticity", "method", "start", "balance", "solver", "base_rotation", "base_twist",
              "base_acceleration", "stops")  # fmt: skip
 """Arguments with any of which the motion of a platform tells of friction and work."""
@@ -297,12 +302,13 @@ def _row(robot: Robot, arguments: Mapping[str, Any]) -> FunctionResult:
     """Return the dims of the results of a motion: without friction and similar options no losses and no work."""
     motion = CHAIN_MOTION
     if not robot.mechanism.is_chain:
-        whole = isinstance(arguments.get("actuator"), Servo) or any(name in arguments for name in WITH_WORK)
+        whole = isinstance(arguments.get("actuator"), OF_ONE) or any(name in arguments for name in WITH_WORK)
         always = ("position", "rotation", "twist", "drift", "gap", *OF_CASE)
         motion = PLATFORM_MOTION
         if not whole and not robot.family.signals:
             motion = {name: PLATFORM_MOTION[name] for name in always}
     motion = {**motion, **(STOPPED if arguments.get("stops") else {})}
+    motion |= WOUND if isinstance(arguments.get("actuator"), WoundActing) else {}
     dims: dict[str, Dims] = {name: dims if name in OF_CASE else (*TIME, *dims) for name, dims in motion.items()}
     return FunctionResult("limbsweep.labelled.motions", {"time": TIME, **dims}, single="times" in arguments)
 
@@ -323,10 +329,10 @@ def _labelled(
         raise ValueError(
             f"simulate: {wrong[0]} is a DataArray; expected numbers or an array, DataArrays for motion and forces"
         )
-    if designs and isinstance(leaves.get("actuator"), Servo):
+    if designs and isinstance(leaves.get("actuator"), OF_ONE):
         raise ValueError(
-            "simulate: parameters: got designs with a servo, whose model is of one robot; expected forces, or a sweep "
-            "with a section simulation, whose controllers know each design"
+            "simulate: parameters: got designs with a servo or a supply, whose model is of one robot; expected forces, "
+            "or a sweep with a section simulation, whose controllers know each design"
         )
     row = _row(robot, leaves | rest)
     results = {name: dims for name, dims in row.dims.items() if name != "time"}
@@ -359,7 +365,12 @@ def _named(designs: Mapping[str, Any], leaves: dict[str, Any]) -> tuple[dict[str
 
 
 def _is_array(value: object) -> bool:
-    return value is not None and not callable(value) and not isinstance(value, Servo)
+    return value is not None and not callable(value) and not isinstance(value, OF_ONE)
+
+
+def _behind_windings(value: object) -> object:
+    """Return what motors are asked for."""
+    return value.command if isinstance(value, WoundActing) else value
 
 
 def _over_time(results: Mapping[str, Dims], robot: Robot, **arguments: object) -> tuple[np.ndarray, ...]:

@@ -180,6 +180,9 @@ OF_CASE: Mapping[str, Dims] = {**STATUS, "through": ()}
 STOPPED: Mapping[str, Dims] = {"contact": ("stop",), "impact_loss": ("stop",)}
 """Results of `simulate` with stops."""
 
+WOUND: Mapping[str, Dims] = {"current": ACTUATOR}
+"""Results of `simulate` with motors that have an inductance."""
+
 CHAIN_MOTION: Mapping[str, Dims] = {"q": FREEDOM, "qd": FREEDOM, **WHERE, "joints": ("tree_joint",), **OF_CASE}
 PLATFORM_MOTION: Mapping[str, Dims] = {
     "position": AXIS,
@@ -222,6 +225,7 @@ UNITS: Mapping[str, Mapping[str, str]] = {
         "time": "s", "q": "q", "qd": "qd", "position": "position", "rotation": "1", "twist": "twist",
         "friction": "N m or N", "stuck": "1", "loss": "J", "work": "J", "load_work": "J", "joints": "rad or m",
         "contact": "1", "impact_loss": "J", "through": "1",
+        "current": "A",
     },
 }  # fmt: skip
 """Units of results where all components have one, or the name of an argument that has the same units. Matrices whose

@@ -138,7 +138,7 @@ class LimbReader:
             for leader in leaders:
                 if leader in followers:
                     hint = "Name the joint at the end, with the product of the ratios."
-                    self.report((*place, "of"), leader, "a joint that follows no leader one", hint)
+                    self.report((*place, "of"), leader, "a joint that follows no other one", hint)
             for key in ("actuated", "independent"):
                 if entry.joint in getattr(section, key):
                     at = getattr(section, key).index(entry.joint)

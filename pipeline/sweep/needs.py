@@ -19,6 +19,8 @@ OF_ROBOT: Mapping[Need, str] = {
     "as many actuators as freedoms": "It has {actuators} actuators for {freedoms} freedoms; take mass_matrix.",
     "constraints": "It has no platform that limbs hold; a chain says CONSTRAINT_SINGULAR without it.",
     "platform": "It has no platform; take joint_position or actuator_position.",
+    "voltages": "Its windings have an inductance, whose voltage is L di/dt, and a given motion does not say how fast "
+    "its forces change. Simulate it under a controller, or take motor_current.",
 }
 """Reasons why a robot lacks the property that quantities need."""
 
@@ -74,6 +76,7 @@ def lacking(mechanism: Mechanism | None, source: MotionSource) -> dict[Need, str
         "as many actuators as freedoms": actuators != freedoms,
         "constraints": mechanism.is_chain,
         "platform": mechanism.is_chain,
+        "voltages": mechanism.has_windings and not source.simulated,
     }
     sizes = {"actuators": actuators, "freedoms": freedoms}
     return lacks | {need: OF_ROBOT[need].format(**sizes) for need, absent in missing.items() if absent}

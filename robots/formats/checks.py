@@ -124,6 +124,12 @@ def _drive(drive: Drive, path: Path) -> Iterator[FormatFinding]:
         yield FormatFinding((*path, "motor", "torque_constant"), "0", "a torque per current other than 0")
     if drive.motor is not None and drive.motor.resistance < 0:
         yield FormatFinding((*path, "motor", "resistance"), f"{drive.motor.resistance:g}", "a resistance of at least 0")
+    if drive.motor is not None and drive.motor.inductance is not None and not drive.motor.inductance > 0:
+        hint = "Leave it out where currents follow at once."
+        got = f"{drive.motor.inductance:g}"
+        yield FormatFinding((*path, "motor", "inductance"), got, "an inductance above 0", hint)
+    if drive.motor is not None and drive.motor.bandwidth < 0:
+        yield FormatFinding((*path, "motor", "bandwidth"), f"{drive.motor.bandwidth:g}", "a rate of at least 0")
 
 
 def is_loose(limb: Limb, index: int) -> bool:

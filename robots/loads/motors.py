@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from robots.arguments import check_arguments
-from robots.drives import Drive, Motor
+from robots.drives import Drive
 from robots.loads.wrapped import ExtendedDescription, extended
 from robots.model import Family, Limb, Mechanism, Robot
 from robots.parameters import Parameter, ParameterError
@@ -23,6 +23,7 @@ COPPER = 0.00393
 IEC = "IEC 60028"
 TEMPERATURE, RESISTANCE_RATE, TORQUE_RATE = "motor_temperature", "resistance_rate", "torque_constant_rate"
 VOLTAGE, CURRENT = "supply_voltage", "supply_current"
+INDUCTANCE, BANDWIDTH = "winding_inductance", "current_bandwidth"
 
 PARAMETERS = (
     Parameter(TEMPERATURE, "K", 0.0, -200.0, 400.0, "of the motors above that of their data"),
@@ -33,7 +34,12 @@ PARAMETERS = (
 SUPPLY = {
     VOLTAGE: Parameter(VOLTAGE, "V", 48.0, 1e-3, 1e6, "largest voltage of an amplifier"),
     CURRENT: Parameter(CURRENT, "A", 10.0, 1e-6, 1e6, "largest current of an amplifier"),
+    INDUCTANCE: Parameter(INDUCTANCE, "H", 1e-3, 1e-12, 1e3, "inductance of the windings"),
+    BANDWIDTH: Parameter(BANDWIDTH, "rad/s", 2e3, 1e-3, 1e7, "rate at which current loops close an error"),
 }
+
+ELECTRICAL = {VOLTAGE: "voltage", CURRENT: "current", INDUCTANCE: "inductance", BANDWIDTH: "bandwidth"}
+"""Keys by names of the parameters of SUPPLY."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +59,14 @@ def _warm_drive(drive: Drive, values: Mapping[str, Number]) -> Drive:
     if drive.motor is None:
         return drive
     warmer = values[TEMPERATURE]
-    motor = Motor(
-        drive.motor.torque_constant * (1.0 + values[TORQUE_RATE] * warmer),
-        drive.motor.resistance * (1.0 + values[RESISTANCE_RATE] * warmer),
-        values.get(VOLTAGE, math.inf),
-        values.get(CURRENT, math.inf),
+    motor = replace(
+        drive.motor,
+        torque_constant=drive.motor.torque_constant * (1.0 + values[TORQUE_RATE] * warmer),
+        resistance=drive.motor.resistance * (1.0 + values[RESISTANCE_RATE] * warmer),
+        voltage=values.get(VOLTAGE, math.inf),
+        current=values.get(CURRENT, math.inf),
+        inductance=values.get(INDUCTANCE, drive.motor.inductance),
+        bandwidth=values.get(BANDWIDTH, drive.motor.bandwidth),
     )
     return replace(drive, motor=motor)
 
@@ -67,19 +76,18 @@ def supplied(
     temperature: float = 0.0,
     resistance_rate: float = COPPER,
     torque_constant_rate: float = 0.0,
-    voltage: float | None = None,
-    current: float | None = None,
+    **electrical: float | None,
 ) -> SuppliedDescription:
     """Return the family with motor temperature [K above that of the data], rates [1/K] and supply as parameters.
 
-    Their defaults are these values; voltage [V] and current [A] are parameters where they are given. Raises
-    ParameterError.
+    Their defaults are these values. electrical: voltage [V], current [A], inductance [H] and bandwidth [rad/s] are
+    parameters where they are given. Raises ParameterError.
     """
     if not family.reference.motors:
         raise ParameterError(f"the actuators of {family.name} are not all drives with a motor")
     values = (temperature, resistance_rate, torque_constant_rate)
     defaults = dict(zip((p.name for p in PARAMETERS), values, strict=True))
-    limits = {VOLTAGE: voltage, CURRENT: current}
+    limits = {name: electrical.get(key) for name, key in ELECTRICAL.items()}
     table = [*PARAMETERS, *(SUPPLY[name] for name, limit in limits.items() if limit is not None)]
     defaults |= {name: limit for name, limit in limits.items() if limit is not None}
     for parameter in table:
@@ -99,11 +107,14 @@ def with_motor_conditions(
     torque_constant_rate: float = 0.0,
     voltage: float | None = None,
     current: float | None = None,
+    inductance: float | None = None,
+    bandwidth: float | None = None,
 ) -> Robot:
     """Return the robot with motors warmer than their data by `temperature` [K], and on a limited supply.
 
     Rates are changes per kelvin [1/K] of the windings' resistance, by default that of copper, and of torque constants;
-    voltage [V] and current [A] are the largest of each amplifier. All are parameters of the result. Raises
+    voltage [V] and current [A] are the largest of each amplifier. With the inductance [H] of the windings currents are
+    states of simulations; bandwidth [rad/s] is that of current loops. All are parameters of the result. Raises
     ParameterError.
 
         >>> cold = ls.robots.build("irb6")
@@ -112,5 +123,6 @@ def with_motor_conditions(
         >>> round(float(ratio), 4)
         1.3144
     """
-    family = supplied(robot.family, temperature, resistance_rate, torque_constant_rate, voltage, current).family
+    electrical = {"voltage": voltage, "current": current, "inductance": inductance, "bandwidth": bandwidth}
+    family = supplied(robot.family, temperature, resistance_rate, torque_constant_rate, **electrical).family
     return Robot.of(family, dict(robot.values))

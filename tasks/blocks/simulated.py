@@ -32,6 +32,7 @@ from tasks.dynamics.fed_motors import ActuatorRates, FedMotors
 from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.resolution import resolved_rows
 from tasks.dynamics.singular_ends import NAMELESS, LastStates, named
+from tasks.dynamics.windings import Windings, WoundSystem
 from tasks.features.redundancy.resolved import Redundancy
 from tasks.kernels.advance import span
 from tasks.kernels.kernel import LANES, padded
@@ -246,7 +247,8 @@ class _Simulated:
         track = self._track(place)
         start = moved_starts(family, motions[track, :, 0].T, self.simulated.offsets, offsets)
         gains = np.ascontiguousarray(self.simulated.gains[place[GAINS]].T)
-        supply = Supply(self._fed_motors(place), ActuatorRates(model)) if chosen.fed else None
+        rates = ActuatorRates(model)
+        supply = Supply(self._fed_motors(place), rates) if chosen.fed else None
 
         def plant(schedule: Schedule) -> Plant:
             load, field = self._load(schedule, place), self._field(schedule, len(parameters))
@@ -256,7 +258,10 @@ class _Simulated:
                 elasticity=block.criteria.elasticity if block.criteria.reactions else None,
             )  # fmt: skip
             method = "rk4" if chosen.method == TREE else chosen.method
-            robots = MovingRobots.of(system, start, schedule.step, method, load, field, supply)
+            if chosen.windings and supply is not None:
+                system = self._wound(system, supply, place)
+            fed = None if chosen.windings else supply
+            robots = MovingRobots.of(system, start, schedule.step, method, load, field, fed)
             if chosen.method != TREE:
                 return robots
             return MovingTrees.of(robots, block.designs.parameters, place["design"], chosen.stops, model)
@@ -375,6 +380,17 @@ class _Simulated:
             )
         by_voltage = np.array([profile.voltage for profile in chosen.profiles] or [False])
         return FedMotors(constant, resistance, force, current, voltage, by_voltage[self._profile_of(place)])
+
+    def _wound(self, system: MotionSystem, supply: Supply, place: Mapping[str, np.ndarray]) -> WoundSystem:
+        """Return the equations of motion with the currents of motors."""
+        coils = [self._of_motors(key)[place["design"]].T for key in ("inductance", "bandwidth")]
+        windings = Windings.of_motors(supply.motors, list(zip(*coils, strict=True)))
+        parts = system.layout
+
+        def velocity(state: np.ndarray) -> np.ndarray:
+            return supply.rates(system.instant.seen(state), state[parts.at["qd"]])
+
+        return WoundSystem(system, windings, velocity, len(place["design"]))
 
     def _variables(self, outcome: Outcome, place: Mapping[str, np.ndarray]) -> Arrays:
         """Return the variables that the sweep may store, by name, each (case, ...), for cases at these places."""

@@ -29,7 +29,11 @@ from tasks.stages.stage import Stage
 CHUNK = 2 * LANES
 """Number of instants per chunk: with the cases of a strip, results of stages stay in the cache."""
 
-BEFORE: Mapping[Any, Key] = {"given_force": "force_before", "given_friction": "friction_before"}
+BEFORE: Mapping[Any, Key] = {
+    "given_force": "force_before",
+    "given_friction": "friction_before",
+    "current_rate": "current_rate_before",
+}
 """Values at the end of a step, where they differ from those at the begin of the next."""
 
 OF_FORCES = ("given_force", "force_before", "given_status")

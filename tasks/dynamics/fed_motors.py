@@ -137,11 +137,14 @@ class MotorDemand(NamedTuple):
 
 
 @check_arguments
-def motor_demand(robot: Robot, *, force: ArrayLike, velocity: ArrayLike) -> MotorDemand:
+def motor_demand(
+    robot: Robot, *, force: ArrayLike, velocity: ArrayLike, force_rate: ArrayLike | None = None
+) -> MotorDemand:
     """Compute the currents, voltages and powers for forces of actuators at their rates, (*batch, actuator) both.
 
-    The power is that of the terminals: what the motor gives, and the heat of its winding; below zero it flows back.
-    Raises ValueError where an actuator has no motor.
+    The power is that of the terminals: what the motor gives, and the heat of its winding; below zero it flows back. Of
+    motors with an inductance force_rate (*batch, actuator) [N m/s or N/s] says what the voltage is beside. Raises
+    ValueError where an actuator has no motor, and where an inductance comes without force_rate.
 
         >>> robot = ls.robots.build("irb6")
         >>> ls.motor_demand(robot, force=[0.2] * 5, velocity=[100.0] * 5).voltage.shape
@@ -151,6 +154,15 @@ def motor_demand(robot: Robot, *, force: ArrayLike, velocity: ArrayLike) -> Moto
     u, v = (checked(name, x, constant.shape) for name, x in (("force", force), ("velocity", velocity)))
     current = u / constant
     voltage = current * _resistances(robot) + constant * v
+    if robot.mechanism.has_windings:
+        if force_rate is None:
+            raise ValueError(
+                "force_rate: got nothing for motors with an inductance, whose voltage is L di/dt beside; expected how "
+                "fast the forces change (*batch, actuator)"
+            )
+        change = checked("force_rate", force_rate, constant.shape) / constant
+        coils = [motor.inductance or 0.0 for motor in robot.mechanism.motors]
+        voltage = voltage + change * np.array(coils, dtype=float)
     return MotorDemand(*np.broadcast_arrays(current, voltage, voltage * current))
 
 

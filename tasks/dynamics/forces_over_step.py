@@ -29,6 +29,25 @@ Acting = ArrayLike | OfTime | OfState
 The state of a chain is q and qd (*batch, freedom), that of a parallel robot position (*batch, 3), rotation (*batch, 3,
 3) and twist (*batch, 6) of its platform."""
 
+
+@dataclass(frozen=True)
+class WoundActing:
+    """Command of motors with an inductance, and the function that adds their currents to equations of motion."""
+
+    command: Acting | ServoLike
+    through: Callable[[Any], Any]
+
+
+def asked_of(acting: object, windings: int = 0) -> object:
+    """Return what motors are asked for. Raises ValueError for motors with an inductance where no current is a state."""
+    if not isinstance(acting, WoundActing):
+        return acting
+    if not windings:
+        got = "got motors with an inductance, whose forces follow from currents of their own"
+        raise ValueError(f"actuator: {got}; expected them in simulate, or forces")
+    return acting.command
+
+
 Seen = Callable[[np.ndarray], Sequence[np.ndarray]]
 """Function from states (size, samples) to the arguments of forces: arrays (*core, samples)."""
 

@@ -27,6 +27,7 @@ from tasks.dynamics.forces_over_step import (
     SignalSource,
     Source,
     arguments,
+    asked_of,
     first_shape,
 )
 from tasks.dynamics.instant.decisions import census
@@ -93,7 +94,8 @@ def opened(
 
     signals (*batch, signal): those of loads at one instant; absent: over time.
     """
-    force, load, moving, memory = cast(Acting | ServoLike, forces.actuator), forces.load, state.moving, state.memory
+    actuator, load, moving, memory = forces.actuator, forces.load, state.moving, state.memory
+    force = cast(Acting | ServoLike, asked_of(actuator, system.layout.windings))
     base, gravity = BaseMotion(**environment.base_parts), environment.gravity
     layout, shapes = system.layout, dict[str, Batch]()
     servo = force if isinstance(force, ServoLike) else None
@@ -171,6 +173,7 @@ def over_time(system: MotionSystem, cases: Cases, clock: FixedSteps) -> Iterator
     name = method or ("rosenbrock" if system.bristling.any() else "rk4")
     if name not in METHODS:
         raise ValueError(f"method: got {name!r}; {nearest(name, METHODS)}")
+    taken = system.step_of(name)
     with np.errstate(all="ignore"):  # a case that came to an end holds NaN
         width = cases.state.shape[1]
         running = None if cases.servo is None else cases.servo.loop(width, step, cases.gravity, cases.start)
@@ -183,7 +186,7 @@ def over_time(system: MotionSystem, cases: Cases, clock: FixedSteps) -> Iterator
                 push = push if force is None else HeldForces(push, force)
                 if (running is not None and k > 1 and part == 0) or piece.jumps:
                     now = forced(system, now, push(np.zeros(width), now.state))
-                now = Stepper(system, METHODS[name], piece.length, push).taken(now)
+                now = Stepper(system, taken, piece.length, push).taken(now)
             force = None if running is None else running.force(system.instant.seen(now.state))
             if k % clock.every == 0:
                 yield cases.start + k * step, now
@@ -271,6 +274,7 @@ def forward_dynamics(
     """
     motion, environment = long_form(state, environment, short)
     check_record("forces", forces, Forces)
+    asked_of(forces.actuator)
     if forces.weights is not None:
         raise ValueError("weights: got them in the forces of forward_dynamics, whose actuator forces are given")
     signals = inputs.signals_at(robot, motion.time)

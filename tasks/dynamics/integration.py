@@ -98,6 +98,19 @@ class MotionSystem:
         constants = Constants.of(family, parameters, inputs.gravity_input(gravity), friction, soft)
         return cls(Instant(family, groups, constants, base=base), load_with_platform=load_with_platform)
 
+    @property
+    def is_stiff(self) -> bool:
+        """Return whether adaptive steps are implicit."""
+        return bool(self.stiff.any())
+
+    def step_of(self, method: str) -> Step:
+        """Return the step of a method of METHODS. Raises ValueError for one that the system does not have."""
+        return METHODS[method]
+
+    def delivered(self, state: np.ndarray, command: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the forces of actuators for a command (actuator, samples), and a mask of those that differ from it."""
+        return command, np.zeros(command.shape, dtype=bool)
+
     def part(self, columns: np.ndarray) -> MotionSystem:
         """Return the same for some of the samples."""
         if self.instant.constants.shared:

@@ -21,7 +21,8 @@ class ChainMotion(NamedTuple):
 
     Of stops, in their order and that of the joints that each means: contact (kept, *batch, stop), 1 and -1 where the
     joint rests at its high or low end, 2 and -2 where it is latched, 0 elsewhere; impact_loss, energy that impacts have
-    taken [J]. through (*batch): the motion went on beyond a singular point, in the joints of the tree. Empty without.
+    taken [J]. through (*batch): the motion went on beyond a singular point, in the joints of the tree. current (kept,
+    *batch, actuator): of motors with an inductance [A]. Empty without.
     """
 
     time: np.ndarray
@@ -37,6 +38,7 @@ class ChainMotion(NamedTuple):
     contact: np.ndarray = ABSENT
     impact_loss: np.ndarray = ABSENT
     through: np.ndarray = ABSENT
+    current: np.ndarray = ABSENT
 
 
 class Simulation(NamedTuple):
@@ -51,7 +53,7 @@ class Simulation(NamedTuple):
     Where friction is given, or a motion of the base, and in adaptive steps, status says why a case ended, and of joints
     with friction, in the order of the groups, there are friction, stuck, memory and loss (kept, *batch, joint) as in
     `ChainMotion`, work (kept, *batch, actuator) that actuators have done and load_work (kept,
-    *batch) of the load on the platform [J]. Otherwise these are empty. contact, impact_loss and through as in
+    *batch) of the load on the platform [J]. Otherwise these are empty. contact, impact_loss, through and current as in
     `ChainMotion`.
     """
 
@@ -71,3 +73,4 @@ class Simulation(NamedTuple):
     contact: np.ndarray = ABSENT
     impact_loss: np.ndarray = ABSENT
     through: np.ndarray = ABSENT
+    current: np.ndarray = ABSENT

@@ -1,39 +1,27 @@
-"""Controllers on a reference, and electric motors on a supply, as sources of forces for `simulate`.
+"""Controllers on a reference as sources of forces for `simulate`.
 
-A `Servo` is a controller with its numbers and a reference; `simulate` takes it in the place of forces.
-
-    U = R i + k q_a',    u = k i        U: voltage, i: current, k: torque constant and that of the back-EMF, u: force
-
-Motors (`FedMotors`) limit the force at a speed. A drive cuts a current to its largest one, and cannot make a current
-that needs more than the voltage of its supply. This limit comes last: beyond the speed at which the back-EMF equals the
-supply voltage the motor brakes, with the current that the winding then takes. Inductance is left out: a winding settles
-in L / R, below the milliseconds of a motion. Source of forces from currents: industrial manipulators paper, section 3.
+A `Servo` is a controller with its numbers and a reference; `simulate` takes it in the place of forces. Motors on a
+supply are in `tasks.dynamics.supply`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robots.arguments import check_argument, check_arguments, real_numbers, shown
+from robots.arguments import check_argument, check_arguments
 from robots.controllers import Controller, Space, check_space, controller_parameters
 from robots.model import Robot
 from robots.parameters import ParameterError, nearest
 from tasks.dynamics.control import ControlLoop, Settings
 from tasks.dynamics.drive_model import InverseModel, case_rows
 from tasks.dynamics.drive_values import Seen, motion_input
-from tasks.dynamics.fed_motors import ActuatorRates, FedMotors, _resistances, torque_constants
-from tasks.dynamics.forces_over_step import Acting, is_of_state, is_of_time
 from tasks.dynamics.inputs import moving_input
 from tasks.dynamics.records import Moving
-from tasks.kernels import kernel
-from tasks.kernels.kernel import checked, common_batch
-from tasks.mechanics.families import structure_of
 from tasks.mechanics.structure import with_parameters
 
 
@@ -131,98 +119,3 @@ def _motion(robot: Robot, reference: Mapping[str, ArrayLike]) -> np.ndarray:
     if len(batch) != 1:
         raise ValueError(f"reference: got batch dims {batch}; expected one, of instants")
     return np.ascontiguousarray(motion[0][:, : batch[0]])
-
-
-Asked = Literal["force", "current", "voltage"]
-"""Quantity commanded to a motor: a force [N m or N], a current [A], or a voltage at its terminals [V]."""
-
-
-@check_arguments
-def on_supply(
-    robot: Robot, asked: Acting, *, of: Asked = "force", voltage: ArrayLike = math.inf, current: ArrayLike = math.inf,
-    max_force: ArrayLike = math.inf,
-) -> Acting:  # fmt: skip
-    """Return the forces of motors that are commanded forces, currents or voltages, and are fed by a supply.
-
-    asked (*batch, actuator): an array, or a function of time or of the state as `simulate` takes it; `of` names the
-    commanded quantity. voltage [V] of the supply, largest current [A] and force [N m or N]: of all motors, or of
-    each (actuator,). The result is a function of the state: forces fall with the speed, because the back-EMF takes
-    a part of the voltage. Raises ValueError where an actuator has no motor, or no resistance and there are
-    voltages, and for limits that are not above zero; TypeError for a servo.
-
-        >>> robot = ls.robots.build("irb6")
-        >>> push = ls.on_supply(robot, np.full(5, 30.0), of="voltage", current=8.0)
-        >>> moved = ls.simulate(robot, ls.State(q=np.zeros(5)), ls.Forces(actuator=push), 1e-3 * np.arange(11))
-    """
-    if isinstance(asked, Servo):
-        raise TypeError(
-            "asked: got a servo, which is no function of the state; expected one, or a sweep of simulations with "
-            "saturation"
-        )
-    mechanism, constant = robot.mechanism, torque_constants(robot)[:, None]
-    motors = _fed_motors(robot, of, {"voltage": voltage, "current": current, "max_force": max_force})
-    scale = constant[:, 0] if of == "current" else np.ones(len(constant))
-    models: dict[int, ActuatorRates] = {}
-
-    def fed(time: ArrayLike, seen: Sequence[np.ndarray]) -> np.ndarray:
-        cores = [1, 1] if mechanism.is_chain else [1, 2, 1]
-        parts = [np.asarray(part, dtype=float) for part in seen]
-        wished = _wished(asked, time, parts)
-        wished = checked("force", wished, (len(constant),)) * scale
-        shapes = {
-            str(k): part.shape[: part.ndim - core] for k, (part, core) in enumerate(zip(parts, cores, strict=True))
-        }
-        batch = common_batch({"force": wished.shape[:-1], **shapes})
-        wide = [_rows(part, core, batch) for part, core in zip(parts, cores, strict=True)]
-        width = wide[0].shape[-1]
-        if width not in models:
-            parameters = np.repeat(with_parameters(robot.family, robot.values), width, axis=0)
-            models[width] = ActuatorRates(InverseModel(robot.family, case_rows(robot.family, parameters, (0.0,) * 3)))
-        speed = wide[1] if mechanism.is_chain else wide[2][structure_of(robot.family).positions]
-        force, _ = motors.given(kernel.rows(wished, batch), models[width](wide, speed))
-        return force[:, : int(np.prod(batch, dtype=int))].T.reshape(*batch, len(constant))
-
-    if mechanism.is_chain:
-        return lambda time, q, qd: fed(time, (q, qd))
-    return lambda time, position, rotation, twist: fed(time, (position, rotation, twist))
-
-
-def _fed_motors(robot: Robot, of: Asked, limits: Mapping[str, ArrayLike]) -> FedMotors:
-    """Return the motors of a robot on a supply with limits. Raises ValueError for voltages without a resistance."""
-    constant, resistance = torque_constants(robot)[:, None], _resistances(robot)[:, None]
-    by_motor = {name: _limit(name, value, len(constant)) for name, value in limits.items()}
-    if (of == "voltage" or np.isfinite(by_motor["voltage"]).any()) and not (resistance > 0.0).all():
-        raise ValueError(
-            "voltage: got voltages of motors without a resistance; expected one above zero: a motor's winding decides "
-            "what current a voltage makes"
-        )
-    limits_of_motors = by_motor["max_force"], by_motor["current"], by_motor["voltage"]
-    return FedMotors(constant, resistance, *limits_of_motors, np.array([of == "voltage"]))
-
-
-def _wished(asked: Acting, time: ArrayLike, seen: Sequence[np.ndarray]) -> ArrayLike:
-    if not callable(asked):
-        return asked
-    if is_of_state(asked):
-        return asked(time, *seen)
-    assert is_of_time(asked)
-    moments = np.asarray(time, dtype=float)
-    if not moments.ndim:
-        return asked(float(moments))
-    return np.stack([np.asarray(asked(t), dtype=float) for t in moments.ravel().tolist()]).reshape(*moments.shape, -1)
-
-
-def _rows(part: np.ndarray, core: int, batch: tuple[int, ...]) -> np.ndarray:
-    """Return (*batch, *core) as (*core, padded samples)."""
-    shape = part.shape[part.ndim - core :]
-    flat = np.broadcast_to(part, (*batch, *shape)).reshape(*batch, -1)
-    return kernel.rows(flat, batch).reshape(*shape, -1)
-
-
-def _limit(name: str, value: ArrayLike, actuators: int) -> np.ndarray:
-    numbers = real_numbers(value)
-    if numbers.shape not in ((), (actuators,)) or not (numbers > 0.0).all():
-        raise ValueError(
-            f"{name}: got {shown(value)}; expected a number above zero, or one for each of {actuators} motors"
-        )
-    return np.broadcast_to(numbers, (actuators,))[:, None]

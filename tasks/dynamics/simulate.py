@@ -27,7 +27,7 @@ from tasks.dynamics import free_motion, inputs, spanning_tree
 from tasks.dynamics.adaptive import AdaptiveCase
 from tasks.dynamics.corners import Watch
 from tasks.dynamics.equations import equations_of_motion
-from tasks.dynamics.forces_over_step import Acting, Cases
+from tasks.dynamics.forces_over_step import Acting, Cases, WoundActing
 from tasks.dynamics.forward import begun, opened, over_time, series
 from tasks.dynamics.free_motion import Form, FreeSystem
 from tasks.dynamics.gaps import gaps_of_system, gaps_of_tree, has_corners
@@ -79,7 +79,14 @@ def simulate_chain(
 def chain_system(robot: Robot, forces: Forces, environment: Environment) -> MotionSystem:
     """Return the equations of a chain under forces."""
     base = bool(environment.base_parts)
-    return MotionSystem.of(robot, forces.friction, environment.gravity, base=base, elasticity=forces.elasticity)
+    system = MotionSystem.of(robot, forces.friction, environment.gravity, base=base, elasticity=forces.elasticity)
+    return wound(system, forces.actuator)
+
+
+def wound(system: MotionSystem, actuator: object) -> MotionSystem:
+    """Return the equations of motion, with currents where motors have an inductance."""
+    through: MotionSystem = actuator.through(system) if isinstance(actuator, WoundActing) else system
+    return through
 
 
 def chain_motion(system: MotionSystem, history: Sequence[tuple[float, Moment]], batch: Batch) -> ChainMotion:
@@ -106,7 +113,7 @@ def simulate_platform(
 def platform_system(robot: Robot, forces: Forces, environment: Environment) -> MotionSystem:
     """Return the equations of a parallel robot under forces. Raises ValueError for axes that a load does not have."""
     inputs.check_load_axes(forces.load_axes)
-    return MotionSystem.of(
+    system = MotionSystem.of(
         robot,
         forces.friction,
         environment.gravity,
@@ -114,6 +121,7 @@ def platform_system(robot: Robot, forces: Forces, environment: Environment) -> M
         elasticity=forces.elasticity,
         load_with_platform=forces.load is not None and forces.load_axes == "platform",
     )
+    return wound(system, forces.actuator)
 
 
 def platform_motion(system: MotionSystem, history: Sequence[tuple[float, Moment]], batch: Batch) -> Simulation:
@@ -173,7 +181,7 @@ def _moments(robot: Robot, system: MotionSystem, cases: Cases, clock: AdaptiveSt
     if cases.batch:
         what = "position, twist" if system.layout.platform else "q, qd"
         raise ValueError(f"{what}, force, ...: got batch dims {cases.batch}; expected one case, or method 'fixed'")
-    method_used = clock.solver or ("Radau" if system.stiff.any() else "DOP853")
+    method_used = clock.solver or ("Radau" if system.is_stiff else "DOP853")
     if method_used not in SOLVERS:
         raise ValueError(f"solver: got {method_used!r}; {nearest(method_used, SOLVERS)}")
     with np.errstate(all="ignore"):  # a failed case holds NaN
@@ -350,7 +358,7 @@ def _on_tree(
 
 def _with_joints(robot: Robot, state: State, forces: Forces, environment: Environment) -> bool:
     """Return whether a platform moves with states of joints, of loads or of a controller beside its own."""
-    if environment.base_parts or robot.family.signals or isinstance(forces.actuator, ServoLike):
+    if environment.base_parts or robot.family.signals or isinstance(forces.actuator, ServoLike | WoundActing):
         return True
     return any(part is not None for part in (forces.friction, forces.elasticity, state.memory))
 

@@ -20,7 +20,7 @@ from robots.model import Robot
 from robots.status import Status
 from robots.stops import Stops
 from tasks.dynamics.corners import Watch
-from tasks.dynamics.forces_over_step import Cases, HeldForces, Push
+from tasks.dynamics.forces_over_step import Cases, HeldForces, Push, WoundActing
 from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.inverse import inverse_kinematics
 from tasks.dynamics.motions import ChainMotion, Simulation
@@ -68,6 +68,7 @@ def hindrance(
     obstacles = {
         "a form of the equations": form is not None,
         "elasticity": forces.elasticity is not None,
+        "motors with an inductance": isinstance(forces.actuator, WoundActing),
         "a balance": isinstance(clock, AdaptiveSteps) and clock.balance is not None,
     }
     what = next((name for name, is_there in obstacles.items() if is_there), None)

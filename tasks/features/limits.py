@@ -98,7 +98,11 @@ class MotorSupply(Feature):
     def of_actuators(self, request: Request) -> Supplied | None:
         """Return the numbers that metrics of actuators need."""
         series, metrics = request.actuation.series, request.actuation.metrics
-        return supplied([*map(str, series), *metrics])
+        quantities = [*map(str, series), *metrics]
+        part = supplied(quantities)
+        if part is None or not request.family.reference.has_windings:
+            return part
+        return replace(part, wound=any_needs(quantities, "voltages"))
 
 
 def supplied(quantities: Sequence[str]) -> Supplied | None:
@@ -112,12 +116,14 @@ def supplied(quantities: Sequence[str]) -> Supplied | None:
 class Supplied(Part[ActuatorSample]):
     """Motors of the robot, from its `parameters`, and limits of actuators and motors.
 
-    Case inputs `capacity` (3 actuator) and `motor_capacity` (3 actuator), see `tasks.stages.metrics.margins`.
+    Case inputs `capacity` (3 actuator) and `motor_capacity` (3 actuator), see `tasks.stages.metrics.margins`; of motors
+    with an inductance the sample input `current_rate` (actuator) [A/s].
     """
 
     electric: bool
     limited: bool
     fed: bool
+    wound: bool = False
 
     def case(self, structure: Structure) -> Shapes:
         """Return its case inputs."""
@@ -127,6 +133,10 @@ class Supplied(Part[ActuatorSample]):
         shapes |= {"capacity": three} if self.limited else {}
         return shapes | ({"motor_capacity": three} if self.fed else {})
 
+    def sample(self, structure: Structure) -> Shapes:
+        """Return its sample inputs."""
+        return {"current_rate": (len(structure.mechanism.actuators),)} if self.wound else {}
+
     def add_to(self, sample: ActuatorSample) -> ActuatorSample:
         """Return the sample with motors and capacities."""
         inputs, shape = sample.inputs, (len(sample.velocity), 3)
@@ -134,4 +144,5 @@ class Supplied(Part[ActuatorSample]):
         numbers = np.reshape(inputs["capacity"], shape) if self.limited else np.full(shape, np.inf)
         supply = np.reshape(inputs["motor_capacity"], shape) if self.fed else np.full(shape, np.inf)
         capacities = [Capacity(*row, *fed) for row, fed in zip(numbers, supply, strict=True)]
-        return replace(sample, motors=motors, capacities=capacities)
+        changes = inputs["current_rate"] if self.wound else None
+        return replace(sample, motors=motors, capacities=capacities, current_rates=changes)

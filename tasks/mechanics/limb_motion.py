@@ -137,7 +137,7 @@ class Solved:
     def position(self, limb: Limb, joint: int) -> Scalar:
         """Return the position of a tree joint [rad or m]: as given; of a chain, with all turns from its reference.
 
-        That of a joint that follows leaders is the sum of ratios times theirs, how far that may be. Revolute joints of
+        That of a joint that follows others is the sum of ratios times theirs, how far that may be. Revolute joints of
         limbs at a platform are within half a turn of the reference pose.
         """
         if joint in self.given:

@@ -13,11 +13,14 @@ from robots.status import Status
 from tasks.dynamics.fed_motors import ActuatorRates, FedMotors, FedPush
 from tasks.dynamics.forces_over_step import Parabola, Push, SignalSource
 from tasks.dynamics.instant.moments import Moment
-from tasks.dynamics.integration import METHODS, MotionSystem, Stepper, forced, whole_lanes
+from tasks.dynamics.integration import MotionSystem, Stepper, forced, whole_lanes
 from tasks.kernels.keys import Values
 from tasks.mathematics import rotations
 from tasks.sources.drives import ForceSource, StepForces
 from tasks.sources.fused_step import FusedStep, fill_accelerations, in_one_call
+
+BEFORE_JUMP = "current_rate_before"
+"""Rates of currents at the end of a step, before voltages change."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,10 @@ class MovingRobots:
     ):  # fmt: skip
         self._signals = SignalSource.of(system.instant.family) if system.layout.signals else None
         self.breaks = signal_breaks(system.instant.family) if system.layout.signals else Breaks()
-        self.system, self.step, self.method, self.load, self.field = system, step, METHODS[method], load, field
+        self.system, self.step, self.method, self.load, self.field = system, step, system.step_of(method), load, field
         self.supply = supply
-        self._has_fused_steps = supply is None and not system.load_with_platform and in_one_call(system.instant, method)
+        plain = supply is None and not system.layout.windings and not system.load_with_platform
+        self._has_fused_steps = plain and in_one_call(system.instant, method)
         self._state = state
         self._now: Moment | None = None
 
@@ -141,7 +145,7 @@ class MovingRobots:
     def given(self, asked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the forces of the actuators as they are, for those that they are asked for, and where these differ."""
         if self.supply is None:
-            return asked, np.zeros(asked.shape, dtype=bool)
+            return self.system.delivered(self.state, asked)
         return self.supply.motors.given(asked, self._rates(self.state))
 
     def _rates(self, state: np.ndarray) -> np.ndarray:
@@ -213,6 +217,9 @@ class MovingRobots:
             now = forced(self.system, self.moment, np.ascontiguousarray(begin)).rates
             fill_accelerations(self.system.instant, values["motion"][None], now.rate[None, layout.at["qd"]])
             values["given_friction"] = now.braking
+            if layout.windings:
+                currents = layout.at["current"]
+                values |= {"current_rate": now.rate[currents], BEFORE_JUMP: self.moment.rates.rate[currents]}
         return values
 
     def _in_world(self, load: np.ndarray) -> np.ndarray:

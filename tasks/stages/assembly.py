@@ -179,10 +179,12 @@ def actuation_program(
             "worst_status": [outcome],
             **sample.outputs,
         }
-        columns = (sample.force, sample.velocity, sample.free, sample.motors, sample.capacities)
+        changes = [0.0] * actuators if sample.current_rates is None else sample.current_rates
+        columns = (sample.force, sample.velocity, sample.free, sample.motors, sample.capacities, changes)
+        weight = inputs["weight"][0]
         samples = [
-            Sample(u + bad, v + bad, (u + bad) * (v + bad), inputs["weight"][0], u - free + bad, motor, capacity)
-            for u, v, free, motor, capacity in zip(*columns, strict=True)
+            Sample(u + bad, v + bad, (u + bad) * (v + bad), weight, u - free + bad, motor, capacity, change)
+            for u, v, free, motor, capacity, change in zip(*columns, strict=True)
         ]
         available |= {name: [of(samples)] for name, of in ROBOT_METRICS.items() if name in metrics}
         available |= {name: [SERIES[name](s) for s in samples] for name in SERIES if name in series}

@@ -202,7 +202,8 @@ class ActuatorSample:
 
     inputs: of the program by name; free: forces without friction; force: with it; net: what joints get of them;
     solved: status of the motion; unsettled: 1 where the sample fails by a feature, with the status `failure`; motors,
-    capacities: of each actuator; outputs: what else there is to be asked for, by key.
+    capacities: of each actuator; outputs: what else there is to be asked for, by key; current_rates: of motors with an
+    inductance.
     """
 
     structure: Structure
@@ -217,6 +218,7 @@ class ActuatorSample:
     unsettled: Scalar = 0.0
     failure: Scalar = 0.0
     outputs: Mapping[Any, Numbers] = field(default_factory=dict)
+    current_rates: Scalars | None = None
 
     @property
     def bad(self) -> Scalar:

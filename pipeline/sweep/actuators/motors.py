@@ -14,13 +14,12 @@ from pipeline.sweep.limits import LimitsContent
 from pipeline.sweep.reading import FamilyContent, SweepReading, optional
 from robots.formats.description import Description
 from robots.loads.motors import (
-    CURRENT,
+    ELECTRICAL,
     PARAMETERS,
     RESISTANCE_RATE,
     SUPPLY,
     TEMPERATURE,
     TORQUE_RATE,
-    VOLTAGE,
     supplied,
 )
 from robots.model import Family
@@ -31,8 +30,7 @@ KEYS = {
     TEMPERATURE: "temperature",
     RESISTANCE_RATE: "resistance_rate",
     TORQUE_RATE: "torque_constant_rate",
-    VOLTAGE: "voltage",
-    CURRENT: "current",
+    **ELECTRICAL,
 }
 """Keys of the section by the names of the parameters."""
 
@@ -72,4 +70,9 @@ class MotorsContent(FamilyContent[None, MotorsSection | None]):
         hint = "Add motors.voltage or motors.current, or those of limits.actuators."
         lack = ("a metric of a supply that the file limits", hint)
         reading.refuse_metrics(lambda need: [lack] if need == "supply" and not is_limited else [])
+        wound = reading.mechanism is not None and reading.mechanism.has_windings
+        if wound and section is not None and section.voltage:
+            hint = "L di/dt takes the jerk of a path. Leave voltage or inductance out."
+            along = ("motors without an inductance where a voltage limits the motion along a path", hint)
+            reading.refuse_metrics(lambda need: [along] if need == "path limits" else [])
         return cls(None)

@@ -38,3 +38,7 @@ class MotorsSection(Section):
     """largest voltage of an amplifier [V]: `supply_voltage`; default: no limit"""
     current: Positive | None = None
     """largest current of an amplifier [A]: `supply_current`; default: no limit"""
+    inductance: Positive | None = None
+    """inductance of the windings [H]: `winding_inductance`; default: as the data says"""
+    bandwidth: Positive | None = None
+    """rate at which current loops close an error [rad/s]: `current_bandwidth`; default: as the data says"""

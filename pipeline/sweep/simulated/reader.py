@@ -127,6 +127,8 @@ class SimulationReader:
         stops = self._stops(self.mechanism)
         if method == TREE:
             self._refuse_beside_tree(friction)
+        elif self.mechanism.has_windings:
+            self._check_windings(self.mechanism, method)
         if self.section.controller is not None and self.section.forces:
             self.report((*PATH, "forces"), Got("forces beside a controller"), "one of the two", "Remove one.")
         if self.section.gains is not None and self.section.controller is None:
@@ -136,8 +138,9 @@ class SimulationReader:
         swept = {name: state[name] for name in start.names if name in state}
         profiles = tuple(self._profiles(self.mechanism))
         simulation = SimulationSettings(
-            step, every, method, None, profiles, self.section.tolerance or 0.0, self._saturation(self.mechanism), stops
-        )
+            step, every, method, None, profiles, self.section.tolerance or 0.0, self._saturation(self.mechanism), stops,
+            windings=self.mechanism.has_windings,
+        )  # fmt: skip
         if self.section.controller is None:
             return SimulationAxes(simulation, state=start, state_parameters=swept)
         controlled = self._controlled(self.section.controller, self.mechanism)
@@ -220,6 +223,7 @@ class SimulationReader:
             "a controller": section.controller is not None,
             "saturation": section.saturation,
             "voltages": voltage,
+            "motors with an inductance": self.mechanism is not None and self.mechanism.has_windings,
         }
         what = [name for name, is_there in present.items() if is_there]
         if friction is not None and self.mechanism is not None:
@@ -297,6 +301,18 @@ class SimulationReader:
             self.report(
                 path, got, "motors with a resistance above zero", "Give it in the robot, or leave voltages out."
             )
+
+    def _check_windings(self, mechanism: Mechanism, method: Method) -> None:
+        """Refuse methods, and commands without a current loop, that motors with an inductance do not have."""
+        if method != "rk4":
+            hint = "Its steps are exponential in currents." if self.section.method else "Say method: rk4."
+            self.report((*PATH, "method"), method, "rk4 for motors with an inductance", hint)
+        by_voltage = [profile.of == "voltage" for profile in (self.section.forces or {}).values()]
+        commanded = not (by_voltage and all(by_voltage)) or self.section.saturation
+        if commanded and not all(float(motor.bandwidth) > 0.0 for motor in mechanism.motors):
+            got = Got("motors with an inductance and without a bandwidth")
+            rule = "the bandwidth [rad/s] of the current loop of each, which makes forces and keeps limits"
+            self.report(PATH, got, rule, "Give it in the robot, such as 2000, or give voltages without saturation.")
 
     def _saturation(self, mechanism: Mechanism) -> bool:
         """Return whether limits bound the forces of motors (saturation)."""

@@ -34,7 +34,7 @@ class StateLayout:
 
     Numbers of `free` freedoms, of `joints` with friction and of `actuators`. With a `platform` q is its pose,
     position and unit quaternion (POSE,) in world axes, q' the free components of its twist, and the work of the
-    load follows.
+    load follows. `windings`: number of motors whose currents are states, the last ones; kernels do not know these.
     """
 
     free: int
@@ -42,6 +42,7 @@ class StateLayout:
     actuators: int
     platform: bool = False
     signals: int = 0
+    windings: int = 0
 
     @property
     def positions(self) -> int:
@@ -50,9 +51,10 @@ class StateLayout:
 
     @functools.cached_property
     def at(self) -> Mapping[str, slice]:
-        """Rows of `q`, `qd`, `memory`, `loss`, `work`, and of a platform `load_work`."""
+        """Rows of `q`, `qd`, `memory`, `loss`, `work`, of a platform `load_work`, and of windings `current`."""
         sizes = {"q": self.positions, "qd": self.free, "memory": self.joints, "loss": self.joints}
-        return _rows({**sizes, "work": self.actuators, **({"load_work": 1} if self.platform else {})})
+        sizes |= {"work": self.actuators} | ({"load_work": 1} if self.platform else {})
+        return _rows(sizes | ({"current": self.windings} if self.windings else {}))
 
     @functools.cached_property
     def of_joints(self) -> Mapping[str, slice]:

@@ -55,6 +55,9 @@ class PathLimits:
         limits = replace(self, force=np.minimum(self.force, constant * current))
         if not np.isfinite(voltage).any():
             return limits
+        if any(motor.inductance is not None for motor in motors):
+            got = "got a largest voltage of motors with an inductance, whose L di/dt takes the jerk of a path"
+            raise ValueError(f"voltage: {got}; expected motors without one, or largest currents alone")
         # without resistance, voltage is a limit of the speed alone
         free = np.where(resistance == 0.0, voltage / constant, np.inf)
         velocity = np.minimum(self.velocity, free)

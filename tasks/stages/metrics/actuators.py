@@ -25,7 +25,8 @@ UNLIMITED = Capacity()
 class Sample:
     """One actuator at one instant: force, velocity, power, integration weight [s].
 
-    Where they matter, what friction adds to the force, the motor, and what the actuator can give.
+    Where they matter, what friction adds to the force, the motor, what the actuator can give, and the rate of the
+    current [A/s] of a motor with an inductance.
     """
 
     force: Scalar
@@ -35,6 +36,7 @@ class Sample:
     friction: Scalar = 0.0
     motor: Motor = UNKNOWN
     capacity: Capacity = UNLIMITED
+    current_rate: Scalar = 0.0
 
     @property
     def margin(self) -> Scalar:
@@ -49,8 +51,9 @@ class Sample:
 
     @property
     def voltage(self) -> Scalar:
-        """Voltage at the motor [V]: over its resistance, and against its back-EMF, whose constant is the torque's."""
-        return self.current * self.motor.resistance + self.velocity * self.motor.torque_constant
+        """Voltage at the motor [V]: over its winding, and against its back-EMF, whose constant is the torque's."""
+        voltage = self.current * self.motor.resistance + self.velocity * self.motor.torque_constant
+        return voltage if self.motor.inductance is None else voltage + self.current_rate * self.motor.inductance
 
     @property
     def supply_margin(self) -> Scalar:
@@ -68,8 +71,10 @@ class Sample:
 
     @property
     def electrical(self) -> Scalar:
-        """Electrical power of the motor [W]: its mechanical power, and the heat of its winding."""
-        return self.power + self.current * self.current * self.motor.resistance
+        """Electrical power of the motor [W]: its mechanical power, the heat of its winding, what its field takes."""
+        taken = self.power + self.current * self.current * self.motor.resistance
+        field = self.motor.inductance
+        return taken if field is None else taken + self.current * self.current_rate * field
 
 
 def _as_it_is(value: np.ndarray, duration: float) -> np.ndarray:

@@ -1,0 +1,244 @@
+"""Motors whose currents are states: beside the matrix exponential, energy, current loops, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+import limbsweep as ls
+from pipeline.errors import InputError
+from robots.model import Robot
+from tasks.dynamics.windings import phi
+
+CONSTANT, RESISTANCE, INERTIA, VOLTS = 0.1, 0.5, 1e-3, 24.0
+
+TEXT = """
+limbsweep: 1
+name: motor
+title: A shaft with a motor
+parameters:
+  coil: {default: 0.002, unit: "1", lower: 1e-9, upper: 10, text: inductance of the winding in henry}
+limbs:
+  motor:
+    links:
+      - {joint: shaft, body: rotor, parent: base, kind: revolute, axis: z, inertia: {mass: 1, centre: [0, 0, 0],
+         moments: [1e-3, 1e-3, 1e-3]}}
+    drives:
+      - {name: motor, ratios: {shaft: 1.0},
+         motor: {torque_constant: 0.1, resistance: 0.5, inductance: coil, bandwidth: 2000}}
+    actuated: [shaft]
+    independent: [shaft]
+"""
+
+
+@pytest.fixture
+def motor(tmp_path: Path) -> Path:
+    """Return the file of a shaft with a motor."""
+    file = tmp_path / "motor.yaml"
+    file.write_text(TEXT)
+    return file
+
+
+def closed(henry: float, times: np.ndarray) -> np.ndarray:
+    """Speed and current (time, 2) after a step of voltage, at rest before."""
+    system = np.array(
+        [[0, CONSTANT / INERTIA, 0], [-CONSTANT / henry, -RESISTANCE / henry, VOLTS / henry], [0.0, 0.0, 0.0]]
+    )
+    return np.array([(expm(system * t) @ [0.0, 0.0, 1.0])[:2] for t in times])
+
+
+def moved(robot: Robot, asked: Any, step: float, until: float = 0.05, **supply: Any) -> Any:
+    """Return the motion of a robot at rest under motors on a supply."""
+    times = np.linspace(0.0, until, 11)
+    force = ls.on_supply(robot, asked, **supply)
+    return ls.simulate(robot, ls.State(q=[0.0]), ls.Forces(actuator=force), times, step=step)
+
+
+@pytest.mark.parametrize("z", [0.0, 0.3, 0.999, 1.001, 60.0, 1e6])
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_functions_of_the_exponential_are_their_series_and_their_limits(order: int, z: float) -> None:
+    found = float(phi(order, np.array([z]))[0])
+    if z < 10.0:
+        terms, exact = [1.0], 0.0
+        for k in range(1, 80):
+            terms.append(terms[-1] * -z / k)
+        factorials = np.cumprod([1.0, *range(1, 100)])
+        exact = sum((-z) ** j / factorials[j + order] for j in range(80))
+    else:  # 1 over z times one of the order before
+        exact = (1.0 / float(np.cumprod([1.0, *range(1, 10)])[order - 1]) - phi_before(order, z)) / z
+    assert found == pytest.approx(exact, rel=1e-12)
+
+
+def phi_before(order: int, z: float) -> float:
+    """The function of the order before."""
+    return float(np.exp(-z)) if order == 1 else float(phi(order - 1, np.array([z]))[0])
+
+
+@pytest.mark.parametrize("henry", [2e-3, 2e-5, 1e-8])
+def test_a_step_of_voltage_is_the_matrix_exponential_however_stiff(motor: Path, henry: float) -> None:
+    robot = ls.robots.read(motor, coil=henry)
+    motion = moved(robot, [VOLTS], 1e-3, of="voltage")
+    expected = closed(henry, motion.time)
+    assert ls.Status(int(motion.status)) is ls.Status.OK
+    size = np.abs(expected).max(axis=0)
+    np.testing.assert_allclose(motion.qd[:, 0], expected[:, 0], rtol=0, atol=5e-6 * size[0])
+    np.testing.assert_allclose(motion.current[:, 0], expected[:, 1], rtol=0, atol=5e-6 * size[1])
+
+
+def test_the_order_is_four_where_the_winding_is_not_stiff(motor: Path) -> None:
+    robot = ls.robots.read(motor, coil=2e-3)
+    errors = []
+    for step in (1e-3, 5e-4):
+        motion = moved(robot, [VOLTS], step, of="voltage")
+        errors.append(np.abs(motion.qd[:, 0] - closed(2e-3, motion.time)[:, 0]).max())
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.2)
+
+
+def test_adaptive_steps_agree(motor: Path) -> None:
+    robot = ls.robots.read(motor)
+    times = np.linspace(0.0, 0.02, 3)
+    force = ls.on_supply(robot, [VOLTS], of="voltage")
+    motion = ls.simulate(robot, ls.State(q=[0.0]), ls.Forces(actuator=force), times, method="adaptive", rtol=1e-7)
+    np.testing.assert_allclose(motion.qd[:, 0], closed(2e-3, times)[:, 0], rtol=0, atol=1e-3)
+
+
+def test_a_current_loop_closes_its_error_at_its_bandwidth_and_within_its_limits(motor: Path) -> None:
+    robot = ls.robots.read(motor)
+    motion = moved(robot, [0.5], 1e-4, 0.002)
+    np.testing.assert_allclose(motion.current[:, 0], 5.0 * -np.expm1(-2000.0 * motion.time), rtol=0, atol=1e-9)
+    held = moved(robot, [VOLTS], 1e-4, 0.02, of="voltage", current=10.0)
+    assert held.current.max() <= 10.0
+    assert held.current[5:-1, 0] == pytest.approx(10.0, abs=0.01)
+    slow = moved(robot, [0.5], 1e-4, 0.002, voltage=3.0)  # the supply cannot make the current faster
+    rise = 3.0 / RESISTANCE * -np.expm1(-RESISTANCE / 2e-3 * slow.time)
+    np.testing.assert_allclose(slow.current[:5, 0], rise[:5], rtol=0.01)
+
+
+def test_a_servo_goes_through_windings(motor: Path) -> None:
+    times = np.linspace(0.0, 0.2, 21)
+    errors = []
+    for bandwidth in (500.0, 2e6):
+        robot = ls.robots.with_motor_conditions(ls.robots.read(motor), inductance=1e-3, bandwidth=bandwidth)
+        hold = ls.servo(robot, "pd", reference={"q": [[1.0]]}, step=1e-3, kp=2.0, kd=0.05)
+        at_once = ls.simulate(robot, ls.State(q=[0.0]), hold, times, step=1e-3)
+        through = ls.simulate(robot, ls.State(q=[0.0]), ls.Forces(actuator=ls.on_supply(robot, hold)), times, step=1e-3)
+        errors.append(np.abs(through.q - at_once.q).max())
+    assert errors[0] > 1e-3
+    assert errors[1] < 1e-4
+
+
+def test_sweeps_see_field_heat_and_work(motor: Path) -> None:
+    text = """
+limbsweep: 1
+robot: ./motor.yaml
+design: {grid: {coil: [0.0005, 0.002]}}
+simulation: {forces: {on: {values: 24.0, of: voltage}}, step: 0.0001}
+time: {stop: 0.05, step: 0.005}
+outputs: [joint_velocity, motor_current, motor_voltage]
+metrics: [electrical_work, work, rms_current, peak_voltage]
+"""
+    on = ls.compute(ls.Sweep.from_text(text, folder=motor.parent)).squeeze()
+    for k, henry in enumerate([0.0005, 0.002]):
+        one = on.isel(design=k)
+        expected = closed(henry, one["time"].values)
+        np.testing.assert_allclose(one["joint_velocity"], expected[:, 0], rtol=0, atol=1e-6)
+        np.testing.assert_allclose(one["motor_voltage"], VOLTS, rtol=1e-12)
+        kinetic = 0.5 * INERTIA * expected[-1, 0] ** 2
+        field = 0.5 * henry * expected[-1, 1] ** 2
+        heat = RESISTANCE * float(one["rms_current"]) ** 2 * 0.05
+        assert float(one["work"]) == pytest.approx(kinetic, rel=1e-7)
+        assert float(one["electrical_work"]) == pytest.approx(kinetic + field + heat, rel=2e-4)
+
+
+def test_a_platform_with_quick_loops_moves_as_without_an_inductance() -> None:
+    text = """
+limbsweep: 1
+robot: delta_rl5_1450_motors
+trajectories: {pick: {kind: quintic, start: [-0.1, 0, 0], end: [-0.08, 0, 0], duration: 0.05}}
+simulation: {controller: {kind: pd_gravity, parameters: {kp: 5, kd: 0.05}}, step: 0.001}
+motors: {}
+time: {stop: 0.05, step: 0.01}
+outputs: [actuator_position]
+metrics: [work]
+"""
+    plain = ls.compute(ls.Sweep.from_text(text)).squeeze()
+    wound = "motors: {inductance: 0.002, bandwidth: 1.0e+7}"
+    quick = ls.compute(ls.Sweep.from_text(text.replace("motors: {}", wound))).squeeze()
+    np.testing.assert_allclose(quick["actuator_position"], plain["actuator_position"], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(quick["work"], plain["work"], rtol=1e-5)
+
+
+def test_designs_with_another_inductance_are_other_sweeps(motor: Path) -> None:
+    text = """
+limbsweep: 1
+robot: ./motor.yaml
+simulation: {forces: {on: {values: 24.0, of: voltage}}}
+time: {stop: 0.05, step: 0.005}
+outputs: [motor_current]
+"""
+    first = ls.Sweep.from_text(text, folder=motor.parent).fingerprint
+    motor.write_text(TEXT.replace("inductance: coil", "inductance: 0.003"))
+    assert ls.Sweep.from_text(text, folder=motor.parent).fingerprint != first
+
+
+def test_what_has_no_meaning_is_refused_with_its_reason(motor: Path) -> None:
+    robot = ls.robots.read(motor)
+    force = ls.on_supply(robot, [VOLTS], of="voltage")
+    with pytest.raises(ValueError, match="expected them in simulate, or forces"):
+        ls.forward_dynamics(robot, q=[0.0], forces=ls.Forces(actuator=force))
+    with pytest.raises(ValueError, match="force_rate: got nothing for motors with an inductance"):
+        ls.motor_demand(robot, force=[0.1], velocity=[10.0])
+    demand = ls.motor_demand(robot, force=[0.1], velocity=[10.0], force_rate=[2.0])
+    assert demand.voltage[0] == pytest.approx(0.5 + 1.0 + 0.002 * 20.0)
+    idle = ls.robots.with_motor_conditions(ls.robots.build("irb6"), inductance=1e-3)
+    with pytest.raises(ValueError, match="bandwidth: got 0 for a motor that is asked for a force"):
+        ls.on_supply(idle, np.zeros(5))
+    with pytest.raises(ValueError, match="expected 'rk4', whose steps are exponential"):
+        ls.simulate(robot, ls.State(q=[0.0]), ls.Forces(actuator=force), [0.0, 0.1], step=0.01, integrator="euler")
+    with pytest.raises(ValueError, match="with motors with an inductance"):
+        ls.simulate(
+            robot, ls.State(q=[0.0]), ls.Forces(actuator=force), [0.0, 0.1], step=0.01, integrator="spanning_tree"
+        )
+
+
+GIVEN = "trajectories: {a: {kind: harmonic, amplitude: 0.1, period: 1.0}}"
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (
+            ("time:", "trajectories: {a: {kind: harmonic, amplitude: 0.1, period: 1.0}}\ntime:"),
+            "a given motion does not say",
+        ),
+        (("simulation: {", "simulation: {method: euler, "), "rk4 for motors with an inductance"),
+        (("of: voltage", "of: force"), "the bandwidth .rad/s. of the current loop"),
+        (("simulation: {", "simulation: {method: spanning_tree, "), "spanning_tree with"),
+    ],
+)
+def test_sweeps_without_a_meaning_are_refused(motor: Path, change: tuple[str, str], expected: str) -> None:
+    motor.write_text(TEXT.replace(", bandwidth: 2000", ""))
+    text = """
+limbsweep: 1
+robot: ./motor.yaml
+simulation: {forces: {on: {values: 24.0, of: voltage}}}
+time: {stop: 0.05, step: 0.005}
+outputs: [motor_voltage]
+"""
+    text = text.replace(*change)
+    if "trajectories" in change[1]:
+        text = "\n".join(line for line in text.splitlines() if not line.startswith("simulation"))
+    with pytest.raises(InputError, match=expected):
+        ls.Sweep.from_text(text, folder=motor.parent)
+
+
+def test_files_say_an_inductance_above_zero_and_keep_it(motor: Path) -> None:
+    copied = ls.robots.read(ls.robots.write(ls.robots.read(motor), motor.parent / "copy.yaml"))
+    assert copied.mechanism.motors == ls.robots.read(motor).mechanism.motors
+    motor.write_text(TEXT.replace("inductance: coil", "inductance: 0.0"))
+    with pytest.raises(InputError, match="an inductance above 0"):
+        ls.robots.read(motor)

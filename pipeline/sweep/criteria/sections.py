@@ -12,14 +12,12 @@ from pipeline.documents.validation import (
     ByPattern,
     Flag,
     Number,
-    OrExpression,
     Section,
     Three,
     Two,
     ZeroOrMore,
 )
 
-NotNegative = Annotated[Number, OrExpression(zero=True)]
 Six = Annotated[tuple[Number, ...], Field(min_length=6, max_length=6)]
 Matrix = Annotated[tuple[Six, ...], Field(min_length=6, max_length=6)]
 
@@ -27,7 +25,7 @@ Matrix = Annotated[tuple[Six, ...], Field(min_length=6, max_length=6)]
 class LinkMaterialSection(Section):
     """Material and profile of a link: a tube, a box, a beam of known stiffness, or a matrix."""
 
-    tube: Annotated[tuple[NotNegative, ...], Field(min_length=1, max_length=2)] | None = None
+    tube: Annotated[tuple[ZeroOrMore, ...], Field(min_length=1, max_length=2)] | None = None
     """diameters outside and inside [m]; one alone for a rod"""
     box: Two[AboveZero] | None = None
     """width and height of a profile [m], the height along `across`"""

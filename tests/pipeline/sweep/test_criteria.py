@@ -149,6 +149,7 @@ def test_without_the_section_nothing_is_known() -> None:
         ("criteria: {stiffness: {links: {all: {tube: [0.1]}}}}\n", "tube without young"),
         ("criteria: {stiffness: {links: {all: {tube: [0.1], young: 1, axial: 1}}}}\n", "axial beside tube"),
         ("criteria: {stiffness: {links: {all: {tube: [0.1, 0.2], young: 1}}}}\n", "expected zero or more, below outer"),
+        ("criteria: {stiffness: {links: {all: {tube: [0.1, -0.02], young: 1}}}}\n", "got -0.02; expected a number of"),
         ("criteria: {stiffness: {joints: {'6': {}}}}\n", "neither moments nor forces"),
         ("criteria: {stiffness: {joints: {'6': {moments: [1, 1, 1]}}}}\n", "rigid under a part of what it carries"),
         ("metrics: [position_deviation]\n", "Add criteria.accuracy: errors of parts."),

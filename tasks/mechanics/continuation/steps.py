@@ -171,7 +171,7 @@ class Aside(FlatState):
     volumes: Scalars
     """Determinants of all blocks."""
     angle: Scalar
-    """Return the angle by which the next step is turned."""
+    """Angle by which the next step is turned [rad]."""
     length: Scalar
     """Of the next step."""
     going: Scalar
@@ -180,7 +180,8 @@ class Aside(FlatState):
     @classmethod
     def beginning(cls, sizes: tuple[int, int, int]) -> Aside:
         """Return the state at the reference configuration."""
-        return cls(*([0.0] * size for size in sizes), 0.0, LONGEST, 0.0)
+        at, slopes, volumes = ([0.0] * size for size in sizes)
+        return cls(at, slopes, volumes, 0.0, LONGEST, 0.0)
 
     @property
     def moves(self) -> Mask:

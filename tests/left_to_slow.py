@@ -98,6 +98,7 @@ OTHER_ROWS = (
     "pipeline/execution/test_opening.py::test_values_are_those_of_the_store_and_structures_are_text[hexapod]",
     "pipeline/robot_files/test_reader.py::test_a_robot_of_the_catalogue_is_read_back_to_the_last_bit[h4]",
     "pipeline/robot_files/test_reader.py::test_a_robot_of_the_catalogue_is_read_back_to_the_last_bit[par4]",
+    "pipeline/execution/test_run.py::test_a_cluster_made_for_the_run_gives_the_same_bits",
     "pipeline/execution/test_run.py::test_any_blocks_give_the_same_bits[pairs-block]",
     "pipeline/execution/test_run.py::test_any_blocks_give_the_same_bits[two pairs, two friction sets-limb]",
     "pipeline/execution/test_isolation.py::test_what_goes_wrong_for_one_design_is_told_of_its_cases_only[huge message]",

@@ -19,6 +19,7 @@ import importlib
 import io
 import os
 import random
+import resource
 import shutil
 import signal
 import sys
@@ -38,6 +39,9 @@ NEAR = 20.0
 LIBRARIES = ("pytest", "numpy", "xarray", "zarr", "distributed", "pydantic", "click")
 IMPORTED = "ignore::pytest.PytestAssertRewriteWarning"
 SECONDS = 300
+"""Processor seconds after which tests are taken not to end, as a loop does that a change has made endless."""
+WAIT = 3600
+"""Seconds after which they are taken not to end where they use no processor."""
 EVIDENCE = ("storage/test_evidence",)
 FILES = ("bad_inputs/test_bad_inputs",)
 TESTS: dict[str, tuple[str, ...]] = {
@@ -226,7 +230,8 @@ def is_noticed(root: Path, tests: tuple[str, ...], *options: str) -> bool:
         status = 1
         try:
             os.setsid()  # what it starts ends with it
-            signal.alarm(SECONDS)
+            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+            signal.alarm(WAIT)
             os.chdir(root)
             sys.path[:0] = [str(root)]
             os.environ["PYTHONPATH"] = str(root)

@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks import COMPILE
 from benchmarks.imports.results import Results
 from benchmarks.imports.sources import Source, below, compiled_once, files
-from benchmarks.imports.table import Import, imported, processor_time, table
+from benchmarks.imports.table import Import, has_fault, imported, is_closed, processor_time, table
 
 
 def main(arguments: list[str]) -> int:
@@ -28,7 +28,11 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("--arg", action="append", default=[], metavar="NAME:=VALUE", help="argument of their macros")
     parser.add_argument("--draw", type=int, metavar="N", help="at most so many files of each package, drawn at random")
-    parser.add_argument("--faults", action="store_true", help="rows of what is wrong or refused wrongly alone")
+    rows = parser.add_mutually_exclusive_group()
+    rows.add_argument("--faults", action="store_const", dest="shown", const=has_fault, help="rows of faults alone")
+    rows.add_argument(
+        "--closed", action="store_const", dest="shown", const=is_closed, help="rows of closed robots alone"
+    )
     parser.add_argument("--results", type=Path, metavar="FILE", help="keep rows; count files without one")
     parser.add_argument(
         "--minutes", type=float, default=float("inf"), help="processor time after which no file is begun"
@@ -36,7 +40,7 @@ def main(arguments: list[str]) -> int:
     stated = parser.parse_args(arguments)
     os.environ[COMPILE] = ""  # samples are few: programs run as bytecode, with the same bits
     sources = _sources(stated)
-    results, rows = Results(stated.results), list[Import]()
+    results, done = Results(stated.results), list[Import]()
     end = processor_time() + 60.0 * stated.minutes
 
     def counted() -> Iterator[Import]:
@@ -45,15 +49,15 @@ def main(arguments: list[str]) -> int:
                 if processor_time() > end:
                     continue
                 results.add(imported(source, not stated.no_compare))
-            rows.append(results[source])
-            yield rows[-1]
+            done.append(results[source])
+            yield done[-1]
 
     with compiled_once():
-        for line in table(counted(), whole=not stated.faults):
+        for line in table(counted(), *filter(None, [stated.shown])):
             print(line, flush=True)
-    if len(rows) < len(sources):
-        print(f"{len(sources) - len(rows)} files are left for another run with the same --results")
-    return int(any(row.verdict in ("wrong", "refused wrongly") for row in rows))
+    if len(done) < len(sources):
+        print(f"{len(sources) - len(done)} files are left for another run with the same --results")
+    return int(any(map(has_fault, done)))
 
 
 def _sources(stated: argparse.Namespace) -> Sequence[Source]:

@@ -10,7 +10,7 @@ import os
 import re
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +45,9 @@ class Import:
     seconds: float = 0.0
     """Processor time of the import, of processes that it starts too."""
 
+    loops: int = 0
+    """Loops of the accepted robot."""
+
     @property
     def row(self) -> str:
         """Its row of the table."""
@@ -53,7 +56,8 @@ class Import:
             return f"| {name} | {self.verdict} |  |  |  | {seconds} | {self.refused} |"
         found = self.errors
         figures = ("not compared", "") if found is None else (_digits(found.forces), _digits(found.mass))
-        text = ", ".join(filter(None, (self.told, f"{self.warnings} warnings" if self.warnings else "")))
+        counts = [f"{n} {what}" for n, what in ((self.loops, "loops"), (self.warnings, "warnings")) if n]
+        text = ", ".join(filter(None, (self.told, *counts)))
         return f"| {name} | {self.verdict} | {self.joints} | {' | '.join(figures)} | {seconds} | {text} |"
 
     @property
@@ -89,9 +93,10 @@ def imported(source: Source | Path, compare: bool = True) -> Import:
         repaired = any(each.hint.startswith("They became ") for each in robot.warnings)
         left_out = any(each.hint == "It is left out." for each in robot.warnings)
         notes = (stated, "repaired" if repaired else "", "effects left out" if left_out else "")
-        count = len(robot.description.template.limbs[0].links)
+        (limb,) = robot.description.template.limbs
         found = errors(source, base, repaired=repaired) if compare else None
-        return Import(path, package, count, ", ".join(filter(None, notes)), len(robot.warnings), found, seconds=seconds)
+        told, warnings, loops = ", ".join(filter(None, notes)), len(robot.warnings), len(limb.loops)
+        return Import(path, package, len(limb.links), told, warnings, found, seconds=seconds, loops=loops)
     return Import(path, package, refused=first, moves=compare and moves_elsewhere(source), seconds=seconds)
 
 
@@ -100,14 +105,24 @@ def processor_time() -> float:
     return sum(os.times()[:4])
 
 
-def table(results: Iterable[Import], *, whole: bool = True) -> Iterator[str]:
-    """Yield the table, row by row, and its sums; without `whole` only rows that are wrong or refused wrongly."""
+def has_fault(entry: Import) -> bool:
+    """Return whether a file is wrong or refused wrongly."""
+    return entry.verdict in ("wrong", "refused wrongly")
+
+
+def is_closed(entry: Import) -> bool:
+    """Return whether an accepted file has loops."""
+    return entry.loops > 0
+
+
+def table(results: Iterable[Import], shown: Callable[[Import], bool] = lambda entry: True) -> Iterator[str]:
+    """Yield the rows of the table that are `shown`, one by one, and the sums of all."""
     yield "| file | | joints | forces | M | s | |"
     yield "|---|---|---:|---:|---:|---:|---|"
     rows: list[Import] = []
     for entry in results:
         rows.append(entry)
-        if whole or entry.verdict in ("wrong", "refused wrongly"):
+        if shown(entry):
             yield entry.row
     yield ""
     yield from sums(rows)

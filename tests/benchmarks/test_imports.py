@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.imports import sources
 from benchmarks.imports.comparison import Errors
-from benchmarks.imports.table import Import, imported, sums
+from benchmarks.imports.table import Import, has_fault, imported, is_closed, sums, table
 from tests.robots.formats.urdfs import tree
 
 PLACE = Path("robots/a.urdf")
@@ -33,6 +33,16 @@ def row(error: float | None = None, **rest: object) -> Import:
 def test_a_file_has_a_verdict(entry: Import, verdict: str) -> None:
     assert entry.verdict == verdict
     assert f"| {verdict} |" in entry.row
+
+
+def test_rows_of_closed_robots_or_of_faults_are_shown_alone() -> None:
+    """Sums are of all files whatever is shown."""
+    entries = [row(1e-15), row(1e-14, loops=2), row(refused="a joint of type 'x'", moves=True), row(refused="no joint")]
+    for shown, count in ((has_fault, 1), (is_closed, 1)):
+        lines = [*table(entries, shown)]
+        assert sum(line.startswith("| robots/a.urdf") for line in lines) == count
+        assert any(line.startswith("| all |  | 4 | 2 | 0 | 1 | 1 |") for line in lines)
+    assert "2 loops" in next(line for line in table(entries, is_closed) if "1.0e-14" in line)
 
 
 def test_files_below_folders_are_counted_by_folder(tmp_path: Path) -> None:

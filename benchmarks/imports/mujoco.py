@@ -68,9 +68,13 @@ def of_model(model: mujoco.MjModel, tree: Tree, rotor_inertias: np.ndarray) -> S
     data = mujoco.MjData(model)
     seats = [_seat(model, known[part.name], part) for part in found]
     shift = np.array([_offset(model, known, name) for name in tree.joints])
+    rest = np.array(model.qpos0)
+    for k in range(model.neq):
+        if int(model.eq_type[k]) == int(mujoco.mjtEq.mjEQ_JOINT) and model.eq_active0[k] and model.eq_obj2id[k] < 0:
+            rest[model.jnt_qposadr[model.eq_obj1id[k]]] += model.eq_data[k][0]
 
     def moved(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        data.qpos[:], data.qvel[:], data.qacc[:], matrix = state(seats, model.qpos0, model.nv, q + shift, qd, qdd)
+        data.qpos[:], data.qvel[:], data.qacc[:], matrix = state(seats, rest, model.nv, q + shift, qd, qdd)
         return matrix
 
     def forces(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:

@@ -63,6 +63,8 @@ class _Reading:
     effects: list[effects.Found] = field(default_factory=list)
     frames: dict[int, Place] = field(default_factory=dict)
     joint_names: dict[int, str] = field(default_factory=dict)
+    locks: dict[int, float] = field(default_factory=dict)
+    """Positions of joints that an equality holds."""
 
     def name(self, kind: str, number: int) -> str:
         """Return the name of an object of the model, or one made of its number."""
@@ -93,6 +95,9 @@ def read_tree(
     except FormatError as error:
         raise ImportedError([error]) from None
     reading = _Reading(model, mujoco, dict(_lines(root)), base)
+    for k in _equalities(reading, JOINT):
+        if int(model.eq_obj2id[k]) < 0:
+            reading.locks[int(model.eq_obj1id[k])] = float(model.eq_data[k][0])
     for body in range(1, model.nbody):
         _body(reading, body)
     loops, couplings = list(hinged(_loops(reading))), list(_couplings(reading))
@@ -141,9 +146,13 @@ def _body(reading: _Reading, body: int) -> None:
     at: Place = outer[0], compose(outer[1], _pose(model.body_pos[body], model.body_quat[body]))
     first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
     growing.lines[name] = (reading.lines.get(("body", name), 0), f"body {name}")
-    moving = [k for k in range(first, first + count) if not _held(reading, k, name)]
-    for k in moving:
-        at = _joined(reading, at, k, name if k == moving[-1] else f"{name}_{reading.name('joint', k)}")
+    joints = [k for k in range(first, first + count) if not _held(reading, k, name)]
+    moving = [k for k in joints if k not in reading.locks]
+    for k in joints:
+        if k in reading.locks:
+            at = at[0], compose(at[1], _locked(reading, k))
+        else:
+            at = _joined(reading, at, k, name if k == moving[-1] else f"{name}_{reading.name('joint', k)}")
     reading.frames[body] = at
     mass, moments = float(model.body_mass[body]), model.body_inertia[body]
     if mass or np.any(moments):
@@ -159,6 +168,16 @@ def _held(reading: _Reading, joint: int, body: str) -> bool:
     hint = "It stands still, and its mass does not matter; --base floating gives it six joints."
     reading.warn("body", body, "a free joint", "a base that stands still", hint)
     return True
+
+
+def _locked(reading: _Reading, joint: int) -> Pose:
+    """Return the pose of a body beyond a joint that an equality holds; warn about it."""
+    model, position = reading.model, reading.locks[joint]
+    hint = f"It stands still at {position:g}."
+    reading.warn("joint", reading.name("joint", joint), "a joint that an equality holds", "a joint that moves", hint)
+    anchor, axis = np.array(model.jnt_pos[joint]), np.array(model.jnt_axis[joint])
+    turned = moved(KINDS[int(model.jnt_type[joint])], (axis / np.linalg.norm(axis)).tolist(), position)
+    return compose(compose((np.eye(3), anchor), turned), (np.eye(3), -anchor))
 
 
 def _joined(reading: _Reading, at: Place, joint: int, body: str) -> Place:
@@ -268,12 +287,13 @@ def _couplings(reading: _Reading) -> Iterator[Coupling]:
     stated: dict[str, dict[str, float]] = {}
     for k in _equalities(reading, JOINT):
         name, first, second = reading.name("equality", k), int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
-        if first not in names or (second >= 0 and second not in names):
-            reading.refuse("joint", name, "an equality of a ball or free joint", "joints of one variable")
-        elif second < 0:
-            reading.refuse(
-                "joint", name, f"joint {names[first]} held by an equality", "two joints", "Take the joint out."
+        if second < 0:
+            continue
+        if first not in names or second not in names:
+            kind = (
+                "a joint that another equality holds" if {first, second} & {*reading.locks} else "a ball or free joint"
             )
+            reading.refuse("joint", name, f"an equality of {kind}", "joints of one variable that move")
         elif np.any(model.eq_data[k][2:5]):
             got = f"joint {names[first]} as a polynomial of {names[second]}"
             reading.refuse("joint", name, got, "a linear equality", "Write the mechanism as a loop.")

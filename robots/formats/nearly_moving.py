@@ -114,20 +114,22 @@ def _least_changes(setting: Setting, near: Sequence[np.ndarray], driving: Sequen
     changes, places = np.zeros((len(cuts), 12)), [np.array(values) for values in near]
     free = [k for k in range(len(near[0])) if k not in driving]
     weights = np.tile([1.0, 1.0, 1.0, LEVER, LEVER, LEVER], 2 * len(cuts))
+    by_changes = [_slopes_of_changes(cuts, changes, setting.poses(values)) for values in places]  # as changes are small
     for _ in range(REPEATS):
         changed = replace(setting, limb=replace(setting.limb, loops=tuple(map(_changed, cuts, changes))))
-        rows, demands, steps = list[np.ndarray](), list[np.ndarray](), list[tuple[np.ndarray, ...]]()
-        for values in places:
+        rows, demands, steps = list[np.ndarray](), list[np.ndarray](), list[tuple[np.ndarray, np.ndarray]]()
+        for values, by_change in zip(places, by_changes, strict=True):
             gaps, slopes = changed.gaps(values)
-            by_change = _slopes_of_changes(cuts, changes, setting.poses(values))
             left, sizes, _ = np.linalg.svd(slopes[:, free])
             rank = int((sizes > NEARLY * sizes[0]).sum())
             rows.append(left[:, rank:].T @ by_change)
             demands.append(left[:, rank:].T @ (by_change @ changes.ravel() - gaps))
-            steps.append((gaps, slopes[:, free], by_change))
+            steps.append((gaps, slopes[:, free]))
+        if max(np.abs(gaps).max() for gaps, _ in steps) <= 0.1 * CLOSED:
+            break
         whole = np.linalg.lstsq(np.vstack(rows) / weights, np.concatenate(demands), rcond=CONDITION)[0] / weights
         more, changes = whole - changes.ravel(), whole.reshape(changes.shape)
-        for values, (gaps, slopes, by_change) in zip(places, steps, strict=True):
+        for values, by_change, (gaps, slopes) in zip(places, by_changes, steps, strict=True):
             values[free] += np.linalg.lstsq(slopes, -gaps - by_change @ more, rcond=None)[0]
     return np.where(np.abs(changes) > 0.1 * CLOSED, changes, 0.0)
 

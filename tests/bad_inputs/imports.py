@@ -154,7 +154,7 @@ MODELS = (
     model("E60 schema", "<worldbody>", "<worldboddy/><worldbody>", "got a model that MuJoCo does not compile (XML Error: Schema violation"),
     model("E61 a mesh that is not", "<worldbody>", '<asset><mesh name="m" file="gone.stl"/></asset><worldbody>', "gone.stl", "have to be where it says"),
     model("E62 a polynomial", "0 -0.5 0 0 0", "0 -0.5 3 0 0", "got joint close as a polynomial of bend; expected a linear equality"),
-    model("E63 a locked joint", 'joint2="bend" ', "", "got joint close held by an equality; expected two joints"),
+    model("E63 a locked joint that leads", "<equality>", '<equality><joint joint1="bend"/>', "got an equality of a joint that another equality holds; expected joints of one variable that move"),
     model("E64 a document type", "<mujoco", "<!DOCTYPE m><mujoco", "got a document type; expected no DOCTYPE and no entities"),
     model("E65 an unknown joint", 'joint="waist"', 'joint="hip"', "got a model that MuJoCo does not compile"),
     model("E66 no mass", 'mass="3"', 'mass="-3"', "got a model that MuJoCo does not compile"),

@@ -103,6 +103,20 @@ def test_joints_that_follow_are_those_of_mujoco(ratio: str, tmp_path: Path) -> N
     assert found.errors.largest < 1e-12
 
 
+@pytest.mark.parametrize("joint", ["close", "lift", "bend"])
+def test_a_joint_that_an_equality_holds_stands_still(joint: str, tmp_path: Path) -> None:
+    """Where the equality has it, beside other joints of its body or alone; the dynamics are MuJoCo's."""
+    equality = '<joint joint1="close" joint2="bend" polycoef="0 -0.5 0 0 0"/>'
+    held = f'<joint name="h" joint1="{joint}" polycoef="0.3 0 0 0 0"/>'
+    found = imported(written(tmp_path, ARM.replace(equality, held)))
+    assert found.refused == ""
+    assert found.joints == 3
+    assert found.errors is not None
+    assert found.errors.largest < 1e-12
+    made = import_robot(tmp_path / "m.xml")
+    assert [each.hint for each in made.warnings if "equality holds" in each.got] == ["It stands still at 0.3."]
+
+
 def test_an_open_loop_is_closed_from_its_pose(tmp_path: Path) -> None:
     made = import_robot(written(tmp_path, FOUR_BAR.replace('anchor="0.5 0.1 0"', 'anchor="0.5 0.1 0"').replace(
         '<body name="rocker" pos="0.5 0 0">', '<body name="rocker" pos="0.5 0 0" euler="0 0 0.2">'
@@ -137,7 +151,7 @@ BAD = {
     ARM.replace(
         'polycoef="0 -0.5 0 0 0"', 'polycoef="0 1 1 0 0"'
     ): "got joint close as a polynomial of bend; expected a",
-    ARM.replace('joint2="bend" ', ""): "got joint close held by an equality; expected two joints",
+    ARM.replace("<joint joint1=", '<joint joint1="bend"/><joint joint1='): "got an equality of a joint that another",
 }
 
 

@@ -244,7 +244,7 @@ def _quaternion(turn: np.ndarray) -> np.ndarray:
 
 
 def _only(limb: Limb, entry: Coupling, form: str) -> Coupling:
-    """Return the coupling of a joint that follows one leader joint. Raises ValueError where it follows several."""
+    """Return the coupling of a joint that follows one other joint. Raises ValueError where it follows several."""
     if sum(each.joint == entry.joint for each in limb.couplings) > 1:
         raise ValueError(f"joint {entry.joint} follows several joints; expected one, which {form} has; MJCF has more")
     return entry

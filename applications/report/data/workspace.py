@@ -37,7 +37,15 @@ def visited(case: DesignCase) -> Array | None:
 
 def choices(results: Results, case: DesignCase) -> tuple[Colour, ...]:
     """Collect the quantities that positions can be coloured by."""
-    colours = (*_of_case(case), *_of_all(results, case))
+    return (*own_colours(case), *_known(_of_all(results, case)))
+
+
+def own_colours(case: DesignCase) -> tuple[Colour, ...]:
+    """Collect the quantities of one design alone that its positions can be coloured by."""
+    return _known(_of_case(case))
+
+
+def _known(colours: Iterator[Colour]) -> tuple[Colour, ...]:
     return tuple(colour for colour in colours if np.isfinite(colour.values).any())
 
 

@@ -24,7 +24,7 @@ from applications.report.data.case import DesignCase
 from applications.report.data.display import rounded, with_unit
 from applications.report.data.results import Results
 from applications.report.data.runs import ComparedRuns, differences
-from applications.report.data.workspace import choices
+from applications.report.data.workspace import own_colours
 from applications.report.page.bundle import ArrayBundle
 from applications.report.page.markup import details, drawing, markup_table, paragraph, select
 from applications.report.page.part import PagePart
@@ -70,11 +70,7 @@ def details_of(results: Results, case: DesignCase) -> DesignDetails:
         "heading": results.heading(case.design),
         "motion": None if case.robot is None else _motion(case, bundle),
         "series": {quantity.name: bundle.packed(quantity.values) for quantity in quantities.quantities(case)},
-        "colours": {
-            colour.label: bundle.packed(colour.values, "f4", rounded=True)
-            for colour in choices(results, case)
-            if not colour.shared
-        },
+        "colours": {colour.label: bundle.packed(colour.values, "f4", rounded=True) for colour in own_colours(case)},
     }
     return details | {"bundle": bundle.text()}
 

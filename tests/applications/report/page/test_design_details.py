@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from applications.report.data import workspace
 from applications.report.data.recomputed import ComputedResults
 from applications.report.data.results import Results
 from applications.report.page import runs
@@ -69,3 +70,14 @@ def test_without_a_sweep_details_have_what_is_stored() -> None:
     (one, *others) = runs.design_details(ComputedResults(large(30)))
     assert (one["motion"], one["series"], one["colours"]) == (None, {}, {})
     assert len(others) == 24
+
+
+def test_details_leave_out_what_all_designs_share(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = [colour.label for colour in workspace.choices(results, results.case) if not colour.shared]
+    assert expected
+
+    def refuse(*arguments: object) -> None:
+        raise AssertionError("asked for each design again")
+
+    monkeypatch.setattr(workspace, "_of_all", refuse)
+    assert [*runs.details_of(results, results.case)["colours"]] == expected

@@ -1,4 +1,4 @@
-"""Export a store to other formats, one design after another, so that memory does not grow with the dataset.
+"""Export a store to other formats, some designs after others, so that memory does not grow with the dataset.
 
 Tables (Parquet, CSV) have a row for each sample, in one file for each part of the cases, see
 `pipeline.sweep.dataset_split.case_part`; archives (NPZ, MAT of each design) hold the arrays of one design each, with
@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from applications.export.series_rows import case_parts, design_groups, design_parts, series_rows
 from pipeline.documents.outputs import CellWriter
 from pipeline.errors import InputError, size
 from pipeline.execution.opening import open
-from pipeline.stores.metric_rows import CASE, Table, add_columns, component_columns, metric_rows
-from pipeline.sweep.dataset_split import PARTED, PARTS, case_part, part_name
+from pipeline.stores.metric_rows import Table, metric_rows
 from pipeline.sweep.stored import stored_sweep
 from robots.arguments import check_arguments
 from robots.extras import require_extra
@@ -34,15 +34,11 @@ from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from storage.inside import require_outside
 from storage.places.location import LocationLike, refusals
-from storage.times import of_trajectory
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
 VARIED = {GAINS: "gains.csv", STATE: "states.csv"}
-WHOLE = "all"
-"""Part of a design where there is no split."""
-
 METRICS = "metrics"
 """Name of the table of metrics, which no part may have."""
 
@@ -56,7 +52,7 @@ MAT_UNITS = "units"
 """Variable of a MAT file with the units of all others."""
 
 ROWS = 1 << 16
-"""Designs whose coordinates are in memory at a time."""
+"""Rows of text that are in memory at a time."""
 
 _NAMED = ("designs", "friction", "trajectories", "gains", "states")
 _PART = re.compile(r"[A-Za-z0-9_-]{1,80}")
@@ -95,7 +91,7 @@ def export(store: LocationLike, folder: str | Path, form: str) -> list[Path]:
 
 def _check_parts(data: Dataset, store: LocationLike) -> None:
     """Refuse parts of designs that are not file names: a store from elsewhere may name any path."""
-    for part in dict.fromkeys(map(str, _parts(data))):
+    for part in dict.fromkeys(map(str, design_parts(data))):
         if not _PART.fullmatch(part) or part in (METRICS, *_NAMED):
             raise StoreError(
                 f"{store}: design_part is {part!r:.120}; expected at most 80 letters, digits, '_' and '-', "
@@ -103,47 +99,12 @@ def _check_parts(data: Dataset, store: LocationLike) -> None:
             )
 
 
-def _parts(data: Dataset) -> np.ndarray:
-    return data["design_part"].values if "design_part" in data.coords else np.full(data.sizes["design"], WHOLE)
-
-
 def designs(data: Dataset) -> Iterator[tuple[int, str, Dataset]]:
     """Yield each design with its part, in memory."""
-    for index, part in enumerate(_parts(data)):
-        yield index, str(part), data.isel(design=index).drop_vars("design").load(scheduler="synchronous")
-
-
-def case_parts(part: str, design: Dataset) -> np.ndarray:
-    """Return the part of each trajectory of a design, itself in `part`; of released robots (trajectory, state)."""
-    along = [dim for dim in PARTED[1:] if dim == "trajectory" or part_name(dim) in design.coords]
-    result = np.full([design.sizes[dim] for dim in along], part, dtype=object)
-    for at, dim in enumerate(along):
-        if part_name(dim) not in design.coords:
-            continue
-        names = [str(name) for name in design[part_name(dim)].values]
-        for place in np.ndindex(*result.shape):
-            both = str(result[place]), names[place[at]]
-            result[place] = case_part(*both) if {*both} <= set(PARTS) else part
-    return result.astype(str)
-
-
-def rows(index: int, part: str, design: Dataset) -> Iterator[tuple[str, Table]]:
-    """Yield the tables of one design with their parts, one for each of its cases: places, time, components."""
-    parts = case_parts(part, design)
-    dims = [dim for dim in CASE if dim in design.sizes]
-    for places in np.ndindex(*(design.sizes[dim] for dim in dims)):
-        place = dict(zip(dims, places, strict=True))
-        case = of_trajectory(design, place["trajectory"]).isel(place, missing_dims="ignore")
-        named = tuple(place[dim] for dim in PARTED if dim in place)
-        times = case["time"].values
-        table: Table = {"design": np.full(len(times), index)}
-        table |= {dim: np.full(len(times), at) for dim, at in place.items()}
-        table["time"] = times
-        for name, series in case.data_vars.items():
-            if series.dims[:1] == ("time",):
-                labels = [case[dim].values for dim in series.dims[1:]]
-                add_columns(table, component_columns(str(name), series.values, labels))
-        yield str(parts[named[: parts.ndim]]), table
+    parts = design_parts(data)
+    for start, group in design_groups(data):
+        for place in range(group.sizes["design"]):
+            yield start + place, str(parts[start + place]), group.isel(design=place)
 
 
 def _write_along(data: Dataset, dim: str, path: Path) -> None:
@@ -187,9 +148,7 @@ def _write_designs(data: Dataset, path: Path) -> None:
 
 def _tables(data: Dataset) -> Iterator[tuple[str, Table]]:
     """Yield the names of files and parts of their tables: of the samples of each part, then of all metrics."""
-    if any("design" in x.dims and "time" in x.dims for x in data.data_vars.values()):
-        for index, part, design in designs(data):
-            yield from rows(index, part, design)
+    yield from series_rows(data)
     for table in metric_rows(data):
         yield METRICS, table
 
@@ -202,7 +161,9 @@ def _csv(data: Dataset, folder: Path) -> None:
                 file = open_files.enter_context((folder / f"{name}.csv").open("x", newline="", encoding="utf-8"))
                 writers[name] = CellWriter(file)
                 writers[name].writerow(table)
-            writers[name].writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+            for start in range(0, len(table["design"]), ROWS):
+                columns = (column[start : start + ROWS].tolist() for column in table.values())
+                writers[name].writerows(zip(*columns, strict=True))
 
 
 def _parquet(data: Dataset, folder: Path) -> None:

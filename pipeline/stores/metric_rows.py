@@ -44,7 +44,7 @@ def metric_rows(data: Dataset) -> Iterator[Table]:
         places = np.indices(sizes).reshape(len(sizes), -1)
         table: Table = {"design": start + places[0], **dict(zip(dims, places[1:], strict=True))}
         for name in names:
-            add_columns(table, _columns(part, name, ["design", *dims], sizes))
+            add_columns(table, case_columns(part, name, ["design", *dims], sizes))
         yield table
 
 
@@ -55,8 +55,8 @@ def _cells(data: Dataset, names: Sequence[str], dims: Sequence[str]) -> int:
     return cases * (1 + len(dims) + sum(inner))
 
 
-def _columns(part: Dataset, name: str, rows: Sequence[str], sizes: Sequence[int]) -> Table:
-    """Return the columns of a metric over all combinations of places along `rows`, which are as many as `sizes`."""
+def case_columns(part: Dataset, name: str, rows: Sequence[str], sizes: Sequence[int]) -> Table:
+    """Return the columns of a variable over all combinations of places along `rows`, which are as many as `sizes`."""
     own, others = ([str(dim) for dim in part[name].dims if (dim in rows) == along] for along in (True, False))
     values = part[name].transpose(*(dim for dim in rows if dim in own), *others)
     shape = [size if dim in own else 1 for dim, size in zip(rows, sizes, strict=True)]

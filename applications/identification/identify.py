@@ -160,10 +160,11 @@ def identify(
     selection = range(count) if designs is None else designs
     if wrong := [design for design in selection if not 0 <= design < count]:
         raise StoreError(f"designs: got {wrong[0]}; expected a number from 0 to {count - 1}")
-    options = (method, clean, source)
+    run = uuid.uuid4().hex[:8]
+    options = (method, clean, source, run)
     jobs = (IdentifyJob(str(place), sweep.text, d, f, *options) for d in selection for f in range(sweep.friction.size))
     ended = 0 if sweep.simulation is None else open_results(place)["failed_samples"].isel(design=list(selection)) > 0
-    identified, run = Identified({}, {}, int(np.sum(ended))), uuid.uuid4().hex[:8]
+    identified = Identified({}, {}, int(np.sum(ended)))
     with job_executor(cluster, sweep) as executor:
         for result in results((job_graph(job, f"identify-{run}", *job.case) for job in jobs), executor):
             case = (int(result.key[1]), int(result.key[2]))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from applications.identification.estimation.fit import Fit, fit
 from applications.identification.estimation.recorded import Filtering
-from applications.identification.recordings import PLACE, MotionSource, recordings
+from applications.identification.recordings import PLACE, MotionSource, needed, recordings
 from pipeline.sweep.dataset_split import PARTED, part_name
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import stored_files
@@ -36,6 +37,8 @@ class IdentifyJob:
     method: str
     clean: bool
     source: MotionSource
+    call: str
+    """Mark of the call of `identify`: its tasks in a process open the store once, and never that of an earlier call."""
 
     @property
     def case(self) -> tuple[int, int]:
@@ -44,9 +47,9 @@ class IdentifyJob:
 
     def run(self) -> Fit:
         """Read the recordings and estimate. Raises ValueError where the recordings do not suffice."""
-        sweep = Sweep.from_text(self.text, folder=stored_files(self.store))
+        sweep, stored = _opened(self.store, self.text, needed(self.clean, self.source), self.call)
         robot, friction = robot_of(sweep, self.design), friction_of(sweep, self.friction)
-        data = open_results(self.store).isel(design=self.design, friction=self.friction)
+        data = stored.isel(design=self.design, friction=self.friction).load(scheduler="synchronous")
         if STATE in data.sizes:  # a part of them still knows which they were
             data = data.assign_coords({PLACE: (STATE, np.arange(data.sizes[STATE]))})
         parts = {
@@ -67,6 +70,14 @@ class IdentifyJob:
             filtering=filtering,
             nominal=Robot(sweep.family, sweep.parameters),
         )
+
+
+@lru_cache(maxsize=1)
+def _opened(store: str, text: str, names: tuple[str, ...], call: str) -> tuple[Sweep, Dataset]:
+    """Read the sweep of a store, and open some of its variables, without coordinates of designs and friction sets."""
+    data = open_results(store)[list(names)]
+    of_cases = [name for name, coordinate in data.coords.items() if {"design", "friction"} & {*coordinate.dims}]
+    return Sweep.from_text(text, folder=stored_files(store)), data.drop_vars(of_cases)
 
 
 def robot_of(sweep: Sweep, design: int) -> Robot:

@@ -88,10 +88,9 @@ def refuse_unmodelled(sweep: Sweep, store: str) -> None:
 
 
 def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: MotionSource) -> list[Recording]:
-    """Read a recording for each trajectory of `data`, of a design with a friction set."""
+    """Make a recording of each trajectory of `data`, of a design with a friction set, in memory."""
     names, known = needed(clean, source), {trajectory.name: trajectory for trajectory in sweep.trajectories}
-    # read here, in this task, not in tasks of its own
-    arrays = {name: data[name].compute(scheduler="synchronous").values for name in names}
+    arrays = {name: data[name].values for name in names}
     if sweep.simulation is not None:
         return list(_simulated(sweep, sweep.simulation, robot, data, arrays))
     origin = sweep.family.assemble(sweep.parameters).platform.home.position

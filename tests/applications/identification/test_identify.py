@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from applications.commands.cli import cli
+from applications.identification import identify_job
 from applications.identification.estimation.base import base_parameters
 from applications.identification.estimation.fit import fit
 from applications.identification.estimation.recorded import Recording
@@ -107,6 +108,19 @@ def test_deviations_are_not_so_large_that_all_is_within_them(planar: Path) -> No
 def test_the_commanded_motion_serves_too(planar: Path) -> None:
     found = identify(planar, motion="commanded", designs=[0], cluster=SYNCHRONOUS)
     assert np.square(scores(found)).mean() < 2.0
+
+
+def test_tasks_of_a_call_open_the_store_once(planar: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def counted(store: str) -> Any:
+        calls.append(store)
+        return open_results(store)
+
+    monkeypatch.setattr(identify_job, "open_results", counted)
+    for opened in (1, 2):  # each call anew: the store may be another
+        assert len(identify(planar, cluster=SYNCHRONOUS).fits) > 1
+        assert len(calls) == opened
 
 
 def test_bodies_are_consistent_and_parameters_within_their_deviations(tmp_path: Path) -> None:

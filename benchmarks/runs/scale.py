@@ -1,11 +1,12 @@
 """Processor time and peak memory of each command for stores of many designs, beside those for fewer.
 
-A program: `python -m benchmarks.runs.scale [--designs 100000 1000000] [--times 10] [--only NAME ...]`. A five-bar on a
-grid of two lengths, ten times along a circle, one metric; of a hundred times and more the forces over time are stored
-too. Each command is a process of its own, so its memory holds the
-interpreter and the libraries. The row `run` computes in threads of the coordinator's process, with the memory of its
-blocks; `run, its coordinator` has one worker, whose memory is left out. A command is flat where its memory does not
-grow with the designs. Linux only.
+A program: `python -m benchmarks.runs.scale [--designs 100000 1000000] [--times 10] [--only NAME ...] [--root DIR]`. A
+five-bar on a grid of two lengths, ten times along a circle, one metric; of a hundred times and more forces and motions
+over time are stored too, also as sensors tell them, and `identify` estimates the robots of the first designs. The row
+`plain Zarr` reads all arrays of the store by Zarr alone. With `--root` the commands of another checkout follow, on the
+same store. Each command is a process of its own, so its memory holds the interpreter and the libraries. The row `run`
+computes in threads of the coordinator's process, with the memory of its blocks; `run, its coordinator` has one worker,
+whose memory is left out. A command is flat where its memory does not grow with the designs. Linux only.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,9 +36,15 @@ trajectories: {{circle: {{kind: circle, radius: 0.05, normal: [0, 1, 0], period:
 time: {{stop: 1.0, samples: {times}}}
 metrics: [peak_force]
 """
-SERIES = "outputs: [actuator_force]\n"
+SERIES = """\
+outputs: [actuator_position, actuator_force, platform_position, measured_position, measured_force]
+measurement: {encoder_step: 2.0e-5, force_noise: 0.05, cutoff: 30.0}
+seed: 1
+"""
 LONG = 100
-"""Times from which the forces over time are stored."""
+"""Times from which series are stored."""
+IDENTIFIED = 20
+"""Designs that are identified."""
 
 THREADS = "limbsweep: {cluster: {kind: threads}}\n"
 
@@ -44,6 +52,14 @@ OPEN = """\
 import limbsweep as ls
 results = ls.open("run.zarr")
 """
+PLAIN = """\
+import zarr
+for _, array in zarr.open_group("run.zarr", mode="r").arrays():
+    step = (array.shards or array.chunks)[0] if array.ndim else 1
+    for start in range(0, array.shape[0] if array.ndim else 0, step):
+        array[start:start + step]
+"""
+"""All arrays of a store, a row of shards after the other."""
 SCRIPTS: Mapping[str, str] = {
     "open": OPEN + 'print(results.sizes["design"])',
     "select by coordinate": OPEN
@@ -54,6 +70,7 @@ at = float(lengths[-1])
 designs = np.flatnonzero(lengths == at)
 print(float(results["peak_force"].isel(design=designs).max()))
 """,
+    "plain Zarr": PLAIN,
     "smallest of all": OPEN
     + 'print(int(results["peak_force"].max(["friction", "trajectory", "actuator"]).argmin("design")))',
 }
@@ -66,9 +83,17 @@ WORDS: Mapping[str, Sequence[str]] = {
     "verify": ("verify", "run.zarr"),
     "report": ("report", "run.zarr", "--output", "report.html"),
     "export parquet": ("export", "run.zarr", "--format", "parquet", "--output", "tables"),
+    "export csv": ("export", "run.zarr", "--format", "csv", "--output", "tables"),
+    "export netcdf": ("export", "run.zarr", "--format", "netcdf", "--output", "tables"),
     "figure": ("figure", "run.zarr", "status"),
     "study rank": ("study", "rank", "run.zarr", "--objective", "peak_force"),
+    "identify": ("identify", "run.zarr", *(word for k in range(IDENTIFIED) for word in ("--design", str(k)))),
 }
+SERIES_ONLY = ("identify",)
+"""Commands that need series."""
+OUTPUTS = ("report.html", "tables", "status.png")
+"""What commands write beside the store, which they do not replace."""
+ROOT = Path(__file__).parents[2]
 COORDINATOR = "run, its coordinator"
 COMMANDS: Mapping[str, tuple[str, ...]] = {
     **{name: (*COMMAND, *words) for name, words in WORDS.items()},
@@ -88,11 +113,12 @@ class Cost:
         return f"{self.seconds:.1f} s, {self.memory / 2**20:.0f} MiB"
 
 
-def cost(command: Sequence[str], folder: Path) -> Cost:
-    """Run a command in a folder and return its cost. Raises AssertionError with its message where it fails."""
-    root = str(Path(__file__).parents[2])
+def cost(command: Sequence[str], folder: Path, root: Path = ROOT) -> Cost:
+    """Run a command of a checkout in a folder and return its cost. Raises AssertionError where it fails."""
+    for name in OUTPUTS:
+        shutil.rmtree(path) if (path := folder / name).is_dir() else path.unlink(missing_ok=True)
     with (folder / "out").open("w+b") as out:
-        process = subprocess.Popen(command, cwd=folder, env=environment(PYTHONPATH=root), stdout=out, stderr=out)
+        process = subprocess.Popen(command, cwd=folder, env=environment(PYTHONPATH=str(root)), stdout=out, stderr=out)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
@@ -113,21 +139,24 @@ def sweep_of(designs: int, times: int = 10) -> str:
     return text + (SERIES if times >= LONG else "")
 
 
-def costs(designs: int, times: int, names: Sequence[str], folder: Path) -> Iterator[tuple[str, Cost]]:
-    """Yield the cost of each command for a sweep of so many designs and times. Raises AssertionError."""
+def costs(
+    designs: int, times: int, names: Sequence[str], folder: Path, roots: Sequence[Path] = (ROOT,)
+) -> Iterator[tuple[str, list[Cost]]]:
+    """Yield the costs of each command in each checkout for so many designs and times. Raises AssertionError."""
     (folder / "sweep.yaml").write_text(sweep_of(designs, times), encoding="utf-8")
     (folder / "threads.yaml").write_text(THREADS, encoding="utf-8")
     for name in names:
-        yield name, cost(COMMANDS[name], folder)
+        if name not in SERIES_ONLY or times >= LONG:
+            yield name, [cost(COMMANDS[name], folder, root) for root in (roots if name != "run" else roots[:1])]
 
 
-def table(designs: Sequence[int], times: int, names: Sequence[str]) -> Iterator[str]:
+def table(designs: Sequence[int], times: int, names: Sequence[str], roots: Sequence[Path]) -> Iterator[str]:
     """Yield the lines of the table; those of each number of designs as they come."""
     for count in designs:
         yield f"{count:,} designs, {times:,} times"
         with tempfile.TemporaryDirectory(prefix="limbsweep-scale-") as folder:
-            for name, each in costs(count, times, names, Path(folder)):
-                yield f"  {name:20}  {each}"
+            for name, each in costs(count, times, names, Path(folder), roots):
+                yield f"  {name:20}  {'    '.join(f'{one!s:18}' for one in each)}".rstrip()
 
 
 def main(words: list[str] | None = None) -> int:
@@ -136,9 +165,11 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--designs", type=int, nargs="+", default=[100_000, 1_000_000])
     parser.add_argument("--times", type=int, default=10)
     parser.add_argument("--only", nargs="+", choices=list(COMMANDS), default=list(COMMANDS))
+    parser.add_argument("--root", type=Path, help="another checkout, whose commands follow on the same store")
     options = parser.parse_args(words)
+    roots = [ROOT, *([options.root.resolve()] if options.root else [])]
     names = [name for name in COMMANDS if name in ("run", *options.only)]
-    return print_lines(table(options.designs, options.times, names))
+    return print_lines(table(options.designs, options.times, names, roots))
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ WORDS: Mapping[str, Sequence[str]] = {
 SERIES_ONLY = ("identify",)
 """Commands that need series."""
 OUTPUTS = ("report.html", "tables", "status.png")
-"""What commands write beside the store, which they do not replace."""
+"""Files and folders that commands write beside the store, and do not replace."""
 ROOT = Path(__file__).parents[2]
 COORDINATOR = "run, its coordinator"
 COMMANDS: Mapping[str, tuple[str, ...]] = {

@@ -48,7 +48,7 @@ SPLIT = "split: {validation: 0.2, test: 0.4}\n"
 
 
 def slowly(data: xr.Dataset) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give the table of each case of each design by itself, as a reader would write it."""
+    """Yield the table of each case of each design by itself, as a reader would write it."""
     parts = series_rows.design_parts(data)
     dims = [dim for dim in series_rows.CASE if dim in data.sizes]
     for number in range(data.sizes["design"]):

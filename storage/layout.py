@@ -8,8 +8,10 @@ variable without one of the split dims has the same region in several blocks; th
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 from robots.quantities import FRICTION, Quantity, selected_dims
@@ -85,9 +87,13 @@ class Layout:
                     "shorter or time steps fewer"
                 )
 
+    @cached_property
+    def _text(self) -> str:
+        return json.dumps(self.as_dict())
+
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle names, which are short: rows are looked up again."""
-        return Layout.from_dict, (self.as_dict(), self.later)
+        """Pickle names, which are short: rows are looked up again, once in a process."""
+        return _from_text, (self._text, self.later)
 
     def moved(self, *, sizes: Mapping[str, int] | None = None, block: Mapping[str, int] | None = None) -> Layout:
         """Return the same variables with other sizes of dims, or in other blocks."""
@@ -189,6 +195,11 @@ class Layout:
         steady, selected = (tuple(data.get(key, ())) for key in ("steady", "selected"))
         own = tuple(_user_metric(row) for row in data.get("own", ()))
         return cls.of(grid, tuple(data["variables"]), steady=steady, selected=selected, own=own, later=later)
+
+
+@lru_cache(maxsize=16)
+def _from_text(text: str, later: tuple[Quantity, ...]) -> Layout:
+    return Layout.from_dict(json.loads(text), later)
 
 
 def _dims(row: Quantity, grid: BlockGrid, *, is_steady: bool, is_selected: bool) -> tuple[str, ...]:

@@ -143,8 +143,8 @@ def _exists(dotted: str) -> bool:
     parts = dotted.split(".")
     for count in range(len(parts), 0, -1):
         path = ROOT.joinpath(*parts[:count])
-        module = path.with_suffix(".py") if path.with_suffix(".py").exists() else path / "__init__.py"
-        if module.exists():
+        modules = path.with_suffix(".py"), path / "__init__.pyi", path / "__init__.py"  # a stub has all names
+        if module := next((each for each in modules if each.exists()), None):
             rest = parts[count:]
             return not rest or re.search(rf"\b{rest[0]}\b", module.read_text("utf-8")) is not None
     return False

@@ -52,15 +52,17 @@ class Setting:
 
     def poses(self, values: np.ndarray) -> dict[int, Pose]:
         """Return the poses of the bodies for positions of the joints of the tree."""
-        world = (np.eye(3), np.zeros(3))
-        at = {BASE: joined(world, self.instance.base)}
-        at[PLATFORM] = joined(joined(world, self.home), self.instance.platform)
-        for k, (link, value) in enumerate(zip(self.limb.links, values, strict=True)):
+        at, (turns, slides) = dict(self._mounts), self._moves
+        angles = [
+            geometry.about(name, math.cos(angle), sign * math.sin(angle))
+            for (name, sign), angle in zip(self._named, (values * turns).tolist(), strict=True)
+        ]
+        ways = self._axes * (values * slides)[:, None]
+        for k, (link, turned) in enumerate(zip(self.limb.links, np.array(angles).reshape(-1, 3, 3), strict=True)):
             rotation, position = at[link.parent]
             turn, place = self._placements[k]
             rotation, position = rotation @ turn, position + rotation @ place
-            turn, place = moved_pose(link, float(value))
-            at[k] = rotation @ turn, position + rotation @ place
+            at[k] = rotation @ turned, position + rotation @ ways[k] if slides[k] else position
         return at
 
     def residual(self, values: np.ndarray) -> np.ndarray:
@@ -96,7 +98,8 @@ class Setting:
     def slopes(self, values: np.ndarray) -> np.ndarray:
         """Compute the derivatives (conditions, joints) of the residual over the joints."""
         at = self.poses(values)
-        rows = [row for cut in self.limb.cuts for row in _slopes(cut, at, self.speeds(cut, at))]
+        axes = self._axes_at(at)
+        rows = [row for cut in self.limb.cuts for row in _slopes(cut, at, self._speeds(cut, at, *axes))]
         for follower, leaders in self.limb.followers.items() if self.counted else ():
             row = np.zeros(len(values))
             row[follower] += 1.0
@@ -105,8 +108,8 @@ class Setting:
             rows.append(row)
         for cut in self.limb.cuts if self.towards else ():
             (r_a, _), (r_b, _) = sides(cut, at)
-            turning = self.speeds(cut, at)[0]
-            rows += [np.cross(r_b[:, axis], r_a[:, axis]) @ turning for axis in _shared(cut)]
+            turning = self._speeds(cut, at, *axes)[0]
+            rows += [_cross(r_b[:, axis], r_a[:, axis]) @ turning for axis in _shared(cut)]
         return np.array(rows, dtype=float).reshape(-1, len(values))
 
     def gaps(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -116,23 +119,36 @@ class Setting:
         they are small.
         """
         at, parts, slopes = self.poses(values), list[np.ndarray](), list[np.ndarray]()
+        axes = self._axes_at(at)
         for cut in self.limb.cuts:
             (r_a, _), (r_b, _) = sides(cut, at)
-            turning, moving = self.speeds(cut, at)
+            turning, moving = self._speeds(cut, at, *axes)
             across = [axis for axis in (X, Y, Z) if axis not in JOINT_KINDS[cut.kind].sliding]
             parts.append(gap_between(cut, at))
             slopes += [(r_a.T @ moving)[across], LEVER * _turned(cut, r_a, r_b) @ turning]
         return np.concatenate([*parts, []]), np.concatenate([*slopes, np.zeros((0, len(values)))])
 
-    def speeds(self, cut: Closure, at: Mapping[int, Pose]) -> tuple[np.ndarray, np.ndarray]:
-        """Return angular velocity and velocity of side b relative to side a, seen on a: (3, joints) each, per rate."""
-        (_, point), poses = sides(cut, at)[1], [at[k] for k in range(len(self.limb.links))]
+    def _axes_at(self, at: Mapping[int, Pose]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the directions of the axes of all joints, and points on them, (3, joints) each."""
+        poses = [at[k] for k in range(len(self.limb.links))]
         rotations, positions = (np.array(parts) for parts in zip(*poses, strict=True))
         axes = np.einsum("kij,kj->ki", rotations, self._axes)
+        return np.ascontiguousarray(axes.T), np.ascontiguousarray(positions.T)  # for the same bits in products
+
+    def _speeds(
+        self, cut: Closure, at: Mapping[int, Pose], axes: np.ndarray, points: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return angular velocity and velocity of side b relative to side a, seen on a: (3, joints) each, per rate."""
+        point = sides(cut, at)[1][1]
         way, (turns, slides) = self._way(cut.b) - self._way(cut.a), self._moves
-        turning = (way * turns) * axes.T
-        moving = (way * turns) * np.cross(axes, point - positions).T + (way * slides) * axes.T
-        return np.ascontiguousarray(turning), np.ascontiguousarray(moving)  # for the same bits in products
+        return (way * turns) * axes, (way * turns) * _cross(axes, point[:, None] - points) + (way * slides) * axes
+
+    @cached_property
+    def _mounts(self) -> dict[int, Pose]:
+        """Poses of the mounts of base and platform."""
+        world = (np.eye(3), np.zeros(3))
+        platform = joined(joined(world, self.home), self.instance.platform)
+        return {BASE: joined(world, self.instance.base), PLATFORM: platform}
 
     @cached_property
     def _placements(self) -> list[Pose]:
@@ -143,6 +159,11 @@ class Setting:
     def _axes(self) -> np.ndarray:
         """Axes of the joints in their own frames (joint, 3)."""
         return np.array([link.axis for link in self.limb.links], dtype=float)
+
+    @cached_property
+    def _named(self) -> list[tuple[str, float]]:
+        """Names of the axes of the joints, and their signs; any name for joints that only slide."""
+        return [NAMES[tuple(link.axis)] if link.joint_kind.turns else ("z", 1.0) for link in self.limb.links]
 
     @cached_property
     def _moves(self) -> tuple[np.ndarray, np.ndarray]:
@@ -165,6 +186,11 @@ class Setting:
     def _known_ways(self) -> dict[int, np.ndarray]:
         """Ways that were found already, by body."""
         return {}
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the cross product of vectors (3, ...), whose components come first."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
 def sides(cut: Closure, at: Mapping[int, Pose]) -> tuple[Pose, Pose]:
@@ -201,7 +227,7 @@ def _turned(cut: Closure, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the directions (n, 3) about which side b of a cut joint must not turn beside side a."""
     turning = JOINT_KINDS[cut.kind].turning
     if len(turning) == 2:
-        normal = np.cross(a[:, turning[0]], b[:, turning[1]])
+        normal = _cross(a[:, turning[0]], b[:, turning[1]])
         return (normal / max(float(np.linalg.norm(normal)), 1e-300))[None]
     return np.delete(a.T, turning, axis=0)
 
@@ -213,7 +239,7 @@ def _turn_between(cut: Closure, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.array([math.asin(max(-1.0, min(1.0, -float(a[:, turning[0]] @ b[:, turning[1]]))))])
     if len(turning) == 1:
         x, y = a[:, turning[0]], b[:, turning[0]]
-        cross = np.cross(x, y)
+        cross = _cross(x, y)
         angle, size = math.atan2(float(np.linalg.norm(cross)), float(x @ y)), float(np.linalg.norm(cross))
         turn = cross * (angle / size) if size > 1e-9 else angle * a[:, (turning[0] + 1) % 3]
     elif turning:
@@ -256,10 +282,10 @@ def _slopes(cut: Closure, at: Mapping[int, Pose], speeds: tuple[np.ndarray, np.n
     kind, (turning, moving) = JOINT_KINDS[cut.kind], speeds
     gap = r_a.T @ moving
     yield from (gap[axis] for axis in (X, Y, Z) if axis not in kind.sliding)
-    yield from (np.cross(r_b[:, j], r_a[:, i]) @ turning for i, j in _square(cut))
+    yield from (_cross(r_b[:, j], r_a[:, i]) @ turning for i, j in _square(cut))
     if kind.coupled and cut.pitch is not None:
         y, x = float(r_a[:, Y] @ r_b[:, X]), float(r_a[:, X] @ r_b[:, X])
-        dy, dx = (np.cross(r_b[:, X], r_a[:, axis]) @ turning for axis in (Y, X))
+        dy, dx = (_cross(r_b[:, X], r_a[:, axis]) @ turning for axis in (Y, X))
         yield gap[Z] - float(cut.pitch) * (x * dy - y * dx) / (x * x + y * y)
 
 
@@ -411,17 +437,6 @@ def moved(frame: Frame, link: Link, value: float) -> Frame:
         name, sign = NAMES[tuple(axis)]
         rotation = geometry.product(rotation, geometry.about(name, math.cos(value), sign * math.sin(value)))
     return Frame(rotation, (position[0], position[1], position[2]))
-
-
-def moved_pose(link: Link, value: float) -> Pose:
-    """Return the pose of a joint at a position of its variable, in its frame at zero: as `moved`, in arrays."""
-    row = link.joint_kind
-    way = value if link.pitch is None else value * float(link.pitch)
-    position = np.array(link.axis, dtype=float) * way if row.slides else np.zeros(3)
-    if not row.turns:
-        return np.eye(3), position
-    name, sign = NAMES[tuple(link.axis)]
-    return np.array(geometry.about(name, math.cos(value), sign * math.sin(value))), position
 
 
 References = tuple[tuple[str, tuple[tuple[str, float], ...]], ...]

@@ -27,7 +27,7 @@ from pipeline.errors import ClusterLostError, InputError, Problem, RunStoppedErr
 from pipeline.execution.device import resources
 from pipeline.execution.executor import translated_losses
 from pipeline.execution.graph import Writer, call_graph, examination_graph, examined, examined_case
-from pipeline.execution.policy import FULL, WorkerTable, worker_table
+from pipeline.execution.policy import FULL, MemoryRestart, WorkerTable, memory_restarts, worker_table
 from pipeline.execution.versions import VersionError, differences, identity, version_problem
 from pipeline.monitor.log import Event, Listener, ResultsSent, Waiting, WorkerRefused, WorkersJoined, WorkersLeft
 from pipeline.plan.memory import BASE_MEMORY
@@ -55,6 +55,12 @@ LOOK_SECONDS = 1.0
 TOLD_SECONDS = 10.0
 LONGEST_ALONE = 5400.0
 """Longest time without a worker, where Dask has no limit for that."""
+
+MOST_ENDED = 6
+"""Workers ended for their memory with none admitted between, after which none will be.
+
+One that is ended while it compiles leaves some machine code on its disk, and the next gets further.
+"""
 
 URGENT = 1000
 """Priority of a check: it does not wait behind blocks."""
@@ -116,6 +122,12 @@ class Membership:
         self._call: Future | None = None
         """Task that waits for a worker: an adaptive cluster without workers starts one for it."""
         self._news: list[Event] = []
+        self._ended: list[MemoryRestart] = []
+        """Workers that were ended for their memory since one was admitted."""
+        self._ended_until: float | None = None
+        """When the last of them was, by the clock of the scheduler."""
+        self._limit = 0
+        """Memory limit of a worker of late [bytes]; 0: none."""
         self._looked = -math.inf
         self._alone = self._reported = clock()
 
@@ -151,7 +163,7 @@ class Membership:
         return events
 
     def look(self, *, now: bool = False) -> None:
-        """Follow who comes and goes, once a second or `now`. Raises ClusterLostError."""
+        """Follow who comes and goes, once a second or `now`. Raises ClusterLostError, RunStoppedError."""
         if not now and self._clock() - self._looked < LOOK_SECONDS:
             return
         self._looked = self._clock()
@@ -164,20 +176,51 @@ class Membership:
             for address in [address for address in self._table if address not in seen]:
                 self._check(address)
             self._take_answers()
+            self._count_those_who_were_ended()
+        if len(self._ended) >= MOST_ENDED:
+            raise self._ended_again_and_again()
 
     def _miss_workers(self) -> None:
-        """Tell within seconds that nobody may compute. Raises ClusterLostError where that lasts too long."""
+        """Tell within seconds that nobody may compute.
+
+        Raises ClusterLostError where that lasts too long, RunStoppedError where the workers that are there are why.
+        """
         now = self._clock()
         if self._bases:
             self._alone = self._reported = now
             return
         self._call_for_workers(now - self._alone)
         limit = seconds(dask.config.get("distributed.scheduler.no-workers-timeout", None)) or LONGEST_ALONE
-        if now - self._alone > limit and not self._checks:
+        if self._ended and self._refused:  # it came in place of one that was ended, and is as small
+            limit = min(limit, GRACE_SECONDS)
+        if now - self._alone > limit + (CHECK_SECONDS if self._checks else 0.0):
+            if self._present:
+                raise RunStoppedError(f"{self._refusal()} What has been stored stays.")
             raise ClusterLostError("there are no workers")
         if now - self._reported > TOLD_SECONDS:
             self._reported = now
             self._news.append(Waiting(now - self._alone, f"no worker may compute: {self._lacking()}"))
+
+    def _count_those_who_were_ended(self) -> None:
+        """Count workers that were ended for their memory, from the beginning where one is admitted."""
+        self._limit = max((int(row.get("memory_limit") or 0) for row in self._table.values()), default=self._limit)
+        if self._bases:
+            self._ended, self._ended_until = [], None
+            return
+        ended, self._ended_until = memory_restarts(self.client, self._ended_until)
+        self._ended += ended
+
+    def _ended_again_and_again(self) -> RunStoppedError:
+        """Return the error of workers that are ended for their memory before one has computed a case."""
+        last = self._ended[-1]
+        need = max(self.plan.base_memory, last.memory) + least_memory(self.plan)
+        limit = f" of a memory limit of {size(self._limit)}" if self._limit else ""
+        return RunStoppedError(
+            f"{self.cluster}: workers were ended {len(self._ended)} times because their memory was full, before one "
+            f"had computed a case; the last, {last.worker}, held {size(last.memory)}{limit}; a worker of this sweep "
+            f"needs at least {size(math.ceil(SPARE * need / FULL))}: give workers more memory (memory-limit), or ask "
+            "for fewer outputs or shorter trajectories; what has been stored stays"
+        )
 
     def _call_for_workers(self, alone: float) -> None:
         """Give a cluster without workers a task: adaptive ones count tasks, and blocks are sent to workers alone."""

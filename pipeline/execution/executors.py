@@ -41,6 +41,7 @@ from pipeline.execution.policy import (
     Window,
     WorkerTable,
     batch,
+    memory_restarts,
     worker_table,
     workers_of,
 )
@@ -114,9 +115,6 @@ HEARTBEAT_SECONDS = 15.0
 
 RESTARTED, CONNECTION_LOST = "scheduler-restart", "scheduler-connection-lost"
 """Reasons of Dask for cancelled futures."""
-
-MEMORY_EVENTS = "worker-restart-memory"
-"""Topic of the scheduler under which nannies say that they end a worker for its memory."""
 
 
 class ClusterExecutor:
@@ -408,11 +406,8 @@ class ClusterExecutor:
     def memory_restarts(self) -> list[MemoryRestart]:
         """Return the workers that were ended by their nannies for their memory, as reported to the scheduler."""
         with translated_losses():
-            events = self.client.get_events(MEMORY_EVENTS)
-        told, self._restarts_until = self._restarts_until, max((at for at, _ in events), default=0.0)
-        if told is None:  # those of another run on this cluster
-            return []
-        return [MemoryRestart(str(event["worker"]), int(event["rss"])) for at, event in events if at > told]
+            restarts, self._restarts_until = memory_restarts(self.client, self._restarts_until)
+        return restarts
 
     def follow(self, run: str, shares: RunningShares) -> None:
         """Take shares of blocks that workers tell, under the name of a run, until the executor is closed."""

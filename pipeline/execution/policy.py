@@ -156,6 +156,21 @@ class MemoryRestart:
     memory: int
 
 
+MEMORY_EVENTS = "worker-restart-memory"
+"""Topic of the scheduler under which nannies say that they end a worker for its memory."""
+
+
+def memory_restarts(client: Client, since: float | None) -> tuple[list[MemoryRestart], float]:
+    """Return the workers that nannies have ended for their memory, and the time of the last by the scheduler's clock.
+
+    `since`: the time of the last that is known; None: all that were before are those of another run, and left out.
+    """
+    events = client.get_events(MEMORY_EVENTS)
+    last = max((at for at, _ in events), default=0.0)
+    new = [] if since is None else [event for at, event in events if at > since]
+    return [MemoryRestart(str(event["worker"]), int(event["rss"])) for event in new], last
+
+
 class MemoryRestarts:
     """Counts restarts since the last block that was computed on a worker."""
 

@@ -10,8 +10,8 @@ import pytest
 
 from pipeline.errors import ClusterLostError, InputError, RunStoppedError
 from pipeline.execution import admission
-from pipeline.execution.admission import Membership
-from pipeline.execution.policy import FULL, worker_table
+from pipeline.execution.admission import MOST_ENDED, Membership
+from pipeline.execution.policy import FULL, MEMORY_EVENTS, worker_table
 from pipeline.execution.versions import SOURCE, identity
 from pipeline.monitor.log import Event, ResultsSent, Waiting, WorkerRefused, WorkersJoined, WorkersLeft
 from pipeline.plan.memory import BASE_MEMORY
@@ -46,6 +46,7 @@ class Cluster:
 
     def __init__(self, **answers: Any) -> None:
         self.answers, self.rows, self.cancelled, self.calls = answers, {name: row() for name in answers}, 0, 0
+        self.ended: list[tuple[float, dict[str, Any]]] = []
 
     def get(self, graph: Any, key: Any, workers: Any = None, **options: Any) -> Any:
         if workers is None:  # the task that waits for any worker
@@ -57,6 +58,16 @@ class Cluster:
 
     def sync(self, function: Any, n_workers: int) -> Any:
         return {"workers": self.rows}
+
+    def get_events(self, topic: str) -> Any:
+        assert topic == MEMORY_EVENTS
+        return self.ended
+
+    def end(self, old: str, new: str, answer: Any = None) -> None:
+        """End a worker for its memory, and start another one in its place."""
+        self.ended.append((len(self.ended) + 1.0, {"worker": old, "rss": 136 << 20}))
+        self.rows = {new: row(143 << 20)}
+        self.answers[new] = answer
 
     def cancel(self, futures: list[Any], force: bool) -> None:
         self.cancelled += len(futures)
@@ -218,6 +229,58 @@ def test_without_workers_that_is_told_within_seconds_and_ends() -> None:
         assert cluster.calls == 1
         with pytest.raises(ClusterLostError, match="there are no workers"):
             [made.news() for _ in range(100)]
+
+
+def test_workers_that_are_ended_for_their_memory_while_they_are_checked_end_the_run() -> None:
+    cluster = Cluster(w0=None)
+    cluster.ended = [(0.5, {"worker": "of another run", "rss": 1})] * MOST_ENDED
+    made = members(cluster)
+    made.look(now=True)
+    for number in range(MOST_ENDED - 1):
+        cluster.end(f"w{number}", f"w{number + 1}")
+        made.look(now=True)
+    cluster.end("w5", "w6")
+    said = (
+        rf"c.yaml: workers were ended {MOST_ENDED} times .* before one had computed a case; the last, w5, held 136 MiB"
+    )
+    with pytest.raises(RunStoppedError, match=f"{said} of a memory limit of 143 MiB; .* needs at least 2.. MiB: give"):
+        made.look(now=True)
+
+
+def test_one_that_only_needs_longer_is_admitted_and_the_count_begins_again() -> None:
+    cluster = Cluster(w0=None)
+    made = members(cluster)
+    for _ in range(3):  # as when machine code is compiled bit by bit
+        made.look(now=True)
+        for number in range(MOST_ENDED - 1):
+            cluster.end(f"w{number}", f"w{number + 1}")
+            made.look(now=True)
+        cluster.answers["big"], cluster.rows = SOUND, {"big": row()}
+        made.look(now=True)
+        assert made.addresses() == ["big"]
+        cluster.rows = {"w0": row()}
+
+
+def test_one_in_place_of_an_ended_one_that_is_too_small_as_well_ends_the_run() -> None:
+    cluster = Cluster(w0=None)
+    made = members(cluster)
+    made.look(now=True)
+    cluster.rows = {}
+    made.begin(lambda event: None)
+    cluster.end("w0", "w1", SOUND)
+    with pytest.raises(RunStoppedError, match=r"worker w1: got a memory limit of 143 MiB; expected at least .* stays"):
+        [made.news() for _ in range(30)]
+
+
+def test_one_that_stands_still_after_the_start_ends_the_run() -> None:
+    cluster = Cluster()
+    made, _ = begun(cluster)
+    cluster.rows, cluster.answers = {"a": row()}, {"a": None}
+    with (
+        dask.config.set({"distributed.scheduler.no-workers-timeout": "60s"}),
+        pytest.raises(RunStoppedError, match="got no answer within 300 s from a; expected a worker that answers"),
+    ):
+        [made.news() for _ in range(1000)]
 
 
 def test_blocks_fit_into_the_smallest_worker() -> None:

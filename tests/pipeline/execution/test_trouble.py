@@ -17,7 +17,7 @@ from dask._task_spec import Task
 
 from applications.commands.cli import cli
 from pipeline.cluster.connection import ClusterConfig
-from pipeline.errors import RunCancelledError, RunStoppedError
+from pipeline.errors import InputError, RunCancelledError, RunStoppedError
 from pipeline.execution import graph
 from pipeline.execution.blocks import block_of
 from pipeline.execution.policy import MemoryRestarts, Timeouts
@@ -225,6 +225,17 @@ def test_workers_that_are_ended_for_their_memory_again_and_again_end_the_run(
         run(sweep(FEW), tmp_path / "s.zarr", config, [events.append])
     assert isinstance(events[-1], Stopped)
     assert done(events) == []
+
+
+@pytest.mark.slow
+def test_workers_that_are_ended_for_their_memory_before_a_block_end_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LIMBSWEEP_CACHE", str(tmp_path / "kernels"))  # they compile, and that takes more memory
+    config = ClusterConfig.of(n_workers=1, threads_per_worker=1, memory_limit="150 MB")
+    # The sentence of those that answer at last is another, with the same need.
+    with pytest.raises((RunStoppedError, InputError), match=r"at least 2\d\d MiB.*[Gg]ive workers more memory"):
+        run(sweep(FEW), tmp_path / "s.zarr", config)
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import null_space
+from scipy.optimize import least_squares
 
 from benchmarks.imports.sources import Source
 from benchmarks.imports.spanning import GRAVITY, Conditions, Spanning, following
+from pipeline.errors import InputError
 from robots.formats.description import Description
 from robots.formats.tree import Base, Tree
 from robots.model import Robot
@@ -36,6 +38,9 @@ NEAR = (0.1, 0.01, 0.001)
 
 CLOSED = 1e-9
 """Largest gap of a loop of another engine [m, or cosine]."""
+
+STARTS, EVALUATIONS, LEAST = (0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.4), 300, 1e-15
+"""Largest positions from which another engine's loops are closed [rad or m], evaluations from each, least gains."""
 
 RANK = 1e-9
 """Share of the largest singular value below which one of what loops ask for counts as zero."""
@@ -81,19 +86,44 @@ def moves_elsewhere(source: Source) -> bool:
         return False
 
 
+def closes_elsewhere(source: Source) -> bool:
+    """Return whether an engine closes the loops of a file from any of several positions; true where it has none."""
+    try:
+        tree = source.tree("fixed")
+        with _plain(source) as path:
+            peer = _peer(path, tree, "fixed", ENGINES.get(path.suffix, ()))[0]
+    except InputError:
+        return True
+    if peer is None or peer.conditions is None:
+        return True
+    conditions, random = peer.conditions, np.random.default_rng(SEED)
+    starts = (size * random.uniform(-1.0, 1.0, len(tree.joints)) for size in STARTS)
+    ends = dict.fromkeys(("ftol", "xtol", "gtol"), LEAST)
+    found = (
+        least_squares(lambda q: conditions(q)[0], start, lambda q: conditions(q)[1], max_nfev=EVALUATIONS, **ends)
+        for start in starts
+    )
+    return any(np.abs(each.fun).max() <= CLOSED for each in found)
+
+
+def _peer(path: Path, tree: Tree, base: Base, engines: Iterable[str]) -> tuple[Spanning | None, str]:
+    """Return the tree in the first engine that reads its file, and the engine; None where none does."""
+    for engine in engines:
+        module = _module(engine)
+        peer: Spanning | None = None if module is None else module.spanning(path, tree, base)
+        if peer is not None:
+            return peer, engine
+    return None, ""
+
+
 def errors(source: Source, base: Base, *, repaired: bool) -> Errors | None:
     """Compare an import with the first engine that reads its file; None where none does."""
     tree = source.tree(base)
     with _plain(source) as path:
-        for engine in ENGINES.get(path.suffix, ()):
-            if repaired and engine in REPAIRING:
-                continue
-            module = _module(engine)
-            peer: Spanning | None = None if module is None else module.spanning(path, tree, base)
-            if peer is not None:
-                break
-        else:
-            return None
+        engines = (each for each in ENGINES.get(path.suffix, ()) if not (repaired and each in REPAIRING))
+        peer, engine = _peer(path, tree, base, engines)
+    if peer is None:
+        return None
     if not tree.loops:
         return Errors(*errors_of_tree(tree, peer), engine)
     if repaired:

@@ -1,7 +1,7 @@
 """The table of imports: each file, what became of it, and its largest differences from another engine.
 
-A refusal counts as right where no other engine reads the file with a joint that moves, or the reader says why it
-refuses what another one passes over (STRICTER).
+A refusal counts as right where no other engine reads the file with a joint that moves, or closes its loops from any of
+several positions, or the reader says why it refuses what another one passes over (STRICTER).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.imports.comparison import LARGEST_ERROR, Errors, errors, moves_elsewhere
+from benchmarks.imports.comparison import LARGEST_ERROR, Errors, closes_elsewhere, errors, moves_elsewhere
 from benchmarks.imports.sources import Source
 from pipeline.errors import InputError
 from robots.formats.tree import Base
@@ -40,7 +40,7 @@ class Import:
     errors: Errors | None = None
     refused: str = ""
     moves: bool = False
-    """Return whether another engine reads a refused file and has a moving joint in it."""
+    """Return whether another engine reads a refused file, has a moving joint in it, and closes its loops."""
 
     seconds: float = 0.0
     """Processor time of the import, of processes that it starts too."""
@@ -97,7 +97,8 @@ def imported(source: Source | Path, compare: bool = True) -> Import:
         found = errors(source, base, repaired=repaired) if compare else None
         told, warnings, loops = ", ".join(filter(None, notes)), len(robot.warnings), len(limb.loops)
         return Import(path, package, len(limb.links), told, warnings, found, seconds=seconds, loops=loops)
-    return Import(path, package, refused=first, moves=compare and moves_elsewhere(source), seconds=seconds)
+    moves = compare and moves_elsewhere(source) and closes_elsewhere(source)
+    return Import(path, package, refused=first, moves=moves, seconds=seconds)
 
 
 def processor_time() -> float:

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.imports import sources
-from benchmarks.imports.comparison import Errors
+from benchmarks.imports.comparison import Errors, closes_elsewhere
+from benchmarks.imports.sources import Source
 from benchmarks.imports.table import Import, has_fault, imported, is_closed, sums, table
+from tests.pipeline.robot_files.test_frame_pairs import ENDS, PAIRS
+from tests.robots.formats.test_urdf_loops import TREE
 from tests.robots.formats.urdfs import tree
 
 PLACE = Path("robots/a.urdf")
@@ -33,6 +36,18 @@ def row(error: float | None = None, **rest: object) -> Import:
 def test_a_file_has_a_verdict(entry: Import, verdict: str) -> None:
     assert entry.verdict == verdict
     assert f"| {verdict} |" in entry.row
+
+
+def test_loops_that_another_engine_does_not_close_either_are_refused_rightly(tmp_path: Path) -> None:
+    """A rocker with its end 2 m too far, which no positions of joints reach."""
+    pytest.importorskip("pinocchio")
+    path = tmp_path / "robot.urdf"
+    (tmp_path / "robot.yaml").write_text(PAIRS)
+    path.write_text(f'<robot name="bar">{TREE}{ENDS}</robot>')
+    assert closes_elsewhere(Source(path))
+    path.write_text(path.read_text().replace("0 0 0.3", "0 0 2.3"))
+    assert not closes_elsewhere(Source(path))
+    assert imported(path).verdict == "refused"
 
 
 def test_rows_of_closed_robots_or_of_faults_are_shown_alone() -> None:

@@ -56,6 +56,7 @@ def nearly_moving(tree: Tree, reference: np.ndarray) -> NearlyMoving | None:
     if driving is None or setting.gaps(reference)[1][:, followers].any():
         return None
     random, near, gaps = np.random.default_rng(20240501), list[np.ndarray](), list[float]()
+    largest = min(GAP * _size(setting, reference), LEVER * TURN)
     for count in range(ALL + 1):
         guess = np.array(reference)
         guess[driving] += random.uniform(-SPREAD, SPREAD, len(driving)) if count else 0.0
@@ -64,10 +65,8 @@ def nearly_moving(tree: Tree, reference: np.ndarray) -> NearlyMoving | None:
             near[-1] = close(setting, near[-1], driving, PATIENCE)[0]
             gap = _gap(setting, near[-1])
         gaps.append(gap)
-        if count == FIRST and max(gaps) <= ASSEMBLED:
+        if gap > largest or (count == FIRST and max(gaps) <= ASSEMBLED):
             return None
-    if max(gaps) > min(GAP * _size(setting, reference), LEVER * TURN):
-        return None
     changes = _least_changes(setting, near[:POSES], driving)
     cuts = tuple(map(_changed, setting.limb.cuts, changes))
     exact = replace(setting, limb=replace(setting.limb, loops=cuts))

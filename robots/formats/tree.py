@@ -104,12 +104,12 @@ class Tree:
         if closures:
             setting = self.setting(closures)
             if reference is not None:
-                actuators = (*(independent or (driven if actuated is not None or self.driven else ())), *followers)
-                rough, held = values, [self.joints.index(name) for name in actuators]
+                actuators = tuple(independent or (driven if actuated is not None or self.driven else ()))
+                rough, held = values, [self.joints.index(name) for name in (*actuators, *followers)]
                 values, error = close_from_rough(setting, rough, held)
                 closed = error <= assembly.ASSEMBLED and setting.facing(values)
-                if not closed and not reference:
-                    values, _ = close_from_rough(setting, rough, [self.joints.index(name) for name in followers])
+                if actuators and not closed and not reference:
+                    values, _ = close_from_rough(setting, rough, held[len(actuators) :])
             if actuated is None and not independent:
                 tied = {name for entry in self.couplings for name in (entry.joint, entry.of)}
                 result = assembly.independent(setting, values, (*(self.driven or ()), *sorted(tied)))

@@ -80,14 +80,18 @@ Answer = Mapping[str, Any] | BaseException
 """Answer of a worker to its check: `identity`, `memory` and `bits`; or the error of the check."""
 
 
+def needed_limit(plan: Plan, base: int = 0) -> int:
+    """Return the least memory limit of a worker [bytes]; `base`: what one holds beside blocks, if more than planned."""
+    return math.ceil(SPARE * (max(plan.base_memory, base) + least_memory(plan)) / FULL)
+
+
 def require_memory(config: ClusterConfig, plan: Plan) -> None:
     """See that workers whose memory a cluster file states can begin. Raises InputError before anything is started."""
     limit = worker_memory(config)
     if limit is None or limit >= BASE_MEMORY:
         return
-    need = plan.base_memory + least_memory(plan)
     got = f"workers of {size(limit)}, less than Python and its libraries take ({size(BASE_MEMORY)})"
-    rule = f"at least {size(math.ceil(SPARE * need / FULL))} each"
+    rule = f"at least {size(needed_limit(plan))} each"
     raise config.problem("memory-limit" if config.kind.family == "local" else "kind", got, rule, MEMORY_ADVICE)
 
 
@@ -213,13 +217,12 @@ class Membership:
     def _ended_again_and_again(self) -> RunStoppedError:
         """Return the error of workers that are ended for their memory before one has computed a case."""
         last = self._ended[-1]
-        need = max(self.plan.base_memory, last.memory) + least_memory(self.plan)
         limit = f" of a memory limit of {size(self._limit)}" if self._limit else ""
         return RunStoppedError(
             f"{self.cluster}: workers were ended {len(self._ended)} times because their memory was full, before one "
             f"had computed a case; the last, {last.worker}, held {size(last.memory)}{limit}; a worker of this sweep "
-            f"needs at least {size(math.ceil(SPARE * need / FULL))}: give workers more memory (memory-limit), or ask "
-            "for fewer outputs or shorter trajectories; what has been stored stays"
+            f"needs at least {size(needed_limit(self.plan, last.memory))}: give workers more memory (memory-limit), or "
+            "ask for fewer outputs or shorter trajectories; what has been stored stays"
         )
 
     def _call_for_workers(self, alone: float) -> None:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pipeline.cluster.arguments import worker_memory
 from pipeline.cluster.connection import connect
 from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.kinds import ClusterFamily
 from pipeline.errors import size
-from pipeline.execution.admission import Membership, admit, named, require_memory
+from pipeline.execution.admission import MEMORY_ADVICE, Membership, admit, named, needed_limit, require_memory
 from pipeline.monitor.log import Event, ResultsSent, WorkerRefused
 from pipeline.monitor.progress import counted, note
 from pipeline.plan.model import Plan
 from storage.places.access import locate
-from storage.places.location import LocationLike
+from storage.places.location import Location, LocationLike
 from storage.places.reach import marked
 
 Row = tuple[str, str]
@@ -38,6 +39,20 @@ def cluster_rows(plan: Plan, config: ClusterConfig, store: LocationLike) -> list
     require_memory(config, plan)
     if config.runs_already:
         return _asked(plan, config, store)
+    return [*_too_small(plan, config), *_started(plan, config, place)]
+
+
+def _too_small(plan: Plan, config: ClusterConfig) -> list[Row]:
+    """Return a row about workers that a run would start with less memory than a case is expected to need."""
+    limit, need = worker_memory(config), needed_limit(plan)
+    if limit is None or limit >= need:
+        return []
+    expected = f"workers of {size(limit)} are expected to need {size(need)}; a run measures that, and refuses them"
+    return [(CLUSTER, f"{expected} if so. {MEMORY_ADVICE}")]
+
+
+def _started(plan: Plan, config: ClusterConfig, place: Location) -> list[Row]:
+    """Return the rows of a cluster that a run would start."""
     if (text := NEAR.get(config.kind.family)) is not None:
         return [(CLUSTER, config.kind.text), (RESULTS, text.format(place=place))]
     if place.folder() is None:

@@ -12,6 +12,7 @@ from distributed import LocalCluster
 from pipeline.cluster.checks import ClusterSection
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import InputError
+from pipeline.execution.admission import needed_limit
 from pipeline.execution.cluster_check import cluster_rows
 from pipeline.plan.plan import plan
 from storage.places.reach import Mark
@@ -68,3 +69,11 @@ def test_of_a_cluster_that_a_run_starts_it_is_told_what_workers_need(
 ) -> None:
     config = ClusterConfig(ClusterSection.model_validate(options))
     assert cluster_rows(PLAN, config, store)[-1][1].startswith(words)
+
+
+def test_workers_that_are_expected_to_be_too_small_are_told(tmp_path: Path) -> None:
+    small = ClusterConfig.of(n_workers=1, memory_limit="150 MB")
+    (_, told), *others = cluster_rows(PLAN, small, tmp_path / "a.zarr")
+    assert told.startswith("workers of 143 MiB are expected to need 2")
+    enough = ClusterConfig.of(n_workers=1, memory_limit=f"{(needed_limit(PLAN) >> 20) + 1} MiB")
+    assert cluster_rows(PLAN, enough, tmp_path / "a.zarr") == others

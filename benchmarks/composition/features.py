@@ -310,6 +310,13 @@ def _gains(machine: Machine) -> Piece:
     return {**piece, "simulation": {**piece["simulation"], "controller": controller}}
 
 
+def _cascade(machine: Machine) -> Piece:
+    kp, kd = machine.gains
+    piece = simulated(machine)
+    controller = {"kind": "p_pi", "parameters": {"kp": round(kp / kd, 6), "kv": kd, "ki": 10.0, "kf": 1.0}}
+    return {**piece, "simulation": {**piece["simulation"], "controller": controller}}
+
+
 def _forces(machine: Machine) -> Piece:
     profile = {"push": {"values": machine.force}, "rest": {"values": 0.0}}
     return {"time": SHORT, "simulation": {"step": 0.001, "forces": profile}, "trajectories": None}
@@ -326,10 +333,11 @@ MOTIONS: Mapping[str, Feature] = {
     "controller": simulated,
     "adaptive steps": lambda machine: simulated(machine, tolerance=1e-4),
     "swept gains": _gains,
+    "cascade": _cascade,
     "force profiles": _forces,
 }
 
-SIMULATED = ("controller", "adaptive steps", "swept gains", "force profiles")
+SIMULATED = ("controller", "adaptive steps", "swept gains", "cascade", "force profiles")
 
 
 # criteria, limits, motors, sensors
@@ -375,6 +383,7 @@ MOTORS: Mapping[str, Feature] = {
     "no motors": NONE,
     "currents": fixed({"outputs": ["motor_current", "electrical_power"], "metrics": ["rms_current", "electrical_energy"]}),
     "supply": fixed({"motors": {"voltage": 300.0, "current": 60.0, "temperature": 20.0}, "metrics": ["supply_margin"]}),
+    "inductance": fixed({"motors": {"inductance": 0.002, "bandwidth": 2000.0}, "outputs": ["motor_current"], "metrics": ["rms_current"]}),
     "sharing": fixed({"sharing": {"rule": "least_maximum"}}),
     "shares": fixed({"sharing": {"rule": "least_squares", "weights": {"all": 2.0}}}),
 }  # fmt: skip

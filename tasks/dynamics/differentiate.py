@@ -21,6 +21,7 @@ from robots.parameters import nearest
 from tasks.dynamics.derivatives import FUNCTIONS, StageDerivatives
 from tasks.dynamics.directions import Derivatives
 from tasks.dynamics.extrapolated_derivatives import ExtrapolatedDerivatives
+from tasks.dynamics.forces_over_step import asked_of
 from tasks.dynamics.forward import forward_dynamics
 from tasks.dynamics.forward_kinematics import forward_kinematics
 from tasks.dynamics.implicit import TARGET, AccelerationDerivatives, PoseDerivatives
@@ -135,6 +136,7 @@ def differentiate(
 def _check_forces(name: str, forces: Forces, environment: Environment) -> None:
     """Refuse forces and motions of the base that a function does not take. Raises ValueError."""
     if name in ("forward_dynamics", "linearisation"):
+        asked_of(forces.actuator)
         return
     refuse_actuator(forces)
     if name in UNLOADED and forces is not NO_FORCES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -64,7 +65,7 @@ class SimulationAxes:
         if chosen.saturation:
             result["saturation"] = True
         if chosen.stops:
-            result["stops"] = {name: vars(stop) for name, stop in chosen.stops.items()}
+            result["stops"] = {name: _finite(vars(stop)) for name, stop in chosen.stops.items()}
         if controller is not None:
             described = {"kind": controller.kind, "space": controller.space, "parameters": dict(self.fixed)}
             result["controller"] = described
@@ -75,6 +76,11 @@ class SimulationAxes:
         if chosen.profiles:
             result["forces"] = {profile.name: _described(profile) for profile in chosen.profiles}
         return result
+
+
+def _finite(numbers: Mapping[str, float]) -> dict[str, float]:
+    """Return what JSON has a number for: a stop on one side has none on the other."""
+    return {name: value for name, value in numbers.items() if math.isfinite(value)}
 
 
 def _table(axis: Axis, fixed: Mapping[str, float], names: tuple[str, ...], rows: slice) -> Array:

@@ -154,6 +154,22 @@ metrics: [electrical_work, work, rms_current, peak_voltage]
         assert float(one["electrical_work"]) == pytest.approx(kinetic + field + heat, rel=2e-4)
 
 
+def test_derivatives_of_a_sweep_by_an_inductance_are_differences_of_sweeps(motor: Path) -> None:
+    text = """
+limbsweep: 1
+robot: ./motor.yaml
+design: {list: {coil: [0.002, 0.00199, 0.00201]}}
+simulation: {forces: {on: {values: 24.0, of: voltage}}, step: 0.0005}
+time: {stop: 0.02, step: 0.005}
+outputs: [{derivative: [peak_current, electrical_work], of: [coil]}]
+metrics: [peak_current, electrical_work]
+"""
+    found = ls.compute(ls.Sweep.from_text(text, folder=motor.parent)).squeeze()
+    for name in ("peak_current", "electrical_work"):
+        _, low, high = found[name].values
+        assert float(found[f"{name}_derivative"][0]) == pytest.approx((high - low) / 2e-5, rel=1e-4)
+
+
 def test_a_platform_with_quick_loops_moves_as_without_an_inductance() -> None:
     text = """
 limbsweep: 1
@@ -203,6 +219,10 @@ def test_what_has_no_meaning_is_refused_with_its_reason(motor: Path) -> None:
         ls.simulate(
             robot, ls.State(q=[0.0]), ls.Forces(actuator=force), [0.0, 0.1], step=0.01, integrator="spanning_tree"
         )
+    with pytest.raises(ValueError, match="expected forces or a servo, or derivatives of a sweep"):
+        ls.differentiate_simulation(robot, ls.State(q=[0.0]), ls.Forces(actuator=force), [0.0, 0.1], step=0.01)
+    with pytest.raises(ValueError, match="expected them in simulate, or forces"):
+        ls.differentiate(ls.forward_dynamics, robot, q=[0.0], forces=ls.Forces(actuator=force))
 
 
 GIVEN = "trajectories: {a: {kind: harmonic, amplitude: 0.1, period: 1.0}}"

@@ -242,6 +242,17 @@ def test_stops_of_a_sweep_are_those_of_simulate() -> None:
     assert found["actuator_position"][1, 0, 0, 1, :, 0].max() <= 0.3 + 1e-9
 
 
+def test_a_stop_on_one_side_is_one_far_away_on_the_other() -> None:
+    one, both = (
+        {**PULLED, "simulation": {"step": 0.005, "stops": {"left.1": {"high": 0.05, **more}}}}
+        for more in ({}, {"low": -3.0})
+    )
+    found, expected = simulated(one), simulated(both)
+    assert expected["actuator_position"][..., 0].max() == pytest.approx(0.05, abs=1e-8)
+    np.testing.assert_array_equal(found["actuator_position"], expected["actuator_position"])
+    assert Sweep.from_dict(one).fingerprint != Sweep.from_dict(both).fingerprint
+
+
 @pytest.mark.parametrize(
     ("more", "text"),
     [

@@ -57,12 +57,13 @@ class Setting:
             geometry.about(name, math.cos(angle), sign * math.sin(angle))
             for (name, sign), angle in zip(self._named, (values * turns).tolist(), strict=True)
         ]
+        turned: np.ndarray = np.array(angles).reshape(-1, 3, 3)
         ways = self._axes * (values * slides)[:, None]
-        for k, (link, turned) in enumerate(zip(self.limb.links, np.array(angles).reshape(-1, 3, 3), strict=True)):
+        for k, link in enumerate(self.limb.links):
             rotation, position = at[link.parent]
             turn, place = self._placements[k]
             rotation, position = rotation @ turn, position + rotation @ place
-            at[k] = rotation @ turned, position + rotation @ ways[k] if slides[k] else position
+            at[k] = rotation @ turned[k], position + rotation @ ways[k] if slides[k] else position
         return at
 
     def residual(self, values: np.ndarray) -> np.ndarray:

@@ -243,8 +243,8 @@ class ClusterSection(Section):
 
 SECTION: KeyPath = ("limbsweep", "cluster")
 
-_MEMORY = re.compile(r"([0-9]+(\.[0-9]*)?) ?([kMGT]i?B)|auto|([1-9][0-9]?|100) ?%")
-_UNITS = {f"{letter}{i}B": (1024 if i else 1000) ** n for n, letter in enumerate("kMGT", 1) for i in ("", "i")}
+_MEMORY = re.compile(r"([0-9]+(\.[0-9]*)?) ?([kKMGT]i?B)|auto|([1-9][0-9]?|100) ?%")
+_UNITS = {f"{k}{i}B": (1024 if i else 1000) ** " KMGT".index(k.upper()) for k in "kKMGT" for i in ("", "i")}
 _SMALLEST = 1 << 26
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|[0-9A-Fa-f:]+")
 _NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")

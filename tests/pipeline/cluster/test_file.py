@@ -186,6 +186,7 @@ def test_each_problem_is_said_once(certificates: Path) -> None:
 
 GOOD = [
     section("adapt: {maximum: 3}"),
+    section("memory-limit: 236967 KiB"),
     section("kind: address, address: 'tcp://10.0.0.5:8786', insecure: true"),
     section("kind: slurm, insecure: true, n-workers: 3") + "\n" + SLURM % "walltime: '1-02:00:00'",
     section("kind: kubernetes, insecure: true") + f"\nkubernetes: {{image: 'a/b@sha256:{'0' * 64}'}}",

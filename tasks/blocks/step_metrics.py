@@ -39,7 +39,8 @@ BEFORE: Mapping[Any, Key] = {
 OF_FORCES = ("given_force", "force_before", "given_status")
 """Values that there are whatever a metric follows from."""
 
-OF_RATES = frozenset(("given_friction", "friction_before"))
+OF_RATES = frozenset(("given_friction", "friction_before", "current_rate", "current_rate_before"))
+"""Values that come with rates, which instants that no series needs do not have."""
 
 SIMPSON = (1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0)
 

@@ -188,6 +188,23 @@ metrics: [work]
     np.testing.assert_allclose(quick["work"], plain["work"], rtol=1e-5)
 
 
+def test_series_that_need_rates_stand_beside_metrics_that_need_none(motor: Path) -> None:
+    text = """
+limbsweep: 1
+robot: ./motor.yaml
+simulation: {forces: {on: {values: 24.0, of: voltage}}, step: 0.001}
+time: {stop: 0.05, step: 0.01}
+outputs: [joint_acceleration, motor_voltage]
+metrics: [peak_power, energy]
+"""
+    both = ls.compute(ls.Sweep.from_text(text, folder=motor.parent)).squeeze()
+    plain = text.replace("joint_acceleration, motor_voltage", "joint_velocity")
+    alone = ls.compute(ls.Sweep.from_text(plain, folder=motor.parent)).squeeze()
+    assert (both["status"] == ls.Status.OK).all()
+    for name in ("peak_power", "energy"):
+        assert float(both[name]) == float(alone[name]) > 0.0
+
+
 def test_designs_with_another_inductance_are_other_sweeps(motor: Path) -> None:
     text = """
 limbsweep: 1

@@ -287,7 +287,8 @@ def _check(robot: Robot, forces: Forces, environment: Environment, servo: Follow
     """Refuse what steps cannot be differentiated through. Raises ValueError."""
     if environment.base_parts:
         raise ValueError("base: got a base that moves; expected one that stands where simulations are differentiated")
-    if isinstance(forces.actuator, WoundActing):
+    actuator: object = forces.actuator
+    if isinstance(actuator, WoundActing):
         got = "got motors with an inductance, whose steps are exponential in their currents"
         raise ValueError(f"actuator: {got}; expected forces or a servo, or derivatives of a sweep of simulations")
     for name in ("actuator", "load"):

@@ -249,7 +249,7 @@ def test_a_stop_on_one_side_is_one_far_away_on_the_other() -> None:
     )
     found, expected = simulated(one), simulated(both)
     assert expected["actuator_position"][..., 0].max() == pytest.approx(0.05, abs=1e-8)
-    np.testing.assert_array_equal(found["actuator_position"], expected["actuator_position"])
+    np.testing.assert_allclose(found["actuator_position"], expected["actuator_position"], rtol=0, atol=1e-9)
     assert Sweep.from_dict(one).fingerprint != Sweep.from_dict(both).fingerprint
 
 

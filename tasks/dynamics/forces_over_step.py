@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from robots.arguments import argument_count
 from robots.loads.family import signal_breaks, signal_values
 from robots.loads.signals import Breaks
-from robots.model import Family
+from robots.model import Family, Robot
 from tasks.dynamics.records import GRAVITY, ServoLike
 from tasks.kernels.kernel import Batch, checked, rows
 
@@ -32,8 +32,9 @@ The state of a chain is q and qd (*batch, freedom), that of a parallel robot pos
 
 @dataclass(frozen=True)
 class WoundActing:
-    """Command of motors with an inductance, and the function that adds their currents to equations of motion."""
+    """Command of a robot's motors with an inductance, and the function that adds currents to equations of motion."""
 
+    robot: Robot
     command: Acting | ServoLike
     through: Callable[[Any], Any]
 

@@ -80,12 +80,20 @@ def chain_system(robot: Robot, forces: Forces, environment: Environment) -> Moti
     """Return the equations of a chain under forces."""
     base = bool(environment.base_parts)
     system = MotionSystem.of(robot, forces.friction, environment.gravity, base=base, elasticity=forces.elasticity)
-    return wound(system, forces.actuator)
+    return wound(robot, system, forces.actuator)
 
 
-def wound(system: MotionSystem, actuator: object) -> MotionSystem:
-    """Return the equations of motion, with currents where motors have an inductance."""
-    through: MotionSystem = actuator.through(system) if isinstance(actuator, WoundActing) else system
+def wound(robot: Robot, system: MotionSystem, actuator: object) -> MotionSystem:
+    """Return the equations of motion, with currents where motors have an inductance.
+
+    Raises ValueError for motors of another robot.
+    """
+    if not isinstance(actuator, WoundActing):
+        return system
+    if actuator.robot != robot:
+        got = f"got motors of {actuator.robot} with an inductance, to simulate {robot}"
+        raise ValueError(f"actuator: {got}; expected on_supply of the same robot")
+    through: MotionSystem = actuator.through(system)
     return through
 
 
@@ -121,7 +129,7 @@ def platform_system(robot: Robot, forces: Forces, environment: Environment) -> M
         elasticity=forces.elasticity,
         load_with_platform=forces.load is not None and forces.load_axes == "platform",
     )
-    return wound(system, forces.actuator)
+    return wound(robot, system, forces.actuator)
 
 
 def platform_motion(system: MotionSystem, history: Sequence[tuple[float, Moment]], batch: Batch) -> Simulation:

@@ -117,7 +117,7 @@ def _wound(robot: Robot, command: Acting | ServoLike, motors: FedMotors) -> Woun
 
         return WoundSystem(system, windings, velocity)
 
-    return WoundActing(command, through)
+    return WoundActing(robot, command, through)
 
 
 def _wished(asked: Acting, time: ArrayLike, seen: Sequence[np.ndarray]) -> ArrayLike:

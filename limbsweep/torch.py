@@ -45,7 +45,8 @@ def _checked(name: str, tensor: Any) -> Any:
     if not _is_tensor(tensor):
         raise ValueError(f"{name}: got {shown(tensor)}; expected a tensor, such as that of torch.from_numpy")
     if tensor.dtype != torch.float64:
-        raise ValueError(f"{name}: got a tensor of {tensor.dtype}; expected torch.float64: convert it with .double()")
+        advice = "" if tensor.is_complex() else ": convert it with .double()"
+        raise ValueError(f"{name}: got a tensor of {tensor.dtype}; expected torch.float64{advice}")
     if tensor.device.type != "cpu":
         raise ValueError(f"{name}: got a tensor on {tensor.device}; expected one on the processor: move it with .cpu()")
     return tensor

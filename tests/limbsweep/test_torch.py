@@ -170,7 +170,8 @@ def test_an_objective_takes_tensors_alone() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"position": torch.zeros(3)}, "position: got a tensor of torch.float32; expected torch.float64"),
+        ({"position": torch.zeros(3)}, "position: got a tensor of torch.float32; expected torch.float64: convert it"),
+        ({"position": torch.zeros(3, dtype=torch.cfloat)}, "position: got .* torch.complex64; expected torch.float64$"),
         ({"position": torch.zeros(3, dtype=torch.float64, device="meta")}, "position: got a tensor on meta"),
         ({"parameters": {"upperarm": _tensor(0.3)}}, "has no parameter 'upperarm'"),
         ({"time": _tensor(0.3)}, "time: "),

@@ -59,7 +59,7 @@ for _, array in zarr.open_group("run.zarr", mode="r").arrays():
     for start in range(0, array.shape[0] if array.ndim else 0, step):
         array[start:start + step]
 """
-"""All arrays of a store, a row of shards after the other."""
+"""Read all arrays of a store by plain Zarr, one row of shards after another."""
 SCRIPTS: Mapping[str, str] = {
     "open": OPEN + 'print(results.sizes["design"])',
     "select by coordinate": OPEN

@@ -129,7 +129,7 @@ class Membership:
         self._ended: list[MemoryRestart] = []
         """Workers that were ended for their memory since one was admitted."""
         self._ended_until: float | None = None
-        """When the last of them was, by the clock of the scheduler."""
+        """Time of the last death, by the clock of the scheduler [s]."""
         self._limit = 0
         """Memory limit of a worker of late [bytes]; 0: none."""
         self._looked = -math.inf

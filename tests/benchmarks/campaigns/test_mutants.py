@@ -1,4 +1,4 @@
-"""What the campaign of mutants takes for noticed: a test that fails or does not end, and none that waits."""
+"""Noticed mutants of the campaign: a test fails or does not end; a test that only waits notices nothing."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_joints_that_follow_are_those_of_mujoco(ratio: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("joint", ["close", "lift", "bend"])
 def test_a_joint_that_an_equality_holds_stands_still(joint: str, tmp_path: Path) -> None:
-    """Where the equality has it, beside other joints of its body or alone; the dynamics are MuJoCo's."""
+    """Hold a joint where its equality has it, beside other joints of its body or alone; the dynamics are MuJoCo's."""
     equality = '<joint joint1="close" joint2="bend" polycoef="0 -0.5 0 0 0"/>'
     held = f'<joint name="h" joint1="{joint}" polycoef="0.3 0 0 0 0"/>'
     found = imported(written(tmp_path, ARM.replace(equality, held)))

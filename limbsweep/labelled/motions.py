@@ -35,11 +35,10 @@ from tasks.dynamics import servo as controllers
 from tasks.dynamics import simulate as direct
 from tasks.dynamics import spanning_tree
 from tasks.dynamics.differentiate import KINDS, OF_STAGES
-from tasks.dynamics.forces_over_step import WoundActing
 from tasks.dynamics.free_motion import Form
 from tasks.dynamics.integration import METHODS
 from tasks.dynamics.motion_derivatives import MotionFunctions, SimulationDerivatives
-from tasks.dynamics.records import STANDING, Environment, FixedSteps, Forces, State, check_record
+from tasks.dynamics.records import STANDING, Environment, FixedSteps, Forces, State, WoundActing, check_record
 from tasks.dynamics.servo import Servo
 from tasks.kernels.kernel import checked
 from tasks.sources.servo_motion import simulate_states

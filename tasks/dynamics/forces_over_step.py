@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from robots.arguments import argument_count
 from robots.loads.family import signal_breaks, signal_values
 from robots.loads.signals import Breaks
-from robots.model import Family, Robot
-from tasks.dynamics.records import GRAVITY, ServoLike
+from robots.model import Family
+from tasks.dynamics.records import GRAVITY, ServoLike, WoundActing
 from tasks.kernels.kernel import Batch, checked, rows
 
 OfTime = Callable[[float], ArrayLike]
@@ -28,15 +28,6 @@ Acting = ArrayLike | OfTime | OfState
 
 The state of a chain is q and qd (*batch, freedom), that of a parallel robot position (*batch, 3), rotation (*batch, 3,
 3) and twist (*batch, 6) of its platform."""
-
-
-@dataclass(frozen=True)
-class WoundActing:
-    """Command of a robot's motors with an inductance, and the function that adds currents to equations of motion."""
-
-    robot: Robot
-    command: Acting | ServoLike
-    through: Callable[[Any], Any]
 
 
 def asked_of(acting: object, windings: int = 0) -> object:

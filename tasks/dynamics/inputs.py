@@ -24,6 +24,7 @@ from tasks.dynamics.records import (
     Forces,
     Moving,
     ServoLike,
+    WoundActing,
     check_record,
     gravity_vector,
 )
@@ -179,8 +180,9 @@ def actuator_forces(robot: Robot, forces: Forces) -> np.ndarray:
     check_record("forces", forces, Forces)
     if forces.actuator is None:
         raise ValueError("actuator: got no forces of actuators; expected limbsweep.Forces(actuator=...)")
-    if callable(forces.actuator) or isinstance(forces.actuator, ServoLike):
-        what = "a function" if callable(forces.actuator) else "a servo"
+    if callable(forces.actuator) or isinstance(forces.actuator, ServoLike | WoundActing):
+        others = "a servo" if isinstance(forces.actuator, ServoLike) else "motors with an inductance"
+        what = "a function" if callable(forces.actuator) else others
         raise ValueError(f"actuator: got {what}; expected an array (*batch, actuator), or a call of simulate")
     return checked("actuator", forces.actuator, (len(robot.mechanism.actuators),))
 

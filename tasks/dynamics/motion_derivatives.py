@@ -22,9 +22,8 @@ from robots.friction.laws import LAWS
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics.directions import Array, Derivatives, check_names, spread, summed
-from tasks.dynamics.forces_over_step import WoundActing
 from tasks.dynamics.implicit import ACTUATOR, AccelerationDerivatives
-from tasks.dynamics.records import Environment, FixedSteps, Forces, Motion, State
+from tasks.dynamics.records import Environment, FixedSteps, Forces, Motion, State, WoundActing
 from tasks.dynamics.servo_derivatives import GAINS, FollowingServo, FreedomNames, ServoDerivatives, add, times, turned
 from tasks.features.friction.inputs import friction_input, without_zero_width
 
@@ -287,8 +286,7 @@ def _check(robot: Robot, forces: Forces, environment: Environment, servo: Follow
     """Refuse what steps cannot be differentiated through. Raises ValueError."""
     if environment.base_parts:
         raise ValueError("base: got a base that moves; expected one that stands where simulations are differentiated")
-    actuator: object = forces.actuator
-    if isinstance(actuator, WoundActing):
+    if isinstance(forces.actuator, WoundActing):
         got = "got motors with an inductance, whose steps are exponential in their currents"
         raise ValueError(f"actuator: {got}; expected forces or a servo, or derivatives of a sweep of simulations")
     for name in ("actuator", "load"):

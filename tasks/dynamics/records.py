@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from robots.arguments import real_numbers, shown
 from robots.criteria.elasticity import Elasticity
+from robots.model import Robot
 from robots.parameters import nearest
 from robots.types import LoadAxes
 from tasks.features.friction.inputs import Friction
@@ -37,6 +38,15 @@ class ServoLike(Protocol):
 
     def loop(self, samples: int, step: float, gravity: ArrayLike, start: float = 0.0) -> Any:
         """Return the controller of so many samples from the first step on, at the time `start` [s]."""
+
+
+@dataclass(frozen=True)
+class WoundActing:
+    """Command of a robot's motors with an inductance, and the function that adds currents to equations of motion."""
+
+    robot: Robot
+    command: Acting | ServoLike
+    through: Callable[[Any], Any]
 
 
 class Record:
@@ -143,7 +153,7 @@ class Forces(Record):
         (2,)
     """
 
-    actuator: Acting | ServoLike | None = None
+    actuator: Acting | ServoLike | WoundActing | None = None
     load: Timed | None = None
     load_axes: LoadAxes = "world"
     friction: Friction = None

@@ -27,7 +27,7 @@ from tasks.dynamics import free_motion, inputs, spanning_tree
 from tasks.dynamics.adaptive import AdaptiveCase
 from tasks.dynamics.corners import Watch
 from tasks.dynamics.equations import equations_of_motion
-from tasks.dynamics.forces_over_step import Acting, Cases, WoundActing
+from tasks.dynamics.forces_over_step import Acting, Cases
 from tasks.dynamics.forward import begun, opened, over_time, series
 from tasks.dynamics.free_motion import Form, FreeSystem
 from tasks.dynamics.gaps import gaps_of_system, gaps_of_tree, has_corners
@@ -45,6 +45,7 @@ from tasks.dynamics.records import (
     Motion,
     ServoLike,
     State,
+    WoundActing,
     records_of,
 )
 from tasks.dynamics.singular_ends import with_singularities

@@ -20,11 +20,11 @@ from robots.model import Robot
 from robots.status import Status
 from robots.stops import Stops
 from tasks.dynamics.corners import Watch
-from tasks.dynamics.forces_over_step import Cases, HeldForces, Push, WoundActing
+from tasks.dynamics.forces_over_step import Cases, HeldForces, Push
 from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.inverse import inverse_kinematics
 from tasks.dynamics.motions import ChainMotion, Simulation
-from tasks.dynamics.records import AdaptiveSteps, FixedSteps, Forces
+from tasks.dynamics.records import AdaptiveSteps, FixedSteps, Forces, WoundActing
 from tasks.dynamics.tree_coordinates import OfChain, OfPlatform, TreeSeries
 from tasks.dynamics.tree_equations import TreeMachine
 from tasks.dynamics.tree_friction import TreeFriction, obstacle

@@ -21,9 +21,9 @@ from robots.arguments import check_arguments, real_numbers, shown
 from robots.model import Robot
 from tasks.dynamics.drive_model import InverseModel, case_rows
 from tasks.dynamics.fed_motors import ActuatorRates, FedMotors, _resistances, from_currents, torque_constants
-from tasks.dynamics.forces_over_step import Acting, WoundActing, is_of_state, is_of_time
+from tasks.dynamics.forces_over_step import Acting, is_of_state, is_of_time
 from tasks.dynamics.integration import MotionSystem
-from tasks.dynamics.records import ServoLike
+from tasks.dynamics.records import ServoLike, WoundActing
 from tasks.dynamics.windings import Windings, WoundSystem
 from tasks.kernels import kernel
 from tasks.kernels.kernel import checked, common_batch

@@ -35,7 +35,7 @@ from tasks.dynamics import servo as controllers
 from tasks.dynamics import simulate as direct
 from tasks.dynamics import spanning_tree
 from tasks.dynamics.differentiate import KINDS, OF_STAGES
-from tasks.dynamics.free_motion import Form
+from tasks.dynamics.forms import Form
 from tasks.dynamics.integration import METHODS
 from tasks.dynamics.motion_derivatives import MotionFunctions, SimulationDerivatives
 from tasks.dynamics.records import STANDING, Environment, FixedSteps, Forces, State, WoundActing, check_record

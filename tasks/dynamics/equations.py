@@ -3,7 +3,7 @@
 Functions take a motion with any leading batch dims, as those of `tasks.dynamics.inverse`. SI units, world axes. Of a
 chain, one element comes from a kernel that computes nothing else, for the element-wise parallel scheme of the paper on
 the explicit inertia matrix, see `tasks.mechanics.inertia.explicit`. Motion over time is in
-`tasks.dynamics.free_motion`, the pose that belongs to actuator positions in `tasks.dynamics.forward_kinematics`.
+`tasks.dynamics.simulate`, the pose that belongs to actuator positions in `tasks.dynamics.forward_kinematics`.
 """
 
 from __future__ import annotations

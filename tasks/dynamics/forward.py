@@ -132,7 +132,7 @@ def opened(
     packed = np.zeros((layout.size, rows["q"].shape[1]))
     for name, value in rows.items():
         packed[layout.at[name]] = value
-    return Cases(batch, packed, Pushes(sources, batch, system.instant.seen), start, servo, gravity)
+    return Cases(batch, packed, Pushes(sources, batch, system.seen), start, servo, gravity)
 
 
 def _from_home(robot: Robot, moving: Moving) -> Moving:
@@ -177,7 +177,7 @@ def over_time(system: MotionSystem, cases: Cases, clock: FixedSteps) -> Iterator
     with np.errstate(all="ignore"):  # a case that came to an end holds NaN
         width = cases.state.shape[1]
         running = None if cases.servo is None else cases.servo.loop(width, step, cases.gravity, cases.start)
-        force = None if running is None else running.force(system.instant.seen(cases.state))
+        force = None if running is None else running.force(system.seen(cases.state))
         now = begun(system, cases, step, force)
         yield cases.start, now
         for k in range(1, clock.steps + 1):
@@ -187,7 +187,7 @@ def over_time(system: MotionSystem, cases: Cases, clock: FixedSteps) -> Iterator
                 if (running is not None and k > 1 and part == 0) or piece.jumps:
                     now = forced(system, now, push(np.zeros(width), now.state))
                 now = Stepper(system, taken, piece.length, push).taken(now)
-            force = None if running is None else running.force(system.instant.seen(now.state))
+            force = None if running is None else running.force(system.seen(now.state))
             if k % clock.every == 0:
                 yield cases.start + k * step, now
 

@@ -129,7 +129,7 @@ class MotionSystem:
         """
         if self.load_with_platform:
             acting = self.turned(state, acting)
-        outputs = self.instant(state, modes.both, acting, stage)
+        outputs = self._outputs(state, modes, acting, stage)
         if stage is None and self.loaded and decided:
             self._decide(outputs, state, modes, acting)
         rate, status = outputs["rate"][0], outputs["status"][0, 0]
@@ -140,6 +140,17 @@ class MotionSystem:
             rate[:, status != Status.OK] = np.nan
         joints, kept, dependent = outputs["joints"][0], outputs["kept_speed"][0], outputs["dependent"][0, 0]
         return StateRates(self.layout, rate, joints, kept, dependent, status)
+
+    def _outputs(self, state: np.ndarray, modes: JointModes, acting: np.ndarray, stage: np.ndarray | None) -> Arrays:
+        return self.instant(state, modes.both, acting, stage)
+
+    def seen(self, state: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the parts of a state as functions of forces see them, `Instant.seen`."""
+        return self.instant.seen(state)
+
+    def gap(self, state: np.ndarray) -> np.ndarray:
+        """Return how far limbs are open (samples,): they are closed where inverse kinematics finds the joints."""
+        return np.zeros(state.shape[1])
 
     def _decide(self, outputs: Arrays, state: np.ndarray, modes: JointModes, acting: np.ndarray) -> None:
         """Search for the motion of samples whose friction has not settled; `outputs` become those of the motion."""

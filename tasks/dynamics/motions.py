@@ -44,17 +44,15 @@ class ChainMotion(NamedTuple):
 class Simulation(NamedTuple):
     """Times (kept,), platform position (kept, *batch, 3), rotation (kept, *batch, 3, 3), twist (kept, *batch, 6).
 
-    drift (kept, *batch): how far limbs have been open since the last kept time before they were closed again [m, or
-    cosine]; gap: how far they are open at that time. Both are zero in task space. status (*batch): SINGULAR,
-    PLATFORM_SINGULAR or CONSTRAINT_SINGULAR for a case that came to an end at such a point, INTEGRATION_FAILED for one
-    that was too quick for its steps; it holds NaN from there on. A
-    case whose start has no solution has the status of the start, such as NOT_REACHABLE.
+    drift (kept, *batch): how far limbs have been open up to that time before they were closed again [m, or cosine];
+    gap: how far they are open at that time. Both are zero in task space. status (*batch): SINGULAR, PLATFORM_SINGULAR
+    or CONSTRAINT_SINGULAR for a case that came to an end at such a point, INTEGRATION_FAILED for one that was too quick
+    for its steps, however they are cut; it holds NaN from there on. A case whose start has no solution has the status
+    of the start, such as NOT_REACHABLE.
 
-    Where friction is given, or a motion of the base, and in adaptive steps, status says why a case ended, and of joints
-    with friction, in the order of the groups, there are friction, stuck, memory and loss (kept, *batch, joint) as in
-    `ChainMotion`, work (kept, *batch, actuator) that actuators have done and load_work (kept,
-    *batch) of the load on the platform [J]. Otherwise these are empty. contact, impact_loss, through and current as in
-    `ChainMotion`.
+    Of joints with friction, in the order of the groups, there are friction, stuck, memory and loss (kept, *batch,
+    joint) as in `ChainMotion`; work (kept, *batch, actuator) that actuators have done and load_work (kept, *batch) of
+    the load on the platform [J]. contact, impact_loss, through and current as in `ChainMotion`.
     """
 
     time: np.ndarray

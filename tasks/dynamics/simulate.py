@@ -1,8 +1,8 @@
 """Direct problem for any robot: motion over time from forces, for parallel robots and chains behind one call.
 
-Constant steps are those of `tasks.dynamics.free_motion`, and where joints have friction or the base moves those of
-`tasks.dynamics.integration`: they are cut, for each case by itself, where a joint comes to rest or breaks away. What is
-at rest stays at rest to the last bit, and what slides stops where it should. The state of a parallel robot is the pose
+Constant steps are those of `tasks.dynamics.integration`: they are cut, for each case by itself, where a joint comes to
+rest or breaks away, and where they are too long. What is at rest stays at rest to the last bit, and what slides stops
+where it should. The state of a parallel robot is the pose
 of its platform, with a unit quaternion, and the free components of its twist; joints follow from inverse kinematics, so
 that no loop comes open. Joints with friction are those of `tasks.features.friction.inputs`, with any law of
 `robots.friction.laws.LAWS`; `tasks.features.friction.joints` has how they come to rest. One case may be integrated
@@ -23,13 +23,13 @@ from robots.model import Robot
 from robots.parameters import nearest
 from robots.status import Status
 from robots.stops import Stops
-from tasks.dynamics import free_motion, inputs, spanning_tree
+from tasks.dynamics import inputs, spanning_tree
 from tasks.dynamics.adaptive import AdaptiveCase
 from tasks.dynamics.corners import Watch
 from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.forces_over_step import Acting, Cases
-from tasks.dynamics.forward import begun, opened, over_time, series
-from tasks.dynamics.free_motion import Form, FreeSystem
+from tasks.dynamics.forms import Form, FormSystem, check_form
+from tasks.dynamics.forward import begun, opened, over_time, series, stacked
 from tasks.dynamics.gaps import gaps_of_system, gaps_of_tree, has_corners
 from tasks.dynamics.instant.moments import Moment
 from tasks.dynamics.integration import MotionSystem
@@ -50,7 +50,6 @@ from tasks.dynamics.records import (
 )
 from tasks.dynamics.singular_ends import with_singularities
 from tasks.kernels.kernel import Batch
-from tasks.mathematics import rotations
 from tasks.mechanics.families import structure_of
 
 NO_FORMS: Mapping[str, object] = {}
@@ -105,17 +104,20 @@ def chain_motion(system: MotionSystem, history: Sequence[tuple[float, Moment]], 
 
 
 def simulate_platform(
-    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps
+    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps, form: Form, *, close: bool
 ) -> Simulation:
     """Integrate the motion of a batch of cases of a parallel robot in constant steps.
 
-    state: position, rotation and twist as in `tasks.dynamics.free_motion.simulate`, and memory. forces: load and
-    load_axes as there; actuator (*batch, actuator): constant, a function of time, or of time (*batch,), position,
-    rotation and twist, as cases whose steps are cut are not at one time; or a servo. All else, and errors, as in
+    state: position, rotation and twist of the platform, and memory. forces: load and load_axes; actuator (*batch,
+    actuator): constant, a function of time, or of time (*batch,), position, rotation and twist, as cases whose steps
+    are cut are not at one time; or a servo. form, close: see `tasks.dynamics.forms`. All else, and errors, as in
     `simulate_chain`.
     """
     system = platform_system(robot, forces, environment)
+    if form != "task_space":
+        system = FormSystem(system, robot, form, environment.gravity, close=close)
     cases = opened(robot, system, state, forces, environment, clock.start)
+    cases = system.started(cases) if isinstance(system, FormSystem) else cases
     return platform_motion(system, list(over_time(system, cases, clock)), cases.batch)
 
 
@@ -136,15 +138,16 @@ def platform_system(robot: Robot, forces: Forces, environment: Environment) -> M
 def platform_motion(system: MotionSystem, history: Sequence[tuple[float, Moment]], batch: Batch) -> Simulation:
     """Return the result from moments and their times."""
     times, values = series(system, history, batch)
-    pose, speed = values.pop("q"), values.pop("qd")
-    twist = np.zeros((*speed.shape[:-1], 6))
-    twist[..., system.instant.structure.positions] = speed
-    twist[np.isnan(speed).any(axis=-1)] = np.nan
-    turned = rotations.rotation_matrix(np.moveaxis(pose[..., 3:], -1, 0).reshape(4, -1))
-    rotation = np.moveaxis(turned, -1, 0).reshape(*pose.shape[:-1], 3, 3)
-    none = np.zeros(pose.shape[:-1])
-    values["load_work"] = values["load_work"][..., 0]
-    return Simulation(times, pose[..., :3], rotation, twist, drift=none, gap=none, **values)
+    lost = np.isnan(values.pop("q")).any(axis=-1) | np.isnan(values.pop("qd")).any(axis=-1)
+    seen = zip(*(system.seen(moment.state) for _, moment in history), strict=True)
+    position, rotation, twist = (stacked([part.reshape(-1, part.shape[-1]) for part in parts], batch) for parts in seen)
+    gap = stacked([system.gap(moment.state)[None] for _, moment in history], batch)
+    drift = values.pop("drift", np.zeros_like(gap))
+    values.pop("angles", None)
+    for part in (position, rotation, twist, gap):
+        part[lost] = np.nan
+    values |= {"drift": drift[..., 0], "gap": gap[..., 0], "load_work": values["load_work"][..., 0]}
+    return Simulation(times, position, rotation.reshape(*lost.shape, 3, 3), twist, **values)
 
 
 def simulate_chain_adaptive(
@@ -249,16 +252,15 @@ def simulate(
     start: float | None = None,
     **parts: Unpack[FixedKeywords],
 ) -> Simulation | ChainMotion:
-    """Simulate a batch in constant steps: see `tasks.dynamics.free_motion`, for a chain `simulate_chain`.
+    """Simulate a batch in constant steps: see `simulate_platform`, for a chain `simulate_chain`.
 
     Of a parallel robot: position, rotation, twist, load, load_axes, form, close; of a chain: q, qd. Of both: friction,
     memory, elasticity, method, start, gravity, and base_rotation, base_twist and base_acceleration, how the base moves
-    in the world, as in `tasks.inverse_dynamics`, each an array or a function of time; a parallel robot with any of
-    these but gravity moves as `simulate_platform` says, without form and close; so it does where force is a
-    servo, a controller that `tasks.dynamics.servo.servo` makes, and where its own loads change with time: steps are
-    then cut where these jump, or have a corner. What is absent is as there. Cases that end at a singular point go on
-    in all joints of the tree where `method` is absent: `tasks.dynamics.passage`; with stops all of them are integrated
-    so. Returns a Simulation, of a chain a ChainMotion. Raises TypeError for what does not belong to the robot's kind.
+    in the world, as in `tasks.inverse_dynamics`, each an array or a function of time. force may be a servo, a
+    controller that `tasks.dynamics.servo.servo` makes. Steps are cut where loads over time jump, or have a corner.
+    Cases that end at a singular point go on in all joints of the tree where `method` is absent:
+    `tasks.dynamics.passage`; with stops all of them are integrated so. Returns a Simulation, of a chain a ChainMotion.
+    Raises TypeError for what does not belong to the robot's kind.
     """
     _refuse(robot, parts)
     forms: dict[str, object] = {name: part for name, part in parts.items() if name in FORMS and part is not None}
@@ -281,19 +283,15 @@ def _in_constant_steps(
     """Return the motion in the coordinates of the robot."""
     if robot.mechanism.is_chain:
         return simulate_chain(robot, state, forces, environment, clock)
-    if _with_joints(robot, state, forces, environment) or clock.method is not None or clock.start != 0.0:
-        if forms:
-            name = next(iter(forms))
-            raise TypeError(
-                f"{name}: got it with friction, memory, elasticity, an integrator, a later start, a servo, "
-                f"a motion of the base or loads that change with time, with which {robot.name} moves in task space "
-                f"alone; leave {name} out"
-            )
-        return simulate_platform(robot, state, forces, environment, clock)
-    motions = platform_system(robot, forces, environment)
-    system = FreeSystem(robot, cast(Form, forms.get("form", "task_space")), environment.gravity, motions)
-    cases = opened(robot, motions, state, forces, environment)
-    return free_motion.simulate(system, cases, clock, close=forms.get("close") is not False)
+    if forms and _in_task_space(robot, state, forces, environment, clock):
+        name = next(iter(forms))
+        raise TypeError(
+            f"{name}: got it with friction, memory, elasticity, an integrator, motors with an inductance, "
+            f"a motion of the base or loads that change with time, with which {robot.name} moves in task space "
+            f"alone; leave {name} out"
+        )
+    form = check_form(robot, cast(Form, forms.get("form", "task_space")))
+    return simulate_platform(robot, state, forces, environment, clock, form, close=forms.get("close") is not False)
 
 
 def simulate_adaptive(
@@ -365,9 +363,11 @@ def _on_tree(
     return spanning_tree.TreeRun.of_cases(robot, system, cases, stops, watch)
 
 
-def _with_joints(robot: Robot, state: State, forces: Forces, environment: Environment) -> bool:
-    """Return whether a platform moves with states of joints, of loads or of a controller beside its own."""
-    if environment.base_parts or robot.family.signals or isinstance(forces.actuator, ServoLike | WoundActing):
+def _in_task_space(
+    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps
+) -> bool:  # fmt: skip
+    """Return whether a platform moves in task space alone."""
+    if environment.base_parts or robot.family.signals or isinstance(forces.actuator, WoundActing) or clock.method:
         return True
     return any(part is not None for part in (forces.friction, forces.elasticity, state.memory))
 

@@ -34,7 +34,8 @@ class StateLayout:
 
     Numbers of `free` freedoms, of `joints` with friction and of `actuators`. With a `platform` q is its pose,
     position and unit quaternion (POSE,) in world axes, q' the free components of its twist, and the work of the
-    load follows. `windings`: number of motors whose currents are states, the last ones; kernels do not know these.
+    load follows. Kernels do not know the last ones: `windings`, number of motors whose currents are states; `angles`,
+    number of joints that are states, with the largest drift of loops after them.
     """
 
     free: int
@@ -43,6 +44,7 @@ class StateLayout:
     platform: bool = False
     signals: int = 0
     windings: int = 0
+    angles: int = 0
 
     @property
     def positions(self) -> int:
@@ -51,10 +53,11 @@ class StateLayout:
 
     @functools.cached_property
     def at(self) -> Mapping[str, slice]:
-        """Rows of `q`, `qd`, `memory`, `loss`, `work`, of a platform `load_work`, and of windings `current`."""
+        """Rows of `q`, `qd`, `memory`, `loss`, `work`, `load_work` of a platform, `current`, `angles` and `drift`."""
         sizes = {"q": self.positions, "qd": self.free, "memory": self.joints, "loss": self.joints}
         sizes |= {"work": self.actuators} | ({"load_work": 1} if self.platform else {})
-        return _rows(sizes | ({"current": self.windings} if self.windings else {}))
+        sizes |= {"current": self.windings} if self.windings else {}
+        return _rows(sizes | ({"angles": self.angles, "drift": 1} if self.angles else {}))
 
     @functools.cached_property
     def of_joints(self) -> Mapping[str, slice]:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.house.extensions import files_to_touch
 from tests.pages import ROOT, Block, blocks
 
 PACKAGES = ("robots", "tasks", "storage", "pipeline", "applications", "limbsweep")
@@ -126,6 +127,11 @@ def test_the_plan_counts_what_a_new_metric_of_mass_takes(tmp_path: Path) -> None
     (planned, peak), (planned_without, _) = (map(int, line.split()) for line in lines)
     assert planned_without < 0.7 * peak
     assert 0.7 * planned < peak < 1.02 * planned  # times, which all designs share, are not counted
+
+
+def test_a_feature_with_a_section_takes_three_files() -> None:
+    """The page of features, which `test_following_the_page_leads_there` follows from a sweep file to its results."""
+    assert files_to_touch(ROOT, ())["feature with a section"] == 3
 
 
 def test_a_page_that_is_out_of_date_is_seen(tmp_path: Path) -> None:

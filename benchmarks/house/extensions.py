@@ -31,6 +31,7 @@ KINDS = {
     "output": Kind("output", "friction_power"),
     "cluster": Kind("cluster", "moab"),
     "trajectory": Kind("trajectory", "figure_eight", "line_sine"),
+    "feature with a section": Kind("feature", "damper"),
     "joint": Kind("joint_kind", "barrel_cam", "prismatic"),
 }
 

@@ -54,6 +54,7 @@ def block_of(plan: Plan, index: int) -> Block:
         measurement=_measurement(sweep, bounds),
         description=sweep.description,
         simulation=_simulation(sweep, bounds),
+        features=sweep.features,
         **functools.reduce(operator.or_, of_sections, {}),
     )
 

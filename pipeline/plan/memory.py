@@ -76,6 +76,7 @@ class Memory:
             *(FrictionGroups(self.sweep.friction.groups), JointLimits(tuple(limits)), PlatformWrench(loaded)),
             *(Sharing(self.sweep.sharing.form), Redundancy(bool(family.reference.resolved) and not given)),
             *criteria_features(family.reference, self.sweep.criteria),
+            *self.sweep.features,
         )
         return request(family, wanted, *features, moving_base=self.sweep.base is not None, given=given)
 

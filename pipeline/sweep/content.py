@@ -22,6 +22,8 @@ class Content(Generic[Value]):
     """Its name among the sections of a sweep, in most cases that in the file."""
     is_input: ClassVar[bool] = False
     """Mark of a value that is an input of all blocks alike, under its key."""
+    is_feature: ClassVar[bool] = False
+    """Mark of a value that is a feature of the dynamics (`tasks.stages.request.Feature`) with its inputs."""
     value: Value
 
     def describe(self) -> dict[str, Any]:

@@ -109,6 +109,11 @@ class Sweep(HasSections):
     """Question that reports and studies answer; it changes no result, so it is not part of the fingerprint."""
 
     @property
+    def features(self) -> tuple[Any, ...]:
+        """Features of the dynamics that sections make whole, see `Content.is_feature`."""
+        return tuple(content.value for content in self.sections.values() if content.is_feature)
+
+    @property
     def outputs(self) -> tuple[str, ...]:
         """Names of the outputs."""
         return self.quantities.series

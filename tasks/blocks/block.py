@@ -50,7 +50,7 @@ from tasks.sources.commanded import commanded
 from tasks.sources.prescribed import base_field
 from tasks.stages.metrics import margins
 from tasks.stages.metrics.margins import LimbLimits
-from tasks.stages.request import Request
+from tasks.stages.request import Feature, Request
 
 
 @dataclass(frozen=True)
@@ -167,6 +167,8 @@ class Block:
     """Derivatives of metrics and series, see `tasks.blocks.derived_quantities`."""
     sharing: ActuatorSharing = EVEN_SHARING
     """Distribution of forces among actuators where a robot has more actuators than freedoms."""
+    features: tuple[Feature, ...] = ()
+    """Features that sections of the sweep make whole, with the numbers of their inputs."""
     single: bool = False
     """Single precision of samples instead of double."""
     length: int = 0
@@ -214,6 +216,7 @@ class Block:
                 Redundancy(bool(self.family.reference.resolved)),
                 *criteria_features(self.family.reference, self.criteria),
             ),
+            *self.features,
         )
         return request(self.family, wanted, *features, moving_base=self.base is not None)
 
@@ -222,7 +225,7 @@ class Block:
 
         Their samples fail with a status then, whatever they need of it.
         """
-        found = {*formulas_of(self.limits), *formulas_of(self.criteria)}
+        found = {*formulas_of(self.limits), *formulas_of(self.criteria), *formulas_of(self.features)}
         for formula in found:
             missing = np.isnan(formula(self._moved_parameters))
             object.__setattr__(self, "designs", self.designs.missing(missing))
@@ -276,17 +279,19 @@ class Block:
 
     @functools.cached_property
     def _section_rows(self) -> Values:
-        """Case inputs that follow from limits and criteria (1, size): numbers, or formulas among them."""
+        """Case inputs that follow from sections (1, size): numbers, or formulas among them."""
         actuators = len(self.family.reference.actuators)
         rows: Values = {"capacity": margins.capacities(self.limits, actuators)}
         rows |= {"motor_capacity": margins.motor_capacities(self.limits, actuators)}
         for k, (_, numbers) in enumerate(self._limb_limits):
             rows |= indexed(k, {"limits": numbers})
+        for feature in self.features:
+            rows |= feature.case_values()
         return rows | (criteria_inputs(self.family, self.criteria) if self.criteria != NO_CRITERIA else {})
 
     @functools.cached_property
     def formulas(self) -> Values:
-        """Case inputs of limits and criteria that have formulas, (1, size) each."""
+        """Case inputs that have formulas, (1, size) each."""
         return {key: row for key, row in self._section_rows.items() if has_formulas(row)}
 
     @property

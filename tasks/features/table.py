@@ -33,7 +33,9 @@ FEATURES: tuple[type[Feature], ...] = (
     Criteria,
     RobotCapsules,
 )
-"""Kinds of features; a new one is a module of this folder and a row here."""
+"""Kinds of features that a request has without settings too, for quantities or robots that ask for them.
+
+Others come with settings alone, and add their terms after these."""
 
 
 def criteria_features(mechanism: Mechanism, parameters: CriteriaParameters) -> tuple[Criteria, RobotCapsules]:
@@ -56,14 +58,14 @@ def request(
     at_states: bool = False,
     given: bool = False,
 ) -> Request:
-    """Return a request with all features: `features` with their settings, others without; see `Request`.
+    """Return a request with all features: `features` with their settings, others of FEATURES without; see `Request`.
 
-    Raises ValueError for two features of a kind, and for one that is not in FEATURES.
+    Raises ValueError for two features of a kind.
     """
     features_by_type = {type(feature): feature for feature in features}
-    if features_by_type.keys() - set(FEATURES) or len(features_by_type) < len(features):
+    if len(features_by_type) < len(features):
         kinds = ", ".join(type(feature).__name__ for feature in features)
-        raise ValueError(f"features: got {kinds}; expected at most one of each kind of tasks.features.table.FEATURES")
-    every = tuple(features_by_type.get(kind) or kind() for kind in FEATURES)
+        raise ValueError(f"features: got {kinds}; expected at most one of each kind")
+    every = tuple(features_by_type.get(kind) or kind() for kind in dict.fromkeys((*FEATURES, *features_by_type)))
     wanted = quantities if isinstance(quantities, QuantityNames) else QuantityNames(quantities)
     return Request(family, wanted, every, moving_base, formulation, at_states, given)

@@ -11,7 +11,7 @@ from robots.model import Family
 from robots.quantities import QUANTITIES, Need, any_needs, names
 from robots.quantities import Stage as StageName
 from robots.requested import NO_QUANTITIES, QuantityNames
-from tasks.kernels.keys import Indexed, Key, Shape
+from tasks.kernels.keys import Indexed, Key, Shape, Values
 from tasks.mechanics.families import structure_of
 from tasks.mechanics.structure import Structure
 from tasks.stages.parts import (
@@ -30,10 +30,13 @@ F = TypeVar("F", bound="Feature")
 class Feature:
     """A feature of the dynamics: settings of a user, and the terms that they add to the programs of a request.
 
-    One module of `tasks.features` each, listed in `tasks.features.table.FEATURES`. A feature is a frozen dataclass
-    whose fields have defaults; with these it adds nothing, unless quantities or the robot ask for it. Where it returns
-    None or nothing, no text of a program changes.
+    One module of `tasks.features` each. A feature is a frozen dataclass whose fields have defaults; with these it adds
+    nothing, unless quantities or the robot ask for it. Where it returns None or nothing, no text of a program changes.
     """
+
+    def case_values(self) -> Values:
+        """Return case inputs (1, size) of its parts that its settings give: numbers, or formulas of parameters."""
+        return {}
 
     @property
     def settles(self) -> bool:

@@ -136,12 +136,18 @@ def test_settings_change_the_stages_that_they_name() -> None:
     assert "limit_margin" in assembly.program.outputs
 
 
-def test_two_of_a_kind_and_unknown_kinds_are_refused() -> None:
+def test_a_feature_that_comes_with_settings_alone_is_the_last() -> None:
+    features = request(catalog.family("delta_3rr2rrr"), (), Damper(mounted=True)).features
+    assert [type(each) for each in features] == [*FEATURES, Damper]
+    assert features[-1] == Damper(mounted=True)
+
+
+def test_two_of_a_kind_are_refused() -> None:
     family = catalog.family("delta_3rr2rrr")
     with pytest.raises(ValueError, match="features: got Sharing, Sharing; expected at most one of each kind"):
         request(family, (), Sharing(), Sharing())
-    with pytest.raises(ValueError, match="features: got Damper; expected at most one of each kind"):
-        request(family, (), Damper())
+    with pytest.raises(ValueError, match="features: got Damper, Damper; expected at most one of each kind"):
+        request(family, (), Damper(), Damper(mounted=True))
 
 
 def test_other_settings_take_the_place_of_those_that_were_there() -> None:

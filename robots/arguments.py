@@ -316,7 +316,7 @@ ALIASES = {
     "Triple": "tuple[Given, Given, Given]",
     "WrenchAxes": "Literal['world', 'link', 'platform']",
     "Listener": "Callable",
-    "Asked": "Literal['force', 'current', 'voltage']",
+    "Commanded": "Literal['force', 'current', 'voltage', 'speed']",
     "Between": "Literal['linear', 'steps']",
     "LoadAxes": "Literal['world', 'platform']",
     "Acts": "Literal['both', 'pull', 'push']",

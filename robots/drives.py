@@ -42,11 +42,21 @@ class Spin:
 
 
 @dataclass(frozen=True)
+class PIController:
+    """Gains of a controller in continuous time: output per error (proportional), and per integral of it (integral)."""
+
+    proportional: Number = 0.0
+    integral: Number = 0.0
+
+
+@dataclass(frozen=True)
 class Motor:
     """An electric motor: torque (or force) per current [N m/A or N/A], and resistance of the winding [ohm].
 
     With the `inductance` [H] of its winding its current is a part of the state of simulations; None: it follows at
-    once. `bandwidth` [rad/s]: at what rate the current loop of its drive closes an error; 0: there is no such loop.
+    once. `bandwidth` [rad/s]: at what rate the current loop of its drive closes an error; 0: there is no such loop. In
+    its place a `current_controller` [V/A, V/(A s)], the voltage for an error of the current; `speed_controller`
+    [A s/rad or A s/m, A/rad or A/m]: the current for an error of the speed, of a drive that is asked for speeds.
     What its amplifier gives at most: `voltage` [V] and `current` [A], which no robot file has.
     """
 
@@ -56,6 +66,8 @@ class Motor:
     current: Number = field(default=math.inf, repr=False)
     inductance: Number | None = None
     bandwidth: Number = 0.0
+    current_controller: PIController | None = None
+    speed_controller: PIController | None = None
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,9 @@ TREE: Method = "spanning_tree"
 
 METHODS: tuple[str, ...] = get_args(Method)
 
+Commanded = Literal["force", "current", "voltage", "speed"]
+"""Quantity that a motor is asked for: a force [N m or N], a current [A], a voltage at its terminals [V], or a speed."""
+
 Between = Literal["linear", "steps"]
 """Interpolation of a force profile between its points."""
 
@@ -30,15 +33,14 @@ Between = Literal["linear", "steps"]
 class ForceProfile:
     """Forces over time: points (points, 1 + actuators), t [s] and each actuator [N m or N]; outside they hold.
 
-    `current`: the values are currents of the motors [A]; `voltage`: they are voltages at these [V]. Its `name` plays no
-    part in what is computed.
+    `of`: what the values are: forces, or of the motors currents [A], voltages [V], or speeds [rad/s or m/s]. Its `name`
+    plays no part in what is computed.
     """
 
     points: NDArray[np.float64]
     between: Between = "linear"
-    current: bool = False
+    of: Commanded = "force"
     name: str = ""
-    voltage: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +67,7 @@ class SimulationSettings:
     @property
     def fed(self) -> bool:
         """Return whether the motor forces depend on the motor speeds."""
-        return self.windings or self.saturation or any(profile.voltage for profile in self.profiles)
+        return self.windings or self.saturation or any(profile.of == "voltage" for profile in self.profiles)
 
 
 _OFFSETS = {"x": "m", "y": "m", "z": "m", "roll": "rad", "pitch": "rad", "yaw": "rad"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from benchmarks.figures import Figure, Size, require
-from benchmarks.published import chrono, exudyn, iftomm, ivp, linkages, modelica, piston
+from benchmarks.published import chrono, exudyn, iftomm, ivp, linkages, modelica, piston, robot_r3
 from benchmarks.published.rows import Result, Row
 
-PARTS = iftomm, ivp, modelica, piston, chrono, exudyn, linkages
+PARTS = iftomm, ivp, modelica, piston, robot_r3, chrono, exudyn, linkages
 ROWS: Mapping[str, Row] = {row.name: row for part in PARTS for row in part.ROWS}
 
 

@@ -204,6 +204,7 @@ SPECIAL: Mapping[tuple[str, str], str] = {
     ("on_branch", "position"): "position (3,) [m] of the new reference pose",
     ("on_branch", "rotation"): "rotation (3, 3) of the new reference pose",
     ("on_supply", "current"): "largest current [A], of all motors or (actuator,)",
+    ("on_supply", "start"): "currents at the start (actuator,) [A] of motors with an inductance; absent: none",
     ("on_supply", "voltage"): "voltage of the supply [V], of all motors or (actuator,)",
     ("profile", "values"): "forces or currents (time, *batch, actuator), or a DataArray with `time` and `actuator`",
     ("differentiate", "acceleration"): "acceleration (*batch, 3 or 6) of a platform",

@@ -21,6 +21,7 @@ SECTIONS = (
     (sections.DriveSection, "An actuator that is no joint, in `drives`"),
     (sections.SpinSection, "Spinning bodies of a drive, in `spins`"),
     (sections.MotorSection, "`motor`"),
+    (sections.ControllerGains, "`current_controller` and `speed_controller` of a motor"),
     (sections.CouplingSection, "A joint that follows another, in `couplings`"),
     (sections.LinkSection, "A link, in `links` of a limb or of the platform"),
     (sections.ClosureSection, "A joint in `loops` or `tips`"),

@@ -14,6 +14,7 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.robot_files.sections import (
     ClosureSection,
+    ControllerGains,
     InstanceSection,
     LimbSection,
     LinkSection,
@@ -25,7 +26,7 @@ from pipeline.robot_files.sections import (
 )
 from pipeline.robot_files.values import ValueReader
 from robots.coupled import BODY, COORDINATES, NAME, CoupledPlatform
-from robots.drives import Drive, Motor, Spin
+from robots.drives import Drive, Motor, PIController, Spin
 from robots.expressions.expression import ParsedExpression
 from robots.formats import writing
 from robots.formats.description import Variant
@@ -118,7 +119,18 @@ class LimbReader:
 
     def _motor(self, section: MotorSection, path: KeyPath) -> Motor:
         keys = ("torque_constant", "resistance", "bandwidth", *(() if section.inductance is None else ("inductance",)))
-        return Motor(**{key: self.values.number(getattr(section, key), (*path, key)) for key in keys})
+        numbers = {key: self.values.number(getattr(section, key), (*path, key)) for key in keys}
+        return Motor(
+            **numbers,
+            current_controller=self._gains(section.current_controller, (*path, "current_controller")),
+            speed_controller=self._gains(section.speed_controller, (*path, "speed_controller")),
+        )
+
+    def _gains(self, section: ControllerGains | None, path: KeyPath) -> PIController | None:
+        if section is None:
+            return None
+        keys = ("proportional", "integral")
+        return PIController(**{key: self.values.number(getattr(section, key), (*path, key)) for key in keys})
 
     def _couplings(self, section: LimbSection, names: Sequence[str], path: KeyPath) -> Iterator[Coupling]:
         followers = [entry.joint for entry in section.couplings]

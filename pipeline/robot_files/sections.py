@@ -180,6 +180,15 @@ class SpinSection(Section):
     """1 for all effects of the spin, gyroscopic ones too; 0, the default, for its own energy alone"""
 
 
+class ControllerGains(Section):
+    """A proportional and integral controller in continuous time, in the drive of a motor."""
+
+    proportional: Value = 0.0
+    """output per error"""
+    integral: Value = 0.0
+    """output per integral of the error"""
+
+
 class MotorSection(Section):
     """An electric motor."""
 
@@ -191,6 +200,10 @@ class MotorSection(Section):
     """inductance of the winding [H], in simulations; default: currents follow at once"""
     bandwidth: Value = 0.0
     """rate at which the current loop of its drive closes an error [rad/s]; 0: no such loop"""
+    current_controller: ControllerGains | None = None
+    """another current loop, with gains: the voltage [V/A, V/(A s)] for an error of the current"""
+    speed_controller: ControllerGains | None = None
+    """for drives asked for speeds: the current [A s/rad or A s/m, A/rad or A/m] for an error of the speed"""
 
 
 class DriveSection(Section):

@@ -302,8 +302,8 @@ class ForceSection(Section):
     """a CSV beside the sweep: t [s] and a column for each actuator"""
     between: Literal["linear", "steps"] = "linear"
     """between points: a line, or the last one"""
-    of: Literal["force", "current", "voltage"] = "force"
-    """what the numbers are; currents of motors [A], voltages at them [V]"""
+    of: Literal["force", "current", "voltage", "speed"] = "force"
+    """what the numbers are; currents of motors [A], voltages at them [V], speeds that their drives keep"""
 
 
 class StopSection(Section):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robots.drives import Drive
+from robots.drives import Drive, Motor
 from robots.model import PLATFORM, Closure, Frame, Inertia, Instance, Limb, Mechanism
 from robots.types import BASE
 
@@ -110,7 +110,7 @@ def _limb(limb: Limb, path: Path, massless: Container[str]) -> Iterator[FormatFi
 
 
 def _drive(drive: Drive, path: Path) -> Iterator[FormatFinding]:
-    """Yield findings about impossible values of rotors and motors."""
+    """Yield findings about impossible values of rotors."""
     for k, spin in enumerate(drive.spins):
         place = (*path, "spins", k)
         if abs(math.hypot(*spin.axis) - 1.0) > TOLERANCE:
@@ -120,16 +120,35 @@ def _drive(drive: Drive, path: Path) -> Iterator[FormatFinding]:
             yield FormatFinding((*place, "inertia"), f"{spin.inertia:g}", "an inertia of at least 0")
         if not 0 <= spin.coupling <= 1:
             yield FormatFinding((*place, "coupling"), f"{spin.coupling:g}", "a number in [0, 1]")
-    if drive.motor is not None and not drive.motor.torque_constant:
-        yield FormatFinding((*path, "motor", "torque_constant"), "0", "a torque per current other than 0")
-    if drive.motor is not None and drive.motor.resistance < 0:
-        yield FormatFinding((*path, "motor", "resistance"), f"{drive.motor.resistance:g}", "a resistance of at least 0")
-    if drive.motor is not None and drive.motor.inductance is not None and not drive.motor.inductance > 0:
+    if drive.motor is not None:
+        yield from _motor(drive.motor, (*path, "motor"))
+
+
+def _motor(motor: Motor, path: Path) -> Iterator[FormatFinding]:
+    """Yield findings about impossible values of a motor."""
+    if not motor.torque_constant:
+        yield FormatFinding((*path, "torque_constant"), "0", "a torque per current other than 0")
+    if motor.resistance < 0:
+        yield FormatFinding((*path, "resistance"), f"{motor.resistance:g}", "a resistance of at least 0")
+    if motor.inductance is not None and not motor.inductance > 0:
         hint = "Leave it out where currents follow at once."
-        got = f"{drive.motor.inductance:g}"
-        yield FormatFinding((*path, "motor", "inductance"), got, "an inductance above 0", hint)
-    if drive.motor is not None and drive.motor.bandwidth < 0:
-        yield FormatFinding((*path, "motor", "bandwidth"), f"{drive.motor.bandwidth:g}", "a rate of at least 0")
+        yield FormatFinding((*path, "inductance"), f"{motor.inductance:g}", "an inductance above 0", hint)
+    if motor.bandwidth < 0:
+        yield FormatFinding((*path, "bandwidth"), f"{motor.bandwidth:g}", "a rate of at least 0")
+    for key, gains in (("current_controller", motor.current_controller), ("speed_controller", motor.speed_controller)):
+        if gains is None:
+            continue
+        if min(gains.proportional, gains.integral) < 0 or not max(gains.proportional, gains.integral) > 0:
+            got = f"gains {gains.proportional:g} and {gains.integral:g}"
+            yield FormatFinding((*path, key), got, "gains of at least 0, one of them above 0")
+        elif key == "speed_controller" and not gains.proportional > 0:
+            yield FormatFinding((*path, key), "no proportional gain", "one above 0, without which speeds swing")
+        if motor.inductance is None:
+            got = "a controller without an inductance"
+            yield FormatFinding((*path, key), got, "the inductance of the winding beside it")
+    if motor.current_controller is not None and motor.bandwidth > 0:
+        got = "a bandwidth beside a current_controller"
+        yield FormatFinding((*path, "bandwidth"), got, "one of the two current loops")
 
 
 def is_loose(limb: Limb, index: int) -> bool:

@@ -203,6 +203,9 @@ def _drive(drive: Drive, bodies: Mapping[int, str]) -> dict[str, object]:
         motor: dict[str, object] = {key: getattr(drive.motor, key) for key in ("torque_constant", "resistance")}
         motor |= {} if drive.motor.inductance is None else {"inductance": drive.motor.inductance}
         motor |= {} if _is_zero(drive.motor.bandwidth) else {"bandwidth": drive.motor.bandwidth}
+        for key in ("current_controller", "speed_controller"):
+            if (gains := getattr(drive.motor, key)) is not None:
+                motor[key] = _Inline(vars(gains))
         section["motor"] = _Inline(motor)
     return section
 

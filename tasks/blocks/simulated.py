@@ -32,7 +32,7 @@ from tasks.dynamics.fed_motors import ActuatorRates, FedMotors
 from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.resolution import resolved_rows
 from tasks.dynamics.singular_ends import NAMELESS, LastStates, named
-from tasks.dynamics.windings import Windings, WoundSystem
+from tasks.dynamics.windings import Windings, WoundSystem, loop_numbers
 from tasks.features.redundancy.resolved import Redundancy
 from tasks.kernels.advance import span
 from tasks.kernels.kernel import LANES, padded
@@ -317,9 +317,9 @@ class _Simulated:
         which = self._profile_of(place)
         forces = np.stack([along(profile, schedule) for profile in profiles])
         scale = np.ones((len(profiles), actuators, count))
-        if any(profile.current for profile in profiles):
+        if any(profile.of == "current" for profile in profiles):
             motors = self._of_motors("torque_constant")[place["design"]].T
-            scale = np.stack([motors if profile.current else np.ones_like(motors) for profile in profiles])
+            scale = np.stack([motors if profile.of == "current" else np.ones_like(motors) for profile in profiles])
         return Profiled(forces, which, scale)
 
     def _profile_of(self, place: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -378,13 +378,18 @@ class _Simulated:
                 np.minimum(most, self._of_motors(key)[place["design"]].T)
                 for key, most in (("current", current), ("voltage", voltage))
             )
-        by_voltage = np.array([profile.voltage for profile in chosen.profiles] or [False])
+        by_voltage = np.array([profile.of == "voltage" for profile in chosen.profiles] or [False])
         return FedMotors(constant, resistance, force, current, voltage, by_voltage[self._profile_of(place)])
 
     def _wound(self, system: MotionSystem, supply: Supply, place: Mapping[str, np.ndarray]) -> WoundSystem:
         """Return the equations of motion with the currents of motors."""
-        coils = [self._of_motors(key)[place["design"]].T for key in ("inductance", "bandwidth")]
-        windings = Windings.of_motors(supply.motors, list(zip(*coils, strict=True)))
+        count = len(self.block.designs)
+        numbers = [
+            [np.broadcast_to(np.asarray(x, dtype=float), (count,))[place["design"]] for x in loop_numbers(motor)]
+            for motor in self.block.family.assemble(self.block.named_parameters()).motors
+        ]
+        by_speed = np.array([profile.of == "speed" for profile in self.simulated.simulation.profiles] or [False])
+        windings = Windings.of_motors(supply.motors, numbers, by_speed[self._profile_of(place)])
         parts = system.layout
 
         def velocity(state: np.ndarray) -> np.ndarray:

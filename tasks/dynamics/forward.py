@@ -163,8 +163,9 @@ def begun(system: MotionSystem, cases: Cases, step: float, force: np.ndarray | N
     """Return the first moment: joints without velocity stick if they can; under the `force` of a servo, if given."""
     push = cases.pushes.over(cases.start, step, cases.state, cases.start)
     push, now = push if force is None else HeldForces(push, force), np.zeros(cases.state.shape[1])
-    modes = system.first_modes(cases.state, push(now, cases.state))
-    return Moment(*system.settled(cases.state, modes, modes.rest > 0.5, lambda at: push(now, at)))
+    state = system.begun(cases.state, push(now, cases.state))
+    modes = system.first_modes(state, push(now, state))
+    return Moment(*system.settled(state, modes, modes.rest > 0.5, lambda at: push(now, at)))
 
 
 def over_time(system: MotionSystem, cases: Cases, clock: FixedSteps) -> Iterator[tuple[float, Moment]]:
@@ -202,7 +203,8 @@ def series(
     moments = [moment for _, moment in history]
     ended = stacked([~np.isfinite(moment.rates.rate).all(axis=0)[None] for moment in moments], batch)[..., 0]
     ended = np.logical_or.accumulate(ended, axis=0)
-    result = {name: stacked([x.state[rows] for x in moments], batch) for name, rows in system.layout.at.items()}
+    kept = {name: rows for name, rows in system.layout.at.items() if name != "integral"}
+    result = {name: stacked([x.state[rows] for x in moments], batch) for name, rows in kept.items()}
     result["friction"] = stacked([moment.rates.braking for moment in moments], batch)
     for values in result.values():
         values[ended] = np.nan

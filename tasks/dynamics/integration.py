@@ -107,6 +107,10 @@ class MotionSystem:
         """Return the step of a method of METHODS. Raises ValueError for one that the system does not have."""
         return METHODS[method]
 
+    def begun(self, state: np.ndarray, acting: np.ndarray) -> np.ndarray:
+        """Return the state with which a motion starts, under the forces that act first."""
+        return state
+
     def delivered(self, state: np.ndarray, command: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the forces of actuators for a command (actuator, samples), and a mask of those that differ from it."""
         return command, np.zeros(command.shape, dtype=bool)

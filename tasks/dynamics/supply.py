@@ -12,42 +12,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Literal, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import check_arguments, real_numbers, shown
 from robots.model import Robot
+from robots.simulation import Commanded
 from tasks.dynamics.drive_model import InverseModel, case_rows
 from tasks.dynamics.fed_motors import ActuatorRates, FedMotors, _resistances, from_currents, torque_constants
 from tasks.dynamics.forces_over_step import Acting, is_of_state, is_of_time
 from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.records import ServoLike, WoundActing
-from tasks.dynamics.windings import Windings, WoundSystem
+from tasks.dynamics.windings import Windings, WoundSystem, loop_numbers
 from tasks.kernels import kernel
 from tasks.kernels.kernel import checked, common_batch
 from tasks.mechanics.families import structure_of
 from tasks.mechanics.structure import with_parameters
 
-Asked = Literal["force", "current", "voltage"]
-"""Quantity commanded to a motor: a force [N m or N], a current [A], or a voltage at its terminals [V]."""
-
 
 @check_arguments
 def on_supply(
-    robot: Robot, asked: Acting | ServoLike, *, of: Asked = "force", voltage: ArrayLike = math.inf,
-    current: ArrayLike = math.inf, max_force: ArrayLike = math.inf,
+    robot: Robot, asked: Acting | ServoLike, *, of: Commanded = "force", voltage: ArrayLike = math.inf,
+    current: ArrayLike = math.inf, max_force: ArrayLike = math.inf, start: ArrayLike | None = None,
 ) -> Acting | WoundActing:  # fmt: skip
     """Return the forces of motors that are commanded forces, currents or voltages, and are fed by a supply.
 
     asked (*batch, actuator): an array, or a function of time or of the state as `simulate` takes it; `of` names the
     commanded quantity. voltage [V] of the supply, largest current [A] and force [N m or N]: of all motors, or of
     each (actuator,). The result is a function of the state: forces fall with the speed, because the back-EMF takes
-    a part of the voltage. Of motors with an inductance it is for `simulate` alone, where their currents are states from
-    zero on, and `asked` may be a servo; other commands than voltages without a largest current take motors with a
-    `bandwidth`. Raises ValueError where an actuator has no motor, or no resistance and there are voltages, and for
-    limits that are not above zero; TypeError for a servo otherwise.
+    a part of the voltage. Of motors with an inductance it is for `simulate` alone, where their currents are states, and
+    `asked` may be a servo; other commands than voltages without a largest current take motors with a `bandwidth` or a
+    `current_controller`, and speeds [rad/s or m/s] a `speed_controller`. Their currents begin at zero, or at `start`
+    (actuator,) [A], with controllers that stand still there. Raises ValueError where an actuator has no motor, or no
+    resistance and there are voltages, and for limits that are not above zero; TypeError for a servo otherwise.
 
         >>> robot = ls.robots.build("irb6")
         >>> push = ls.on_supply(robot, np.full(5, 30.0), of="voltage", current=8.0)
@@ -56,7 +55,12 @@ def on_supply(
     mechanism, constant = robot.mechanism, torque_constants(robot)[:, None]
     motors = _fed_motors(robot, of, {"voltage": voltage, "current": current, "max_force": max_force})
     if mechanism.has_windings:
-        return _wound(robot, from_currents(robot, cast(Acting, asked)) if of == "current" else asked, motors)
+        command = from_currents(robot, cast(Acting, asked)) if of == "current" else asked
+        begun = None if start is None else checked("start", start, (len(constant),)).reshape(-1, 1)
+        return _wound(robot, command, motors, by_speed=of == "speed", start=begun)
+    if of == "speed" or start is not None:
+        name, got = ("of", "'speed'") if of == "speed" else ("start", "currents")
+        raise ValueError(f"{name}: got {got} for motors without an inductance; expected motors with one")
     if isinstance(asked, ServoLike):
         raise TypeError(
             "asked: got a servo, which is no function of the state; expected one, motors with an inductance, or a "
@@ -88,7 +92,7 @@ def on_supply(
     return lambda time, position, rotation, twist: fed(time, (position, rotation, twist))
 
 
-def _fed_motors(robot: Robot, of: Asked, limits: Mapping[str, ArrayLike]) -> FedMotors:
+def _fed_motors(robot: Robot, of: Commanded, limits: Mapping[str, ArrayLike]) -> FedMotors:
     """Return the motors of a robot on a supply with limits. Raises ValueError for voltages without a resistance."""
     constant, resistance = torque_constants(robot)[:, None], _resistances(robot)[:, None]
     by_motor = {name: _limit(name, value, len(constant)) for name, value in limits.items()}
@@ -101,9 +105,12 @@ def _fed_motors(robot: Robot, of: Asked, limits: Mapping[str, ArrayLike]) -> Fed
     return FedMotors(constant, resistance, *limits_of_motors, np.array([of == "voltage"]))
 
 
-def _wound(robot: Robot, command: Acting | ServoLike, motors: FedMotors) -> WoundActing:
+def _wound(
+    robot: Robot, command: Acting | ServoLike, motors: FedMotors, *, by_speed: bool, start: np.ndarray | None
+) -> WoundActing:
     """Return what goes through windings. Raises ValueError for motors that lack what the commands take."""
-    windings = Windings.of_motors(motors, [(motor.inductance, motor.bandwidth) for motor in robot.mechanism.motors])
+    numbers = [loop_numbers(motor) for motor in robot.mechanism.motors]
+    windings = Windings.of_motors(motors, numbers, by_speed, start)
     models: dict[int, ActuatorRates] = {}
 
     def through(system: MotionSystem) -> WoundSystem:

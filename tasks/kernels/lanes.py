@@ -485,7 +485,8 @@ class BoundKernel:
         if self._prepared is None:
             return self
         columns_of_groups = self._prepared[columns // LANES, :, columns % LANES]
-        grouped = columns_of_groups.reshape(-1, LANES, columns_of_groups.shape[1]).transpose(0, 2, 1)
+        groups, size = len(columns) // LANES, columns_of_groups.shape[1]  # which may be 0
+        grouped = columns_of_groups.reshape(groups, LANES, size).transpose(0, 2, 1)
         return BoundKernel(self.program, self.case, np.ascontiguousarray(grouped))
 
 

@@ -91,5 +91,4 @@ def _table(axis: Axis, fixed: Mapping[str, float], names: tuple[str, ...], rows:
 
 def _described(profile: ForceProfile) -> dict[str, Any]:
     digest = hashlib.sha256(profile.points.astype("<f8").tobytes()).hexdigest()
-    asked = "current" if profile.current else "voltage" if profile.voltage else "force"
-    return {"points": digest, "between": profile.between, "of": asked}
+    return {"points": digest, "between": profile.between, "of": profile.of}

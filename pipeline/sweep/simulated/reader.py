@@ -290,10 +290,15 @@ class SimulationReader:
             if section.of != "force" and not mechanism.motors:
                 hint = "Its actuators are not all drives with a motor; give forces."
                 self.report((*path, "of"), section.of, "force", hint)
+            elif section.of == "speed" and not all(
+                motor.speed_controller and motor.inductance is not None for motor in mechanism.motors
+            ):
+                rule = "motors with an inductance and a speed_controller"
+                self.report((*path, "of"), section.of, rule, "Give them in the robot, or give another quantity.")
             elif section.of == "voltage":
                 self._require_resistance(mechanism, (*path, "of"), section.of)
             if points is not None:
-                yield ForceProfile(points, section.between, section.of == "current", name, section.of == "voltage")
+                yield ForceProfile(points, section.between, section.of, name)
 
     def _require_resistance(self, mechanism: Mechanism, path: KeyPath, got: object) -> None:
         """Refuse voltages at motors without a resistance, which say nothing of their currents."""
@@ -308,8 +313,10 @@ class SimulationReader:
             hint = "Its steps are exponential in currents." if self.section.method else "Say method: rk4."
             self.report((*PATH, "method"), method, "rk4 for motors with an inductance", hint)
         by_voltage = [profile.of == "voltage" for profile in (self.section.forces or {}).values()]
-        commanded = not (by_voltage and all(by_voltage)) or self.section.saturation
-        if commanded and not all(float(motor.bandwidth) > 0.0 for motor in mechanism.motors):
+        commanded = not (by_voltage and all(by_voltage))
+        limited = any(by_voltage) and self.section.saturation
+        loops = [(float(motor.bandwidth) > 0.0, motor.current_controller is not None) for motor in mechanism.motors]
+        if (commanded and not all(map(any, loops))) or (limited and not all(quick for quick, _ in loops)):
             got = Got("motors with an inductance and without a bandwidth")
             rule = "the bandwidth [rad/s] of the current loop of each, which makes forces and keeps limits"
             self.report(PATH, got, rule, "Give it in the robot, such as 2000, or give voltages without saturation.")

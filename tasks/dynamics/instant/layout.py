@@ -34,8 +34,8 @@ class StateLayout:
 
     Numbers of `free` freedoms, of `joints` with friction and of `actuators`. With a `platform` q is its pose,
     position and unit quaternion (POSE,) in world axes, q' the free components of its twist, and the work of the
-    load follows. Kernels do not know the last ones: `windings`, number of motors whose currents are states; `angles`,
-    number of joints that are states, with the largest drift of loops after them.
+    load follows. Kernels do not know the last ones: `windings`, number of motors whose currents are states, followed by
+    `integrals` of controllers for each; `angles`, number of joints that are states, with the largest drift of loops.
     """
 
     free: int
@@ -44,6 +44,7 @@ class StateLayout:
     platform: bool = False
     signals: int = 0
     windings: int = 0
+    integrals: int = 0
     angles: int = 0
 
     @property
@@ -53,10 +54,11 @@ class StateLayout:
 
     @functools.cached_property
     def at(self) -> Mapping[str, slice]:
-        """Rows of `q`, `qd`, `memory`, `loss`, `work`, `load_work` of a platform, `current`, `angles` and `drift`."""
+        """Rows of `q`, `qd`, `memory`, `loss`, `work`, and, where they are, of the states that kernels do not know."""
         sizes = {"q": self.positions, "qd": self.free, "memory": self.joints, "loss": self.joints}
         sizes |= {"work": self.actuators} | ({"load_work": 1} if self.platform else {})
         sizes |= {"current": self.windings} if self.windings else {}
+        sizes |= {"integral": self.integrals * self.windings} if self.integrals else {}
         return _rows(sizes | ({"angles": self.angles, "drift": 1} if self.angles else {}))
 
     @functools.cached_property

@@ -61,21 +61,23 @@ def moved(robot: Robot, asked: Any, step: float, until: float = 0.05, **supply: 
 @pytest.mark.parametrize("z", [0.0, 0.3, 0.999, 1.001, 60.0, 1e6])
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_functions_of_the_exponential_are_their_series_and_their_limits(order: int, z: float) -> None:
-    found = float(phi(order, np.array([z]))[0])
+    found = [float(each[0, 0]) for each in phi(np.array([[-z]]))]
+    factorials = np.cumprod([1.0, *range(1, 100)])
     if z < 10.0:
-        terms, exact = [1.0], 0.0
-        for k in range(1, 80):
-            terms.append(terms[-1] * -z / k)
-        factorials = np.cumprod([1.0, *range(1, 100)])
         exact = sum((-z) ** j / factorials[j + order] for j in range(80))
     else:  # 1 over z times one of the order before
-        exact = (1.0 / float(np.cumprod([1.0, *range(1, 10)])[order - 1]) - phi_before(order, z)) / z
-    assert found == pytest.approx(exact, rel=1e-12)
+        exact = (1.0 / factorials[order - 1] - found[order - 1]) / z
+    assert found[order] == pytest.approx(exact, rel=1e-12)
 
 
-def phi_before(order: int, z: float) -> float:
-    """The function of the order before."""
-    return float(np.exp(-z)) if order == 1 else float(phi(order - 1, np.array([z]))[0])
+@pytest.mark.parametrize("damping", [0.1, 1.0, 30.0])
+def test_functions_of_matrices_are_blocks_of_an_exponential(damping: float) -> None:
+    z = 40.0 * np.array([[-2.0 * damping, 1.0], [-1.0, 0.0]])
+    zero, unit = np.zeros((2, 2)), np.eye(2)
+    raised = expm(np.block([[z, unit, zero], [zero, zero, unit], [zero, zero, zero]]))
+    for order, each in enumerate(phi(z)[:3]):
+        exact = raised[:2, 2 * order : 2 * order + 2]
+        np.testing.assert_allclose(each, exact, rtol=0, atol=1e-11 * max(1.0, np.abs(exact).max()))
 
 
 @pytest.mark.parametrize("henry", [2e-3, 2e-5, 1e-8])
@@ -287,3 +289,126 @@ def test_files_say_an_inductance_above_zero_and_keep_it(motor: Path) -> None:
     motor.write_text(TEXT.replace("inductance: coil", "inductance: 0.0"))
     with pytest.raises(InputError, match="an inductance above 0"):
         ls.robots.read(motor)
+
+
+DRIVE = """current_controller: {proportional: 4.0, integral: 9000.0},
+         speed_controller: {proportional: 0.5, integral: 10.0}"""
+GAINS = 4.0, 9000.0, 0.5, 10.0
+
+
+@pytest.fixture
+def drive(motor: Path) -> Path:
+    """Return the file of a shaft with a motor whose drive has a current controller and a speed controller."""
+    motor.write_text(TEXT.replace("bandwidth: 2000", DRIVE))
+    return motor
+
+
+def cascade(henry: float, asked: float, times: np.ndarray, start: float = 0.0) -> np.ndarray:
+    """Speed, current and both integrals (time, 4) of a drive that is asked for a speed, from standstill."""
+    p, i, kv, ks = GAINS
+    states = [
+        [0.0, CONSTANT / INERTIA, 0.0, 0.0, 0.0],
+        np.array([-CONSTANT - p * kv, -RESISTANCE - p, 1.0, p, p * kv * asked]) / henry,
+        [-i * kv, -i, 0.0, i, i * kv * asked],
+        [-ks, 0.0, 0.0, 0.0, ks * asked],
+        [0.0] * 5,
+    ]
+    begun = [0.0, start, RESISTANCE * start, start - kv * asked if start else 0.0, 1.0]
+    return np.array([(expm(np.array(states) * t) @ begun)[:4] for t in times])
+
+
+@pytest.mark.parametrize("henry", [2e-3, 2e-5, 1e-7])
+def test_a_drive_that_is_asked_for_a_speed_is_its_linear_system_however_stiff(drive: Path, henry: float) -> None:
+    robot = ls.robots.read(drive, coil=henry)
+    motion = moved(robot, [3.0], 5e-4, of="speed")
+    expected = cascade(henry, 3.0, motion.time)
+    assert ls.Status(int(motion.status)) is ls.Status.OK
+    np.testing.assert_allclose(motion.qd[:, 0], expected[:, 0], rtol=0, atol=3e-5 * np.abs(expected[:, 0]).max())
+    np.testing.assert_allclose(motion.current[:, 0], expected[:, 1], rtol=0, atol=3e-5 * np.abs(expected[:, 1]).max())
+
+
+def test_drives_keep_order_four_and_begin_with_currents_at_which_they_stand_still(drive: Path) -> None:
+    robot, errors = ls.robots.read(drive), []
+    for step in (5e-4, 2.5e-4):
+        motion = moved(robot, [3.0], step, of="speed", start=[0.2])
+        expected = cascade(2e-3, 3.0, motion.time, start=0.2)
+        errors.append(np.abs(motion.current[:, 0] - expected[:, 1]).max())
+    assert motion.current[0, 0] == 0.2
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.4)
+    times = np.linspace(0.0, 0.02, 3)
+    forces = ls.Forces(actuator=ls.on_supply(robot, [3.0], of="speed", start=[0.2]))
+    found = ls.simulate(robot, ls.State(q=[0.0]), forces, times, method="adaptive", rtol=1e-8)
+    exact = cascade(2e-3, 3.0, times, start=0.2)[:, 1]
+    np.testing.assert_allclose(found.current[:, 0], exact, rtol=0, atol=1e-5)
+
+
+def test_a_current_controller_makes_forces_and_its_integrals_wait_at_limits(drive: Path) -> None:
+    robot = ls.robots.read(drive)
+    free = moved(robot, [0.05], 1e-4, 0.02)
+    assert free.current[-1, 0] == pytest.approx(0.5, rel=0.02)
+    held = moved(robot, [30.0], 1e-4, 0.2, of="speed", current=2.0)
+    assert held.current.max() < 3.0  # of a second order, which overshoots
+    assert held.current[3:7, 0] == pytest.approx(2.0, abs=0.01)
+    low = moved(robot, [30.0], 1e-4, 0.4, of="speed", voltage=2.0)
+    assert low.qd.max() <= 2.0 / CONSTANT
+    assert low.qd[-1, 0] == pytest.approx(2.0 / CONSTANT, rel=0.05)
+    back = moved(robot, lambda t: [30.0 if t < 0.2 else 5.0], 1e-4, 0.4, of="speed", voltage=2.0)
+    assert back.qd[-1, 0] == pytest.approx(5.0, rel=0.05)  # integrals have not wound up
+
+
+def test_sweeps_ask_drives_for_speeds_and_controllers_go_through_their_current_loops(drive: Path) -> None:
+    text = """
+limbsweep: 1
+robot: ./motor.yaml
+design: {grid: {coil: [0.0005, 0.002]}}
+simulation: {forces: {on: {values: 3.0, of: speed}, push: {values: 0.05}}, step: 0.00025}
+time: {stop: 0.05, step: 0.005}
+outputs: [joint_velocity, motor_current, motor_voltage]
+metrics: [electrical_work, work]
+"""
+    on = ls.compute(ls.Sweep.from_text(text, folder=drive.parent)).squeeze()
+    for k, henry in enumerate([0.0005, 0.002]):
+        one = on.isel(design=k).sel(trajectory="on")
+        expected = cascade(henry, 3.0, one["time"].values)
+        np.testing.assert_allclose(one["joint_velocity"], expected[:, 0], rtol=0, atol=1e-5)
+        np.testing.assert_allclose(one["motor_current"], expected[:, 1], rtol=0, atol=1e-4)
+        pushed = on.isel(design=k).sel(trajectory="push")
+        assert float(pushed["motor_current"][-1]) == pytest.approx(0.5, rel=0.02)
+    followed = text.replace(
+        "forces: {on: {values: 3.0, of: speed}, push: {values: 0.05}}",
+        "controller: {kind: pd, parameters: {kp: 2.0, kd: 0.05}}",
+    ).replace("time:", "trajectories: {a: {kind: harmonic, amplitude: 0.1, period: 0.1}}\ntime:")
+    assert (ls.compute(ls.Sweep.from_text(followed, folder=drive.parent))["worst_status"] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (("current_controller: {proportional: 4.0, integral: 9000.0}", "bandwidth: 2000, current_controller: "
+          "{integral: 9000.0}"), "one of the two current loops"),
+        (("proportional: 0.5, integral: 10.0", "proportional: 0.0"), "gains of at least 0, one of them above 0"),
+        (("inductance: coil,", ""), "the inductance of the winding beside it"),
+    ],
+)  # fmt: skip
+def test_files_refuse_drives_that_cannot_be(drive: Path, change: tuple[str, str], expected: str) -> None:
+    text = drive.read_text()
+    assert change[0] in text
+    drive.write_text(text.replace(*change))
+    with pytest.raises(InputError, match=expected):
+        ls.robots.read(drive)
+
+
+def test_drives_are_kept_by_files_and_speeds_are_refused_without_them(drive: Path, motor: Path) -> None:
+    robot = ls.robots.read(drive)
+    copied = ls.robots.read(ls.robots.write(robot, drive.parent / "copy.yaml"))
+    assert copied.mechanism.motors == robot.mechanism.motors
+    with pytest.raises(ValueError, match="bandwidth: got 0 for a motor that"):
+        ls.on_supply(robot, [VOLTS], of="voltage", current=3.0)
+    motor.write_text(TEXT)
+    with pytest.raises(ValueError, match="speed_controller: got speeds for motors of which some have none"):
+        ls.on_supply(ls.robots.read(motor), [1.0], of="speed")
+    with pytest.raises(ValueError, match="of: got 'speed' for motors without an inductance"):
+        ls.on_supply(ls.robots.build("irb6"), np.zeros(5), of="speed")
+    text = "limbsweep: 1\nrobot: ./motor.yaml\nsimulation: {forces: {on: {values: 3.0, of: speed}}}\n"
+    with pytest.raises(InputError, match="motors with an inductance and a speed_controller"):
+        ls.Sweep.from_text(text + "time: {stop: 0.05, step: 0.005}\noutputs: [motor_current]\n", folder=motor.parent)

@@ -8,7 +8,7 @@ PYTEST_ARGS ?=
 USED := azure casadi certificates dashboard gcs hdf5 jobqueue kubernetes mujoco netcdf parquet report ros s3 search ssh
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-changed test-slow test-all bench bench-page docs pictures wheel bill hashes wheel-test audit clean
+.PHONY: help run test test-changed test-slow test-all test-oldest bench bench-page docs pictures wheel bill hashes wheel-test audit clean
 .DELETE_ON_ERROR:
 # Each process of the tests would compile all modules of Python again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -19,6 +19,7 @@ help:
 	@echo "make test-changed  the tests that lie nearest to what differs from main, for a minute"
 	@echo "make test-slow  the long tests and campaigns that 'make test' leaves out: all robots, ten seconds of free motion, kill -9"
 	@echo "make test-all  every test, also those that need Drake, Exudyn, torch or JAX, which it installs: hours, by schedule"
+	@echo "make test-oldest  the tests of 'make test' with the lowest versions that pyproject.toml allows; needs network"
 	@echo "make bench   the benchmark cases, with the ratios to other engines"
 	@echo "make bench-page  some of them, and the tables of docs/benchmarks.md from their figures"
 	@echo "make docs    build the documentation into docs/_build, without network; warnings are errors"
@@ -111,6 +112,16 @@ test-slow: .venv/test.stamp
 
 test-all: .venv/all.stamp
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m "slow or not slow" $(PYTEST_ARGS)
+
+# Lower bounds are promises: an environment that has these versions is taken as it is by whoever installs limbsweep into it.
+test-oldest: export LIMBSWEEP_COMPILE = quick
+test-oldest: .venv/supply.stamp
+	rm -rf build/oldest && mkdir -p build/oldest
+	$(BIN)/uv pip compile pyproject.toml --extra test --resolution lowest-direct --python $(BIN)/python --quiet \
+		--output-file build/oldest/versions.txt
+	$(PYTHON) -m venv build/oldest/venv
+	$(BIN)/uv pip install --quiet --python build/oldest/venv/bin/python --requirement build/oldest/versions.txt --editable .
+	build/oldest/venv/bin/python -m pytest --numprocesses 2 --dist worksteal $(PYTEST_ARGS)
 
 bench: .venv/peers.stamp
 	$(BIN)/limbsweep bench

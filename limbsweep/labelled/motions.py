@@ -113,7 +113,7 @@ def simulate(
     the base may be functions of time. Joints with friction stick and break away at the instants where they do.
 
     times (n,): the first is that of the state. By method "fixed" a batch moves in steps of `step` [s] (absent: from one
-    time to the next), of which times are evenly spaced multiples from the first on. By "adaptive" each case moves in
+    time to the next), of which times are evenly spaced multiples from the first on. By "adaptive" one case moves in
     steps that its error allows, at any ascending times; a servo, which acts in steps, is not for it.
     options: see `limbsweep.labelled.motions.SimulationOptions`.
 

@@ -180,7 +180,7 @@ def validate_keys(model: type[Model], document: Document) -> tuple[Model, list[P
         elif info.is_required():
             problems.append(document.problem((), f"no key {key!r}", f"{key!r}, which is required", "Add it."))
         else:
-            values[name] = info.get_default(call_default_factory=True)
+            values[name] = info.get_default(call_default_factory=True, validated_data={})
     return model.model_construct(set(values), **values), problems
 
 

@@ -62,8 +62,12 @@ class DriveVoltage:
         return np.asarray(changed.any(axis=0))
 
 
+LOOP_NUMBERS = ("inductance", "bandwidth", "current_gain", "current_integral", "speed_gain", "speed_integral")
+"""Names of the numbers of windings and loops."""
+
+
 def loop_numbers(motor: Motor) -> tuple[ArrayLike, ...]:
-    """Return inductance [H] and bandwidth [rad/s] of a motor, then gains of its current and speed controllers; 0: none.
+    """Return `LOOP_NUMBERS` of a motor: inductance [H], bandwidth [rad/s], then gains of its controllers; 0: none.
 
     >>> loop_numbers(Motor(0.1, 0.5, inductance=0.002, bandwidth=2000.0))
     (0.002, 2000.0, 0.0, 0.0, 0.0, 0.0)
@@ -104,11 +108,11 @@ class Windings:
         Raises ValueError where an inductance is not above zero, where a command takes a loop and there is none, and
         where there are two.
         """
-        columns = (
-            np.stack([np.atleast_1d(np.asarray(x, dtype=float)) for x in column])
-            for column in zip(*numbers, strict=True)
-        )
-        result = cls(motors, *columns, np.atleast_1d(np.asarray(by_speed, dtype=bool)), start)
+        columns = {
+            name: np.stack([np.atleast_1d(np.asarray(x, dtype=float)) for x in column])
+            for name, column in zip(LOOP_NUMBERS, zip(*numbers, strict=True), strict=True)
+        }
+        result = cls(motors, by_speed=np.atleast_1d(np.asarray(by_speed, dtype=bool)), start=start, **columns)
         if not (result.inductance > 0.0).all():
             got = "got motors with none above zero"
             raise ValueError(f"inductance: {got}; expected one for every motor of a robot, or for none")
@@ -137,7 +141,7 @@ class Windings:
 
         parts = {field.name: getattr(self, field.name) for field in fields(self)}
         motors = FedMotors(**{name: taken(values) for name, values in vars(parts.pop("motors")).items()})
-        return Windings(motors, **{name: None if x is None else taken(x) for name, x in parts.items()})
+        return replace(self, motors=motors, **{name: taken(x) for name, x in parts.items() if x is not None})
 
     @property
     def most(self) -> np.ndarray:

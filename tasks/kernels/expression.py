@@ -187,7 +187,7 @@ class Expression:
         return binary("or", self, mask)
 
     def __invert__(self) -> Expression:
-        return self.graph.node("not", (self,))
+        return self.args[0] if self.op == "not" else self.graph.node("not", (self,))
 
     def where(self, x: float | Expression, y: float | Expression) -> Expression:
         """Return x where this mask holds, else y."""
@@ -367,6 +367,8 @@ def fma(x: Expression, y: Expression, z: Expression) -> Expression:
 
 def select(mask: Expression, x: Expression, y: Expression) -> Expression:
     """Return x where the mask is true, else y."""
+    if mask.op == "not":
+        mask, x, y = mask.args[0], y, x
     return x if x is y else mask.graph.node("select", (mask, x, y))
 
 

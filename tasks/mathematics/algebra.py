@@ -10,6 +10,7 @@ They are within 2 units in the last place of the exact value, the hyperbolic tan
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast, overload
 
@@ -32,9 +33,22 @@ def where(mask: Expression, x: Scalar, y: Scalar) -> Expression: ...
 def where(mask: Mask, x: Scalar, y: Scalar) -> Scalar: ...
 def where(mask: Mask, x: Scalar, y: Scalar) -> Scalar:
     """Return x where the mask is true, else y."""
+    mask = _folded(mask)
     if isinstance(mask, Expression):
         return expression.select(mask, mask.graph.lift(x), mask.graph.lift(y))
     return x if mask else y
+
+
+def _folded(mask: Mask) -> Mask:
+    """Return a comparison of constants, the same in single precision, as what it is."""
+    if not isinstance(mask, Expression) or mask.op not in ("lt", "le"):
+        return mask
+    first, second = (argument.value for argument in mask.args)
+    if first is None or second is None or isinstance(first, Dual) or isinstance(second, Dual):
+        return mask
+    compared = operator.lt if mask.op == "lt" else operator.le
+    truth = compared(first, second)
+    return truth if truth == bool(compared(np.float32(first), np.float32(second))) else mask
 
 
 def opposite(mask: Mask) -> Mask:
@@ -45,7 +59,7 @@ def opposite(mask: Mask) -> Mask:
 def every(masks: Iterable[Mask]) -> Mask:
     """Return whether all masks hold."""
     result: Mask = True
-    for mask in masks:
+    for mask in map(_folded, masks):
         if isinstance(mask, Expression):
             result = mask & result if isinstance(result, Expression) else mask if result else False
         else:
@@ -55,6 +69,9 @@ def every(masks: Iterable[Mask]) -> Mask:
 
 def either(first: Mask, second: Mask) -> Mask:
     """Return whether at least one of two masks holds."""
+    first, second = _folded(first), _folded(second)
+    if isinstance(first, Expression) and isinstance(second, Expression):
+        return first | second
     return opposite(every([opposite(first), opposite(second)]))
 
 
@@ -63,6 +80,15 @@ def total(values: Scalars) -> Scalar:
     result: Scalar = 0.0
     for value in values:
         result = result + abs(value)
+    return result
+
+
+def largest(values: Iterable[Scalar]) -> Scalar:
+    """Return the largest magnitude; zero of none."""
+    magnitudes = [abs(value) for value in values] or [0.0]
+    result = magnitudes[0]
+    for magnitude in magnitudes[1:]:
+        result = where(magnitude > result, magnitude, result)
     return result
 
 

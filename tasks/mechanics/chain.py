@@ -22,7 +22,7 @@ from robots.model import Limb, Link
 from robots.status import Status
 from robots.types import BASE
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import array, every, iterate, opposite, total, where
+from tasks.mathematics.algebra import array, every, iterate, largest, opposite, total, where
 from tasks.mechanics.continuation.loops import ROUNDS, LoopProblem, followed, nearly_singular, regularities
 from tasks.mechanics.continuation.steps import Ways, routes
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
@@ -199,9 +199,7 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState
         for joint, value in zip(looped, gaps_left, strict=True):
             moves[place[joint]] = value
         whole = embedding.matrix @ array(moves) + embedding.correction()
-        longest: Scalar = 0.0
-        for joint in (*looped, *dependent):
-            longest = where(abs(whole[joint]) > longest, abs(whole[joint]), longest)
+        longest = largest(whole[joint] for joint in (*looped, *dependent))
         near = opposite(longest > STEP_LIMIT)
         scale = where(near, 1.0, STEP_LIMIT / where(near, STEP_LIMIT, longest))
         moved = {i: current[i].moved(links[i], whole[i] * scale) for i in dependent}

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from robots.status import Status
 from tasks.kernels.expression import Array, Mask, Scalar
-from tasks.mathematics.algebra import either, every, iterate, opposite, squared_box, total, where
+from tasks.mathematics.algebra import either, every, iterate, largest, opposite, squared_box, total, where
 from tasks.mechanics.continuation.limbs import LimbProblem, followed
 from tasks.mechanics.continuation.steps import Way, packed, unpacked_states
 from tasks.mechanics.kinematics import (
@@ -91,9 +91,7 @@ def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tup
         return mounted.tips(states, platform if pose is None else pose)
 
     def moved(states: Sequence[JointState], step: Array) -> list[JointState]:
-        longest: Scalar = 0.0
-        for d in step:
-            longest = where(abs(d) > longest, abs(d), longest)
+        longest = largest(step)
         scale = STEP_LIMIT / where(longest > STEP_LIMIT, longest, STEP_LIMIT)
         return stepped(limb, states, (d * scale for d in step))
 

@@ -29,7 +29,6 @@ from tasks.mathematics.algebra import (
     opposite,
     pseudo_inverse,
     sqrt,
-    total,
     volume,
     where,
 )
@@ -102,7 +101,7 @@ class SolvedLoop:
 
 def loop_limit(rates: Scalars) -> Scalar:
     """Return the dependence of a loop's columns up to which it is singular, for the rates that move it."""
-    return where(total(rates) > 0.0, LOOP_SINGULAR, LOOP_SINGULAR_AT_REST)
+    return where(sum(rate * rate for rate in rates) > 0.0, LOOP_SINGULAR, LOOP_SINGULAR_AT_REST)
 
 
 @dataclass(frozen=True)

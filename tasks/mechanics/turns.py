@@ -19,7 +19,7 @@ import numpy as np
 
 from robots.model import Limb
 from tasks.kernels.expression import Array, Dual, Mask, Scalar
-from tasks.mathematics.algebra import array, either, every, iterate, opposite, total, where
+from tasks.mathematics.algebra import array, either, every, iterate, largest, opposite, total, where
 from tasks.mechanics.kinematics import JointState, state_at
 from tasks.mechanics.limb_choice import LimbChoice
 from tasks.mechanics.loops import Embedding
@@ -180,12 +180,10 @@ class Turns:
 
     def _longest(self, step: Mapping[int, Scalar]) -> Scalar:
         """Return the longest move of a joint [rad, or share of the length of the loops]."""
-        longest: Scalar = 0.0
-        for joint, value in step.items():
-            turns = self.start.limb.links[joint].joint_kind.turns
-            length = abs(value) if turns else abs(value) / self.size
-            longest = where(length > longest, length, longest)
-        return longest
+        links = self.start.limb.links
+        return largest(
+            value if links[joint].joint_kind.turns else abs(value) / self.size for joint, value in step.items()
+        )
 
     def _regular(self, embedding: Embedding) -> Mask:
         """Return whether every block of the matrix of dependent joints keeps its sign.

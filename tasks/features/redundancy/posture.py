@@ -33,7 +33,7 @@ import numpy as np
 from robots.model import Limb
 from robots.redundancy import ArmAngle, LinearTask, Task
 from robots.status import Status
-from tasks.kernels.expression import ZERO, Array, Dual, Expression, Mask, Scalar, Scalars
+from tasks.kernels.expression import ZERO, Array, Dual, Expression, Mask, Scalar
 from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import (
     array,
@@ -43,6 +43,7 @@ from tasks.mathematics.algebra import (
     either,
     every,
     inverse,
+    largest,
     pseudo_inverse,
     sincos,
     sqrt,
@@ -232,14 +233,6 @@ class FreeJoints(ABC):
     @abstractmethod
     def accelerations(self, rates: Array, resolved: Array, stated: Array, wanted: Array) -> Array:
         """Return s'' from rates and accelerations of the independent joints, zero if resolved, s', and tasks."""
-
-
-def largest(values: Scalars) -> Scalar:
-    """Return the largest magnitude; zero of none."""
-    result: Scalar = 0.0
-    for value in values:
-        result = where(abs(value) > result, abs(value), result)
-    return result
 
 
 FLAT = Dual(1e-6, 1e-3)

@@ -26,9 +26,9 @@ import numpy as np
 
 from robots.redundancy import RestPosture
 from robots.status import Status
-from tasks.features.redundancy.posture import Departure, FreeJoints, PostureBesideTasks, TaskRows, condition, largest
+from tasks.features.redundancy.posture import Departure, FreeJoints, PostureBesideTasks, TaskRows, condition
 from tasks.kernels.expression import ABSENT, Array, Dual, Mask, Scalar
-from tasks.mathematics.algebra import array, every, iterate, opposite, total, where
+from tasks.mathematics.algebra import array, every, iterate, largest, opposite, total, where
 from tasks.mechanics import chain
 from tasks.mechanics.chain import STEP_LIMIT, Chain
 from tasks.mechanics.kinematics import HOME, JointState, Pose, SpatialMotion, state_at, unpacked

@@ -20,7 +20,7 @@ import numpy as np
 
 from robots.model import Limb
 from tasks.kernels.expression import Array, Dual, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import array, atan2, dot, either, every, opposite, sincos, sqrt, where
+from tasks.mathematics.algebra import array, atan2, dot, either, every, largest, opposite, sincos, sqrt, where
 from tasks.mechanics.kinematics import JointState, Pose, unpacked
 
 SMALL_CHANGE = 0.8  # of a matrix in a step, relative; from 1 a singularity could lie between its ends
@@ -418,8 +418,4 @@ class Ways:
 
 def longest_turn(limb: Limb, step: dict[int, Scalar]) -> Scalar:
     """Return the longest turn of some joints in a step [rad]."""
-    longest: Scalar = 0.0
-    for joint, value in step.items():
-        if limb.links[joint].joint_kind.turns:
-            longest = where(abs(value) > longest, abs(value), longest)
-    return longest
+    return largest(value for joint, value in step.items() if limb.links[joint].joint_kind.turns)

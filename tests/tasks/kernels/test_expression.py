@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from tasks.kernels import expression
-from tasks.kernels.expression import Expression, Graph, fma, loop, select
+from tasks.kernels.expression import Dual, Expression, Graph, fma, loop, select
+from tasks.mathematics.algebra import either, every, largest, opposite, where
 
 
 @pytest.fixture(name="graph")
@@ -121,6 +122,27 @@ def test_a_traced_value_has_no_truth_value(x: Expression) -> None:
         match=r"a traced value has no truth value; use tasks.mathematics.algebra.where in place of a branch",
     ):
         bool(x > 0.0)
+
+
+def test_masks_cost_no_more_than_they_say(graph: Graph, x: Expression, y: Expression) -> None:
+    less, same = x < y, x <= y
+    assert opposite(opposite(less)) is less
+    assert where(opposite(less), x, y) is where(less, y, x)
+    assert either(less, same).op == "or"
+    assert either(less, True) is True
+    assert either(less, False) is less
+    one, two = graph.constant(1.0), graph.constant(2.0)
+    assert every([one < two, less]) is less
+    assert where(two <= one, x, y) is y
+    assert isinstance(every([one < graph.constant(Dual(2.0, 0.5)), less]), Expression)
+    assert every([one < graph.constant(1.0 + 1e-12), less]) is not less  # in single precision they are the same
+
+
+def test_the_largest_magnitude_is_one_of_those_that_there_are(x: Expression, y: Expression) -> None:
+    assert largest([]) == 0.0
+    assert largest([-3.0, 2.0]) == 3.0
+    assert largest([x]) is abs(x)
+    assert largest(iter([x, y])).op == "select"
 
 
 def test_fma_is_kept_as_it_is(x: Expression, y: Expression) -> None:

@@ -8,7 +8,7 @@ joint of the tree has its own axis in place of z. How far a joint slides while i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple
 
 from robots.types import JointKind, Number
@@ -50,13 +50,14 @@ LENGTH = Units("m", "m/s", "m/s^2", "N", "kg")
 class Kind:
     """A kind of joint: the free motion of b relative to a, in words and as freedoms.
 
-    Those that turn come first. `urdf` are names of the kind in URDF files.
+    Those that turn come first. `urdf` are names of the kind in URDF files; turns of a `counted` joint are counted.
     """
 
     name: JointKind
     text: str
     freedoms: tuple[Freedom, ...]
     urdf: tuple[str, ...] = ()
+    counted: bool = False
 
     @property
     def one_variable(self) -> bool:
@@ -95,7 +96,7 @@ class Kind:
     @property
     def periodic(self) -> bool:
         """Return whether a full turn of the joint leads back to the same configuration."""
-        return self.one_variable and not self.slides
+        return self.one_variable and not self.slides and not self.counted
 
     @property
     def units(self) -> Units:
@@ -134,6 +135,9 @@ JOINT_KINDS: Mapping[JointKind, Kind] = {row.name: row for row in _ROWS}
 
 TREE_KINDS: Mapping[JointKind, Kind] = {row.name: row for row in _ROWS if row.one_variable}
 """Kinds that joints of a tree may have."""
+
+COUNTED_KINDS: Mapping[JointKind, Kind] = {name: replace(row, counted=True) for name, row in TREE_KINDS.items()}
+"""The same with turns that are counted."""
 
 URDF_KINDS: Mapping[str, JointKind] = {name: row.name for row in _ROWS for name in row.urdf}
 """Kinds by their names in URDF files."""

@@ -14,18 +14,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Self
 
 from robots import joint_kinds
 from robots.arguments import check_arguments
 from robots.drives import Drive, Motor, check
-from robots.joint_kinds import JOINT_KINDS, TREE_KINDS, Kind
+from robots.joint_kinds import COUNTED_KINDS, JOINT_KINDS, TREE_KINDS, Kind
 from robots.parameters import Parameter, complete
 from robots.redundancy import RestPosture
 from robots.springs import ForceElement, JointSpring
-from robots.types import IDENTITY, ZERO, JointKind, Matrix, Number, Vector
+from robots.types import BASE, IDENTITY, ZERO, JointKind, Matrix, Number, Vector
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ class Link:
 
     `axis` is the coordinate axis of the joint's own frame, with sign; `placement` is that frame in the parent link;
     `armature` is the inertia of the drive as seen at the joint [kg m^2 or kg]; `pitch` [m/rad] is for kinds that slide
-    as they turn. Raises JointError for a kind that is not one of `TREE_KINDS`, and for a pitch that does not fit it.
+    as they turn. A joint that is `counted` counts its turns: a limb marks those that others follow in its loops. Raises
+    JointError for a kind that is not one of `TREE_KINDS`, and for a pitch that does not fit it.
     """
 
     joint: str
@@ -63,6 +64,7 @@ class Link:
     inertia: Inertia
     armature: Number = 0.0
     pitch: Number | None = None
+    counted: bool | None = None
 
     __repr__ = joint_kinds.shown
 
@@ -72,7 +74,7 @@ class Link:
     @property
     def joint_kind(self) -> Kind:
         """The row of its kind."""
-        return JOINT_KINDS[self.kind]
+        return (COUNTED_KINDS if self.counted else JOINT_KINDS)[self.kind]
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,26 @@ class Limb:
         check(self.name, [link.joint for link in self.links], self.drives)
         for problem in (*self._coupling_problems(), *self._coordinate_problems()):
             raise joint_kinds.JointError(f"limb {self.name}: {problem}")
+        counted = self._counted()
+        marks = [True if k in counted else None for k in range(len(self.links))]
+        if marks != [link.counted for link in self.links]:
+            links = (replace(link, counted=mark) for link, mark in zip(self.links, marks, strict=True))
+            object.__setattr__(self, "links", tuple(links))
+
+    def _counted(self) -> set[int]:
+        """Return the joints whose turns decide where others are: loops move them, or joints that follow them."""
+        if not (self.loops and self.couplings):
+            return set()
+        looped = set[int]().union(*({*self._path(cut.a)} ^ {*self._path(cut.b)} for cut in self.loops))
+        given = {self.index(name) for name in self.independent or self.actuated}
+        pairs = [(follower, leader) for follower, leaders in self.followers.items() for leader, _ in leaders]
+        return {leader for follower, leader in pairs if follower in looped or leader in looped - given}
+
+    def _path(self, link: int) -> Iterator[int]:
+        """Yield the joints between a link and the base."""
+        while link != BASE:
+            yield link
+            link = self.links[link].parent
 
     def __repr__(self) -> str:
         """Return all fields without empty optional ones, so that the hash of a limb without them does not change."""
@@ -224,7 +246,7 @@ class Limb:
 
         A full turn of another joint then does not lead back to the same configuration.
         """
-        return any(kind.coupled for kind in self.joint_kinds)
+        return any(kind.coupled or kind.counted for kind in self.joint_kinds)
 
     @property
     def cuts(self) -> tuple[Closure, ...]:

@@ -390,24 +390,29 @@ def close(
     return values, float(np.abs(residual).max(initial=0.0))
 
 
-def independent(setting: Setting, reference: np.ndarray, preferred: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return joints of a closed chain that determine all others near a reference; `preferred` ones if possible."""
+def independent(setting: Setting, reference: np.ndarray, *preferred: Collection[str]) -> tuple[str, ...]:
+    """Return joints of a closed chain that determine all others near a reference; `preferred` ones if possible.
+
+    Of several groups of these, joints of the last ones first. Joints that follow others are none of them.
+    """
     random, links = np.random.default_rng(20240501), setting.limb.links
     poses = [reference]
     for _ in range(3):
         near, error = close(setting, reference + random.uniform(-SPREAD, SPREAD, len(links)))
         poses += [near] if error <= 1e-9 else []
     slopes = [setting.slopes(values) for values in poses]
-    order = [k for k, link in enumerate(links) if link.joint not in preferred]
-    order += [k for k, link in enumerate(links) if link.joint in preferred]
-    dependent = _dependent(slopes, order, sum(link.joint not in preferred for link in links))
+    wishes = [max((n for n, names in enumerate(preferred, 1) if link.joint in names), default=0) for link in links]
+    for follower in setting.limb.followers:
+        wishes[follower] = -1
+    groups = [[k for k, wish in enumerate(wishes) if wish == n] for n in range(-1, len(preferred) + 1)]
+    dependent = _dependent(slopes, groups)
     return tuple(link.joint for k, link in enumerate(links) if k not in dependent)
 
 
-def _dependent(slopes: Sequence[np.ndarray], order: Sequence[int], unwanted: int) -> set[int]:
-    """Return the columns that span all, best conditioned; those that come first in the order where they suffice."""
+def _dependent(slopes: Sequence[np.ndarray], groups: Sequence[Sequence[int]]) -> set[int]:
+    """Return the columns that span all, best conditioned; those of the first groups where they suffice."""
     slope_rows, members = [np.array(entry) for entry in slopes], set[int]()
-    for group in (order[:unwanted], order[unwanted:]):
+    for group in groups:
         while candidates := [k for k in group if k not in members]:
             sizes = np.min([np.linalg.norm(entry[:, candidates], axis=0) for entry in slope_rows], axis=0)
             best = int(np.argmax(sizes))

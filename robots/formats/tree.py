@@ -98,22 +98,20 @@ class Tree:
             if name not in self.free:
                 raise ValueError(f"joint {name!r} is none of {self.name} that moves; {nearest(name, self.free)}")
         closures = tuple(map(self._closure, (*self.loops, *loops)))
-        followers = list(dict.fromkeys(entry.joint for entry in self.couplings))
         driven = (self.driven or self.free) if actuated is None else tuple(actuated)
         values = np.array([(reference or {}).get(name, 0.0) for name in self.joints])
         if closures:
             setting = self.setting(closures)
             if reference is not None:
                 actuators = tuple(independent or (driven if actuated is not None or self.driven else ()))
-                rough, held = values, [self.joints.index(name) for name in (*actuators, *followers)]
+                rough, held = values, [self.joints.index(name) for name in actuators]
                 values, error = close_from_rough(setting, rough, held)
                 closed = error <= assembly.ASSEMBLED and setting.facing(values)
                 if actuators and not closed and not reference:
-                    values, _ = close_from_rough(setting, rough, held[len(actuators) :])
+                    values, _ = close_from_rough(setting, rough)
             if actuated is None and not independent:
-                tied = {name for entry in self.couplings for name in (entry.joint, entry.of)}
-                result = assembly.independent(setting, values, (*(self.driven or ()), *sorted(tied)))
-                independent = tuple(name for name in result if name not in followers)
+                leaders = {entry.of for entry in self.couplings}
+                independent = assembly.independent(setting, values, leaders, self.driven or ())
                 driven = driven if self.driven and set(independent) <= set(driven) else independent
                 independent = () if set(independent) == set(driven) else independent
         built = self._chain(closures, driven, tuple(independent))
@@ -134,7 +132,7 @@ class Tree:
         """Return the tree in numbers, with closures, else with its own."""
         closures = tuple(map(self._closure, self.loops)) if closures is None else closures
         whole = self._chain(closures, self.free)
-        return Setting(whole.limbs[0], whole.instances[0], whole.platform.home)
+        return Setting(whole.limbs[0], whole.instances[0], whole.platform.home, counted=True)
 
     def _chain(
         self, closures: tuple[Closure, ...], actuated: tuple[str, ...], independent: tuple[str, ...] = ()

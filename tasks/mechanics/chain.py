@@ -18,16 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import Limb, Link
+from robots.model import Link
 from robots.status import Status
 from robots.types import BASE
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, every, iterate, largest, opposite, total, where
 from tasks.mechanics.continuation.loops import ROUNDS, LoopProblem, followed, nearly_singular, regularities
 from tasks.mechanics.continuation.steps import Ways, routes
-from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
+from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at, with_followers
 from tasks.mechanics.kinematics import unpacked as from_numbers
-from tasks.mechanics.limb_choice import LimbChoice
 from tasks.mechanics.limb_motion import Mounted, Solved, sprung_joints
 from tasks.mechanics.loops import Embedding, Tips, loop_limit
 from tasks.mechanics.matrices import RegularBlock, is_flat
@@ -45,18 +44,18 @@ class FreeTips(Tips):
 
     @cached_property
     def matrix(self) -> np.ndarray:
-        """Selects the joints that are given among those of the tree."""
-        return np.eye(len(self.limb.links))[free_joints(self.limb, self.choice)]
+        """Selects the independent joints among those of the tree."""
+        return np.eye(len(self.limb.links))[list(self.choice.independent)]
 
     @cached_property
     def compound(self) -> np.ndarray:
-        """The given joints over the independent ones."""
-        return self.matrix @ self.embedding.matrix if self.limb.couplings else np.eye(len(self.choice.independent))
+        """Identity: independent joints are given."""
+        return np.eye(len(self.choice.independent))
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """The independent joints over the given ones."""
-        return following(self.limb, self.choice) if self.limb.couplings else self.compound
+        """Identity."""
+        return self.compound
 
     @cached_property
     def dropped_matrix(self) -> np.ndarray:
@@ -69,22 +68,7 @@ class FreeTips(Tips):
 
     def dropped_covector(self, multipliers: Scalars) -> np.ndarray:
         """Return zero generalised forces: a chain has no dropped rows."""
-        return np.zeros(len(free_joints(self.limb, self.choice)))
-
-
-def free_joints(limb: Limb, choice: LimbChoice) -> list[int]:
-    """Return the independent joints of a chain that follow no other joint: its motion is given in these."""
-    return [joint for joint in choice.independent if joint not in limb.followers]
-
-
-def following(limb: Limb, choice: LimbChoice) -> np.ndarray:
-    """Return the map from given to independent joints (independent, freedom): ones, and ratios of couplings."""
-    free = {joint: k for k, joint in enumerate(free_joints(limb, choice))}
-    result = np.array(np.zeros((len(choice.independent), len(free))), dtype=object)
-    for row, joint in enumerate(choice.independent):
-        for leader, ratio in limb.followers.get(joint, [(joint, 1.0)]):
-            result[row, free[leader]] = ratio
-    return array(result)
+        return np.zeros(len(self.choice.independent))
 
 
 @dataclass(frozen=True)
@@ -94,15 +78,11 @@ class Chain(Mounted):
     @property
     def freedoms(self) -> int:
         """Number of joints in which the motion is given."""
-        return len(free_joints(self.limb, self.choice))
+        return len(self.choice.independent)
 
     def given(self, motion: Array) -> dict[int, Scalar]:
-        """Return the positions of the independent joints, followers included."""
-        return dict(zip(self.choice.independent, self.of_independent(motion[: self.freedoms]), strict=True))
-
-    def of_independent(self, values: Array) -> Array:
-        """Return the values of the independent joints from those of the given ones, (freedom,): followers included."""
-        return following(self.limb, self.choice) @ array(values) if self.limb.couplings else array(values)
+        """Return the positions of the independent joints."""
+        return dict(zip(self.choice.independent, motion[: self.freedoms], strict=True))
 
     def tips(self, states: Sequence[JointState], platform: Pose | None = None) -> FreeTips:
         """Return the chain at these joint states."""
@@ -111,7 +91,7 @@ class Chain(Mounted):
 
     def unit_rates(self, tips: Tips) -> Array:
         """Return H of the embedding, over the given joints."""
-        return tips.embedding.matrix @ tips.inverse if self.limb.couplings else tips.embedding.matrix
+        return tips.embedding.matrix
 
     def outward(self, covector: Array) -> list[Scalar]:
         """Return the generalised forces unchanged; they have no axes."""
@@ -121,7 +101,8 @@ class Chain(Mounted):
 def solve(chain: Chain, q: Array, rates: Array, accelerations: Array) -> Solved:
     """Return positions, rates and accelerations of all joints from those of the independent ones, (freedom,) each."""
     start = chain.tips([HOME] * len(chain.limb.links))
-    states, home_branch = _positions(chain, start, chain.of_independent(q))
+    states, home_branch = _positions(chain, start, array(q))
+    states = with_followers(chain.limb, states, chain.given(array(q)))
     solved = with_states(chain, states, q, rates, accelerations)
     assert isinstance(solved.tips, FreeTips)
     status = _status(solved.tips, start, loop_limit(rates), home_branch)
@@ -134,9 +115,9 @@ def with_states(chain: Chain, states: Sequence[JointState], q: Array, rates: Arr
     """Return the motion of a chain whose joints `solve` has placed. Its status is OK, whatever `solve` found."""
     tips = chain.tips(states)
     embedding = tips.embedding
-    tree = embedding.matrix @ chain.of_independent(rates)
-    second = embedding.matrix @ chain.of_independent(accelerations) + embedding.drift(tree)
-    given_values = dict(zip(chain.choice.independent, chain.of_independent(q), strict=True))
+    tree = embedding.matrix @ array(rates)
+    second = embedding.matrix @ array(accelerations) + embedding.drift(tree)
+    given_values = dict(zip(chain.choice.independent, array(q), strict=True))
     return Solved(tips, states, tree, second, float(Status.OK), given_values, _turns(chain, states, given_values))
 
 
@@ -154,7 +135,7 @@ def at_angles(chain: Chain, angles: Array, rates: Array) -> Solved:
     """Return the motion of a chain with joints at `angles`, almost closed, without acceleration of its freedoms."""
     states = [state_at(link, angle) for link, angle in zip(chain.limb.links, angles, strict=True)]
     start, tips = chain.tips([HOME] * len(chain.limb.links)), chain.tips(states)
-    tree = tips.embedding.matrix @ chain.of_independent(rates)
+    tree = tips.embedding.matrix @ array(rates)
     status, positions = _branch_status(tips, start, loop_limit(rates)), dict(enumerate(angles))
     return Solved(tips, states, tree, tips.embedding.drift(tree), status, positions)
 

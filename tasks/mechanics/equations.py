@@ -212,14 +212,14 @@ def _body_velocities(mounted: Mounted, states: Sequence[JointState], rates: Arra
 def state_seeds(mounted: Mounted, solved: Solved) -> dict[Expression, Scalar]:
     """Return the rates of the joint states along the motion, by symbol.
 
-    Joints that turn have rates of cosine and sine, joints that slide a rate of the value. Joints of a loop that cannot
-    move have constants.
+    Joints that turn have rates of cosine and sine, joints that slide or are counted a rate of the value. Joints of a
+    loop that cannot move have constants.
     """
     seeds: dict[Any, Scalar] = {}
     for link, state, rate in zip(mounted.limb.links, solved.states, solved.rates, strict=True):
         if link.joint_kind.turns:
             seeds[state.cos], seeds[state.sin] = -(state.sin * rate), state.cos * rate
-        if link.joint_kind.slides:
+        if not link.joint_kind.periodic:
             seeds[state.value] = rate
     return {value: rate for value, rate in seeds.items() if isinstance(value, Expression)}
 

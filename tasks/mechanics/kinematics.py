@@ -21,13 +21,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 
 from robots.joint_kinds import JOINT_KINDS, Freedom, X, Y, Z
 from robots.model import Closure, Frame, Limb, Link
-from robots.types import BASE, JointKind
+from robots.types import BASE, JointKind, Number
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, atan2, cross, dot, rotation, sincos, turned
 
@@ -108,20 +109,40 @@ def state_at(link: Link, value: Scalar) -> JointState:
     if not kind.turns:
         return JointState(value=value)
     sine, cosine = sincos(value)
-    return JointState(cosine, sine, value) if kind.slides else JointState(cosine, sine)
+    return JointState(cosine, sine) if kind.periodic else JointState(cosine, sine, value)
 
 
 def stepped(limb: Limb, states: Sequence[JointState], steps: Iterable[Scalar]) -> list[JointState]:
     """Return the states of a tree's joints after a step of each; followers are placed by the joints they follow.
 
     A step of a turn is exact to first order alone, so that ratios would not last through several. What is followed is
-    within half a turn of its reference.
+    within half a turn of its reference, where its turns are not counted.
     """
-    result = [state.moved(link, step) for state, link, step in zip(states, limb.links, steps, strict=True)]
-    for follower, of in limb.followers.items():
-        first, *others = [result[joint].position(limb.links[joint]) * ratio for joint, ratio in of]
-        result[follower] = state_at(limb.links[follower], sum(others, start=first))
-    return result
+    moved = (state.moved(link, step) for state, link, step in zip(states, limb.links, steps, strict=True))
+    return with_followers(limb, list(moved))
+
+
+def with_followers(
+    limb: Limb, states: Sequence[JointState], positions: Mapping[int, Scalar] = MappingProxyType({})
+) -> list[JointState]:
+    """Return the states of a tree's joints with followers where the joints have them that they follow.
+
+    Joints without one of the `positions` are where their states say.
+    """
+
+    def position(joint: int) -> Scalar:
+        return positions[joint] if joint in positions else states[joint].position(limb.links[joint])
+
+    placed = list(states)
+    for follower, leaders in limb.followers.items():
+        placed[follower] = state_at(limb.links[follower], followed(leaders, position))
+    return placed
+
+
+def followed(leaders: Iterable[tuple[int, Number]], value_of: Callable[[int], Scalar]) -> Scalar:
+    """Return the sum of ratios times values of the joints that a joint follows."""
+    first, *more = [value_of(leader) * ratio for leader, ratio in leaders]
+    return sum(more, start=first)
 
 
 def unpacked(link: Link, values: Iterator[Scalar]) -> JointState:

@@ -7,17 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class LoopChoice:
-    """One loop as it is solved: the link it starts at, joints of its two sides, rows kept."""
+    """One loop as it is solved: the link it starts at, joints of its two sides, rows kept.
+
+    `joints` move it: those of both sides, side a first, with those that they follow in place of followers.
+    """
 
     root: int
     side_a: tuple[int, ...]
     side_b: tuple[int, ...]
     rows: tuple[int, ...]
-
-    @property
-    def joints(self) -> tuple[int, ...]:
-        """Tree joints of the loop, side a first."""
-        return (*self.side_a, *self.side_b)
+    joints: tuple[int, ...]
 
 
 Block = tuple[tuple[int, ...], tuple[int, ...]]

@@ -28,6 +28,7 @@ from tasks.mechanics.kinematics import (
     JointState,
     Pose,
     SpatialMotion,
+    followed,
     inverse_pose,
     joined_pose,
     motions,
@@ -145,8 +146,7 @@ class Solved:
         if self.turns is not None and joint in self.turns.counted:
             return self.turns.position(joint)
         if joint in limb.followers:
-            first, *leaders = [self.position(limb, leader) * ratio for leader, ratio in limb.followers[joint]]
-            return sum(leaders, start=first)
+            return followed(limb.followers[joint], functools.partial(self.position, limb))
         return self.states[joint].position(limb.links[joint])
 
 
@@ -288,6 +288,13 @@ def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:
             angles[joint] = counting.position_or_within(joint)
         for loop in counting.cuts:
             angles[len(limb.links) + len(limb.tips) + loop] = counting.cut_position(loop)
+    return _following(limb, angles)
+
+
+def _following(limb: Limb, angles: list[Scalar]) -> list[Scalar]:
+    """Return positions of joints with those of followers by the joints that they follow."""
+    for joint, leaders in limb.followers.items():
+        angles[joint] = followed(leaders, angles.__getitem__)
     return angles
 
 
@@ -296,7 +303,7 @@ def joint_positions(mounted: Mounted, solved: Solved, motion: Array) -> list[Sca
     angles = joint_angles(mounted, solved)
     for joint, value in mounted.given(motion).items():
         angles[joint] = value
-    return angles
+    return _following(mounted.limb, angles)
 
 
 def link_motions(mounted: Mounted, solved: Solved) -> list[tuple[Pose, SpatialMotion]]:

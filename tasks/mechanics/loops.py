@@ -32,7 +32,19 @@ from tasks.mathematics.algebra import (
     volume,
     where,
 )
-from tasks.mechanics.kinematics import Joined, JointState, Pose, SpatialMotion, columns, motions, path, poses, row_count
+from tasks.mechanics.kinematics import (
+    Joined,
+    JointState,
+    Pose,
+    SpatialMotion,
+    columns,
+    followed,
+    motions,
+    path,
+    poses,
+    row_count,
+    with_followers,
+)
 from tasks.mechanics.limb_choice import ClusterChoice, LimbChoice, LoopChoice
 from tasks.mechanics.matrices import Bordered, RegularBlock, is_flat, size_of
 from tasks.mechanics.tolerances import LOOP_SINGULAR, LOOP_SINGULAR_AT_REST, SINGULAR
@@ -89,7 +101,8 @@ class SolvedLoop:
         return self._matrix(self.redundant)
 
     def _matrix(self, joined: Joined) -> np.ndarray:
-        return loop_matrix(self.limb, self.at, joined, self.choice.side_a, self.choice.side_b)
+        whole = loop_matrix(self.limb, self.at, joined, self.choice.side_a, self.choice.side_b)
+        return array(with_leaders(self.limb, whole.T).T) if self.limb.followers else whole
 
     def drift(self, rates: Scalars) -> list[Scalar]:
         """Return the part of the rows' second derivative due to velocity alone, G' theta' in Eq. (14)."""
@@ -97,6 +110,16 @@ class SolvedLoop:
         ends = ((self.closure.a, self.joined.point), (self.closure.b, self.joined.b.origin))
         (motion_a, offset_a), (motion_b, offset_b) = ((moving[i], point - self.at[i].position) for i, point in ends)
         return self.joined.drift(motion_a, motion_b, offset_a, offset_b)
+
+
+def with_leaders(limb: Limb, forces: np.ndarray) -> np.ndarray:
+    """Return the forces (joint, ...) of a tree with those of joints that follow others on these, and none there."""
+    carried = np.array(forces, dtype=object)
+    for follower, leaders in limb.followers.items():
+        for leader, ratio in leaders:
+            carried[leader] = carried[leader] + carried[follower] * ratio
+        carried[follower] = np.zeros(carried.shape[1:])
+    return carried
 
 
 def loop_limit(rates: Scalars) -> Scalar:
@@ -207,6 +230,8 @@ class Embedding:
     @classmethod
     def of(cls, limb: Limb, choice: LimbChoice, states: Sequence[JointState]) -> Embedding:
         """Return the loops of the limb at these joint states."""
+        if limb.loops and limb.followers:
+            states = with_followers(limb, states)
         solved = (
             SolvedLoop(limb, each, closure, poses(limb.links, states, each.root))
             for each, closure in zip(choice.loops, limb.loops, strict=True)
@@ -225,9 +250,6 @@ class Embedding:
         result = np.array(np.zeros((len(self.limb.links), len(position))), dtype=object)
         for joint, k in position.items():
             result[joint, k] = 1.0
-        for entry in self.limb.couplings:
-            if (joint := self.limb.index(entry.joint)) not in position:
-                result[joint, position[self.limb.index(entry.of)]] = entry.ratio
         for k in range(len(position)):
             self._answer(result[:, k], [np.zeros(1)] * len(self.clusters))
         return array(result)
@@ -238,13 +260,15 @@ class Embedding:
         return array(result)
 
     def _answer(self, moves: np.ndarray, demands: Sequence[Scalars]) -> None:
-        """Fill in the dependent joints, cluster by cluster, from its demand and the joints before it."""
+        """Fill in the dependent joints, by cluster, from its demand and the joints before it; followers last."""
         for cluster, demand in zip(self.clusters, demands, strict=True):
             movers = [j for j in cluster.joints if j not in cluster.choice.dependent and not is_zero(moves[j])]
             caused = [cluster.matrix[:, joint] * moves[joint] for joint in movers]
             if caused or not all(map(is_zero, demand)):
                 for joint, value in cluster.answer(sum(caused, start=array(demand))).items():
                     moves[joint] = value
+        for joint, leaders in self.limb.followers.items():
+            moves[joint] = followed(leaders, moves.__getitem__)
 
     def residuals(self) -> list[Scalar]:
         """Compute the closure residual of every kept row of every loop."""
@@ -268,7 +292,7 @@ class Embedding:
         idle: of overdetermined clusters, one after the other, what is added as far as it does no work.
         """
         found: dict[int, list[Scalar]] = {}
-        remaining_forces, remaining_idle = array(forces), list(idle)
+        remaining_forces, remaining_idle = array(with_leaders(self.limb, forces)), list(idle)
         for cluster in reversed(self.clusters):
             values = cluster.inverse.T @ remaining_forces[list(cluster.choice.dependent)]
             if cluster.overdetermined:
@@ -448,7 +472,7 @@ def near_home(limb: Limb, start: Tips, size: Scalar, states: Sequence[JointState
     """Return whether all joints are so near to the reference pose that Newton steps cannot have left the branch."""
     near: list[Mask] = []
     for i, (link, state) in enumerate(zip(limb.links, states, strict=True)):
-        if link.joint_kind.periodic:
+        if link.joint_kind.turns and not link.joint_kind.slides:
             near.append(state.cos > FAR_COSINE)
         elif not link.joint_kind.turns:
             near.append(abs(state.value) < FAR_SHARE * lever(limb, start, size, i))

@@ -59,7 +59,7 @@ def choose(mechanism: Mechanism, limb_index: int) -> LimbChoice:
         # a platform that cannot shift everywhere turns about its own origin, not about the mount frame of a limb
         arm = base.rotation.T @ mount_pose(mechanism.platform.home).rotation @ mount.position
     generic = _generic_configurations(limb, home, base.rotation, mobility, arm)
-    before = _without_followers(limb, _loop_choices(limb, [states for states, _ in generic]))
+    before = _loop_choices(limb, [states for states, _ in generic])
     return replace(before, tip_rows=_tip_rows(limb, before, generic))
 
 
@@ -71,13 +71,9 @@ def _chain_choice(mechanism: Mechanism) -> LimbChoice:
     if limb.coordinates:
         generic = [_followed_near(limb, mechanism.freedoms, each) for each in starts]
     else:
-        generic = [
-            _assembled(limb, None, [HOME.moved(*pair) for pair in zip(limb.links, each, strict=True)])
-            for each in starts
-        ]
+        generic = [_assembled(limb, None, stepped(limb, [HOME] * len(each), each)) for each in starts]
     made = _loop_choices(limb, generic if limb.loops else [])
-    free = _without_followers(limb, made, "chain").independent
-    found, freedoms = {limb.links[i].joint for i in free}, set(mechanism.freedoms)
+    found, freedoms = {limb.links[i].joint for i in made.independent}, set(mechanism.freedoms)
     if found != freedoms:
         missing, spare = sorted(found - freedoms), sorted(freedoms - found)
         remedy = f"name also {', '.join(missing)}" if missing else f"leave out {', '.join(spare)}"
@@ -89,18 +85,6 @@ def _chain_choice(mechanism: Mechanism) -> LimbChoice:
     return made
 
 
-def _without_followers(limb: Limb, choice: LimbChoice, kind: str = "limb") -> LimbChoice:
-    """Return the choice without independent joints that follow others. Raises TopologyError if loops determine them."""
-    followers = {limb.index(coupling.joint) for coupling in limb.couplings}
-    coupled = followers | {limb.index(coupling.of) for coupling in limb.couplings}
-    if solved := sorted(limb.links[i].joint for i in coupled - set(choice.independent)):
-        raise TopologyError(
-            f"{kind} {limb.name}: got couplings of {', '.join(solved)}, which loops determine; expected joints that "
-            "are independent of loops; actuate them, or leave out the coupling or a joint of the loop"
-        )
-    return replace(choice, independent=tuple(i for i in choice.independent if i not in followers))
-
-
 def _loop_choices(limb: Limb, configurations: Sequence[Sequence[JointState]]) -> LimbChoice:
     """Return the rows and dependent joints of all loops; all rows of tips."""
     whole = [_whole_loop(limb, closure) for closure in limb.loops]
@@ -110,7 +94,7 @@ def _loop_choices(limb: Limb, configurations: Sequence[Sequence[JointState]]) ->
         clusters += found
         for k, kept in zip(group, rows, strict=True):
             loops[k] = replace(whole[k], rows=kept)
-    dependent = {joint for cluster in clusters for joint in cluster.dependent}
+    dependent = {*limb.followers, *(joint for cluster in clusters for joint in cluster.dependent)}
     independent = tuple(i for i in range(len(limb.links)) if i not in dependent)
     return LimbChoice(tuple(loops), tuple(clusters), independent, tuple(map(_every_row, limb.tips)))
 
@@ -124,7 +108,9 @@ def _whole_loop(limb: Limb, closure: Closure) -> LoopChoice:
     side_a, side_b = path(limb.links, closure.a), path(limb.links, closure.b)
     shared = [i for i, j in zip(side_a, side_b, strict=False) if i == j]
     root = shared[-1] if shared else -1
-    return LoopChoice(root, side_a[len(shared) :], side_b[len(shared) :], _every_row(closure))
+    sides = side_a[len(shared) :], side_b[len(shared) :]
+    movers = (joint for side in sides for i in side for joint, _ in limb.followers.get(i, [(i, 1.0)]))
+    return LoopChoice(root, *sides, _every_row(closure), tuple(dict.fromkeys(movers)))
 
 
 def clusters_of(loops: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
@@ -173,15 +159,14 @@ def _dependent_joints(
 ) -> list[int]:
     """Return the joints that rows (row, joint) of some loops determine, as many as the rank. Raises TopologyError."""
     driving = [limb.index(name) for name in limb.independent or limb.actuated]
-    driving += list(limb.followers)
     joints = dict.fromkeys(joint for k in group for joint in whole[k].joints)
     candidates = [i for i in joints if i not in driving]
     columns = pivots([m[:, candidates].T for m in matrices])
     if len(columns) < rank:
-        tied = {limb.index(entry.joint) for entry in limb.couplings}
         kind, remedy = "driven joints", "actuate another joint, or fewer"
-        if tied & {*joints}:
-            kind, remedy = "driven joints and joints that follow others", "leave couplings out, or drive other joints"
+        if {*limb.followers} & {i for k in group for i in (*whole[k].side_a, *whole[k].side_b)}:
+            kind = "driven joints, beside joints that follow others,"
+            remedy = "leave couplings out, or drive other joints"
         names, free = [limb.links[i].joint for i in joints if i in driving], len(joints) - rank
         named = ", ".join(names[:6]) + (f" and {len(names) - 6} others" if len(names) > 6 else "") or "none"
         raise TopologyError(
@@ -389,7 +374,7 @@ def _assembled(
     states = list(start) or [HOME] * len(limb.links)
     if not (limb.loops or limb.tips):
         return states
-    ways = _coupled_ways(limb) if limb.tips else None
+    ways = _coupled_ways(limb)
     for _ in range(50):
         residual, matrix = _all_rows(limb, states, target)
         if np.abs(residual).max() < 1e-13:
@@ -397,10 +382,7 @@ def _assembled(
         if held:
             matrix[:, list(held)] = 0.0
         step = np.linalg.lstsq(matrix if ways is None else matrix @ ways, -residual, rcond=1e-9)[0]
-        if ways is None:
-            states = [state.moved(link, float(d)) for state, link, d in zip(states, limb.links, step, strict=True)]
-        else:
-            states = stepped(limb, states, map(float, ways @ step))
+        states = stepped(limb, states, map(float, step if ways is None else ways @ step))
     if np.abs(residual).max() > 1e-9:
         raise TopologyError(
             f"limb {limb.name} does not close near its reference pose: residual {np.abs(residual).max():.2g}; "

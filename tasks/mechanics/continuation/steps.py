@@ -273,14 +273,11 @@ def routes(limb: Limb, joints: Sequence[int]) -> list[Route]:
     # where a screw counts turns, those of its drive are no other way to the same place
     round_about = [limb.links[joint].joint_kind.periodic and not limb.winds for joint in joints]
     if sum(round_about) <= MANY:
-        turns = [flips for flips in product((False, True), repeat=count) if any(flips)]
+        choices = ((False, True) if each else (False,) for each in round_about)
+        turns = [flips for flips in product(*choices) if any(flips)]
     else:
-        turns = [tuple(k == i for i in range(count)) for k in range(count)]
-    other_ways = [
-        flips
-        for flips in sorted(turns, key=sum)
-        if all(periodic or not flip for periodic, flip in zip(round_about, flips, strict=True))
-    ]
+        turns = [tuple(k == i for i in range(count)) for k in range(count) if round_about[k]]
+    other_ways = sorted(turns, key=sum)
     result += [Route(flips, (together,) * count) for flips in other_ways]
     turning = [limb.links[joint].joint_kind.turns for joint in joints]
     orders = [[[k for k in range(count) if turning[k]], [k for k in range(count) if not turning[k]]]]

@@ -153,10 +153,19 @@ def test_a_coupling_beside_loops(tmp_path: Path) -> None:
     full = inverse_dynamics(loose, q=q @ along.T, qd=qd @ along.T, qdd=qdd @ along.T).force
     np.testing.assert_allclose(inverse_dynamics(coupled, q=q, qd=qd, qdd=qdd).force, full @ along, rtol=1e-10)
     assert not inverse_kinematics(coupled, q=q).status.any()
-    wrong = more.replace('mimic joint="a"', 'mimic joint="d"')
+    rocking = more.replace('mimic joint="a"', 'mimic joint="d"')
     (tmp_path / "l.yaml").write_text(LOOPS)
-    with pytest.raises(InputError, match="got couplings of d, which loops determine; expected joints"):
-        brought(tmp_path, FOUR_BAR.replace("</robot>", wrong), loops=tmp_path / "l.yaml")
+    coupled = robot(brought(tmp_path, FOUR_BAR.replace("</robot>", rocking), loops=tmp_path / "l.yaml"))
+    moved = inverse_kinematics(coupled, q=q, qd=qd, qdd=qdd)
+    names = [link.joint for link in coupled.mechanism.limbs[0].links]
+    for values in (moved.position, moved.velocity, moved.acceleration):
+        np.testing.assert_allclose(values[:, 0, names.index("e")], 0.5 * values[:, 0, names.index("d")], atol=1e-12)
+    dial = names.index("e")
+    x, xd, xdd = (np.stack([a[:, 0], b[:, 0, dial]], axis=1) for a, b in zip((q, qd, qdd), moved[:3], strict=True))
+    full = inverse_dynamics(loose, q=x, qd=xd, qdd=xdd).force
+    ways = inverse_kinematics(coupled, q=q, qd=np.ones_like(q)).velocity[:, 0, dial]
+    force = inverse_dynamics(coupled, q=q, qd=qd, qdd=qdd).force[:, 0]
+    np.testing.assert_allclose(force, full[:, 0] + full[:, 1] * ways, rtol=1e-10)
 
 
 def test_a_robot_beyond_limits_of_its_file_has_a_first_sweep_without_them(

@@ -148,11 +148,11 @@ def test_a_block_on_a_lever_in_closed_form(kind: JointKind) -> None:
         angles = (crank, lever - crank, lever)
         states = [JointState(np.cos(q), np.sin(q)) for q in angles]
         at = poses(limb.links, states)
-        every = LoopChoice(BASE, (0, 1), (2,), tuple(range(row_count(kind))))
+        every = LoopChoice(BASE, (0, 1), (2,), tuple(range(row_count(kind))), (0, 1, 2))
         whole = SolvedLoop(limb, every, limb.loops[0], at)
         np.testing.assert_allclose(whole.joined.residual(), 0.0, atol=1e-15)
         rows = pivots([whole.matrix])
-        loop = SolvedLoop(limb, LoopChoice(BASE, (0, 1), (2,), rows), limb.loops[0], at)
+        loop = SolvedLoop(limb, LoopChoice(BASE, (0, 1), (2,), rows, (0, 1, 2)), limb.loops[0], at)
         alone = SolvedCluster(ClusterChoice((0,), (1, 2)), (loop,))
         answers = alone.answer(loop.matrix[:, 0])
         h = 1e-4

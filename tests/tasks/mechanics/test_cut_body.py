@@ -74,7 +74,7 @@ def limb_of(name: str) -> tuple[Limb, One]:
 
 def four_universal_joints() -> tuple[Limb, One]:
     limb = with_platform(limb_of("irsbot2")[0])
-    return limb, One(LoopChoice(1, (5, 6), (3, 4, 7, 8), (0, 1, 2, 3)), (3, 4, 5, 6))
+    return limb, One(LoopChoice(1, (5, 6), (3, 4, 7, 8), (0, 1, 2, 3), (5, 6, 3, 4, 7, 8)), (3, 4, 5, 6))
 
 
 CASES = {

@@ -1,15 +1,17 @@
 """Faults of recordings that must get their name: how often each is named in recordings with noise, and what else is.
 
-    python -m benchmarks.campaigns.faults [--robots ur5e five_bar delta_3rr2rrr] [--seeds 100] [--only gravity gear]
-        [--foreign] [--keep SEEDS.jsonl] [--minutes 8]
+    python -m benchmarks.campaigns.faults [--robots ur5e five_bar delta_3rr2rrr] [--engines own other] [--seeds 100]
+        [--only gravity gear] [--minutes 8] [--keep SEEDS.jsonl]
 
-Forces are those of limbsweep, or with `--foreign` of Pinocchio and MuJoCo. A row is a fault: seeds in which the finding
+Forces are those of limbsweep (own), or of Pinocchio and MuJoCo (other). A row is a fault: seeds in which the finding
 or warning with its name and its actuator was there, with the exact 95 % interval of that share, and what else was told.
 The first row has no fault: any warning is a false alarm, and `coverage` is the share of 95 % intervals that hold the
 true parameters. Faults of the motion itself are for chains alone, whose forces follow from any motion.
 
-`--keep` writes every seed into a file as soon as it is there, and takes those that the file has. With `--minutes` it
-stops after so long and prints what is there: the same command goes on. A program that has changed wants a new file.
+Every seed is a line of `benchmarks/records/faults.jsonl`, or of another file by `--keep`, as soon as it is there, with
+the commit that it was run at, and is never run again. `--minutes 0` prints the table of what is there; with other
+minutes the campaign stops after so long, and the same command goes on. Lines of checks that have changed are deleted by
+hand.
 """
 
 from __future__ import annotations
@@ -17,11 +19,12 @@ from __future__ import annotations
 import argparse
 import itertools
 import re
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -40,8 +43,11 @@ from benchmarks.campaigns import coverage
 from tasks import inverse_dynamics
 from tasks.dynamics.records import GRAVITY, Forces, Moving
 
+ENGINES = ("own", "other")
 NOISE = 0.02
 """Standard deviation of the noise of forces, relative to those of each actuator."""
+RECORD = Path(__file__).parents[1] / "records" / "faults.jsonl"
+"""All seeds that were run."""
 POSITION = 1e-5
 """Standard deviation of the noise of positions [rad or m]."""
 coverage.SPREADS |= {"ur5e": 0.5}
@@ -185,18 +191,25 @@ def _first(signals: Signals, count: int) -> Signals:
 
 @dataclass(frozen=True)
 class FaultOutcome:
-    """One identification: whether the fault was named, beginnings of other texts, intervals that hold the truth."""
+    """One identification: whether the fault was named, beginnings of other texts, intervals that hold the truth.
+
+    commit: of the program.
+    """
 
     named: bool
     others: tuple[str, ...]
     covered: float
+    commit: str = ""
 
 
 class Identification:
-    """Recordings of a truth with the noise of one seed; those of the same motion share their regressor."""
+    """Recordings of a truth with the noise of one seed; those of the same motion share their regressor.
 
-    def __init__(self, truth: coverage.Truth, seed: int) -> None:
-        self.truth = truth
+    parameters: the machine without recordings, which has columns and base parameters.
+    """
+
+    def __init__(self, truth: coverage.Truth, seed: int, parameters: RecordedMachine) -> None:
+        self.truth, self.parameters = truth, parameters
         random = np.random.default_rng([seed, 41])
         size = NOISE * np.sqrt(np.mean(truth.force**2, axis=0))
         self.force_noise = random.normal(size=truth.force.shape) * size
@@ -219,11 +232,6 @@ class Identification:
         machine.__dict__.update(columns=self.parameters.columns, base=self.parameters.base)
         return machine
 
-    @cached_property
-    def parameters(self) -> RecordedMachine:
-        """The machine without recordings, which has columns and base parameters."""
-        return RecordedMachine(self.truth.robot, MachineModel(), ())
-
     def outcome(self, fault: Fault) -> FaultOutcome:
         """Identify the machine from a recording with the fault."""
         signals = self.noisy(fault.change(self.truth))
@@ -240,7 +248,15 @@ class Identification:
         right = [text for text in texts if pattern and re.search(pattern, text)]
         others = tuple(" ".join(text.split()[:4]) for text in texts if text not in right)
         error = np.abs(fit.values - coverage.exact_values(machine)[list(fit.kept)])
-        return FaultOutcome(bool(right), others, float(np.mean(error < coverage.INTERVAL * fit.deviations)))
+        covered = float(np.mean(error < coverage.INTERVAL * fit.deviations))
+        return FaultOutcome(bool(right), others, round(covered, 4), commit())
+
+
+@lru_cache
+def commit() -> str:
+    """Return the commit of the program, with a plus where files differ from it."""
+    show = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty=+", "--abbrev=8", "--exclude=*"]
+    return subprocess.run(show, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def _pattern(fault: Fault, truth: coverage.Truth) -> str:
@@ -249,7 +265,7 @@ def _pattern(fault: Fault, truth: coverage.Truth) -> str:
     return re.sub(r"\{(\d)\}", lambda match: re.escape(names[int(match[1])]), fault.pattern)
 
 
-def row(robot: str, fault: Fault, found: list[FaultOutcome]) -> str:
+def row(robot: str, engine: str, fault: Fault, found: list[FaultOutcome]) -> str:
     """Return a row of the table: seeds with the right name, or without any where there is no fault."""
     is_fault = bool(fault.pattern)
     count = sum(outcome.named if is_fault else bool(outcome.others) for outcome in found)
@@ -258,30 +274,51 @@ def row(robot: str, fault: Fault, found: list[FaultOutcome]) -> str:
     listed = "; ".join(f"{text} {times}" for text, times in told.most_common(3))
     covered = "" if is_fault else f"{np.mean([outcome.covered for outcome in found]):.1%}"
     share = f"{'named' if is_fault else 'false alarms'} {count} of {len(found)} | {low:.0%} to {high:.0%}"
-    return f"| `{robot}` | {fault.name} | {share} | {covered} | {listed} |"
+    return f"| `{robot}` | {engine} | {fault.name} | {share} | {covered} | {listed} |"
 
 
-def table(
-    robots: Sequence[str], seeds: int, only: Sequence[str], is_own: bool, outcomes: Outcomes, until: float
-) -> Iterator[str]:
-    """Yield the rows of robots from seeds that end by a time of `time.monotonic`; robots of a seed come together."""
-    engine = "own" if is_own else "other"
-    truths = {name: coverage.truth_of(name, own=is_own) for name in robots}
-    listed = {
-        name: [f for f in faults() if f.is_of(truth) and (not only or any(part in f.name for part in only))]
-        for name, truth in truths.items()
-    }
-    found = {(name, fault.name): list[FaultOutcome]() for name in robots for fault in listed[name]}
-    for seed, name in itertools.product(range(seeds), robots):
-        identification = Identification(truths[name], seed)
-        for fault in listed[name]:
-            key = f"{name}, {fault.name}, {engine}, {seed}"
-            if key in outcomes.known or time.monotonic() < until:
-                found[name, fault.name].append(outcomes.of(key, partial(identification.outcome, fault)))
-    for name in robots:
-        for fault in listed[name]:
-            if found[name, fault.name]:
-                yield row(name, fault, found[name, fault.name])
+@dataclass(frozen=True)
+class Machine:
+    """A robot with the engine of its forces, and its faults."""
+
+    robot: str
+    engine: str
+    truth: coverage.Truth
+    faults: Sequence[Fault]
+
+    @classmethod
+    def of(cls, robot: str, engine: str, only: Sequence[str]) -> Machine:
+        """Return the machine with the faults whose names have one of the texts, all without texts."""
+        truth = coverage.truth_of(robot, own=engine == ENGINES[0])
+        listed = [f for f in faults() if f.is_of(truth) and (not only or any(part in f.name for part in only))]
+        return cls(robot, engine, truth, listed)
+
+    @cached_property
+    def parameters(self) -> RecordedMachine:
+        """The machine without recordings."""
+        return RecordedMachine(self.truth.robot, MachineModel(), ())
+
+    def key(self, fault: Fault, seed: int) -> str:
+        """Return the key of an outcome."""
+        return f"{self.robot}, {fault.name}, {self.engine}, {seed}"
+
+
+def run(machines: Sequence[Machine], seeds: int, outcomes: Outcomes, until: float) -> None:
+    """Run the seeds that are not known, until a time of `time.monotonic`; machines of a seed come in turns."""
+    for seed, machine in itertools.product(range(seeds), machines):
+        identification = Identification(machine.truth, seed, machine.parameters)
+        for fault in machine.faults:
+            if time.monotonic() < until:
+                outcomes.of(machine.key(fault, seed), partial(identification.outcome, fault))
+
+
+def table(machines: Sequence[Machine], seeds: int, outcomes: Outcomes) -> Iterator[str]:
+    """Yield the rows of machines from the seeds that are known."""
+    for machine in machines:
+        for fault in machine.faults:
+            keys = (machine.key(fault, seed) for seed in range(seeds))
+            if found := [outcomes.known[key] for key in keys if key in outcomes.known]:
+                yield row(machine.robot, machine.engine, fault, found)
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
@@ -289,17 +326,19 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--robots", nargs="*", default=["ur5e", "five_bar", "delta_3rr2rrr"])
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--engines", nargs="*", default=ENGINES, choices=ENGINES)
+    parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--foreign", action="store_true", help="forces by Pinocchio and MuJoCo")
-    parser.add_argument("--keep", type=Path, help="a file of every seed, to go on with")
+    parser.add_argument("--keep", type=Path, default=RECORD, help="a file of every seed, to go on with")
     parser.add_argument("--minutes", type=float, default=np.inf, help="stop after so long")
     arguments = parser.parse_args()
     outcomes = coverage.Outcomes(FaultOutcome, arguments.keep)
-    until = time.monotonic() + 60.0 * arguments.minutes
-    print("| robot | fault | seeds | 95 % interval | coverage | told beside it, seeds |\n|---|---|---:|---:|---:|---|")
-    for line in table(arguments.robots, arguments.seeds, arguments.only, not arguments.foreign, outcomes, until):
-        print(line, flush=True)
+    each = itertools.product(arguments.robots, arguments.engines)
+    machines = [Machine.of(robot, engine, arguments.only) for robot, engine in each]
+    run(machines, arguments.seeds, outcomes, time.monotonic() + 60.0 * arguments.minutes)
+    print("| robot | engine | fault | seeds | 95 % interval | coverage | told beside it, seeds |")
+    print("|---|---|---|---:|---:|---:|---|")
+    print(*table(machines, arguments.seeds, outcomes), sep="\n")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ that are wanted, in steps that keep J_IK regular.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple, Unpack
 
 import numpy as np
@@ -118,20 +119,22 @@ class _PoseSearch:
         self.before = position.copy(), rotation.copy()  # where the last step started, inside the workspace
         self.step = np.full((len(position), 6), np.nan)
         self.found, self.lost = np.zeros((2, len(position)), dtype=bool)
+        self.begin = _solve(robot, position, rotation)
+        self.jacobian = self.begin.jacobian.copy()  # where a sample was solved last
 
     def run(self) -> None:
         """Go on until all samples are found or lost, or have taken STEPS."""
-        for _ in range(STEPS):
-            if not self.advance():
+        for step in range(STEPS):
+            if not self.advance(begins=step == 0):
                 break
 
-    def advance(self) -> bool:
+    def advance(self, begins: bool) -> bool:
         """Advance all samples that are neither found nor lost by one step; return whether there were any."""
         moving = np.flatnonzero(~(self.found | self.lost))
         if not len(moving):
             return False
-        p, r = self.position[moving], self.rotation[moving]
-        solved = _solve(self.robot, p, r)
+        solved = self.begin if begins else _solve(self.robot, self.position[moving], self.rotation[moving])
+        self.jacobian[moving] = solved.jacobian
         gap = self.wanted[moving] - solved.actuators
         gap = np.where(self.turns, gap - 2 * np.pi * np.round(gap / (2 * np.pi)), gap)
         good = (solved.status == Status.OK) & np.isfinite(gap).all(axis=-1)
@@ -145,7 +148,7 @@ class _PoseSearch:
         """Make a Newton step from the present poses of these samples."""
         self.before[0][chosen], self.before[1][chosen] = self.position[chosen], self.rotation[chosen]
         step = np.zeros((len(chosen), 6))
-        step[:, self.freedoms] = (np.linalg.pinv(jacobian) @ gap[..., None])[..., 0]
+        step[:, self.freedoms] = _divided(jacobian, gap[..., None])[..., 0]
         self.step[chosen] = step
         self._move(chosen)
 
@@ -164,22 +167,30 @@ class _PoseSearch:
 def _changes(search: _PoseSearch, before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Compute the change of J_IK (n, actuator, freedom), relative to itself: a norm without unit (n,)."""
     scale = weights(search.robot.mechanism)
-    change = np.linalg.pinv(before / scale) @ (after / scale) - np.eye(len(scale))
+    change = _divided(before / scale, after / scale) - np.eye(len(scale))
     return np.abs(change).sum(axis=-1).max(axis=-1)
+
+
+def _divided(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return the least-squares solutions of matrix @ x = right, one for each sample."""
+    if matrix.shape[-2] == matrix.shape[-1]:
+        with suppress(np.linalg.LinAlgError):
+            return np.linalg.solve(matrix, right)
+    return np.asarray(np.linalg.pinv(matrix) @ right)
 
 
 def _connected(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     """Return a mask of the solved poses that a straight way from the other poses reaches with J_IK regular (n,)."""
-    result = np.zeros(len(position), dtype=bool)
-    poses = np.flatnonzero(search.found)
+    result = search.found & (search.begin.status == Status.OK)
+    close = np.zeros_like(result)
+    close[result] = _changes(search, search.begin.jacobian[result], search.jacobian[result]) < SMALL_CHANGE
+    poses = np.flatnonzero(result & ~close)
     if not len(poses):
         return result
     turn = Rotation.from_matrix(np.swapaxes(rotation[poses], 1, 2) @ search.rotation[poses]).as_rotvec()
     shift = search.position[poses] - position[poses]
-    place, share, ended = np.zeros(len(poses)), np.ones(len(poses)), np.zeros(len(poses), dtype=bool)
-    now = _solve(search.robot, position[poses], rotation[poses])
-    ended |= now.status != Status.OK
-    matrices = now.jacobian.copy()
+    place, share, ended = np.zeros(len(poses)), np.full(len(poses), 0.5), np.zeros(len(poses), dtype=bool)
+    matrices = search.begin.jacobian[poses]
     while len(moving := np.flatnonzero(~ended & (place < 1.0))):
         ahead = np.minimum(place[moving] + share[moving], 1.0)
         whole = ahead == 1.0
@@ -202,12 +213,11 @@ def _follow(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) -> 
     if not len(poses):
         return
     p, r, wanted = position[poses].copy(), rotation[poses].copy(), search.wanted[poses]
-    solved = _solve(search.robot, p, r)
-    start = solved.actuators
+    start = search.begin.actuators[poses]
     way = wanted - start
     way = np.where(search.turns, way - 2 * np.pi * np.round(way / (2 * np.pi)), way)
     place, share = np.zeros(len(poses)), np.full(len(poses), 0.125)
-    ended, matrices = solved.status != Status.OK, solved.jacobian.copy()
+    ended, matrices = search.begin.status[poses] != Status.OK, search.begin.jacobian[poses]
     while len(moving := np.flatnonzero(~ended & (place < 1.0))):
         ahead = np.minimum(place[moving] + share[moving], 1.0)
         target = np.where((ahead == 1.0)[:, None], wanted[moving], start[moving] + way[moving] * ahead[:, None])

@@ -439,21 +439,27 @@ def regressor(
         shares["parameters"] = inputs["parameters"]
         shares |= {Indexed("mount", k): mount for k, mount in enumerate(mounts(robot))}
     assembled = kernel(actuator_program(family))(shares | weights_input(robot, weights), samples)
-    free = structure_of(family).freedoms
-    along = np.concatenate([_per_sample(part, free, samples) for part in parts], axis=2)
+    places = shared_columns(family)[1] if shared else None
+    along = _joined(parts, structure_of(family).freedoms, samples, places)
     matrix = np.matmul(_per_sample(assembled["map"], len(robot.mechanism.actuators), samples), along)
-    columns = shared_columns(family)[0] if shared else family_columns(family)
-    matrix = matrix @ selection(family) if shared else matrix
     status = assembled["status"][0, 0, :samples]
-    if friction is not None:
-        groups = friction_input(robot, friction)
+    groups = None if friction is None else friction_input(robot, friction)
+    if groups is not None:
         rubbing = friction_columns(robot, groups, motion.moving, field, weights)
         rubbing = np.broadcast_to(rubbing, (*batch, *rubbing.shape[-2:]))
         matrix = np.concatenate([matrix, rubbing.reshape(samples, *rubbing.shape[-2:])], axis=2)
-        columns += friction_parameters(robot, groups)
     matrix[status != Status.OK] = np.nan
     matrix = matrix.reshape(*batch, *matrix.shape[1:])
-    return Regressor(matrix, columns, status.astype(np.int8).reshape(batch))
+    return Regressor(matrix, columns_of(robot, groups, shared=shared), status.astype(np.int8).reshape(batch))
+
+
+def columns_of(robot: Robot, friction: FrictionInput | None = None, *, shared: bool = False) -> tuple[Column, ...]:
+    """Return the columns of `regressor` without a motion. Raises ValueError for friction that it refuses."""
+    columns = shared_columns(robot.family)[0] if shared else family_columns(robot.family)
+    if friction is None:
+        return columns
+    require_linear(robot, friction)
+    return columns + friction_parameters(robot, friction)
 
 
 @check_arguments
@@ -523,6 +529,16 @@ def _limb_columns(
         parts.append(outputs["columns"])
         shares |= indexed(k, {name: outputs[name] for name in ("jacobian", "status")})
     return parts, shares
+
+
+def _joined(parts: Sequence[np.ndarray], rows: int, samples: int, places: Sequence[int] | None) -> np.ndarray:
+    """Return the columns of several kernels as matrices (samples, rows, n); those of one place are added."""
+    series = np.concatenate([part[0].reshape(rows, -1, part.shape[-1])[..., :samples] for part in parts], axis=1)
+    if places is not None and len(set(places)) < len(places):
+        whole, series = series, np.zeros((rows, max(places) + 1, samples))
+        for column, place in enumerate(places):
+            series[:, place] += whole[:, column]
+    return np.ascontiguousarray(np.moveaxis(series, -1, 0))
 
 
 def _per_sample(values: np.ndarray, rows: int, samples: int) -> np.ndarray:

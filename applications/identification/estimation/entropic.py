@@ -167,7 +167,7 @@ class _Program:
         self.rows, self.columns = slopes.shape
         self.count = self.columns + self.rows + ADDED * bodies
         self.linear = np.zeros(self.count)
-        self.blocks: list[sparse.spmatrix] = []
+        self.blocks: list[np.ndarray] = []
         self.right: list[np.ndarray] = []
         self.cones: list[object] = []
         block = np.zeros((self.rows, self.count))
@@ -177,7 +177,7 @@ class _Program:
 
     def _add(self, block: np.ndarray, right: np.ndarray, cone: object) -> None:
         """Add the condition that right - block @ unknowns is in a cone."""
-        self.blocks.append(sparse.csc_matrix(block))
+        self.blocks.append(block)
         self.right.append(right)
         self.cones.append(cone)
 
@@ -247,7 +247,7 @@ class _Program:
         )
         settings = clarabel.DefaultSettings()
         settings.verbose = False
-        constraints = sparse.vstack(self.blocks, format="csc")
+        constraints = sparse.csc_matrix(np.concatenate(self.blocks))
         solver = clarabel.DefaultSolver(
             quadratic, self.linear, constraints, np.concatenate(self.right), self.cones, settings
         )

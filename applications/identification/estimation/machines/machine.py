@@ -42,7 +42,9 @@ UNREACHED = 0.2
 """Share of the samples tried that may be no poses: a recording that touches the end of the workspace."""
 ALL = "no sample is a pose"
 LEGS = 100
-"""Poses of a recording that are solved one after the other; the others start from the nearest of them."""
+"""Poses of a recording that are solved first; the others start from the nearest of them."""
+SAME = 1e-8
+"""Difference of two solutions of one pose [m, rad]; poses of two assemblies are further apart."""
 
 
 def is_direct(robot: Robot) -> bool:
@@ -84,44 +86,81 @@ def unreachable(robot: Robot, recording: Prepared, which: str = ALL) -> Paramete
 
 
 def _chain(robot: Robot, recording: Prepared) -> Moving:
-    target = recording.position
-    anchors = _anchors(len(target))
-    q = np.zeros((len(anchors), len(robot.mechanism.freedoms)))
-    near = np.zeros((1, q.shape[1]))
-    for row, sample in enumerate(anchors):
-        q[row] = joint_positions(robot, target[sample : sample + 1], near)[0]
-        near = q[row : row + 1] if np.isfinite(q[row]).all() else near
-    q = joint_positions(robot, target, _filled(q)[_nearest(anchors, len(target))])
+    q = _poses(robot, recording)
     qd = rate(q, recording.step)
     return {"q": q, "qd": qd, "qdd": rate(qd, recording.step)}
 
 
 def _platform(robot: Robot, recording: Prepared) -> Moving:
-    target, home, step = recording.position, robot.mechanism.platform.home, recording.step
-    anchors = _anchors(len(target))
-    position, rotation = np.zeros((len(anchors), 3)), np.zeros((len(anchors), 3, 3))
-    near, failed = (np.array(home.position, dtype=float), np.array(home.rotation, dtype=float)), 0
-    for row, sample in enumerate(anchors):
-        pose = forward_kinematics(robot, actuator_position=target[sample], position=near[0], rotation=near[1])
-        if np.isfinite(pose.position).all():
-            near = pose.position, pose.rotation
-        else:
-            failed += 1
-            # each of them takes long, and all samples would
-            if failed >= HOPELESS and failed > min(0.5 * (row + 1), UNREACHED * len(anchors)):
-                which = f"{failed} of the {row + 1} samples tried are no poses" if failed <= row else ALL
-                raise unreachable(robot, recording, which)
-        position[row], rotation[row] = near
-    close = _nearest(anchors, len(target))
-    pose = forward_kinematics(robot, actuator_position=target, position=position[close], rotation=rotation[close])
-    velocity, omega = rate(pose.position, step), angular_velocity(pose.rotation, step)
+    poses, step = _poses(robot, recording), recording.step
+    position, rotation = poses[:, :3], poses[:, 3:].reshape(-1, 3, 3)
+    velocity, omega = rate(position, step), angular_velocity(rotation, step)
     moving: Moving = {
-        "position": pose.position,
-        "rotation": pose.rotation,
+        "position": position,
+        "rotation": rotation,
         "twist": np.concatenate([omega, velocity], axis=1),
         "acceleration": np.concatenate([rate(omega, step), rate(velocity, step)], axis=1),
     }
     return moving
+
+
+def _poses(robot: Robot, recording: Prepared) -> np.ndarray:
+    """Return the joints of a chain, or position and rotation of a platform (samples, ...), from the reference pose on.
+
+    Raises ParameterError where too many samples of a platform are no poses.
+    """
+    target = recording.position
+    anchors = _anchors(len(target))
+    near = _from_the_first(robot, target[anchors])
+    if near is None:
+        near = _one_by_one(robot, recording, target[anchors])
+    return _solved(robot, target, near[_nearest(anchors, len(target))])
+
+
+def _solved(robot: Robot, target: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """Return the poses (samples, ...) whose actuators are at `target`, each from a pose near it; else NaN."""
+    if robot.mechanism.is_chain:
+        return joint_positions(robot, target, near)
+    guess = near[:, :3], near[:, 3:].reshape(-1, 3, 3)
+    pose = forward_kinematics(robot, actuator_position=target, position=guess[0], rotation=guess[1])
+    return np.concatenate([pose.position, pose.rotation.reshape(-1, 9)], axis=1)
+
+
+def _home(robot: Robot) -> np.ndarray:
+    """Return the reference pose (1, ...)."""
+    if robot.mechanism.is_chain:
+        return np.zeros((1, len(robot.mechanism.freedoms)))
+    home = robot.mechanism.platform.home
+    return np.concatenate([np.ravel(home.position), np.ravel(home.rotation)]).astype(float)[None]
+
+
+def _from_the_first(robot: Robot, target: np.ndarray) -> np.ndarray | None:
+    """Return the poses of samples, all from that of the first; None where each from the one before is another one."""
+    first = _solved(robot, target[:1], _home(robot))
+    if not np.isfinite(first).all():
+        return None
+    poses = _solved(robot, target, np.repeat(first, len(target), axis=0))
+    if not np.isfinite(poses).all():
+        return None
+    following = _solved(robot, target[1:], poses[:-1])
+    return poses if np.allclose(following, poses[1:], rtol=0.0, atol=SAME) else None
+
+
+def _one_by_one(robot: Robot, recording: Prepared, target: np.ndarray) -> np.ndarray:
+    """Return the poses of samples, each from the last one that there is. Raises ParameterError for a platform."""
+    poses, near, failed = [], _home(robot), 0
+    for row in range(len(target)):
+        pose = _solved(robot, target[row : row + 1], near)
+        if np.isfinite(pose).all():
+            near = pose
+        elif not robot.mechanism.is_chain:
+            failed += 1
+            # each of them takes long, and all samples would
+            if failed >= HOPELESS and failed > min(0.5 * (row + 1), UNREACHED * len(target)):
+                which = f"{failed} of the {row + 1} samples tried are no poses" if failed <= row else ALL
+                raise unreachable(robot, recording, which)
+        poses.append(near[0])
+    return np.array(poses)
 
 
 def _anchors(samples: int) -> np.ndarray:
@@ -132,13 +171,6 @@ def _nearest(anchors: np.ndarray, samples: int) -> np.ndarray:
     """Return the number of the nearest anchor for every sample."""
     middles = 0.5 * (anchors[1:] + anchors[:-1])
     return np.searchsorted(middles, np.arange(samples))
-
-
-def _filled(values: np.ndarray) -> np.ndarray:
-    """Return the rows, those without numbers replaced by the last one with numbers."""
-    good = np.isfinite(values).all(axis=1)
-    last = np.maximum.accumulate(np.where(good, np.arange(len(values)), -1))
-    return np.where((last >= 0)[:, None], values[np.maximum(last, 0)], 0.0)
 
 
 def actuator_motion(robot: Robot, moving: Moving) -> ActuatorMotion:

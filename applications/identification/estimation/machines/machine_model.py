@@ -39,6 +39,7 @@ from tasks.dynamics.regressor import (
     Column,
     LimbColumns,
     Regressor,
+    columns_of,
     limb_columns,
     platform_has_columns,
     regressor,
@@ -314,7 +315,8 @@ class MachineModel:
     def columns(self, robot: Robot) -> tuple[Column, ...]:
         """Return the names and units of all columns, those of bodies first."""
         coupled = self.coupled(robot)
-        bodies = self._bodies(robot, random_motion(robot, 1)).columns if coupled is None else coupled.columns
+        rubbing = None if self.joints is None else friction_input(robot, self.joints)
+        bodies = columns_of(robot, rubbing, shared=self.shared) if coupled is None else coupled.columns
         return (*bodies, *(column for column, _ in self._beside(robot)))
 
     def matrix(self, robot: Robot, moving: Moving, actuators: ActuatorMotion) -> np.ndarray:

@@ -10,6 +10,7 @@ cutoffs over the bandwidth of a motion; Bendat and Piersol 2010, for errors of s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -66,14 +67,26 @@ class Spectrum:
 
     def errors(self, cutoff: float, order: int) -> tuple[np.ndarray, np.ndarray]:
         """Return power of distortions and of noise (actuator,) in accelerations, over that of the motion."""
+        lost, passed = self._errors(np.array([cutoff]), order)
+        return lost[0], passed[0]
+
+    def total_errors(self, cutoffs: np.ndarray, order: int) -> np.ndarray:
+        """Return the sum of both (cutoff, actuator) for each of some cutoffs."""
+        return np.add(*self._errors(cutoffs, order))
+
+    def _errors(self, cutoffs: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:
         # forth and back: the square of the response of one way
-        response = 1.0 / (1.0 + (self.frequency / cutoff) ** (2 * order))
-        weight = self.frequency[:, None] ** 4
-        power = np.sum(self.motion * weight, axis=0)
+        response = 1.0 / (1.0 + (self.frequency / cutoffs[:, None]) ** (2 * order))
+        motion, noise = self._weighted
+        power = np.sum(motion, axis=0)
         power = np.where(power > 0, power, np.inf)
-        lost = np.sum(self.motion * weight * (1.0 - response[:, None]) ** 2, axis=0)
-        passed = np.sum(self.noise * weight * response[:, None] ** 2, axis=0)
-        return lost / power, passed / power
+        return (1.0 - response) ** 2 @ motion / power, response**2 @ noise / power
+
+    @cached_property
+    def _weighted(self) -> tuple[np.ndarray, np.ndarray]:
+        """Densities of accelerations: motion and noise."""
+        weight = self.frequency[:, None] ** 4
+        return self.motion * weight, self.noise * weight
 
 
 def spectrum(position: Array, step: float, encoders: ArrayLike = 0.0) -> Spectrum:
@@ -170,10 +183,10 @@ def best_filter(seen: Spectrum, step: float, order: int | None = None) -> tuple[
     cutoffs = np.geomspace(min(LOWEST * motion, highest), highest, TRIALS)
 
     def best(trial: int) -> tuple[float, float]:
-        errors = [float(np.mean(np.sum(seen.errors(cutoff, trial), axis=0)[moving])) for cutoff in cutoffs]
+        errors = seen.total_errors(cutoffs, trial)[:, moving].mean(axis=1)
         # the highest of those that are as good: it leaves the most independent samples
-        place = int(np.flatnonzero(np.array(errors) <= max(1.02 * min(errors), TOLERABLE))[-1])
-        return errors[place], float(cutoffs[place])
+        place = int(np.flatnonzero(errors <= max(1.02 * errors.min(), TOLERABLE))[-1])
+        return float(errors[place]), float(cutoffs[place])
 
     by_order = {trial: best(trial) for trial in ((order,) if order else ORDERS)}
     first = next(iter(by_order))

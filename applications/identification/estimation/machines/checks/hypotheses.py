@@ -52,6 +52,10 @@ ALIKE = 1.1
 """Residuals of two hypotheses over each other, up to which they explain as much."""
 SLOW = 0.05
 """Speed over the largest one below which dry friction may turn within the filter."""
+ROWS = 8
+"""Rows for each parameter that all hypotheses are tried with at first."""
+WORTH = 16
+"""Hypotheses of these, the likeliest, that are tried with all samples."""
 SAMPLES = 400
 """Samples of a recording that hypotheses are tried with."""
 
@@ -262,16 +266,16 @@ def _motions(
         return
     position, velocity, acceleration = (values[samples] for values in run.motion)
 
-    def trial(change: _Change) -> float:
+    def trial(change: _Change, every: int = 1) -> float:
         model = replace(machine.model, gravity=tuple(change.gravity * np.array(machine.model.gravity)))
         rows = replace(machine, model=model).rows_of(run.recording, change.time)
         motion = (
-            change.position(position),
-            change.rate(velocity) / change.time,
-            change.rate(acceleration) / change.time**2,
+            change.position(position[::every]),
+            change.rate(velocity[::every]) / change.time,
+            change.rate(acceleration[::every]) / change.time**2,
         )
         matrix, remainder = rows(Moving(q=motion[0], qd=motion[1], qdd=motion[2]), motion)
-        return _Trial(machine.base.reduced(matrix), forces * change.force, remainder).unexplained
+        return _Trial(machine.base.reduced(matrix), forces[::every] * change.force, remainder).unexplained
 
     # these motions have no filter on their columns: rows beside reversals, where dry friction turns, say nothing
     slow = np.abs(velocity) < SLOW * np.abs(velocity).max(axis=0)
@@ -280,7 +284,13 @@ def _motions(
     # nor has what they are compared with
     plain = trial(_Change("", "", ""))
     grown = before / plain if plain > 0 else 1.0
-    for change in _changes(machine.robot):
+    changes = list(_changes(machine.robot))
+    # few samples tell which are worth all of them
+    every = len(samples) * len(machine.robot.mechanism.actuators) // (ROWS * max(machine.base.count, 1))
+    if every > 1:
+        rough = np.argsort([trial(change, every) for change in changes])
+        changes = [changes[k] for k in np.sort(rough[:WORTH])]
+    for change in changes:
         yield trial(change) * grown, change.kind, change.actuator, change.text
 
 

@@ -39,6 +39,7 @@ from tasks.dynamics.regressor import ARMATURE, BODY, SPIN
 DELAY = "delay"
 GAIN, LATE_ONE, BACKLASH = "gain", "late", "backlash"
 SHARED, MASSES, OFFSETS = "limbs", "masses", "offsets"
+PAYLOAD = "payload"
 CORRELATED = 0.2
 """Correlation from one sample to the next above which noise does not count as white."""
 POOR = 0.3
@@ -58,7 +59,7 @@ BIASED = 0.5
 UNLIKE = 2.0
 """Residuals of bodies that there can be over those of all parameters that are told."""
 DELAYS = 6
-LATE = 0.02
+LATE = 0.05
 """Chance below which a delay is told: one test of all recordings, where others are several for each actuator."""
 SETTLED = 1e-3
 """Change of an estimated delay, relative to a sample, at which it is taken."""
@@ -72,6 +73,7 @@ def suspicions(machine: RecordedMachine, fit: MachineFit) -> Iterator[Extension]
     if (unshared := _unshared(machine, fit)) is not None:
         yield Extension(SHARED, unshared)
         yield Extension(MASSES, _masses(machine, fit))
+    yield from _payloads(machine, fit)
     for k, name in enumerate(names):
         shapes = [_friction_shapes(run, k) for run in runs]
         yield Extension(f"friction {name}", tuple(_on(shape, k, len(names), fit) for shape in shapes))
@@ -93,6 +95,19 @@ def judged(machine: RecordedMachine, fit: MachineFit) -> MachineFit:
     if not any(lack.is_significant for lack in lacks if lack.text in (SHARED, MASSES)):
         lacks += _offsets(machine, fit, parts)
     return replace(fit, lacks=tuple(lacks))
+
+
+def _payloads(machine: RecordedMachine, fit: MachineFit) -> Iterator[Extension]:
+    """Yield the forces of each payload whose mass was said: values are shares of it that are missing.
+
+    Other recordings tell them from those of the body itself.
+    """
+    runs = machine.of("train")
+    said = {run.recording.name: machine.forces_of_payload(run) for run in runs if machine.is_loaded(run.recording)}
+    for alike in machine.loaded_alike():
+        if names := [name for name in alike if name in said]:
+            columns = [said[r.recording.name] if r.recording.name in names else np.zeros_like(r.forces) for r in runs]
+            yield Extension(f"{PAYLOAD} {', '.join(names)}", tuple(_over_noise(c[:, :, None], fit) for c in columns))
 
 
 def _rates(run: Run, fit: MachineFit) -> np.ndarray:
@@ -227,6 +242,10 @@ def lacking(fit: MachineFit) -> Iterator[str]:
                     "as well: these recordings do not tell one from the other, and deviations hold for the first only; "
                     "weigh the limbs, or record larger motions"
                 )
+            elif kind == PAYLOAD:
+                way = "heavier" if lack.values[0] > 0 else "lighter"
+                amount = f"{abs(lack.values[0]):.1%} +- {lack.deviations[0]:.1%}"
+                yield f"payload of {name} looks {amount} {way} than said, {share}; look at its mass, unit and body"
             elif kind == GAIN:
                 change = f"{abs(lack.values[0]):.1%}" if len(lack.values) else "some share"
                 yield f"gain of {name} changes by {change} during the recordings, {share}; is its drive warm?"
@@ -265,6 +284,7 @@ QUESTIONS = {
     SHARED: "limbs that are copies are alike",
     MASSES: "limbs that are copies weigh the same",
     OFFSETS: "offsets of copies are alike",
+    PAYLOAD: "payload of {name} is as heavy as said",
     "friction": "friction of {name} is as its law",
     "drift": "friction of {name} stays as it is",
     GAIN: "gain of {name} stays as it is",

@@ -447,6 +447,24 @@ class RecordedMachine:
         payload = self._payload(recording)
         return payload is not None and (payload.values is not None or payload.mass is not None)
 
+    def loaded_alike(self) -> list[list[str]]:
+        """Return the names of recordings whose payload has a known mass, those with the same payload together."""
+        groups: dict[Payload, list[str]] = {}
+        for recording in self.recordings:
+            payload = self._payload(recording)
+            if payload is not None and self.is_loaded(recording):
+                # payloads that are known as a whole have names of their recordings
+                same = payload if payload.values is None else replace(payload, name="")
+                groups.setdefault(same, []).append(recording.name)
+        return list(groups.values())
+
+    def forces_of_payload(self, run: Run) -> np.ndarray:
+        """Return the forces (samples, actuator) of what is known of a recording's payload, through the filter."""
+        payload = self._payload(run.recording)
+        assert payload is not None, "asked for where the mass of a payload is known"
+        known = (payload.mass, *[0.0] * (SIZE - 1)) if payload.values is None else payload.values
+        return np.asarray(run.matrix[:, :, payload.places(self._own_columns)] @ np.array(known, dtype=float))
+
     @property
     def payload_masses(self) -> dict[int, float]:
         """Masses [kg] that are known of payloads with unknown other parameters, by the place of their column."""

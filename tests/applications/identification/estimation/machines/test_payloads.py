@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from applications.identification.estimation.machines.choices import BodyPrior, Preparation
 from applications.identification.estimation.machines.fitting import fit_machine, standard_parameters_of
 from applications.identification.estimation.machines.gains import with_gains
+from applications.identification.estimation.machines.judgement import answers, judged, lacking
 from applications.identification.estimation.machines.machine import Payload, RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel, nominal
 from applications.identification.estimation.machines.preparation import Prepared, Signals, filtered_motion, prepare
@@ -138,10 +140,40 @@ def test_of_a_payload_the_mass_alone_may_be_known() -> None:
     assert found["tool.mx"] == pytest.approx(LOAD[1], abs=0.05)
 
 
+@pytest.mark.parametrize("is_whole", [True, False], ids=["known", "mass known"])
+def test_a_wrong_mass_of_a_payload_is_named(is_whole: bool) -> None:
+    told: dict[float, list[list[str]]] = {1.0: [], 1.25: [], 0.8: []}
+    for factor, texts in told.items():
+        said = tuple(value * factor for value in LOAD)
+        payload = Payload("tool", BODY, said) if is_whole else Payload("tool", BODY, mass=said[0])
+        for pair in range(PAIRS if factor == 1.0 else 2):
+            each = machine(payload, pair=pair)
+            found = lacking(judged(each, fit_machine(each)))
+            texts.append([text for text in found if "payload" in text])
+    assert not any(told[1.0])
+    for factor, way in ((1.25, r"20\.\d% \+- 0\.\d% lighter"), (0.8, r"25\.\d% \+- 0\.\d% heavier")):
+        assert all(any(re.match(f"payload of loaded looks {way} than said", text) for text in t) for t in told[factor])
+
+
+def test_a_payload_that_is_in_all_recordings_has_no_mass_of_its_own() -> None:
+    loaded = (recording("one", 1, LOAD), recording("two", 2, LOAD))
+    payload = Payload("tool", BODY, tuple(2.0 * value for value in LOAD))
+    each = RecordedMachine(catalog.build("planar_3r"), MachineModel(), loaded, payloads=(payload, payload))
+    fit = judged(each, fit_machine(each))
+    assert not any("payload" in text for text in lacking(fit))
+    assert ("payload of one, two is as heavy as said", "yes", 1.0) in answers(each, fit)
+
+
 def test_gains_of_drives_are_told_by_a_known_mass() -> None:
     gains = with_gains(machine(Payload("tool", BODY, mass=LOAD[0]), FACTORS))
     assert (np.abs(gains.factors - FACTORS) < 4.0 * gains.deviations).all()
     assert (gains.deviations < 0.2 * FACTORS).all()
+
+
+def test_gains_and_a_known_payload_are_told_from_each_other_by_its_mass_alone() -> None:
+    gains = with_gains(machine(Payload("weight", BODY, tuple(1.25 * value for value in LOAD)), FACTORS))
+    np.testing.assert_allclose(gains.factors, 1.25 * FACTORS, rtol=0.05)
+    assert not any("payload" in text for text in lacking(judged(gains.machine, gains.fit)))
 
 
 def test_gains_without_a_known_payload_are_refused() -> None:

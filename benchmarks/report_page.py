@@ -1,11 +1,14 @@
-"""Measures reports in Chromium: size, first paint, when the page answers, a brush, a click, one frame of the mechanism.
+"""Measures reports in Chromium: size, first paint, when the page answers, a brush, a click, frames of a moving hand.
 
     python -m benchmarks.report_page [--designs 100000] [PAGE.html ...]
 
 Without pages it makes the report of a made-up study with so many designs. Sizes are of the whole page and of what is no
 plotting library. The first paint is what the browser says (first-contentful-paint); a brush lasts from the new range
-until the browser has drawn the frame that shows it, the median of several; so does a click on another design. Needs
-the extras report and browser, and Chromium with its driver; times depend on the machine, and on what else it does.
+until the browser has drawn the frame that shows it, the median of several; so does a click on another design. Frames
+follow each other while a hand brushes an axis of the parallel coordinates (with them in view, then the trade-off, then
+the matrix) or moves over the lines or over the trade-off: how many there are in a second, and the processor time of the
+page's thread for each, which depends less on what else the machine does; 60 in a second are 16.7 ms. Needs
+the extras report and browser, and Chromium with its driver, which draws by the processor here.
 """
 
 from __future__ import annotations
@@ -31,11 +34,47 @@ SHOWN = (
 
 BRUSHES = 7
 
+FRAMES = 40
+FOLLOWED = (
+    "const done = arguments[0], start = performance.now(); let k = 0;"
+    " const step = () => {{ if (k === {frames}) return done(performance.now() - start);"
+    " {act}; k++; requestAnimationFrame(step); }}; requestAnimationFrame(step);"
+)
+"""An act in each frame."""
+BRUSH = (
+    "const t = window.limbsweepReport, c = t.table.byName.get(t.state.axes[0]), s = (c.high - c.low) / 100;"
+    " t.filter.range(c.name, [c.low + (k + 1) * s, c.high - 20 * s])"
+)
+HOVER = (
+    "const it = document.getElementById('{place}'), b = it.getBoundingClientRect();"
+    " it.dispatchEvent(new PointerEvent('pointermove', {{pointerType: 'mouse',"
+    " clientX: b.x + b.width * (0.3 + 0.01 * k), clientY: b.y + b.height * (0.4 + 0.005 * k)}}))"
+)
+
 
 def measured(window: Any, act: str) -> float:
     """Return the milliseconds from an act in the page until it is visible, the median of several."""
     times = [float(window.execute_async_script(SHOWN.format(act=act.format(k=k)))) for k in range(BRUSHES)]
     return statistics.median(times)
+
+
+def frames(window: Any, place: str, act: str) -> str:
+    """Return the frames in a second while an act is made in each, with a place in view, and their processor time."""
+    window.execute_script(
+        f"document.getElementById('{place}').scrollIntoView({{block: 'center', behavior: 'instant'}})"
+    )
+    time.sleep(2.0)
+    before = _busy(window)
+    spent = window.execute_async_script(FOLLOWED.format(frames=FRAMES, act=act))
+    own = 1e3 * (_busy(window) - before) / FRAMES
+    window.execute_script("window.limbsweepReport.filter.ranges.clear(); window.limbsweepReport.filter.update()")
+    return f"{1e3 * FRAMES / spent:4.0f} frames a second, {own:5.1f} ms of the processor for each"
+
+
+def _busy(window: Any) -> float:
+    """Return the seconds of the processor that the page's thread has used."""
+    metrics = window.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+    return next(float(metric["value"]) for metric in metrics if metric["name"] == "TaskDuration")
 
 
 def report(page: Path) -> None:
@@ -71,6 +110,13 @@ def report(page: Path) -> None:
         window.execute_script("window.limbsweepReport.filter.ranges.clear(); window.limbsweepReport.filter.update()")
         click = "const t = window.limbsweepReport; t.choose(({k} * 997 + 1) % t.table.size)"
         print(f", click {measured(window, click):.0f} ms")
+        window.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
+        for place in ("parallel", "front", "matrix"):
+            if window.execute_script(f"return Boolean(document.getElementById('{place}'))"):
+                print(f"  a brush, {place:8} in view: {frames(window, place, BRUSH)}")
+        for place in ("parallel", "front"):
+            if window.execute_script(f"return Boolean(document.getElementById('{place}'))"):
+                print(f"  a hand over {place:15}: {frames(window, place, HOVER.format(place=place))}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -118,8 +118,9 @@ def _range(axis: DesignColumn, drawn: bool) -> str:
 def _thinning(results: Results) -> str:
     totals, shown = results.designs.totals, len(shown_designs(results))
     text = f"{shown:,} of {totals.designs:,} designs are in this page."
-    if totals.good < totals.designs:
-        text += f" {totals.designs - totals.good:,} have a failed or missing sample and are left out."
+    if failed := totals.designs - totals.good:
+        has, are = ("has", "is") if failed == 1 else ("have", "are")
+        text += f" {failed:,} {has} a failed or missing sample and {are} left out."
     if results.question.where:
         text += f" {totals.meets:,} meet all conditions; the others are grey."
     if shown < totals.good:

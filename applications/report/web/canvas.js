@@ -37,6 +37,19 @@ function canvasOf(id, paint) {
   return surface;
 }
 
+/** The numbers below a size in an order without pattern, always the same, so that the first of them are a fair part. */
+function shuffled(size) {
+  const order = Uint32Array.from({ length: size }, (_, k) => k);
+  let seed = 1;
+  for (let k = size - 1; k > 0; k--) {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0; // a linear congruential generator
+    const other = Math.floor((seed / 2 ** 32) * (k + 1)), held = order[k];
+    order[k] = order[other];
+    order[other] = held;
+  }
+  return order;
+}
+
 const drawings = []; // draws each canvas at once, as paper asks for
 
 /** Numbers within a range that are round in the unit that is shown, about as many as asked for. */

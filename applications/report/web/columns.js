@@ -32,7 +32,7 @@ function readTable(bytes) {
 
 /** What the reader keeps: ranges by column in SI, and a search; `mask` has 1 for each design that is kept. */
 function makeFilter(table) {
-  const filter = { ranges: new Map(), search: null, mask: new Uint8Array(table.size).fill(1), kept: table.size, watching: [] };
+  const filter = { ranges: new Map(), search: null, mask: new Uint8Array(table.size).fill(1), kept: table.size, turn: 0, watching: [] };
 
   filter.update = () => {
     const { mask } = filter;
@@ -45,6 +45,7 @@ function makeFilter(table) {
     let kept = 0;
     for (let i = 0; i < mask.length; i++) kept += mask[i];
     filter.kept = kept;
+    filter.turn++;
     for (const watch of filter.watching) watch();
   };
   filter.range = (name, range) => {

@@ -1,14 +1,66 @@
-// Parallel coordinates on a canvas: axes that are brushed, lines in chunks, so that a brush answers at once.
+// Parallel coordinates: axes that are brushed, lines as pixels and in chunks, so that a brush answers at once. A canvas
+// takes some hundred times as long for its lines where no graphics card draws them.
 
-const FIRST_LINES = 1600, CHUNK_LINES = 1500, MOST_LINES = 9000, BACK_LINES = 700;
+const FIRST_LINES = 1600, LEAST_LINES = 100, CHUNK_LINES = 1500, MOST_LINES = 9000, BACK_LINES = 700;
+const SLOW = 20, QUICK = 17.5, STILL = 1500; // milliseconds between frames: fewer lines, more lines, no brush
 
 /** How far beyond the end of an axis a line goes whose value lies beyond it, in lengths of the axis. */
 const BEYOND = 0.03;
 
+const DEEPEST = 8, DEPTHS = 256; // optical depth from which a pixel is opaque, and levels up to it
+
+/** Opacities by optical depth, which adds up where lines lie over each other. */
+const OPACITIES = Uint8Array.from({ length: DEPTHS }, (_, k) => Math.round(255 * (1 - Math.exp((-DEEPEST * (k + 0.5)) / DEPTHS))));
+
+const NO_LEVEL = -1; // of what breaks a condition
+
+/** Pixels of many lines: the denser the more there are, in the colour of their mean level, to which the last add most. */
+function lineSheet(width, height) {
+  const depth = new Float32Array(width * height), levels = new Float32Array(width * height);
+  let image = null;
+
+  const add = (at, part, weight, opacity, level) => {
+    depth[at] += part * weight;
+    if (level !== NO_LEVEL) levels[at] = levels[at] === NO_LEVEL ? level : levels[at] + part * opacity * (level - levels[at]);
+  };
+  /** A line from one place to another, both in pixels, shared by the two pixels beside it. */
+  const line = (x0, y0, x1, y1, opacity, level) => {
+    const flat = Math.abs(x1 - x0) >= Math.abs(y1 - y0), swap = flat ? x0 > x1 : y0 > y1;
+    const along = flat ? width : height, across = flat ? height : width, step = flat ? 1 : width, over = flat ? width : 1;
+    const u0 = flat ? (swap ? x1 : x0) : swap ? y1 : y0, v0 = flat ? (swap ? y1 : y0) : swap ? x1 : x0;
+    const u1 = flat ? (swap ? x0 : x1) : swap ? y0 : y1, v1 = flat ? (swap ? y0 : y1) : swap ? x0 : x1;
+    const weight = -Math.log1p(-opacity), slope = u1 > u0 ? (v1 - v0) / (u1 - u0) : 0, last = Math.min(along - 1, Math.round(u1));
+    for (let u = Math.max(0, Math.round(u0)); u <= last; u++) {
+      const v = v0 + slope * (u - u0), whole = Math.floor(v), part = v - whole, at = u * step + whole * over;
+      if (!(whole >= 0 && whole + 1 < across)) continue; // nor where a value is no number
+      add(at, 1 - part, weight, opacity, level);
+      add(at + over, part, weight, opacity, level);
+    }
+  };
+  return {
+    line,
+    clear: () => { depth.fill(0); levels.fill(NO_LEVEL); },
+    /** Put all lines on a canvas; `shades` are the colours of levels, and of none. */
+    show: (context, shades, none) => {
+      image ??= context.createImageData(width, height);
+      const pixels = new Uint32Array(image.data.buffer);
+      const tints = Uint32Array.from(shades, (it) => pixelOf(it) & 0xffffff), grey = pixelOf(none) & 0xffffff;
+      for (let at = 0; at < pixels.length; at++) {
+        pixels[at] = 0;
+        if (!depth[at]) continue;
+        const tint = levels[at] === NO_LEVEL ? grey : tints[Math.round(levels[at])];
+        pixels[at] = (OPACITIES[Math.min(DEPTHS - 1, ((depth[at] * DEPTHS) / DEEPEST) | 0)] << 24) | tint;
+      }
+      context.putImageData(image, 0, 0);
+    },
+  };
+}
+
 function parallelView(table, filter, state, choose) {
   const readout = byId("line-readout"), surface = canvasOf("parallel", paint), { canvas } = surface;
-  const back = document.createElement("canvas"), front = document.createElement("canvas");
-  let layout = null, turn = 0, under = null, drag = null, known = "";
+  const [back, front, over] = ["back", "front", "over"].map(() => document.createElement("canvas"));
+  const sequence = shuffled(table.size);
+  let layout = null, lines = null, turn = 0, under = null, drag = null, known = "", shown = "", first = FIRST_LINES, brushed = -Infinity;
 
   const axes = () => state.axes.map((name) => table.byName.get(name));
 
@@ -23,14 +75,14 @@ function parallelView(table, filter, state, choose) {
       return start + (end - start) * share;
     };
     const value = (k, pixel) => spans[k][0] + (spans[k][1] - spans[k][0]) * Math.min(1, Math.max(0, (pixel - start) / (end - start)));
-    return { columns, down, places, spans, at, value, start, end, width, height };
+    const along = columns.map(({ values }, k) => Float32Array.from(values, (value) => at(k, value))); // in pixels
+    return { columns, down, places, spans, at, value, along, start, end, width, height };
   }
 
   function trace(context, place) {
-    const { columns, down, places, at } = layout;
-    for (let k = 0; k < columns.length; k++) {
-      const along = at(k, columns[k].values[place]);
-      const [x, y] = down ? [along, places[k]] : [places[k], along];
+    const { along, down, places } = layout;
+    for (let k = 0; k < places.length; k++) {
+      const pixel = along[k][place], x = down ? pixel : places[k], y = down ? places[k] : pixel;
       if (k) context.lineTo(x, y); else context.moveTo(x, y);
     }
   }
@@ -44,22 +96,42 @@ function parallelView(table, filter, state, choose) {
     return context;
   }
 
+  /** Adds the line of a design to those that are drawn as pixels. */
+  function draw(place, opacity, level) {
+    const { along, down, places } = layout, ratio = devicePixelRatio || 1;
+    for (let k = 1; k < places.length; k++) {
+      const [from, to] = [ratio * along[k - 1][place], ratio * along[k][place]], [start, end] = [ratio * places[k - 1], ratio * places[k]];
+      if (down) lines.line(from, start, to, end, opacity, level); else lines.line(start, from, end, to, opacity, level);
+    }
+  }
+
   /** All designs in grey: drawn once for each layout. */
   function backdrop() {
     const context = sheet(back), step = Math.max(1, Math.ceil(table.size / BACK_LINES));
-    context.strokeStyle = colours.faint;
-    context.lineWidth = 1;
-    context.beginPath();
-    for (let i = 0; i < table.size; i += step) trace(context, i);
-    context.stroke();
+    lines = lineSheet(canvas.width, canvas.height);
+    lines.clear();
+    for (let i = 0; i < table.size; i += step) draw(i, 0.9, NO_LEVEL);
+    lines.show(context, [], colours.faint);
   }
 
-  /** Of the designs that are kept, those that meet all conditions or the others: some, spread over all of them. */
+  /** Of the designs that are kept, those that meet all conditions or the others: some, from all of them. */
   function thinned(good, most) {
     const places = [];
-    for (let i = 0; i < table.size; i++) if (filter.mask[i] && Boolean(table.meets[i]) === good) places.push(i);
-    const step = Math.max(1, Math.ceil(places.length / most)), some = places.filter((_, k) => k % step === 0);
-    return some.map((_, n) => some[(n * 7919) % some.length]); // a prime
+    for (let n = 0; n < sequence.length && places.length < most; n++) {
+      const place = sequence[n];
+      if (filter.mask[place] && Boolean(table.meets[place]) === good) places.push(place);
+    }
+    return places;
+  }
+
+  /** Whether a brush goes on: then as many lines are drawn at once as this machine draws between two frames. */
+  function brushing() {
+    const now = performance.now(), since = now - brushed;
+    brushed = now;
+    if (since > STILL) return false;
+    if (since > SLOW) first = Math.max(LEAST_LINES, Math.round(0.7 * first));
+    else if (since < QUICK) first = Math.min(FIRST_LINES, first + 50);
+    return true;
   }
 
   /** The designs that are kept, in colours: some at once, the others in chunks. */
@@ -67,34 +139,29 @@ function parallelView(table, filter, state, choose) {
     const context = sheet(front), mine = ++turn, palette = scaleColours();
     const column = table.byName.get(state.scale), [low, high] = crowd(column, table.meets);
     const order = [...thinned(false, BACK_LINES), ...thinned(true, MOST_LINES)]; // what breaks a condition lies below
-    context.lineWidth = order.length > 3000 ? 0.6 : 1;
-    context.globalAlpha = Math.max(0.15, Math.min(0.9, 60 / Math.sqrt(order.length + 1)));
-    const draw = (from, to) => {
+    const opacity = Math.max(0.15, Math.min(0.9, 60 / Math.sqrt(order.length + 1)));
+    lines.clear();
+    const add = (from, to) => {
       const bins = Array.from({ length: LEVELS + 1 }, () => []);
       for (let n = from; n < to; n++) {
         const place = order[n], share = (column.values[place] - low) / (high - low);
         bins[table.meets[place] ? Math.min(LEVELS - 1, Math.max(0, Math.floor(share * LEVELS))) || 0 : LEVELS].push(place);
       }
       const best = column.sign > 0 ? [...bins.keys()].reverse() : [LEVELS, ...Array(LEVELS).keys()]; // drawn last
-      best.forEach((bin) => {
-        const places = bins[bin];
-        if (!places.length) return;
-        context.strokeStyle = bin === LEVELS ? colours.dot : palette[bin];
-        context.beginPath();
-        for (const place of places) trace(context, place);
-        context.stroke();
-      });
+      for (const bin of best) for (const place of bins[bin]) draw(place, opacity, bin === LEVELS ? NO_LEVEL : bin);
+      lines.show(context, palette, colours.dot);
     };
-    draw(0, Math.min(FIRST_LINES, order.length));
-    let done = FIRST_LINES;
+    const goesOn = brushing();
+    add(0, Math.min(first, order.length));
+    let done = first;
     const more = () => {
       if (mine !== turn || done >= order.length) return;
-      draw(done, Math.min(done + CHUNK_LINES, order.length));
+      add(done, Math.min(done + CHUNK_LINES, order.length));
       done += CHUNK_LINES;
       compose();
       requestAnimationFrame(more);
     };
-    requestAnimationFrame(more);
+    setTimeout(() => requestAnimationFrame(more), goesOn ? RESTS : 0); // all of them when the hand rests
   }
 
   function strong(context, place, colour) {
@@ -108,13 +175,9 @@ function parallelView(table, filter, state, choose) {
     context.stroke();
   }
 
-  function compose() {
-    const { context } = surface, { columns, down, places, spans, at, start, end, width, height } = layout;
-    context.clearRect(0, 0, width, height);
-    context.drawImage(back, 0, 0, width, height);
-    context.drawImage(front, 0, 0, width, height);
-    if (under !== null) strong(context, under, colours.quiet);
-    if (state.chosen !== null) strong(context, state.chosen, colours.accent);
+  /** Axes, their ranges and labels: drawn once for each brush. */
+  function overlay() {
+    const context = sheet(over), { columns, down, places, spans, at, start, end, width } = layout;
     columns.forEach((column, k) => {
       context.strokeStyle = colours.quiet;
       context.lineWidth = 1.2;
@@ -133,6 +196,16 @@ function parallelView(table, filter, state, choose) {
       }
       labels(context, column, k, spans[k], { down, places, at, end, width, columns });
     });
+  }
+
+  function compose() {
+    const { context } = surface, { width, height } = layout;
+    context.clearRect(0, 0, width, height);
+    context.drawImage(back, 0, 0, width, height);
+    context.drawImage(front, 0, 0, width, height);
+    if (under !== null) strong(context, under, colours.quiet);
+    if (state.chosen !== null) strong(context, state.chosen, colours.accent);
+    context.drawImage(over, 0, 0, width, height);
   }
 
   function labels(context, column, k, span, { down, places, at, end, width, columns }) {
@@ -166,24 +239,30 @@ function parallelView(table, filter, state, choose) {
   }
 
   function paint(context, width, height) {
-    layout = arranged(width, height);
-    const now = [width, height, isDark(), ...state.axes].join();
-    if (now !== known) backdrop();
+    const now = [width, height, devicePixelRatio, isDark(), ...state.axes].join();
+    if (now !== known) {
+      layout = arranged(width, height);
+      backdrop();
+    }
     known = now;
-    foreground();
+    overlay();
+    const wanted = [now, filter.turn, state.scale].join(); // another design that is looked into changes no line
+    if (wanted !== shown) foreground();
+    shown = wanted;
     compose();
   }
 
   /** The line that is nearest to the pointer, within some pixels, of those that are kept. */
   function nearest(x, y) {
-    const { columns, down, places, at } = layout, [main, cross] = down ? [y, x] : [x, y];
-    const k = Math.min(columns.length - 2, Math.max(0, places.findLastIndex((place) => place <= main)));
+    const { along, down, places } = layout, [main, cross] = down ? [y, x] : [x, y];
+    const k = Math.min(places.length - 2, Math.max(0, places.findLastIndex((place) => place <= main)));
     const share = (main - places[k]) / (places[k + 1] - places[k]);
+    const [before, after] = [along[k], along[k + 1]];
     let best = null, least = 9;
     for (let i = 0; i < table.size; i++) {
       if (!filter.mask[i]) continue;
-      const here = at(k, columns[k].values[i]) * (1 - share) + at(k + 1, columns[k + 1].values[i]) * share;
-      if (Math.abs(here - cross) < least) [best, least] = [i, Math.abs(here - cross)];
+      const far = Math.abs(before[i] * (1 - share) + after[i] * share - cross);
+      if (far < least) { best = i; least = far; }
     }
     return best;
   }

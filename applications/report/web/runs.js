@@ -30,7 +30,7 @@ function commonFront(all) {
       const sheet = document.createElement("canvas");
       [sheet.width, sheet.height] = [surface.canvas.width, surface.canvas.height];
       const shades = { faint: "transparent", dot: colours.faint, accent: run.colour };
-      points(sheet.getContext("2d"), run, run.filter, as[k], bs[k], box, run.size > 5000 ? 2 : run.size > 500 ? 3 : 5, shades);
+      points(sheet.getContext("2d"), run, run.filter, as[k], bs[k], box, run.size > 5000 ? 2 : run.size > 500 ? 3 : 5, { shown: shades });
       context.drawImage(sheet, 0, 0, sheet.width / ratio, sheet.height / ratio);
       const line = frontOf(run, as[k], bs[k]);
       context.strokeStyle = run.colour;

@@ -16,26 +16,48 @@ const held = (value, [low, high]) => Math.min(high, Math.max(low, value));
 /** A range with some room at its ends, so that marks there do not lie on the numbers of the axes. */
 const roomy = ([low, high]) => [low - 0.03 * (high - low), high + 0.03 * (high - low)];
 
-/** Draws the points of a table into a box of a canvas: what the filter does not keep is faint, below the rest. */
-function points(context, table, filter, a, b, box, size, shown = colours) {
+/**
+ * Where the points of two columns lie in a box, as places of pixels of their dots: made once for each box. A dot beyond
+ * the ends of an axis is a bar at the edge, and has its own sizes.
+ */
+function dotsOf(table, a, b, box, width, height, dot) {
+  const places = new Int32Array(table.size), bars = new Map();
+  const [x0, x1] = box.x, [y0, y1] = box.y, across = (width - dot) / (x1 - x0), down = (height - dot) / (y1 - y0);
+  for (let i = 0; i < table.size; i++) {
+    const at = Math.round((a.values[i] - x0) * across), to = Math.round((y1 - b.values[i]) * down);
+    const x = Math.min(Math.max(at, 0), width - dot), y = Math.min(Math.max(to, 0), height - dot);
+    if (x === at && y === to) { places[i] = y * width + x; continue; }
+    places[i] = -1;
+    if (!Number.isFinite(a.values[i]) || !Number.isFinite(b.values[i])) continue;
+    const wide = x === at ? dot : Math.min(3 * dot, width), high = y === to ? dot : Math.min(3 * dot, height);
+    bars.set(i, [Math.min(y, height - high) * width + Math.min(x, width - wide), wide, high]);
+  }
+  return { places, bars };
+}
+
+/**
+ * Draws the points of a table into a box of a canvas: what the filter does not keep is faint, below the rest. `kept` is
+ * the memory of the box; of so many points (`every`) one is drawn.
+ */
+function points(context, table, filter, a, b, box, size, { kept = {}, every = 1, shown = colours } = {}) {
   const ratio = devicePixelRatio || 1, width = Math.round(box.width * ratio), height = Math.round(box.height * ratio);
   if (width < 2 || height < 2) return;
-  const image = context.createImageData(width, height), pixels = new Uint32Array(image.data.buffer);
-  const shades = [pixelOf(shown.faint), pixelOf(shown.dot), pixelOf(shown.accent)], dot = Math.max(1, Math.round(size * ratio));
-  const [x0, x1] = box.x, [y0, y1] = box.y, across = (width - dot) / (x1 - x0), down = (height - dot) / (y1 - y0);
-  for (let layer = 0; layer < 3; layer++) {
-    const shade = shades[layer];
-    for (let i = 0; i < table.size; i++) {
-      const mine = filter.mask[i] ? (table.meets[i] ? 2 : 1) : 0;
-      if (mine !== layer) continue;
-      if (!Number.isFinite(a.values[i]) || !Number.isFinite(b.values[i])) continue;
-      const at = Math.round((a.values[i] - x0) * across), to = Math.round((y1 - b.values[i]) * down);
-      const x = Math.min(Math.max(at, 0), width - dot), y = Math.min(Math.max(to, 0), height - dot);
-      const wide = x === at ? dot : Math.min(3 * dot, width), high = y === to ? dot : Math.min(3 * dot, height);
-      const [left, top] = [Math.min(x, width - wide), Math.min(y, height - high)]; // a bar at the edge: beyond it
-      for (let v = 0; v < high; v++) pixels.fill(shade, (top + v) * width + left, (top + v) * width + left + wide);
+  const dot = Math.max(1, Math.round(size * ratio)), known = [a.name, b.name, width, height, dot, ...box.x, ...box.y].join();
+  if (kept.known !== known)
+    Object.assign(kept, { known, image: context.createImageData(width, height), level: new Uint8Array(width * height), ...dotsOf(table, a, b, box, width, height, dot) });
+  const { image, level, places, bars } = kept, pixels = new Uint32Array(image.data.buffer);
+  const shades = [0, pixelOf(shown.faint), pixelOf(shown.dot), pixelOf(shown.accent)];
+  pixels.fill(0);
+  level.fill(0);
+  const mark = (from, wide, high, mine) => {
+    for (let row = 0; row < high; row++) {
+      const start = from + row * width;
+      for (let at = start; at < start + wide; at++) if (level[at] < mine) { level[at] = mine; pixels[at] = shades[mine]; }
     }
-  }
+  };
+  const mine = (i) => (filter.mask[i] ? (table.meets[i] ? 3 : 2) : 1);
+  for (let i = 0; i < table.size; i += every) if (places[i] >= 0) mark(places[i], dot, dot, mine(i));
+  for (const [i, [from, wide, high]] of bars) mark(from, wide, high, mine(i));
   context.putImageData(image, Math.round(box.left * ratio), Math.round(box.top * ratio));
 }
 
@@ -110,6 +132,7 @@ function ring(context, x, y, radius, colour, width = 3) {
 function frontView(table, filter, state, choose) {
   const x = byId("front-x"), y = byId("front-y"), readout = byId("front-readout"), note = byId("front-note");
   const surface = canvasOf("front", paint), { canvas } = surface;
+  const sheet = document.createElement("canvas"), kept = {};
   let line = [], box = null, scale = null, a = null, b = null, xs = null, ys = null;
 
   /** A range that has all of the front and the answer. */
@@ -134,10 +157,10 @@ function frontView(table, filter, state, choose) {
     box = { left: 64, top: 30, width: width - 84, height: height - 84, x: roomy(xs), y: roomy(ys) };
     frame(context, a, b, box);
     context.save();
-    const sheet = document.createElement("canvas"), ratio = devicePixelRatio || 1;
-    [sheet.width, sheet.height] = [canvas.width, canvas.height];
+    const ratio = devicePixelRatio || 1;
+    [sheet.width, sheet.height] = [canvas.width, canvas.height]; // and empty
     if (filter.kept < table.size || !shades(context, table, a, b, box)) {
-      points(sheet.getContext("2d"), table, filter, a, b, box, table.size > 20000 ? 2 : table.size > 2000 ? 3 : 5);
+      points(sheet.getContext("2d"), table, filter, a, b, box, table.size > 20000 ? 2 : table.size > 2000 ? 3 : 5, { kept });
       context.drawImage(sheet, 0, 0, sheet.width / ratio, sheet.height / ratio);
     }
     context.beginPath();
@@ -173,10 +196,13 @@ function frontView(table, filter, state, choose) {
     if (!scale) return null;
     const at = canvas.getBoundingClientRect(), u = event.clientX - at.x, v = event.clientY - at.y;
     let best = null, least = 14 ** 2;
+    const [x0, x1] = box.x, [y0, y1] = box.y, across = box.width / (x1 - x0), down = box.height / (y1 - y0);
+    const [sought, level] = [x0 + (u - box.left) / across, y1 - (v - box.top) / down];
     for (let i = 0; i < table.size; i++) {
       if (!filter.mask[i]) continue;
-      const far = (scale.px(held(a.values[i], box.x)) - u) ** 2 + (scale.py(held(b.values[i], box.y)) - v) ** 2;
-      if (far < least) [best, least] = [i, far];
+      const x = (Math.min(x1, Math.max(x0, a.values[i])) - sought) * across, y = (Math.min(y1, Math.max(y0, b.values[i])) - level) * down;
+      const far = x * x + y * y;
+      if (far < least) { best = i; least = far; }
     }
     return best;
   }
@@ -204,9 +230,12 @@ function frontView(table, filter, state, choose) {
   return { surface, at: (place) => [scale.px(a.values[place]), scale.py(b.values[place])] };
 }
 
+const MOVING_POINTS = 60000; // of all panels of the matrix, while a hand brushes
+
 /** Each pair of the first axes against each other. */
 function matrixView(table, filter, state) {
-  const MOST = 5;
+  const MOST = 5, kept = {};
+  let resting = null;
   const surface = canvasOf("matrix", (context, width, height) => {
     const axes = state.axes.map((name) => table.byName.get(name)), few = width < 620 ? 3 : MOST;
     const objectives = axes.filter((column) => column.objective).slice(0, Math.ceil(few / 2));
@@ -214,11 +243,12 @@ function matrixView(table, filter, state) {
     const chosen = [...[...fine, ...parameters.filter((it) => !fine.includes(it))].slice(0, few - objectives.length), ...objectives];
     const many = chosen.length - 1, left = 10, top = 6, gap = 10, room = 26;
     const wide = (width - left) / many - gap, high = (height - top - room) / many - gap;
+    const every = resting === null ? 1 : Math.ceil((table.size * many * (many + 1)) / 2 / MOVING_POINTS);
     for (let row = 0; row < many; row++) {
       for (let column = 0; column <= row; column++) {
         const a = chosen[column], b = chosen[row + 1];
         const box = { left: left + column * (wide + gap), top: top + row * (high + gap), width: wide, height: high, x: roomy(axisRange(a, table.meets)), y: roomy(axisRange(b, table.meets)) };
-        points(context, table, filter, a, b, box, table.size > 20000 ? 1 : table.size > 2000 ? 2 : 3);
+        points(context, table, filter, a, b, box, table.size > 20000 ? 1 : table.size > 2000 ? 2 : 3, { kept: (kept[`${row} ${column}`] ??= {}), every });
         context.strokeStyle = colours.line;
         context.strokeRect(box.left, box.top, wide, high);
         if (state.chosen !== null) {
@@ -243,6 +273,10 @@ function matrixView(table, filter, state) {
       }
     }
   });
-  filter.watching.push(surface.whenSeen);
+  filter.watching.push(() => { // all points as soon as the hand rests
+    clearTimeout(resting);
+    resting = setTimeout(() => { resting = null; surface.whenSeen(); }, RESTS);
+    surface.whenSeen();
+  });
   return surface;
 }

@@ -304,6 +304,27 @@ def test_a_line_that_is_clicked_is_looked_into(window: Any, results: Results) ->
     choose(window, "design-number", str(results.design))
 
 
+def test_lines_are_those_of_the_designs_that_are_kept(window: Any) -> None:
+    drawn = (
+        "(() => { const it = document.getElementById('parallel'), { width, height } = it;"
+        " const all = it.getContext('2d').getImageData(0, 0, width, height).data; let sum = 0;"
+        " for (let i = 0; i < all.length; i++) sum = (sum * 31 + all[i]) | 0;"
+        " return sum; })()"
+    )
+    shown = f"{PAGE}.filter.range({PAGE}.state.axes[0], null); "
+    column = f"{PAGE}.table.byName.get({PAGE}.state.axes[0])"
+    window.execute_script("document.getElementById('parallel').scrollIntoView({block: 'center', behavior: 'instant'})")
+    window.execute_script(shown)
+    settle(window)
+    before = values(window, drawn)
+    window.execute_script(f"{PAGE}.filter.range({column}.name, [{column}.low, {column}.low])")
+    settle(window)
+    brushed = values(window, drawn)
+    window.execute_script(shown)
+    settle(window)
+    assert values(window, drawn) == before != brushed
+
+
 def test_a_number_that_is_not_there_is_told(window: Any, results: Results) -> None:
     choose(window, "design-number", "2")
     assert text(window, "design-note") == "Design 2 is not among the 12 that the page shows."

@@ -1,31 +1,45 @@
 """Estimates of time of `limbsweep check` beside the time that the same sweeps take, for examples and some variants.
 
-    python -m benchmarks.estimates [NAME ...] [--workers 2]
+    python -m benchmarks.estimates [NAME ...] [--workers 2] [--threads 1]
 
-Each sweep is estimated first, as `check` does, then run into a store by one thread, or by worker processes that have
-begun; both in processor time. Programs are compiled in this process before; each worker reads them, which is part of
-its estimate. A ratio above 1 is an estimate that is too long. Variants
+Each sweep is estimated first, in a process that has only begun, as `check` does, then run into a store, in another such
+process alone, or by worker processes that have begun, each with so many threads. Both are processor time of all
+processes together, so that others at work on the machine count as little as may be. Machine code that the estimate
+has made is found by the run, as after `check`. A ratio above 1 is an estimate that is too long. Variants
 are longer or larger, so that they take seconds, and simulations with and without dry friction.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import multiprocessing
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
+import dask
 from distributed import Client
 
 from pipeline.cluster.arguments import ClusterLike
 from pipeline.cluster.connection import ClusterConfig, connect
-from pipeline.execution.measured_time import measured_time
-from pipeline.execution.run import run
+from pipeline.execution.executors import choose_granularity
+from pipeline.execution.measured_time import MeasuredTime, measured_time
+from pipeline.execution.run import run_into
+from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
+
+Value = TypeVar("Value")
+
+LOADED = "benchmarks.estimates", "pipeline.execution.processes.worker", "numcodecs", "zarr"
+"""Modules that processes have from their start, which takes them no time."""
+RESTARTS = 120
+"""Seconds for workers to begin again."""
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 FILES = (
@@ -125,32 +139,70 @@ def variants() -> Mapping[str, str]:
     }
 
 
-@dataclass(frozen=True)
-class Workers:
-    """Processes in which sweeps run: this one alone, or those of a client, which have begun."""
+def sweep_of(name: str) -> Sweep:
+    """Return an example or a variant by its name."""
+    return Sweep.from_yaml(EXAMPLES / f"{name}.yaml") if name in FILES else Sweep.from_text(variants()[name])
 
-    cluster: ClusterLike
+
+def estimated(name: str, workers: int, threads: int) -> tuple[MeasuredTime, float]:
+    """Return the estimate of a sweep for so many workers, and the seconds of the processor that it took."""
+    start = time.process_time()
+    sweep = sweep_of(name)
+    chosen = choose_granularity(plan(sweep), None if workers * threads == 1 else workers * threads, threads)
+    return measured_time(sweep, chosen), time.process_time() - start
+
+
+def used_alone(name: str) -> float:
+    """Run a sweep into a store in this process, and return the seconds of the processor."""
+    return used(name, ClusterConfig.of("synchronous"), time.process_time)
+
+
+def used(name: str, cluster: ClusterLike, spent: Callable[[], float]) -> float:
+    """Run a sweep into a store, and return what was `spent` meanwhile."""
+    sweep = sweep_of(name)
+    with tempfile.TemporaryDirectory() as folder:
+        start = spent()
+        run_into(Path(folder) / "out.zarr", sweep, cluster)
+        return spent() - start
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Processes that have only begun whenever they are asked for: single ones, and those of a client for runs."""
+
+    workers: int
+    threads: int
     client: Client | None = None
 
     @classmethod
     @contextmanager
-    def begun(cls, count: int) -> Iterator[Workers]:
-        """Begin so many worker processes, and import in them what runs import."""
+    def begun(cls, workers: int, threads: int) -> Iterator[Processes]:
+        """Begin so many worker processes with so many threads each, or none for one thread."""
+        multiprocessing.set_forkserver_preload([*LOADED])
         with ExitStack() as stack:
-            if count == 1:
-                workers = cls(ClusterConfig.of("synchronous"))
-            else:
-                client = stack.enter_context(connect(ClusterConfig.of("local", n_workers=count)))
-                workers = cls(client, client)
-            workers.run(Sweep.from_yaml(EXAMPLES / "delta.yaml"))
-            yield workers
+            client = None
+            if workers * threads > 1:
+                stack.enter_context(dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}))
+                cluster = ClusterConfig.of("local", n_workers=workers, threads_per_worker=threads)
+                client = stack.enter_context(connect(cluster))
+            yield cls(workers, threads, client)
 
-    def run(self, sweep: Sweep) -> float:
-        """Run a sweep into a store, and return the seconds of the processor of all processes together."""
-        with tempfile.TemporaryDirectory() as folder:
-            start = self._spent()
-            run(sweep, Path(folder) / "out.zarr", self.cluster, progress=False)
-            return self._spent() - start
+    def estimated(self, name: str) -> tuple[float, float]:
+        """Return the estimate for a sweep, and the time of that [s]."""
+        estimate, checked = self._fresh(estimated, name, self.workers, self.threads)
+        return estimate.seconds + estimate.first if self.client is None else estimate.on(self.workers), checked
+
+    def used(self, name: str) -> float:
+        """Return the seconds of all processes together for a sweep."""
+        if self.client is None:
+            return self._fresh(used_alone, name)
+        self.client.restart(timeout=RESTARTS)
+        self.client.run(importlib.import_module, LOADED[0])
+        return used(name, self.client, self._spent)
+
+    def _fresh(self, function: Callable[..., Value], *arguments: object) -> Value:
+        with multiprocessing.get_context("forkserver").Pool(1) as pool:
+            return pool.apply(function, arguments)
 
     def _spent(self) -> float:
         return time.process_time() + sum(self.client.run(time.process_time).values() if self.client else ())
@@ -160,21 +212,17 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--workers", type=int, default=1, help="processes of the run (default: this one alone)")
-    arguments = parser.parse_args()
-    sweeps = {name: lambda path=EXAMPLES / f"{name}.yaml": Sweep.from_yaml(path) for name in FILES}
-    sweeps |= {name: lambda text=text: Sweep.from_text(text) for name, text in variants().items()}
+    parser.add_argument("--workers", type=int, default=1, help="processes of the run (default: one)")
+    parser.add_argument("--threads", type=int, default=1, help="threads of each (default: one)")
+    options = parser.parse_args()
     ratios: list[float] = []
     print(f"{'sweep':26s}{'estimate s':>12s}{'used s':>10s}{'ratio':>8s}{'check s':>10s}")
-    with Workers.begun(arguments.workers) as workers:
-        for name in arguments.names or sweeps:
-            sweep, start = sweeps[name](), time.process_time()
-            estimate = measured_time(sweep)
-            checked = time.process_time() - start
-            expected = estimate.seconds + (arguments.workers * estimate.first if arguments.workers > 1 else 0.0)
-            used = workers.run(sweep)
-            ratios.append(expected / used)
-            print(f"{name:26s}{expected:12.2f}{used:10.2f}{ratios[-1]:8.2f}{checked:10.2f}", flush=True)
+    with Processes.begun(options.workers, options.threads) as processes:
+        for name in options.names or (*FILES, *variants()):
+            expected, checked = processes.estimated(name)
+            seconds = processes.used(name)
+            ratios.append(expected / seconds)
+            print(f"{name:26s}{expected:12.2f}{seconds:10.2f}{ratios[-1]:8.2f}{checked:10.2f}", flush=True)
     within = sum(1 / 1.5 <= ratio <= 1.5 for ratio in ratios)
     print(f"{within} of {len(ratios)} within a factor of 1.5, median {statistics.median(ratios):.2f}")
 

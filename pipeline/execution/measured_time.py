@@ -1,16 +1,16 @@
 """Time of a sweep, measured: a few of its cases are computed as a run does, and the others are in proportion.
 
-The first small call compiles and is counted once. Then more and more designs are run into a store, or steps of
-simulations computed, until a call is long enough to be measured. The difference of two calls is the time of their
-cases; the rest is that of opening a run, or of the steps of a block of simulations. Where there are more friction sets
-than are computed, a call with fewer of them tells the time of a set, as sets share the dynamics. Times are those of the
-processor, so that other work on the machine does not count.
+More and more designs are run into a store, or steps of simulations computed, until a call is long enough to be
+measured. The difference of the last two calls is the time of their cases; the rest is that of opening a run, or of the
+steps of a block of simulations. What the calls before took beyond that is spent once in each process: tracing, bytecode
+of the first samples, reading machine code. Making that is left out, as a run finds what `check` has made. Where there
+are more friction sets than are computed, a call with fewer of them tells the time of a set, as sets share the dynamics.
+Times are those of the processor, so that other work on the machine does not count.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,10 +19,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.cluster.arguments import cores
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.execution import work
 from pipeline.execution.blocks import block_of
-from pipeline.execution.run import run_into
+from pipeline.execution.executors import choose_granularity
+from pipeline.execution.graph import Granularity
+from pipeline.execution.run import near, run_into
 from pipeline.execution.trial import part_of
 from pipeline.plan.cost import STORED, TASK, duration
 from pipeline.plan.plan import plan
@@ -32,6 +35,7 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.simulated.axes import SimulationAxes
 from robots.criteria.selection import EVERYTHING
 from robots.trajectories.kinds import is_grid
+from tasks.kernels.kernel import seconds_of_new_code
 
 LEAST, MOST = 0.6, 4.0
 """Seconds of a call that is long enough, and of all calls together, about."""
@@ -47,64 +51,86 @@ SETS, MANY_SETS, QUICK = 16, 256, 0.1
 """Friction sets that are computed, at most; and where a design with these takes less than so many seconds."""
 OPENING = 0.15
 """Seconds of a run beside its blocks."""
+BEGINNING = 3.0
+"""Seconds until a worker process of this machine has begun."""
+COORDINATOR, OF_BLOCK = 0.2, 0.01
+"""Seconds of the coordinator of a cluster: of a run, and of each of its blocks with those of scheduler and worker."""
 STEPS = 50
 """Steps of the first call of simulations."""
 
 
 @dataclass(frozen=True)
 class MeasuredTime:
-    """Seconds of one core for a whole sweep, those of its first call, which compiles, and its blocks."""
+    """Seconds of one core for a whole sweep, those that each process needs once, and its blocks.
+
+    `begins`: a run on this machine begins a process, and does not compute in its own.
+    """
 
     seconds: float
     first: float
     blocks: int
+    begins: bool = False
+
+    def on(self, workers: int) -> float:
+        """Return the seconds of the processor of a run on so many workers that have begun, its coordinator included."""
+        return self.seconds + workers * self.first + COORDINATOR + self.blocks * OF_BLOCK
 
     @property
     def text(self) -> str:
         """Return the row of `limbsweep check`: seconds of one core, and of this machine."""
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        busy = min(cores, self.blocks)
-        shared = f", {duration(self.first + self.seconds / busy)} on {busy} cores of this machine" if busy > 1 else ""
+        busy = min(cores(), self.blocks)
+        rounds = -(-self.blocks // busy)  # the last of them may leave cores without a block
+        wall = self.first + self.seconds * rounds / self.blocks + (BEGINNING if self.begins else 0.0)
+        shared = f", {duration(wall)} on {busy} cores of this machine" if busy > 1 else ""
         return f"about {duration(self.first + self.seconds)} of one core{shared}; measured with a few cases"
 
 
-def measured_time(sweep: Sweep) -> MeasuredTime:
-    """Measure the time of a sweep. Raises InputError where a plan of a part of it cannot be parts."""
+def measured_time(sweep: Sweep, granularity: Granularity | None = None) -> MeasuredTime:
+    """Measure the time of a sweep; `granularity` is that of its run (absent: as on this machine).
+
+    Raises InputError where a plan of a part of it cannot be parts.
+    """
     whole = plan(sweep)
+    begins = near(whole).cluster.kind == "local"
     if sweep.simulation is not None:
         seconds, first = _simulated(sweep, sweep.simulation)
         seconds += whole.stored * STORED + OPENING
     else:
-        seconds, first = _prescribed(sweep)
-    return MeasuredTime(seconds + whole.blocks * TASK, first, whole.blocks)
+        here = choose_granularity(whole, cores() if begins else None)
+        seconds, first = _prescribed(sweep, granularity or here)
+    return MeasuredTime(seconds + whole.blocks * TASK, first, whole.blocks, begins)
 
 
-def _prescribed(sweep: Sweep) -> tuple[float, float]:
-    """Return the seconds of a sweep of given motions, and those of the first call."""
+def _prescribed(sweep: Sweep, granularity: Granularity) -> tuple[float, float]:
+    """Return the seconds of a sweep of given motions, and those of each process."""
     small, size = _with_few_cases(sweep, SETS), sweep.design.size
-    first, again = (_run_seconds(_with_designs(small, 1)) for _ in range(2))
-    calls = [(1, again)]
-    if sweep.friction.axis.size > SETS and again < QUICK:
+    early, last = ((1, _run_seconds(_with_designs(small, 1), granularity)) for _ in range(2))
+    if sweep.friction.axis.size > SETS and last[1] < QUICK:
         small = _with_few_cases(sweep, MANY_SETS)
-        calls = [(1, _run_seconds(_with_designs(small, 1)))]
-    spent = calls[0][1]
+        last = 1, _run_seconds(_with_designs(small, 1), granularity)
+    calls, begun, spent = [last], [early], last[1]
     while calls[-1][1] < LEAST and calls[-1][0] < size and spent + GROWTH * calls[-1][1] <= MOST:
         designs = min(size, GROWTH * calls[-1][0])
-        calls.append((designs, _run_seconds(_with_designs(small, designs))))
-        spent += calls[-1][1]
+        seconds = _run_seconds(_with_designs(small, designs), granularity)
+        if seconds > GROWTH * calls[-1][1]:  # more than in proportion: something was made ready
+            begun.append((designs, seconds))
+            seconds = _run_seconds(_with_designs(small, designs), granularity)
+        calls.append((designs, seconds))
+        spent += seconds
     of_call, of_design = _line(calls[-2:])
-    of_design += _of_further_sets(sweep, small, *calls[-1])
-    return of_call + _samples(sweep) / _samples(small) * size * of_design, max(first - again, 0.0)
+    once = sum(max(seconds - of_call - designs * of_design, 0.0) for designs, seconds in (*begun, *calls[:-2]))
+    of_design += _of_further_sets(sweep, small, *calls[-1], granularity)
+    return of_call + _samples(sweep) / _samples(small) * size * of_design, once
 
 
-def _of_further_sets(sweep: Sweep, small: Sweep, designs: int, seconds: float) -> float:
+def _of_further_sets(sweep: Sweep, small: Sweep, designs: int, seconds: float, granularity: Granularity) -> float:
     """Return the seconds of a design for friction sets that were left out; with the others designs took `seconds`."""
     sets = small.friction.axis.size
     left_out, fewer = sweep.friction.axis.size - sets, sets // GROWTH
     if not left_out:
         return 0.0
     friction = replace(small.friction, axis=_few(small.friction.axis, fewer))
-    shorter = _run_seconds(_with_designs(small.with_sections(friction=friction), designs))
+    shorter = _run_seconds(_with_designs(small.with_sections(friction=friction), designs), granularity)
     return left_out * max(seconds - shorter, 0.0) / (sets - fewer) / designs
 
 
@@ -151,20 +177,24 @@ def _line(calls: list[tuple[int, float]]) -> tuple[float, float]:
     return max(short - few * of_case, 0.0), of_case
 
 
-def _run_seconds(sweep: Sweep) -> float:
-    """Run a sweep into a store that is removed, and return the seconds of the processor."""
+def _run_seconds(sweep: Sweep, granularity: Granularity) -> float:
+    """Run a sweep into a store that is removed, and return the seconds of the processor, but for new machine code."""
     with TemporaryDirectory(prefix="limbsweep-") as folder:
-        start = time.process_time()
-        run_into(Path(folder) / "s.zarr", sweep, ClusterConfig.of("synchronous"))
-        return time.process_time() - start
+        start = _clock()
+        run_into(Path(folder) / "s.zarr", sweep, ClusterConfig.of("synchronous"), (), granularity)
+        return _clock() - start
 
 
 def _seconds(sweep: Sweep) -> float:
-    """Compute the blocks of a sweep, and return the seconds of the processor."""
-    parts, start = plan(sweep), time.process_time()
+    """Compute the blocks of a sweep, and return the seconds of the processor, but for new machine code."""
+    parts, start = plan(sweep), _clock()
     for index in range(parts.blocks):
         work.whole(block_of(parts, index))
-    return time.process_time() - start
+    return _clock() - start
+
+
+def _clock() -> float:
+    return time.process_time() - seconds_of_new_code()
 
 
 def _with_few_cases(sweep: Sweep, most_sets: int) -> Sweep:

@@ -63,6 +63,11 @@ def has_compiler() -> bool:
     return llvm is not None
 
 
+def seconds_of_new_code() -> float:
+    """Return the processor seconds in which this process has made code that other processes find on the disk."""
+    return sum(llvm.MADE) if llvm is not None else 0.0
+
+
 def machine_code(text: str, signature: Callable[[int], Any]) -> Any:
     """Return the function `kernel` of a text of LLVM, as `tasks.kernels.llvm.compile_text` gives it."""
     return llvm.compile_text(text, signature)

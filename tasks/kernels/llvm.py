@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,6 +33,8 @@ WIDEST = 6_000
 """Operations up to which an iteration is done for two groups of samples at a time."""
 REGISTERS = "+avx512f"
 """The feature of processors that have registers for that."""
+MADE: list[float] = []
+"""Seconds of the processor that this process took for each code that other processes find on the disk."""
 
 _SIGNATURE = ctypes.CFUNCTYPE(
     None,
@@ -149,9 +152,10 @@ def compile_text(
             break
     target = llvm.Target.from_triple(triple).create_target_machine(cpu, features, opt=optimisation, jit=True)
     if code is None:
+        start = time.thread_time()
         code = bytes(target.emit_object(llvm.parse_assembly(text)))
-        if keep:
-            stored.write(known, code)
+        if keep and stored.write(known, code):
+            MADE.append(time.thread_time() - start)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()

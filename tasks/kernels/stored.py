@@ -77,10 +77,10 @@ def read(name: str) -> bytes | None:
     return code if data[:_DIGEST] == _digest(name, code) else None
 
 
-def write(name: str, code: bytes) -> None:
-    """Keep machine code under a name, whole or not at all."""
+def write(name: str, code: bytes) -> bool:
+    """Keep machine code under a name, whole or not at all; return whether it is kept."""
     if (place := folder()) is None:
-        return
+        return False
     with suppress(OSError):
         number, draft = tempfile.mkstemp(dir=place)
         try:
@@ -91,6 +91,8 @@ def write(name: str, code: bytes) -> None:
             os.unlink(draft)
             raise
         _prune(place)
+        return True
+    return False
 
 
 def _digest(name: str, code: bytes) -> bytes:

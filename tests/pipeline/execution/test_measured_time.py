@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.execution import measured_time as module
-from pipeline.execution.measured_time import measured_time
+from pipeline.execution.measured_time import MeasuredTime, measured_time
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 
@@ -31,7 +31,7 @@ metrics: [peak_force]
 def test_designs_are_in_proportion(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
 
-    def seconds(sweep: Sweep) -> float:
+    def seconds(sweep: Sweep, granularity: str) -> float:
         calls.append(sweep.design.size)
         return (3.0 if len(calls) == 1 else 0.0) + 0.1 + 2e-3 * sweep.design.size
 
@@ -41,12 +41,34 @@ def test_designs_are_in_proportion(monkeypatch: pytest.MonkeyPatch) -> None:
     assert measured.seconds == pytest.approx(0.1 + 2e-3 * 5000, rel=0.01)
     assert measured.first == pytest.approx(3.0)
     assert "measured with a few cases" in measured.text
+    of_blocks = module.COORDINATOR + measured.blocks * module.OF_BLOCK
+    assert measured.on(2) == pytest.approx(measured.seconds + 6.0 + of_blocks)
+
+
+def test_what_early_calls_need_beside_their_designs_is_once_in_each_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = set()
+
+    def seconds(sweep: Sweep, granularity: str) -> float:
+        once = 0.5 if sweep.design.size in (1, 16) and sweep.design.size not in begun else 0.0  # bytecode, then code
+        begun.add(sweep.design.size)
+        return once + 0.1 + 1e-3 * sweep.design.size
+
+    monkeypatch.setattr(module, "_run_seconds", seconds)
+    measured = measured_time(Sweep.from_text(SWEPT))
+    assert measured.seconds == pytest.approx(0.1 + 1e-3 * 5000, rel=0.01)
+    assert measured.first == pytest.approx(1.0)
+
+
+def test_the_last_blocks_leave_cores_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "cores", lambda: 2)
+    assert "60 seconds on 2 cores" in MeasuredTime(90.0, 0.0, 3).text
+    assert "63 seconds on 2 cores" in MeasuredTime(90.0, 0.0, 3, begins=True).text
 
 
 def test_friction_sets_share_the_dynamics(monkeypatch: pytest.MonkeyPatch) -> None:
     friction = "friction: {law: viscous, joints: actuated, grid: {viscous: {start: 0, stop: 1, num: 1000}}}\n"
 
-    def seconds(sweep: Sweep) -> float:
+    def seconds(sweep: Sweep, granularity: str) -> float:
         return 0.05 + sweep.design.size * (2e-3 + 1e-5 * sweep.friction.axis.size)
 
     monkeypatch.setattr(module, "_run_seconds", seconds)

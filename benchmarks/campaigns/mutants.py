@@ -8,6 +8,10 @@ Modules of `storage` and of the validation of input have the tests that `TESTS` 
 `--everywhere` all of ours, has its nearest ones of 20 processor seconds, see `benchmarks.house.changed`; that they pass
 without any change is for `make test` to show. A change that the gate does not notice is shown to the tests of the same
 files that `tests/left_to_slow.py` leaves to `make test-slow`.
+
+`--keep FILE` writes each change with the test that noticed it, a line of JSON each. `--again FILE` makes the changes of
+such a file once more, those whose line is still there, and shows each first to the test that noticed it: whether a gate
+that has changed notices as much takes minutes.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import ast
 import contextlib
 import importlib
 import io
+import json
 import os
 import random
 import resource
@@ -27,7 +32,9 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal, NamedTuple, NoReturn
+
+import pytest
 
 from benchmarks.house.changed import choice
 from benchmarks.house.imports import files
@@ -223,33 +230,55 @@ def left_of(tests: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.removesuffix("::") for name in names))
 
 
-def is_noticed(root: Path, tests: tuple[str, ...], *options: str) -> bool:
-    """Return whether a test fails, or does not end, in a process of its own. options: of pytest."""
-    child = os.fork()
-    if not child:
-        status = 1
-        try:
-            os.setsid()  # what it starts ends with it
-            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-            signal.alarm(WAIT)
-            os.chdir(root)
-            sys.path[:0] = [str(root)]
-            os.environ["PYTHONPATH"] = str(root)
-            for name in [name for name in sys.modules if name.partition(".")[0] == "benchmarks"]:
-                del sys.modules[name]
-            import pytest
+class Failed:
+    """Plugin of pytest that writes the name of each test that fails to a file."""
 
-            with open(os.devnull, "w", encoding="utf-8") as nowhere:
-                os.dup2(nowhere.fileno(), 1)
-                os.dup2(nowhere.fileno(), 2)
-            with contextlib.redirect_stdout(io.StringIO()):
-                status = int(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-W", IMPORTED, *options, *tests]))
-        finally:
-            os._exit(status)
-    _, ended = os.waitpid(child, 0)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)
-    return ended != 0
+    def __init__(self, names: BinaryIO) -> None:
+        """Write to a file without a buffer."""
+        self.names = names
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Write a name."""
+        if report.failed:
+            self.names.write(f"{report.nodeid}\n".encode())
+
+
+def noticing(root: Path, tests: tuple[str, ...], *options: str) -> str | None:
+    """Return the test that fails in a process of its own, None where all pass. options: of pytest.
+
+    The name is empty where no single test failed: they did not end, or could not be collected.
+    """
+    with tempfile.TemporaryFile(buffering=0) as names:
+        child = os.fork()
+        if not child:
+            _show(root, tests, options, names)
+        _, ended = os.waitpid(child, 0)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+        names.seek(0)
+        return names.read().decode().partition("\n")[0] if ended else None
+
+
+def _show(root: Path, tests: tuple[str, ...], options: tuple[str, ...], names: BinaryIO) -> NoReturn:
+    """Run tests in this process, write the names of those that fail to a file, and end."""
+    status = 1
+    try:
+        os.setsid()  # what it starts ends with it
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        signal.alarm(WAIT)
+        os.chdir(root)
+        sys.path[:0] = [str(root)]
+        os.environ["PYTHONPATH"] = str(root)
+        for name in [name for name in sys.modules if name.partition(".")[0] == "benchmarks"]:
+            del sys.modules[name]
+        with open(os.devnull, "w", encoding="utf-8") as nowhere:
+            os.dup2(nowhere.fileno(), 1)
+            os.dup2(nowhere.fileno(), 2)
+        with contextlib.redirect_stdout(io.StringIO()):
+            arguments = ["-q", "-x", "-p", "no:cacheprovider", "-W", IMPORTED, *options, *tests]
+            status = int(pytest.main(arguments, plugins=[Failed(names)]))
+    finally:
+        os._exit(status)
 
 
 def chosen(modules: list[str], mutants: int, chance: random.Random) -> list[tuple[str, int]]:
@@ -265,22 +294,65 @@ def chosen(modules: list[str], mutants: int, chance: random.Random) -> list[tupl
 Outcome = Literal["noticed", "noticed by make test-slow alone", "not noticed"]
 
 
-def outcome(root: Path, module: str, place: int, tests: tuple[str, ...]) -> tuple[Outcome, str]:
-    """Change a place of a module in a checkout, show it to tests, and put it back; say who noticed what change."""
-    file = root / f"{module}.py"
-    text = file.read_text(encoding="utf-8")
+class Mutant(NamedTuple):
+    """Change of a place of a module: the text of its line, what is changed there, and who noticed it."""
+
+    module: str
+    place: int
+    line: str
+    change: str
+    outcome: Outcome
+    test: str
+    """Name of the test, empty where none is known."""
+
+
+def described(text: str, place: int) -> tuple[str, str, str, int]:
+    """Return the changed text of a module, the line of the place, the change in words, and the number of the line."""
     tree = ast.parse(text)
     node = list(places(tree))[place]
-    where = f"{module}.py:{getattr(node, 'lineno', 0)}: {change(node)}"
-    file.write_text(ast.unparse(tree), encoding="utf-8")
+    number = getattr(node, "lineno", 0)
+    words = change(node)
+    return ast.unparse(tree), text.splitlines()[number - 1].strip(), words, number
+
+
+def outcome(root: Path, module: str, place: int, tests: tuple[str, ...], first: str = "") -> tuple[Mutant, str]:
+    """Change a place of a module in a checkout, show it to tests, and put it back; also say where what was changed.
+
+    first: a test that is likely to notice it.
+    """
+    file = root / f"{module}.py"
+    text = file.read_text(encoding="utf-8")
+    changed, line, words, number = described(text, place)
+    where = f"{module}.py:{number}: {words}"
+    file.write_text(changed, encoding="utf-8")
     try:
-        if is_noticed(root, tests):
-            return "noticed", where
-        if (left := left_of(tests)) and is_noticed(root, left, "-m", "slow"):
-            return "noticed by make test-slow alone", where
-        return "not noticed", where
+        if first and (test := noticing(root, (first,))):
+            return Mutant(module, place, line, words, "noticed", test), where
+        if (test := noticing(root, tests)) is not None:
+            return Mutant(module, place, line, words, "noticed", test), where
+        if (left := left_of(tests)) and (test := noticing(root, left, "-m", "slow")) is not None:
+            return Mutant(module, place, line, words, "noticed by make test-slow alone", test), where
+        return Mutant(module, place, line, words, "not noticed", ""), where
     finally:
         file.write_text(text, encoding="utf-8")
+
+
+def same_places(kept: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield the modules and places of changes that were kept, as they are now, with the tests that noticed them.
+
+    A change whose line is no longer there is left out.
+    """
+    for row in kept.read_text(encoding="utf-8").splitlines():
+        was = Mutant(*json.loads(row))
+        file = ROOT / f"{was.module}.py"
+        if not file.exists():
+            continue
+        text = file.read_text(encoding="utf-8")
+        number = sum(1 for _ in places(ast.parse(text)))
+        nearest = sorted(range(number), key=lambda place, was=was: abs(place - was.place))  # type: ignore[misc]
+        now = next((place for place in nearest if described(text, place)[1:3] == (was.line, was.change)), None)
+        if now is not None:
+            yield was.module, now, was.test
 
 
 def main() -> int:
@@ -290,12 +362,15 @@ def main() -> int:
     parser.add_argument("--everywhere", action="store_true")
     parser.add_argument("--mutants", type=int, default=40)
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
+    parser.add_argument("--keep", type=Path, metavar="FILE")
+    parser.add_argument("--again", type=Path, metavar="FILE")
     options = parser.parse_args()
     every = [str(path.relative_to(ROOT).with_suffix("")) for path in files(ROOT)]
     modules = options.modules or (every if options.everywhere else sorted(TESTS))
-    work, counts = chosen(modules, options.mutants, random.Random(options.seed)), Counter[Outcome]()
-    tests = {module: tests_of(module) for module, _ in work}
-    print(f"seed {options.seed}", flush=True)
+    drawn = ((*each, "") for each in chosen(modules, options.mutants, random.Random(options.seed)))
+    work = list(same_places(options.again) if options.again else drawn)
+    tests = {module: tests_of(module) for module, _, _ in work}
+    print(f"again {options.again}" if options.again else f"seed {options.seed}", flush=True)
     sys.dont_write_bytecode = True  # by its time alone a changed file looks like the one before it
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     for library in LIBRARIES:
@@ -303,17 +378,32 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="limbsweep-mutants-") as folder:
         root = Path(folder, "checkout")
         shutil.copytree(ROOT, root, ignore=shutil.ignore_patterns(".*", "__pycache__", "runs", "dist"))
-        if not options.everywhere and is_noticed(root, tuple(dict.fromkeys(sum(tests.values(), ())))):
+        without = not options.everywhere and not options.again
+        if without and noticing(root, tuple(dict.fromkeys(sum(tests.values(), ())))) is not None:
             print("FAILED: tests fail without any change", flush=True)
             return 1
-        for number, (module, place) in enumerate(work, start=1):
-            seen, where = outcome(root, module, place, tests[module])
-            counts[seen] += 1
-            if seen != "noticed":
-                print(f"{seen}: {where}", flush=True)
-            late = counts["noticed by make test-slow alone"]
-            print(f"{counts['noticed']} of {number} noticed, {late} more by make test-slow alone", flush=True)
+        show(root, work, tests, options.keep)
     return 0
+
+
+def show(
+    root: Path, work: Sequence[tuple[str, int, str]], tests: dict[str, tuple[str, ...]], keep: Path | None
+) -> None:
+    """Make changes in a copy of the checkout, one at a time, print those that the gate does not notice, and the shares.
+
+    work: modules, places and tests that are shown first. tests: of each module. keep: file for a line of each change.
+    """
+    counts = Counter[Outcome]()
+    for number, (module, place, first) in enumerate(work, start=1):
+        mutant, where = outcome(root, module, place, tests[module], first)
+        counts[mutant.outcome] += 1
+        if keep:
+            with keep.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(mutant) + "\n")
+        if mutant.outcome != "noticed":
+            print(f"{mutant.outcome}: {where}", flush=True)
+        late = counts["noticed by make test-slow alone"]
+        print(f"{counts['noticed']} of {number} noticed, {late} more by make test-slow alone", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -18,4 +19,22 @@ def test_time_of_the_processor_counts(
 ) -> None:
     (tmp_path / "test_one.py").write_text(f"import time\n\ndef test_one():\n    {line}\n")
     monkeypatch.setattr(mutants, "SECONDS", 5)
-    assert mutants.is_noticed(tmp_path, ("test_one.py",)) is noticed
+    assert (mutants.noticing(tmp_path, ("test_one.py",)) is not None) is noticed
+
+
+def test_the_test_that_notices_is_named(tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text("def test_right():\n    pass\n\ndef test_wrong():\n    assert False\n")
+    assert mutants.noticing(tmp_path, ("test_one.py",)) == "test_one.py::test_wrong"
+    assert mutants.noticing(tmp_path, ("test_one.py::test_right",)) is None
+
+
+def test_changes_are_made_again_where_their_lines_are_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    kept = [
+        mutants.Mutant("module", 1, "return a == b", "Eq becomes NotEq", "noticed", "a test"),
+        mutants.Mutant("module", 0, "return 1", "1 becomes 2", "not noticed", ""),
+        mutants.Mutant("gone", 0, "x = 1", "1 becomes 2", "noticed", ""),
+    ]
+    (tmp_path / "kept").write_text("".join(json.dumps(each) + "\n" for each in kept))
+    (tmp_path / "module.py").write_text("FEW = 3\nMANY = 5\n\ndef same(a, b):\n    return a == b\n")
+    assert list(mutants.same_places(tmp_path / "kept")) == [("module", 2, "a test")]

@@ -153,7 +153,7 @@ class CheckedArray:
         return None
 
     def _blocks(self, asked: list[NDArray[np.integer]]) -> Iterator[int]:
-        """Yield the blocks, each the first that shares its region, whose files hold these places."""
+        """Yield the blocks whose files hold these places; of blocks that share a file, the first."""
         grid = self._variable.grid
         touched = {dim: [0] for dim in grid.split}
         for dim, at in zip(self._variable.dims, asked, strict=True):

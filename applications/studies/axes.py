@@ -17,8 +17,8 @@ from robots.quantities import FRICTION, GAINS, STATE
 def by_design(ds: xr.Dataset, *, friction: bool = False) -> xr.Dataset:
     """Return a dataset with gains and initial states of simulations as separate designs, as their parameters.
 
-    friction: friction sets as well, the fastest, where there are several; `friction_set` has the number of each. One
-    without these dims as it is.
+    friction: friction sets become designs as well, where there are several; they vary fastest, and `friction_set` has
+    the number of each. A dataset without these dims is returned as it is.
     """
     inner = [dim for dim in (GAINS, STATE) if dim in ds.dims]
     if friction and ds.sizes.get(FRICTION, 1) > 1:

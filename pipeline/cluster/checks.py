@@ -212,9 +212,10 @@ Entries = Annotated[tuple[dict[str, Any], ...], Field(max_length=100)]
 
 
 class Pods(Section):
-    """Size of the scheduler's pod, to which KubeCluster gives that of a worker, and what all pods have.
+    """Resources of the scheduler's pod, and entries of all pods.
 
-    Entries are those of a PodSpec of Kubernetes and of its containers.
+    KubeCluster itself would give the scheduler the resources of a worker. Entries are as in a PodSpec of Kubernetes and
+    in its containers.
     """
 
     scheduler_resources: Resources = Field(default=SCHEDULER, alias="scheduler-resources")

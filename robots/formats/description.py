@@ -252,7 +252,7 @@ def straightened_cuts(cuts: Sequence[Closure], back: BackTurn) -> tuple[Closure,
 
 
 def straightened(limb: Limb, axes: Axes) -> Limb:
-    """Return the limb with coordinate axes."""
+    """Return the limb with its joint frames turned so that joints move about or along coordinate axes."""
     if not axes:
         return limb
     links, back = straightened_links(limb.links, axes)

@@ -172,7 +172,7 @@ class Block:
     single: bool = False
     """Single precision of samples instead of double."""
     length: int = 0
-    """Samples along time in the dataset, where more than those of `times`: the others are ENDED."""
+    """Number of samples along time in the dataset; those beyond `times` have the status ENDED."""
     device: Device = CPU
     """Kind of processor that computes the block; no bit depends on it."""
 

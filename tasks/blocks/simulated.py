@@ -128,7 +128,7 @@ class _Simulated:
         return self.tracks[factor]
 
     def _track(self, place: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return the number of the reference of each case: each design has its own where a posture decides freedoms."""
+        """Return the index of the reference motion of each case; a posture makes designs differ."""
         apart = self.sizes["trajectory"] if self.block.family.reference.resolved else 0
         return place["design"] * apart + place["trajectory"]
 

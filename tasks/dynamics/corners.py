@@ -42,14 +42,14 @@ class Gap(NamedTuple):
 
 
 class Gaps(NamedTuple):
-    """Return all gaps at some places (n, corner), and bounds of the magnitudes of their rates."""
+    """All gaps at some places (n, corner), and bounds of the magnitudes of their rates."""
 
     values: Numbers
     rates: Numbers
 
     @classmethod
     def of(cls, gaps: Sequence[Gap]) -> Gaps:
-        """Put gaps side by side."""
+        """Stack single gaps as columns."""
         return cls(np.stack([gap.value for gap in gaps], axis=1), np.stack([gap.rate for gap in gaps], axis=1))
 
 

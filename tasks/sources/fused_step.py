@@ -126,7 +126,7 @@ class Evaluation:
 
     @property
     def sizes(self) -> dict[Any, int]:
-        """Rows of the outputs."""
+        """Number of rows of each output."""
         outputs = self._instant.whole_kernel().program.outputs
         return {name: len(nodes) for name, (_, nodes) in outputs.items()}
 

@@ -83,7 +83,7 @@ class LimbRequest:
     statics: bool = False
     """True if features need `reactions.SHARES`, which reactions need as well."""
     terms: tuple[str, ...] = ()
-    """Its terms of the equations of motion, some of `terms.NEEDS`."""
+    """Requested terms of the equations of motion, keys of `terms.NEEDS`."""
     parts: tuple[LimbPart, ...] = ()
     """Terms of features."""
     formulation: str = RECURSION

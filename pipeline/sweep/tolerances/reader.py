@@ -75,7 +75,7 @@ class Deviations(Listed):
 
 
 def tolerances_of(section: TolerancesSection | None) -> tuple[str, ...]:
-    """Return the parameters that are deviations, under which designs are computed as operating cases."""
+    """Return the names of the deviations; each of their values is an operating case of every design."""
     return () if section is None else tuple(name + SUFFIX for name in section.parameters)
 
 

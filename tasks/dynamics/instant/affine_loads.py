@@ -136,7 +136,7 @@ class AffineLoads:
         return np.where(side[:, None] == 0.0, held, sliding), parts
 
     def _slope(self, parts: Numbers, side: Numbers) -> Numbers:
-        """Return derivatives of the missing (joint, joint, columns)."""
+        """Return derivatives of the residuals of `_missing` by the loads (joint, joint, columns)."""
         unit = self.units(parts)
         by_z = sum_of_rows(np.moveaxis(unit[:, :, None] * self.slopes[..., None], 1, 0)) * self.scale[None, :, None]
         sliding = np.diag(side)[..., None] - by_z / self.scale[:, None, None]

@@ -41,7 +41,7 @@ DIFFERENCE = 1e-6
 """Change of a load, relative, for derivatives."""
 
 ANOTHER = 1e-6
-"""Difference of accelerations, relative to their size, of another motion."""
+"""Relative difference of accelerations above which two solutions are different motions."""
 
 LARGE, ROUNDS = 1e9, 8
 """Loads beside which all else vanishes, and rounds after which their direction is that which grows."""

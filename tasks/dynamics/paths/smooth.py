@@ -141,7 +141,10 @@ class LimitRows:
 
     @classmethod
     def of(cls, r: np.ndarray, forces: PathForces, rates: np.ndarray, limits: PathLimits) -> LimitRows:
-        """Return limits as shares of 1, at parameters r (interval, node); rates (3, points, actuator) by progress."""
+        """Return limits, scaled to a bound of 1, at path parameters r (interval, node).
+
+        rates: derivatives of actuator positions by the progress along the path (3, points, actuator).
+        """
         shape = (*r.shape, -1)
         _, w1, w2, w3 = (x.reshape(-1, 1) for x in progress_of(r))
         q1, q2 = rates[0] * w1, rates[1] * w1**2 + rates[0] * w2

@@ -24,7 +24,7 @@ from tasks.kernels.program import PER_CASE, Program
 SIZES = (128, 256)
 """Operations of stretches that are looked for, powers of two; those that are found are made as long as they can be."""
 MOST = 300
-"""Operations of the longest one, which has no slots of its own."""
+"""Largest number of operations of a stretch; values inside a stretch get no slots."""
 WORTH = 0.2
 """Share of all operations that the stretches must save at least; with less, handing values over costs the gain."""
 FACTOR = 0x9E3779B97F4A7C15 - 2**64

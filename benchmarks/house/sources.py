@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import io
 import re
-import tokenize
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import median
+from typing import Any, TypeVar
 
 from benchmarks.house.imperatives import VERBS
 from benchmarks.house.imports import PACKAGES, files, module_name, parse
@@ -31,10 +30,7 @@ VAGUE = frozenset({
 THINGS = frozenset({"property", "cached_property", "computed_field", "setter", "contextmanager"})
 """Decorators of functions that stand for a thing."""
 
-_LAYOUT = {
-    tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING,
-    tokenize.ENDMARKER,
-}  # fmt: skip
+Kind = TypeVar("Kind", bound=ast.AST)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -56,6 +52,17 @@ class Source:
         """Nodes of the module, in the order of `ast.walk`."""
         return parse(self.text)[1]
 
+    @cached_property
+    def _by_kind(self) -> dict[type[ast.AST], list[Any]]:
+        kinds: dict[type[ast.AST], list[Any]] = {}
+        for node in self.nodes:
+            kinds.setdefault(type(node), []).append(node)
+        return kinds
+
+    def of(self, kind: type[Kind]) -> list[Kind]:
+        """Return the nodes of a kind, in the order of `ast.walk`."""
+        return self._by_kind.get(kind, [])
+
     @property
     def package(self) -> str:
         """The first part of its name."""
@@ -69,24 +76,25 @@ class Source:
     @property
     def code_lines(self) -> int:
         """Lines without those that are blank, comment or docstring."""
-        tokens = tokenize.generate_tokens(io.StringIO(self.text).readline)
-        code = {line for token in tokens if token.type not in _LAYOUT for line in _span(token.start[0], token.end[0])}
+        lines = (line.lstrip() for line in self.text.splitlines())
+        code = {number for number, line in enumerate(lines, start=1) if line and not line.startswith("#")}
+        texts = (node for node in [*self.of(ast.Constant), *self.of(ast.JoinedStr)] if node.end_lineno != node.lineno)
+        code |= {line for text in texts for line in _span(text.lineno, text.end_lineno)}  # blank ones too
         return len(code - {line for text in self.docstrings() for line in _span(text.lineno, text.end_lineno)})
 
     def docstrings(self) -> Iterator[ast.Constant]:
         """Yield the texts that stand alone: of modules, classes and functions, and those below an attribute."""
-        alone = (node.value for node in self.nodes if isinstance(node, ast.Expr))
+        alone = (node.value for node in self.of(ast.Expr))
         return (value for value in alone if isinstance(value, ast.Constant) and isinstance(value.value, str))
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:
         """Functions and methods, those inside others too."""
-        return tuple(node for node in self.nodes if isinstance(node, Function))
+        return (*self.of(ast.FunctionDef), *self.of(ast.AsyncFunctionDef))
 
     def bound(self) -> Iterator[str]:
         """Return the names that are bound by assignments, loops, comprehensions and `with`."""
-        names = (node for node in self.nodes if isinstance(node, ast.Name))
-        return (name.id for name in names if isinstance(name.ctx, ast.Store))
+        return (name.id for name in self.of(ast.Name) if isinstance(name.ctx, ast.Store))
 
     def parameters(self) -> Iterator[ast.arg]:
         """Yield the parameters of functions, without `self` and `cls`."""
@@ -99,7 +107,7 @@ class Source:
 
     def inner_imports(self, packages: Iterable[str]) -> int:
         """Count the statements inside functions that import modules of these packages."""
-        ours = [node for node in self.nodes if isinstance(node, ast.ImportFrom | ast.Import)]
+        ours = [*self.of(ast.ImportFrom), *self.of(ast.Import)]
         lines = {line for each in self.functions for line in _span(each.lineno, each.end_lineno)} if ours else set()
         statements = (node for node in ours if node.lineno in lines)
         return sum(_first_name(node) in packages for node in statements)
@@ -180,7 +188,7 @@ def function_lines(sources: Iterable[Source]) -> list[int]:
 
 def classes_twice(sources: Iterable[Source]) -> dict[str, int]:
     """Return the names of classes that are defined twice or more in all packages, the most frequent first."""
-    counts = Counter(node.name for source in sources for node in source.nodes if isinstance(node, ast.ClassDef))
+    counts = Counter(node.name for source in sources for node in source.of(ast.ClassDef))
     return {name: count for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count > 1}
 
 
@@ -214,9 +222,8 @@ def _aliases(sources: Iterable[Source]) -> set[tuple[str, str]]:
 
 def _renamed(source: Source) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the names that stand for another name, with the module and the name of that."""
-    for node in source.nodes:
-        if isinstance(node, ast.ImportFrom):
-            yield from ((alias.asname or alias.name, (node.module or "", alias.name)) for alias in node.names)
+    for node in source.of(ast.ImportFrom):
+        yield from ((alias.asname or alias.name, (node.module or "", alias.name)) for alias in node.names)
     for node in source.tree.body:
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Name):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]

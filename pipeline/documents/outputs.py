@@ -53,8 +53,10 @@ def check_output(path: Path, *, force: bool = False, option: str = OPTION, flag:
         raise refused(option, got, "a place outside of stores", "A store holds its own files alone.")
     try:
         mode = os.lstat(path).st_mode
-    except FileNotFoundError:
-        return
+    except FileNotFoundError as error:
+        if path.parent.is_dir():
+            return
+        raise unwritten(path, error, option) from None
     except OSError as error:
         raise unwritten(path, error, option) from None
     if not stat.S_ISREG(mode):

@@ -72,6 +72,12 @@ def test_a_disk_that_is_full_is_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
     assert os.listdir() == []
 
 
+def test_a_folder_that_is_not_there_is_told_before_the_content_is_computed() -> None:
+    check_output(Path("a.html"))
+    with pytest.raises(InputError, match=r"missing/a.html', which cannot be written \(No such file or directory\)"):
+        check_output(Path("missing/a.html"))
+
+
 def test_what_appears_meanwhile_is_not_destroyed() -> None:
     def write(path: Path) -> None:
         with output(path) as draft:

@@ -237,16 +237,18 @@ class Failed:
         """Write to a file without a buffer."""
         self.names = names
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    def pytest_runtest_logreport(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         """Write a name."""
         if report.failed:
             self.names.write(f"{report.nodeid}\n".encode())
+
+    pytest_collectreport = pytest_runtest_logreport
 
 
 def noticing(root: Path, tests: tuple[str, ...], *options: str) -> str | None:
     """Return the test that fails in a process of its own, None where all pass. options: of pytest.
 
-    The name is empty where no single test failed: they did not end, or could not be collected.
+    It is a file where its tests cannot be collected, and empty where the tests did not end.
     """
     with tempfile.TemporaryFile(buffering=0) as names:
         child = os.fork()
@@ -277,6 +279,7 @@ def _show(root: Path, tests: tuple[str, ...], options: tuple[str, ...], names: B
         with contextlib.redirect_stdout(io.StringIO()):
             arguments = ["-q", "-x", "-p", "no:cacheprovider", "-W", IMPORTED, *options, *tests]
             status = int(pytest.main(arguments, plugins=[Failed(names)]))
+            status = 0 if status == pytest.ExitCode.NO_TESTS_COLLECTED else status
     finally:
         os._exit(status)
 
@@ -315,26 +318,56 @@ def described(text: str, place: int) -> tuple[str, str, str, int]:
     return ast.unparse(tree), text.splitlines()[number - 1].strip(), words, number
 
 
-def outcome(root: Path, module: str, place: int, tests: tuple[str, ...], first: str = "") -> tuple[Mutant, str]:
-    """Change a place of a module in a checkout, show it to tests, and put it back; also say where what was changed.
+class Witness:
+    """A checkout whose tests are asked about changes; those that fail without any change are left out.
 
-    first: a test that is likely to notice it.
+    Some do in a copy: what they read is not in it.
     """
-    file = root / f"{module}.py"
-    text = file.read_text(encoding="utf-8")
-    changed, line, words, number = described(text, place)
-    where = f"{module}.py:{number}: {words}"
-    file.write_text(changed, encoding="utf-8")
-    try:
-        if first and (test := noticing(root, (first,))):
-            return Mutant(module, place, line, words, "noticed", test), where
-        if (test := noticing(root, tests)) is not None:
-            return Mutant(module, place, line, words, "noticed", test), where
-        if (left := left_of(tests)) and (test := noticing(root, left, "-m", "slow")) is not None:
-            return Mutant(module, place, line, words, "noticed by make test-slow alone", test), where
-        return Mutant(module, place, line, words, "not noticed", ""), where
-    finally:
-        file.write_text(text, encoding="utf-8")
+
+    def __init__(self, root: Path) -> None:
+        """Ask about nothing yet."""
+        self.root = root
+        self.sound: set[str] = set()
+        self.failing: list[str] = []
+
+    def outcome(self, module: str, place: int, tests: tuple[str, ...], first: str = "") -> tuple[Mutant, str]:
+        """Change a place of a module, show it to tests, and put it back; also say where what was changed.
+
+        first: a test that is likely to notice it.
+        """
+        file = self.root / f"{module}.py"
+        text = file.read_text(encoding="utf-8")
+        changed, line, words, number = described(text, place)
+        left = left_of(tests)
+        asked: list[tuple[Outcome, tuple[str, ...], tuple[str, ...]]] = [
+            ("noticed", (first,) if first else (), ()),
+            ("noticed", tests, ()),
+            ("noticed by make test-slow alone", left, ("-m", "slow")),
+        ]
+        seen: Outcome = "not noticed"
+        test: str | None = None
+        for answer, shown, options in asked:
+            if shown and (test := self._noticing(file, (text, changed), shown, *options)) is not None:
+                seen = answer
+                break
+        return Mutant(module, place, line, words, seen, test or ""), f"{module}.py:{number}: {words}"
+
+    def _noticing(self, file: Path, texts: tuple[str, str], tests: tuple[str, ...], *options: str) -> str | None:
+        """Return the test that fails with the second text of a file and does not with the first, which stays."""
+        while True:
+            shown = tuple(name for name in tests if name not in self.failing)
+            without = [f"--deselect={name}" for name in self.failing]
+            file.write_text(texts[1], encoding="utf-8")
+            try:
+                test = noticing(self.root, shown, *options, *without) if shown else None
+            finally:
+                file.write_text(texts[0], encoding="utf-8")
+            if not test or test in self.sound:
+                return test
+            if noticing(self.root, (test,), *options) is None:
+                self.sound.add(test)
+                return test
+            self.failing.append(test)
 
 
 def same_places(kept: Path) -> Iterator[tuple[str, int, str]]:
@@ -377,7 +410,9 @@ def main() -> int:
         importlib.import_module(library)
     with tempfile.TemporaryDirectory(prefix="limbsweep-mutants-") as folder:
         root = Path(folder, "checkout")
-        shutil.copytree(ROOT, root, ignore=shutil.ignore_patterns(".*", "__pycache__", "runs", "dist"))
+        shutil.copytree(
+            ROOT, root, ignore=shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "runs", "dist")
+        )
         without = not options.everywhere and not options.again
         if without and noticing(root, tuple(dict.fromkeys(sum(tests.values(), ())))) is not None:
             print("FAILED: tests fail without any change", flush=True)
@@ -393,9 +428,9 @@ def show(
 
     work: modules, places and tests that are shown first. tests: of each module. keep: file for a line of each change.
     """
-    counts = Counter[Outcome]()
+    counts, witness = Counter[Outcome](), Witness(root)
     for number, (module, place, first) in enumerate(work, start=1):
-        mutant, where = outcome(root, module, place, tests[module], first)
+        mutant, where = witness.outcome(module, place, tests[module], first)
         counts[mutant.outcome] += 1
         if keep:
             with keep.open("a", encoding="utf-8") as file:

@@ -38,3 +38,21 @@ def test_changes_are_made_again_where_their_lines_are_now(tmp_path: Path, monkey
     (tmp_path / "kept").write_text("".join(json.dumps(each) + "\n" for each in kept))
     (tmp_path / "module.py").write_text("FEW = 3\nMANY = 5\n\ndef same(a, b):\n    return a == b\n")
     assert list(mutants.same_places(tmp_path / "kept")) == [("module", 2, "a test")]
+
+
+def test_a_test_that_fails_without_a_change_notices_none(tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text("MANY = 5\n")
+    (tmp_path / "test_one.py").write_text(
+        "from module import MANY\n\n\ndef test_absent():\n    open('absent')\n\n\n"
+        "def test_some():\n    assert MANY\n\n\ndef test_many():\n    assert MANY == 5\n"
+    )
+    witness = mutants.Witness(tmp_path)
+    seen, where = witness.outcome("module", 0, ("test_one.py",))
+    assert (seen.outcome, seen.test, where) == ("noticed", "test_one.py::test_many", "module.py:1: 5 becomes 6")
+    assert witness.failing == ["test_one.py::test_absent"]
+    assert (tmp_path / "module.py").read_text() == "MANY = 5\n"
+    (tmp_path / "test_one.py").write_text("from module import MANY\n\n\ndef test_some():\n    assert MANY\n")
+    (tmp_path / "test_two.py").write_text("open('absent')\n")
+    both = ("test_two.py", "test_one.py")
+    assert witness.outcome("module", 0, both, "test_one.py::test_some")[0].outcome == "not noticed"
+    assert witness.failing[1:] == ["test_two.py"]

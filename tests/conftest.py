@@ -33,7 +33,12 @@ atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 os.environ.setdefault("LIMBSWEEP_CACHE", str(Path(__file__).parent.parent / "build" / "kernels"))
 
 # Two cores that other work shares: limits of time, of a test or of its examples, would fail tests for the load alone.
-LOADED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
+LOADED: dict[str, Any] = {
+    "deadline": None,
+    "max_examples": 50,
+    "print_blob": True,
+    "suppress_health_check": [HealthCheck.too_slow],
+}
 settings.register_profile("default", **LOADED)
 settings.register_profile("ci", **LOADED, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
@@ -78,8 +83,8 @@ HEAVY = ("h4", "par4")
 """Mechanisms of many joints, whose examples take the interpreter of kernels seconds."""
 
 
-ROBOTS_OF_A_TEST = 2
-"""Robots that a test goes over in every run, of those that it asks for; tests of other files go over others."""
+ROBOTS_OF_A_FILE = 2
+"""Robots of the tests of a file in every run, of those that they ask for: each test goes over one of them."""
 
 
 def _robot(item: pytest.Item) -> str | None:
@@ -93,18 +98,20 @@ def _robot(item: pytest.Item) -> str | None:
 def _robots_in_turn(items: list[pytest.Item]) -> set[tuple[str, str]]:
     """Return the pairs of test and robot that every run has.
 
-    A digest of the file and the robot draws them: each robot meets its share of all files, the choice stays the same,
-    and tests of a file share the programs of their robots.
+    A digest of the file and the robot draws those of the file: each robot meets its share of all files, the choice
+    stays the same, and tests of a file share the programs of their robots. A digest of the test chooses among them.
     """
     robots: dict[str, set[str]] = {}
     for item in items:
         if robot := _robot(item):
             robots.setdefault(item.nodeid.partition("[")[0], set()).add(robot)
-    return {(test, robot) for test, names in robots.items() for robot in _drawn(test.partition("::")[0], names)}
+    return {(test, _drawn(test, names)) for test, names in robots.items()}
 
 
-def _drawn(file: str, names: set[str]) -> list[str]:
-    return sorted(names, key=lambda name: crc32(f"{file} {name}".encode()))[:ROBOTS_OF_A_TEST]
+def _drawn(test: str, names: set[str]) -> str:
+    file = test.partition("::")[0]
+    drawn = sorted(names, key=lambda name: crc32(f"{file} {name}".encode()))[:ROBOTS_OF_A_FILE]
+    return drawn[crc32(test.encode()) % len(drawn)]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -12,7 +12,7 @@ from tests.hostile.commands import COMMANDS, NAME, prepared
 from tests.hostile.stores import STORES
 
 EVERY = tuple(STORES)
-QUICK = EVERY[::28]
+QUICK = EVERY[::56]
 """Some of the stores; all of them are behind the marker `slow`."""
 
 

@@ -58,7 +58,7 @@ def by_hand(folder: Path, workers: int = 1) -> Iterator[Cluster]:
             process.terminate()
         for process in [scheduler, *(made.workers if made else ())]:
             try:
-                process.wait(10)
+                process.wait(3)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,13 @@ FILES = {
 jsonschema = pytest.importorskip("jsonschema", reason="no jsonschema; install limbsweep[test]")
 
 
+@cache
+def validator_of(kind: str) -> Any:
+    return jsonschema.Draft202012Validator(schema(kind))
+
+
 def problems(kind: str, content: Any) -> list[str]:
-    validator = jsonschema.Draft202012Validator(schema(kind))
+    validator = validator_of(kind)
     return [".".join(map(str, problem.absolute_path)) for problem in validator.iter_errors(content)]
 
 

@@ -185,9 +185,18 @@ def test_a_sweep_that_cannot_be_read_any_more_leaves_no_unit_that_is_two(
     assert " or " in open(store)[name].attrs["component_units"]
 
 
-@pytest.mark.parametrize("made", [compute, lazy, run], ids=["compute", "lazy", "run"])
-@pytest.mark.parametrize("chunks", [{"design": 2}, {"time": 3}, {"design": 5, "time": 2}], ids=str)
-@pytest.mark.parametrize("form", [2, 3])
+@pytest.mark.parametrize(
+    ("made", "chunks", "form"),
+    [
+        (compute, {"design": 5, "time": 2}, 2),
+        (compute, {"time": 3}, 3),
+        (lazy, {"design": 2}, 2),
+        (lazy, {"design": 5, "time": 2}, 3),
+        (run, {"time": 3}, 2),
+        (run, {"design": 2}, 3),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
 def test_what_is_cut_anew_is_written_and_the_same(
     made: Callable[[Sweep], xarray.Dataset], chunks: dict[str, int], form: Literal[2, 3], tmp_path: Path
 ) -> None:

@@ -35,7 +35,7 @@ simulation:
   controller: {kind: pd, parameters: {kd: 5.0}}
   gains: {grid: {kp: [100.0, 300.0]}}
   state: {list: {joint_1: [0.0, 0.05, 0.1]}}
-time: {stop: 0.02, step: 0.002}
+time: {stop: 0.008, step: 0.002}
 outputs: [tracking_error, joint_position]
 metrics: [rms_tracking_error, integration_error, lost_steps]
 """
@@ -172,7 +172,7 @@ def test_metrics_of_a_users_own_see_one_case_each(whole: Path, tmp_path: Path) -
 
     metrics = {"number": number, "fastest": UserMetric(fastest, "rad/s", per_actuator=True)}
     results = run(Sweep.from_text(TEXT), tmp_path / "s.zarr", SYNCHRONOUS, metrics=metrics)
-    expected = results["kp"] + results["joint_1"] + results["length_1"] + 0.02 + 5.0
+    expected = results["kp"] + results["joint_1"] + results["length_1"] + 0.008 + 5.0
     assert results["number"].dims == ("design", "friction", "trajectory", "gains", "state")
     assert float(np.abs(results["number"] - expected).max()) < 1e-12
     assert results["fastest"].sizes["actuator"] == 3
@@ -220,7 +220,7 @@ def test_quantities_of_given_motions_are_stored_resumed_and_recomputed(tmp_path:
 
 def test_the_plan_counts_the_stages_of_a_simulation() -> None:
     """What the task of a block holds at most, without what is compiled in it."""
-    text = FURTHER.replace("step: 0.002}", "step: 0.00005}").replace(
+    text = FURTHER.replace("stop: 0.008, step: 0.002}", "stop: 0.02, step: 0.00005}").replace(
         "outputs: [joint_reaction, mass_matrix]", "outputs: []"
     )
     made = plan(Sweep.from_text(text))
@@ -235,7 +235,7 @@ def test_the_plan_counts_the_stages_of_a_simulation() -> None:
 
 def test_gains_and_states_of_any_number_take_no_memory() -> None:
     many = "gains: {grid: {kp: {start: 100, stop: 300, num: 30000000}, sample_time: [0.0, 0.002]}}"
-    text = TEXT.replace("gains: {grid: {kp: [100.0, 300.0]}}", many).replace("step: 0.002}", "step: 0.02}")
+    text = TEXT.replace("gains: {grid: {kp: [100.0, 300.0]}}", many).replace("step: 0.002}", "step: 0.008}")
     text = text.replace("simulation:", "simulation:\n  step: 0.002")
     text = text.replace("outputs: [tracking_error, joint_position]", "").replace("[0.4, 0.5]", "[0.4]")
     tracemalloc.start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -37,9 +38,15 @@ def exported(form: str) -> tuple[int, str]:
     return result.exit_code, result.stderr
 
 
-@pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize(
-    "part", ["metrics", "designs", "../x", "/tmp/limbsweep_no_such_file", "a/b", "..", "", "x\n", "x\0", "p" * 81]
+    ("part", "form"),
+    [
+        *zip(
+            ["metrics", "designs", "../x", "/tmp/limbsweep_no_such_file", "a/b", "..", "", "x\n", "x\0", "p" * 81],
+            cycle(FORMATS),
+            strict=False,
+        )
+    ],
 )
 def test_a_part_that_is_no_name_of_a_file_is_refused(
     form: str, part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

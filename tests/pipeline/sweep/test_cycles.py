@@ -29,6 +29,7 @@ metrics: [cycle_time, speed_factor, actuator_margin, velocity_margin]
 LIMITS = "limits: {actuators: {all: {force: 14.0, velocity: 9.0, power: 70.0}}, joints: {actuated: {velocity: 8.0}}}\n"
 LINE = "trajectories: {line: {kind: quintic, start: [-0.1, 0, 0], end: [0.1, 0, 0.05], duration: 0.5}}\n"
 TIME = "time: {stop: 0.5, samples: 41}\n"
+FEW = "time: {stop: 0.5, samples: 11}\n"
 LOOP = "trajectories: {loop: {kind: circle, radius: 0.1, period: PERIOD}}\n"
 
 
@@ -114,7 +115,7 @@ metrics: [condition]
 
 def test_a_cycle_time_is_made_small_and_what_has_no_derivative_is_refused() -> None:
     designs = "design: {grid: {upper_arm: {values: [0.22, 0.30]}}}\n"
-    problem = DesignProblem.of(Sweep.from_text(HEAD + designs + LIMITS.replace(", power: 70.0", "") + LINE + TIME))
+    problem = DesignProblem.of(Sweep.from_text(HEAD + designs + LIMITS.replace(", power: 70.0", "") + LINE + FEW))
     best, *_ = optimise(problem, "cycle_time", [[0.28]], ["peak_force <= 100"])
     arms = np.linspace(0.22, 0.30, 4)[:, None]
     assert best.value <= problem.values(arms, ["cycle_time"])["cycle_time"].min() * (1.0 + 1e-4)

@@ -50,12 +50,12 @@ def drawn_by_a_spring(t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
 
 
 def test_an_arm_whose_starting_friction_is_above_its_load_stays_where_it_is() -> None:
-    """For ten seconds, to the last bit; with a little less it falls."""
+    """For three seconds, to the last bit; with a little less it falls."""
     load = np.abs(inverse_dynamics(arm(), q=BENT, gravity=DOWN).force).max()
     found = {}
     for share in (1.001, 0.999):
         law = {"law": "coulomb_viscous", "coulomb": 0.1, "starting": load * share}
-        run: dict[str, Any] = {"step": 1e-2, "steps": 1000, "every": 10, "gravity": DOWN}
+        run: dict[str, Any] = {"step": 1e-2, "steps": 300, "every": 10, "gravity": DOWN}
         found[share] = simulate(arm(), force=np.zeros(3), q=BENT, friction=law, **run)
     held = found[1.001]
     assert (bits(held.q) == bits(np.broadcast_to(BENT, held.q.shape))).all()
@@ -156,7 +156,7 @@ def test_loads_from_reactions_are_those_of_the_same_instant() -> None:
 
 @pytest.mark.parametrize("name", LAWS)
 def test_energy_goes_where_friction_takes_it(name: str) -> None:
-    run: dict[str, Any] = {"step": 1e-3, "steps": 1000, "every": 20, "gravity": DOWN}
+    run: dict[str, Any] = {"step": 1e-3, "steps": 500, "every": 20, "gravity": DOWN}
     found = simulate(arm(), force=[1.0, -0.5, 0.2], q=BENT, qd=[1.0, 2.0, -1.0], friction=LAWS[name], **run)
     assert found.status == Status.OK
     assert imbalance(arm(), found, DOWN) < 1e-6
@@ -213,7 +213,7 @@ def slips(end: float) -> tuple[float, float]:
 
 def test_a_drawn_block_sticks_and_slips_as_its_equation_says() -> None:
     run: dict[str, Any] = {"force": drawn_by_a_spring, "q": [0.0], "friction": DRAWN}
-    found = simulate(block(), step=1e-2, steps=3000, every=150, **run)
+    found = simulate(block(), step=1e-2, steps=1500, every=75, **run)
     exact = np.array([slips(t) for t in found.time.tolist()])
     assert {True, False} == set(found.stuck[:, 0].tolist())
     np.testing.assert_allclose(found.q[:, 0], exact[:, 0], rtol=0, atol=2e-9)
@@ -226,7 +226,7 @@ def test_a_drawn_block_sticks_and_slips_as_its_equation_says() -> None:
 
 def test_stiction_comes_to_rest_along_another_curve_than_it_leaves_it() -> None:
     """Two laws that differ only in the curve back to rest part when the block slows down, not before."""
-    run: dict[str, Any] = {"force": drawn_by_a_spring, "q": [0.0], "step": 5e-3, "steps": 2400, "every": 20}
+    run: dict[str, Any] = {"force": drawn_by_a_spring, "q": [0.0], "step": 1e-2, "steps": 1200, "every": 10}
     law = {"law": "stiction", "coulomb": 1.0, "static": 1.5, "viscous": 0.1, "stribeck_velocity": 0.01}
     high, low = (simulate(block(), friction={**law, "kinetic": k}, **run) for k in (1.4, 1.0))
     assert (high.memory[0] == 1.0).all()
@@ -242,7 +242,7 @@ def test_stiction_comes_to_rest_along_another_curve_than_it_leaves_it() -> None:
 
 def test_the_adaptive_integrator_agrees_on_an_arm_that_stops_and_starts() -> None:
     run: dict[str, Any] = {"force": np.zeros(3), "q": BENT, "qd": [1.0, 2.0, -1.0], "gravity": DOWN}
-    found = simulate(arm(), step=5e-4, steps=3000, every=600, friction=LAWS["dry"], **run)
+    found = simulate(arm(), step=1e-3, steps=1500, every=300, friction=LAWS["dry"], **run)
     exact = simulate_adaptive(arm(), times=found.time, friction=LAWS["dry"], **run)
     assert exact.status == Status.OK
     assert imbalance(arm(), exact, DOWN) < 1e-9

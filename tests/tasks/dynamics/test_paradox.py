@@ -106,7 +106,7 @@ def test_there_are_as_many_motions_as_by_enumeration_of_modes(factor: float) -> 
 
 def test_close_to_the_critical_coefficient_all_is_decided() -> None:
     """There loads change so slowly that going round has no end; Newton's method has."""
-    push, speed = states(200)
+    push, speed = states(80)
     for factor in (0.99, 1.01):
         law = {"law": "coulomb_viscous", "coulomb": factor / FACTOR, "load": "reaction", "joints": ["slide"]}
         found = forward_dynamics(
@@ -136,7 +136,7 @@ def test_a_simulation_ends_with_that_status() -> None:
 def test_forces_of_inverse_dynamics_have_a_motion() -> None:
     """Rails of a linear Delta, coefficients at which loads run away: each state has its motion, or more than one."""
     robot = catalog.build("linear_delta")
-    states: Any = regions.states(robot, 12)
+    states: Any = regions.states(robot, 6)
     states.pop("rotation", None)
     still = {name: value for name, value in states.items() if name != "acceleration"}
     for coefficient in (0.3, 0.5):

@@ -183,7 +183,7 @@ def test_a_platform_that_is_held_keeps_its_pose_to_the_last_bit(method: str) -> 
 def test_a_base_that_moves_is_a_platform_that_is_carried() -> None:
     """A base accelerated without turning is as good as another gravity."""
     robot, at = catalog.build("five_bar"), states(catalog.build("five_bar"), 2)
-    options = {**at, "force": [1.0, 2.0], "friction": COULOMB, "step": 1e-3, "steps": 60, "every": 20}
+    options = {**at, "force": [1.0, 2.0], "friction": COULOMB, "step": 1e-3, "steps": 40, "every": 20}
 
     def swinging(t: float) -> np.ndarray:
         return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.0 * np.sin(9.0 * t)])

@@ -53,10 +53,10 @@ def test_a_function_keeps_its_machine_code_alive() -> None:
     """Whoever calls it may be the last who has it."""
     call = compile_program(simple()).call
     code = weakref.ref(call.engine)
-    gc.collect()
+    gc.collect(0)
     assert code() is not None
     del call
-    gc.collect()
+    gc.collect(0)
     assert code() is None
 
 

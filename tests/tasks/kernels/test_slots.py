@@ -27,7 +27,7 @@ def patched(patch: pytest.MonkeyPatch, *, long: int, far: int, part: int, sizes:
     patch.setattr(kernel.llvm, "widens", lambda program: False)
 
 
-@hypothesis_settings(max_examples=40)
+@hypothesis_settings(max_examples=25)
 @given(
     recipe=recipes(),
     batch=batches(),

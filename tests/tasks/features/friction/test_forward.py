@@ -109,7 +109,7 @@ def test_bristles_of_a_users_own_move_as_their_equation_says() -> None:
     def spring(t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         return np.asarray(2.0 * (0.1 * np.asarray(t)[..., None] - q))
 
-    found = simulate(block(), q=[0.0], force=spring, friction=BRISTLES, step=1e-3, steps=4000, every=500)
+    found = simulate(block(), q=[0.0], force=spring, friction=BRISTLES, step=2e-3, steps=2000, every=250)
     values = {name: value for name, value in BRISTLES.items() if name != "law"}
     exact = draw_block(mass=1.0, stiffness=2.0, pull=lambda t: 0.1 * t, times=found.time, values=values, law="dahl")
     assert not found.stuck.any()

@@ -69,8 +69,8 @@ def test_parameters_of_a_chain_are_found_within_their_deviations(method: str) ->
     assert fit.errors["run_1.csv"] < cross_validated(machine, fit) < 1.5 * fit.errors["run_1.csv"]
 
 
-def delta_recording(robot: Robot, seed: int = 3) -> Signals:
-    time, x, xd, xdd = series(3, 8.0, seed)
+def delta_recording(robot: Robot, seed: int = 3, seconds: float = 8.0) -> Signals:
+    time, x, xd, xdd = series(3, seconds, seed)
     scale, still = 0.06, np.zeros_like(x)
     home = np.array(robot.mechanism.platform.home.position)
     moving = Moving(
@@ -99,7 +99,7 @@ def test_a_parallel_robot_from_its_actuators_alone() -> None:
 
 def test_positions_that_no_pose_has_are_refused() -> None:
     robot = catalog.build("delta_3rr2rrr")
-    recording = delta_recording(robot)
+    recording = delta_recording(robot, seconds=1.0)
     machine = machine_of(robot, replace(recording, position=recording.position + 40.0))
     with pytest.raises(ParameterError, match=r"delta.csv: no sample is a pose that delta_3rr2rrr can reach"):
         _ = machine.runs

@@ -384,6 +384,7 @@ MOTORS: Mapping[str, Feature] = {
     "currents": fixed({"outputs": ["motor_current", "electrical_power"], "metrics": ["rms_current", "electrical_energy"]}),
     "supply": fixed({"motors": {"voltage": 300.0, "current": 60.0, "temperature": 20.0}, "metrics": ["supply_margin"]}),
     "inductance": fixed({"motors": {"inductance": 0.002, "bandwidth": 2000.0}, "outputs": ["motor_current"], "metrics": ["rms_current"]}),
+    "current controller": fixed({"motors": {"inductance": 0.002, "current_gain": 4.0, "current_integral": 9000.0}, "outputs": ["motor_current"], "metrics": ["rms_current"]}),
     "sharing": fixed({"sharing": {"rule": "least_maximum"}}),
     "shares": fixed({"sharing": {"rule": "least_squares", "weights": {"all": 2.0}}}),
 }  # fmt: skip

@@ -247,6 +247,11 @@ SPECIAL: Mapping[tuple[str, str], str] = {
     ("with_motor_conditions", "voltage"): "largest voltage of each amplifier [V]; absent: no limit",
     ("with_motor_conditions", "current"): "largest current of each amplifier [A]; absent: no limit",
     ("with_motor_conditions", "inductance"): "inductance of the windings [H]; absent: as the robot has it",
+    ("with_motor_conditions", "current_gain"): "in place of it: voltage for an error of the current [V/A]",
+    ("with_motor_conditions", "current_integral"): "voltage for the integral of an error of the current [V/(A s)]",
+    ("with_motor_conditions", "speed_gain"): "current for an error of the speed [A s/rad or A s/m], where drives are "
+    "asked for speeds",
+    ("with_motor_conditions", "speed_integral"): "current for the integral of an error of the speed [A/rad or A/m]",
     ("with_motor_conditions", "bandwidth"): "rate at which current loops close an error [rad/s]; absent: as the robot "
     "has it",
     ("motor_demand", "force_rate"): "how fast forces change (*batch, actuator) [N m/s or N/s]; of motors with an "

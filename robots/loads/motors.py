@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TypedDict, Unpack
 
 from robots.arguments import check_arguments
-from robots.drives import Drive
+from robots.drives import Drive, Motor, PIController
 from robots.loads.wrapped import ExtendedDescription, extended
 from robots.model import Family, Limb, Mechanism, Robot
-from robots.parameters import Parameter, ParameterError
+from robots.parameters import LARGEST, Parameter, ParameterError, nearest
 from robots.types import Number
 
 COPPER = 0.00393
@@ -24,6 +25,8 @@ IEC = "IEC 60028"
 TEMPERATURE, RESISTANCE_RATE, TORQUE_RATE = "motor_temperature", "resistance_rate", "torque_constant_rate"
 VOLTAGE, CURRENT = "supply_voltage", "supply_current"
 INDUCTANCE, BANDWIDTH = "winding_inductance", "current_bandwidth"
+CURRENT_GAIN, CURRENT_INTEGRAL = "current_gain", "current_integral"
+SPEED_GAIN, SPEED_INTEGRAL = "speed_gain", "speed_integral"
 
 PARAMETERS = (
     Parameter(TEMPERATURE, "K", 0.0, -200.0, 400.0, "of the motors above that of their data"),
@@ -36,9 +39,16 @@ SUPPLY = {
     CURRENT: Parameter(CURRENT, "A", 10.0, 1e-6, 1e6, "largest current of an amplifier"),
     INDUCTANCE: Parameter(INDUCTANCE, "H", 1e-3, 1e-12, 1e3, "inductance of the windings"),
     BANDWIDTH: Parameter(BANDWIDTH, "rad/s", 2e3, 1e-3, 1e7, "rate at which current loops close an error"),
+    CURRENT_GAIN: Parameter(CURRENT_GAIN, "V/A", 0.0, 0.0, LARGEST, "voltage for an error of the current"),
+    CURRENT_INTEGRAL: Parameter(CURRENT_INTEGRAL, "V/(A s)", 0.0, 0.0, LARGEST, "voltage for the integral of it"),
+    SPEED_GAIN: Parameter(SPEED_GAIN, "A s/rad or A s/m", 1.0, 1e-12, LARGEST, "current for an error of the speed"),
+    SPEED_INTEGRAL: Parameter(SPEED_INTEGRAL, "A/rad or A/m", 0.0, 0.0, LARGEST, "current for the integral of it"),
 }
 
-ELECTRICAL = {VOLTAGE: "voltage", CURRENT: "current", INDUCTANCE: "inductance", BANDWIDTH: "bandwidth"}
+GAINS = (CURRENT_GAIN, CURRENT_INTEGRAL, SPEED_GAIN, SPEED_INTEGRAL)
+ELECTRICAL = {VOLTAGE: "voltage", CURRENT: "current", INDUCTANCE: "inductance", BANDWIDTH: "bandwidth"} | {
+    name: name for name in GAINS
+}
 """Keys by names of the parameters of SUPPLY."""
 
 
@@ -68,7 +78,20 @@ def _warm_drive(drive: Drive, values: Mapping[str, Number]) -> Drive:
         inductance=values.get(INDUCTANCE, drive.motor.inductance),
         bandwidth=values.get(BANDWIDTH, drive.motor.bandwidth),
     )
-    return replace(drive, motor=motor)
+    return replace(drive, motor=_controlled(motor, values))
+
+
+def _controlled(motor: Motor, values: Mapping[str, Number]) -> Motor:
+    """Return the motor with controllers whose gains are among the values."""
+    loops = {}
+    for key, names in (("current_controller", GAINS[:2]), ("speed_controller", GAINS[2:])):
+        if any(name in values for name in names):
+            loops[key] = PIController(*(values.get(name, 0.0) for name in names))
+    if "current_controller" in loops:
+        motor = replace(motor, bandwidth=0.0)
+    elif BANDWIDTH in values:
+        motor = replace(motor, current_controller=None)
+    return replace(motor, **loops)
 
 
 def supplied(
@@ -80,11 +103,12 @@ def supplied(
 ) -> SuppliedDescription:
     """Return the family with motor temperature [K above that of the data], rates [1/K] and supply as parameters.
 
-    Their defaults are these values. electrical: voltage [V], current [A], inductance [H] and bandwidth [rad/s] are
-    parameters where they are given. Raises ParameterError.
+    Their defaults are these values. electrical: what ELECTRICAL names is a parameter where it is given. Raises
+    ParameterError.
     """
     if not family.reference.motors:
         raise ParameterError(f"the actuators of {family.name} are not all drives with a motor")
+    _check_loops(family, electrical)
     values = (temperature, resistance_rate, torque_constant_rate)
     defaults = dict(zip((p.name for p in PARAMETERS), values, strict=True))
     limits = {name: electrical.get(key) for name, key in ELECTRICAL.items()}
@@ -98,6 +122,34 @@ def supplied(
     return SuppliedDescription(*extended(family, more), base=family)
 
 
+def _check_loops(family: Family, electrical: Mapping[str, float | None]) -> None:
+    """Refuse loops that do not go together. Raises ParameterError."""
+    names = [name for name, number in electrical.items() if number is not None]
+    for name in names:
+        if name not in ELECTRICAL.values():
+            raise ParameterError(f"{name}: no argument has this name; {nearest(name, ELECTRICAL.values())}")
+    gains = [name for name in names if name in GAINS]
+    if gains and "inductance" not in names and not family.reference.has_windings:
+        raise ParameterError(f"{gains[0]}: got it for motors without an inductance; expected inductance beside it")
+    if "bandwidth" in names and set(gains) & {*GAINS[:2]}:
+        raise ParameterError(f"{gains[0]}: got it beside a bandwidth; expected one of the two current loops")
+    if SPEED_INTEGRAL in gains and SPEED_GAIN not in gains:
+        raise ParameterError(f"{SPEED_INTEGRAL}: got it alone; expected {SPEED_GAIN} beside it")
+
+
+class SupplyKeywords(TypedDict, total=False):
+    """Supply and loops of motors, as keywords."""
+
+    voltage: float | None
+    current: float | None
+    inductance: float | None
+    bandwidth: float | None
+    current_gain: float | None
+    current_integral: float | None
+    speed_gain: float | None
+    speed_integral: float | None
+
+
 @check_arguments
 def with_motor_conditions(
     robot: Robot,
@@ -105,17 +157,14 @@ def with_motor_conditions(
     temperature: float = 0.0,
     resistance_rate: float = COPPER,
     torque_constant_rate: float = 0.0,
-    voltage: float | None = None,
-    current: float | None = None,
-    inductance: float | None = None,
-    bandwidth: float | None = None,
+    **supply: Unpack[SupplyKeywords],
 ) -> Robot:
     """Return the robot with motors warmer than their data by `temperature` [K], and on a limited supply.
 
     Rates are changes per kelvin [1/K] of the windings' resistance, by default that of copper, and of torque constants;
     voltage [V] and current [A] are the largest of each amplifier. With the inductance [H] of the windings currents are
-    states of simulations; bandwidth [rad/s] is that of current loops. All are parameters of the result. Raises
-    ParameterError.
+    states of simulations; bandwidth [rad/s] is that of current loops, or these have gains, and so have controllers of
+    the speed. All are parameters of the result. Raises ParameterError.
 
         >>> cold = ls.robots.build("irb6")
         >>> warm = ls.robots.with_motor_conditions(cold, temperature=80.0)
@@ -123,6 +172,6 @@ def with_motor_conditions(
         >>> round(float(ratio), 4)
         1.3144
     """
-    electrical = {"voltage": voltage, "current": current, "inductance": inductance, "bandwidth": bandwidth}
+    electrical: dict[str, float | None] = {**supply}  # type: ignore[dict-item]
     family = supplied(robot.family, temperature, resistance_rate, torque_constant_rate, **electrical).family
     return Robot.of(family, dict(robot.values))

@@ -9,6 +9,8 @@ from pydantic import Field
 from pipeline.documents.validation import Number, Positive, Section, Text, Two
 from robots.loads.motors import COPPER
 
+NotNegative = Annotated[Number, Field(ge=0)]
+
 
 class SharingSection(Section):
     """Distribution of forces among actuators. The forces are not unique if there are more actuators than freedoms."""
@@ -42,3 +44,11 @@ class MotorsSection(Section):
     """inductance of the windings [H]: `winding_inductance`; default: as the data says"""
     bandwidth: Positive | None = None
     """rate at which current loops close an error [rad/s]: `current_bandwidth`; default: as the data says"""
+    current_gain: NotNegative | None = None
+    """in place of it: voltage for an error of the current [V/A]; default: as the data says"""
+    current_integral: NotNegative | None = None
+    """voltage for the integral of an error of the current [V/(A s)]"""
+    speed_gain: Positive | None = None
+    """of drives asked for speeds: current for an error of the speed [A s/rad or A s/m]; default: as the data says"""
+    speed_integral: NotNegative | None = None
+    """current for the integral of an error of the speed [A/rad or A/m]"""

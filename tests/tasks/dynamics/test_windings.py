@@ -412,3 +412,66 @@ def test_drives_are_kept_by_files_and_speeds_are_refused_without_them(drive: Pat
     text = "limbsweep: 1\nrobot: ./motor.yaml\nsimulation: {forces: {on: {values: 3.0, of: speed}}}\n"
     with pytest.raises(InputError, match="motors with an inductance and a speed_controller"):
         ls.Sweep.from_text(text + "time: {stop: 0.05, step: 0.005}\noutputs: [motor_current]\n", folder=motor.parent)
+
+
+LOOPS = (
+    "motors: {inductance: 0.002, current_gain: 4.0, current_integral: 9000.0, speed_gain: 0.5, speed_integral: 10.0}"
+)
+
+
+def test_the_section_of_motors_gives_drives_controllers_and_designs_sweep_their_gains(motor: Path) -> None:
+    motor.write_text(TEXT.replace("inductance: coil, bandwidth: 2000", "bandwidth: 2000"))
+    text = f"""
+limbsweep: 1
+robot: ./motor.yaml
+{LOOPS}
+design: {{list: {{speed_gain: [0.5, 0.25]}}}}
+simulation: {{forces: {{on: {{values: 3.0, of: speed}}}}, step: 0.00025}}
+time: {{stop: 0.05, step: 0.005}}
+outputs: [joint_velocity, {{derivative: [electrical_work], of: [speed_gain, current_gain]}}]
+metrics: [electrical_work]
+"""
+    on = ls.compute(ls.Sweep.from_text(text, folder=motor.parent)).squeeze()
+    expected = cascade(2e-3, 3.0, on["time"].values)
+    np.testing.assert_allclose(on["joint_velocity"].isel(design=0), expected[:, 0], rtol=0, atol=1e-5)
+    moved = [text.replace("[0.5, 0.25]", f"[{gain}, 0.25]") for gain in (0.499, 0.501)]
+    low, high = (ls.compute(ls.Sweep.from_text(each, folder=motor.parent)).squeeze() for each in moved)
+    slope = (float(high["electrical_work"][0]) - float(low["electrical_work"][0])) / 0.002
+    assert float(on["electrical_work_derivative"][0, 0]) == pytest.approx(slope, rel=1e-4)
+    gains = {"current_gain": 4.0, "current_integral": 9000.0, "speed_gain": 0.5, "speed_integral": 10.0}
+    robot = ls.robots.with_motor_conditions(ls.robots.read(motor), inductance=2e-3, **gains)
+    (found,) = robot.mechanism.motors
+    assert (found.bandwidth, found.current_controller.proportional, found.speed_controller.integral) == (0.0, 4.0, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("inductance: 0.002, ", "got it for motors without an inductance"),
+        ("speed_gain: 0.5, ", "expected speed_gain beside it"),
+        ("current_gain: 4.0, ", "expected one of the two current loops"),
+    ],
+)
+def test_sections_of_motors_without_a_meaning_are_refused(motor: Path, change: str, expected: str) -> None:
+    motor.write_text(TEXT.replace("inductance: coil, bandwidth: 2000", "bandwidth: 2000"))
+    loops = LOOPS.replace(change, "bandwidth: 100.0, " if change.startswith("current") else "")
+    text = f"limbsweep: 1\nrobot: ./motor.yaml\n{loops}\nsimulation: {{forces: {{on: {{values: 3.0, of: speed}}}}}}\n"
+    with pytest.raises(InputError, match=expected):
+        ls.Sweep.from_text(text + "time: {stop: 0.05, step: 0.005}\noutputs: [motor_current]\n", folder=motor.parent)
+
+
+def test_platforms_keep_speeds_of_their_motors() -> None:
+    text = f"""
+limbsweep: 1
+robot: delta_rl5_1450_motors
+gravity: [0, 0, 0]
+{LOOPS}
+simulation: {{forces: {{turn: {{values: 20.0, of: speed}}}}, step: 0.0005}}
+time: {{stop: 0.05, step: 0.01}}
+outputs: [actuator_velocity, motor_current]
+metrics: [electrical_work, work]
+"""
+    on = ls.compute(ls.Sweep.from_text(text)).squeeze()
+    assert (on["status"] == 0).all()
+    np.testing.assert_allclose(on["actuator_velocity"][-1], 20.0, rtol=0.1)
+    assert float(on["electrical_work"].sum()) > float(on["work"].sum()) > 0.0

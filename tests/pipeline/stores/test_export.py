@@ -145,7 +145,8 @@ def test_tables_have_all_metrics(name: str, form: str, tmp_path: Path, monkeypat
             one = numbers.isel(dict(zip(others, at, strict=True)))
             own = [dim for dim in cases if dim in one.dims]
             expected = one.sel({dim: xarray.DataArray(table[dim], dims="row") for dim in own}).values
-            np.testing.assert_array_equal(table["_".join([metric, *labels])].to_numpy(), expected)
+            numbers_of_table = table["_".join([metric, *labels])].to_numpy()
+            np.testing.assert_array_max_ulp(numbers_of_table, expected, 1)  # pandas before 3.1 rounds what it reads
 
 
 LONG = "x" * MAT_NAME

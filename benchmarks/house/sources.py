@@ -107,7 +107,7 @@ class Source:
 
     def inner_imports(self, packages: Iterable[str]) -> int:
         """Count the statements inside functions that import modules of these packages."""
-        ours = [*self.of(ast.ImportFrom), *self.of(ast.Import)]
+        ours: list[ast.ImportFrom | ast.Import] = [*self.of(ast.ImportFrom), *self.of(ast.Import)]
         lines = {line for each in self.functions for line in _span(each.lineno, each.end_lineno)} if ours else set()
         statements = (node for node in ours if node.lineno in lines)
         return sum(_first_name(node) in packages for node in statements)
@@ -224,7 +224,10 @@ def _renamed(source: Source) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the names that stand for another name, with the module and the name of that."""
     for node in source.of(ast.ImportFrom):
         yield from ((alias.asname or alias.name, (node.module or "", alias.name)) for alias in node.names)
-    for node in source.tree.body:
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Name):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            yield from ((name.id, (source.name, node.value.id)) for name in targets if isinstance(name, ast.Name))
+    for statement in source.tree.body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, ast.Name):
+            targets, value = (
+                statement.targets if isinstance(statement, ast.Assign) else [statement.target],
+                statement.value,
+            )
+            yield from ((name.id, (source.name, value.id)) for name in targets if isinstance(name, ast.Name))

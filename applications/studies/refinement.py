@@ -16,9 +16,9 @@ from applications.studies.columns import Array, refuse
 from applications.studies.space import DesignSpace
 from pipeline.documents.outputs import write_text
 from pipeline.sweep.axes.columns import LABEL
-from pipeline.sweep.choices import only_chosen
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.rewriting import rewritten
+from pipeline.sweep.several import only_chosen
 from robots.arguments import check_arguments, shown
 from robots.catalog import FAMILIES
 from robots.quantities import GAINS

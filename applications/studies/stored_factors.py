@@ -15,8 +15,8 @@ from applications.studies.factors import Factor, list_factors, table_factor
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
 from pipeline.sweep.axes.columns import LABEL, STORED, TRUTH
-from pipeline.sweep.choices import only_chosen
 from pipeline.sweep.question.reader import stored_question
+from pipeline.sweep.several import only_chosen
 from robots.loads.wrapped import SUFFIX
 from robots.quantities import FRICTION, GAINS, STATE
 

@@ -13,9 +13,19 @@ import numpy as np
 import xarray as xr
 
 import limbsweep as ls
-from benchmarks.composition.features import AXES, OWN_METRICS, SIMULATED, merged
+from benchmarks.composition.features import AXES, IN_TREES, JOINED, OWN_METRICS, PLAIN, SIMULATED, merged
 from benchmarks.composition.machines import MACHINES, Machine
 from benchmarks.figures import require
+from robots.quantities import QUANTITIES
+
+_OF_BRANCHES = {
+    name
+    for axis, key in (("outputs", "outputs"), ("metrics", "metrics"))
+    for machine in MACHINES.values()
+    for name in AXES[axis][PLAIN[axis]](machine)[key]
+    if "branch" in QUANTITIES[name].needs
+}
+"""Quantities of the plainest outputs and metrics that motions of all joints of a tree do not have."""
 
 SYNCHRONOUS = ls.ClusterConfig.of("synchronous")
 
@@ -45,6 +55,8 @@ class Case:
         with contextlib.chdir(self.folder):
             content = merged([AXES[axis][self.levels[axis]](self.machine) for axis in AXES])
         content |= {"robot": self.machine.source, **self.changes}
+        for key in JOINED if self.levels["motion"] in IN_TREES else ():
+            content[key] = [name for name in content.get(key, ()) if name not in _OF_BRANCHES]
         return {key: value for key, value in content.items() if value is not None}
 
     @cached_property

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import shutil
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -30,9 +32,12 @@ from benchmarks.composition.case import (
 )
 from benchmarks.composition.features import rule_of
 from benchmarks.figures import require
+from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError, RunStoppedError
+from pipeline.execution import submit as submitted_run
 from pipeline.monitor.log import BlockDone
 from pipeline.plan import model, plan
+from pipeline.sweep.user_metrics import with_metrics
 
 Door = Callable[[Case], None]
 
@@ -119,6 +124,30 @@ def resume(case: Case) -> None:
             ls.run(case.sweep, path, SYNCHRONOUS, (stop,), metrics=case.own, progress=False)
         ls.run(case.sweep, path, SYNCHRONOUS, metrics=case.own, progress=False)
     require_equal(ls.open(path).load(), case.results, "resume")
+
+
+def submit(case: Case) -> None:
+    """Check that a run in a process of its own, in tasks for limbs, has the bits of others."""
+    path = case.folder / "submitted.zarr"
+    submitted_run.submit(with_metrics(case.sweep, case.own) if case.own else case.sweep, path, SYNCHRONOUS, "limb")
+    last = time.monotonic() + 120.0
+    while (state := ls.status(path)).done < state.blocks and time.monotonic() < last:
+        time.sleep(0.2)
+    require(state.done == state.blocks, f"submit: {state.done} of {state.blocks} blocks are done")
+    require_equal(ls.open(path).load(), case.results, "submit")
+
+
+def robots_list(case: Case) -> None:
+    """Check that a robot with sections of its own, in a list of robots, has the bits of one alone."""
+    content = parse_yaml(case.file.read_text(encoding="utf-8"), "sweep").data
+    own = {key: content.pop(key) for key in ("design", "limits", "parameters") if key in content}
+    del content["robot"]
+    path, name = case.folder / "robots.yaml", case.machine.source
+    if case.machine.file:
+        name = shutil.copy(case.machine.source, case.folder / "robot.yaml").name
+    path.write_text(json.dumps({**content, "robots": {name: own}}), encoding="utf-8")
+    (sweep,) = ls.read_sweeps(path)
+    require_equal(ls.compute(sweep, metrics=case.own, progress=False), case.results, "robots list")
 
 
 def append(case: Case) -> None:
@@ -502,6 +531,8 @@ DOORS: Mapping[str, Door] = {
     "lazy": lazy,
     "lazy to_zarr": to_zarr,
     "resume": resume,
+    "submit": submit,
+    "robots list": robots_list,
     "append": append,
     "verify": verify,
     "recompute": recompute,

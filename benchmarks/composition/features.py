@@ -322,6 +322,11 @@ def _forces(machine: Machine) -> Piece:
     return {"time": SHORT, "simulation": {"step": 0.001, "forces": profile}, "trajectories": None}
 
 
+def _released(machine: Machine, **more: Any) -> Piece:
+    """Return a simulation in all joints of the tree, from rest on, without forces of actuators."""
+    return {"time": SHORT, "simulation": {"step": 0.001, **more}, "trajectories": None}
+
+
 MOTIONS: Mapping[str, Feature] = {
     "one motion": _given(),
     "several motions": _several,
@@ -335,9 +340,15 @@ MOTIONS: Mapping[str, Feature] = {
     "swept gains": _gains,
     "cascade": _cascade,
     "force profiles": _forces,
+    "spanning tree": lambda machine: _released(machine, method="spanning_tree"),
+    "stops": lambda machine: _released(machine, stops={machine.joint: {"low": -STOP, "high": STOP}}),
 }
 
-SIMULATED = ("controller", "adaptive steps", "swept gains", "cascade", "force profiles")
+STOP = 0.02
+"""Position of a stop [rad or m], which some robots reach in the time of a simulation."""
+
+IN_TREES = ("spanning tree", "stops")
+SIMULATED = ("controller", "adaptive steps", "swept gains", "cascade", "force profiles", *IN_TREES)
 
 
 # criteria, limits, motors, sensors

@@ -77,6 +77,7 @@ _MACHINES = (
     Machine("three_loop_leg", ("link_1_mass", "link_2_mass"), ("link_3_mass", 0.5, 1.0), (0.3,), "link_2", "joint_1pp", 0.1, (50.0, 5.0)),
     Machine("tripod_on_rail", ("base_radius", "platform_radius"), ("carriage_mass", 30.0, 60.0), (0.1, 0.02, 0.08, 0.05), "carriage", "rail", 5.0, (1e5, 3e3), file="tripod_on_rail.yaml"),
     Machine("arm_platform", ("upper_arm", "forearm"), ("payload", 0.5, 2.0), (0.05, 0.06, 0.04, 0.05, 0.05, 0.04), "arm.upper", "arm.2", 0.5, (200.0, 2.0), file="arm_platform.yaml"),
+    Machine("differential", ("arm", "hand"), ("payload", 0.5, 2.0), (0.3, 0.2, 0.25), "hand", "shoulder", 0.3, (30.0, 0.5), file="differential.yaml"),
 )  # fmt: skip
 
 MACHINES: Mapping[str, Machine] = {machine.name: machine for machine in _MACHINES}

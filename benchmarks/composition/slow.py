@@ -14,8 +14,9 @@ import xarray as xr
 
 import limbsweep as ls
 from benchmarks.composition.case import Case, require_near
-from benchmarks.composition.features import BASE, motion_outputs, rule_of
+from benchmarks.composition.features import BASE, IN_TREES, STOP, motion_outputs, rule_of
 from benchmarks.figures import require
+from robots.quantities import QUANTITIES
 
 Array = np.ndarray
 
@@ -34,16 +35,47 @@ def check(case: Case) -> None:
     data = case.results
     require("status" in data or "worst_status" in data, "no status")
     _check_designs(case, data)
-    if not {"actuator_force", *motion_outputs(case.machine)} <= {*data.data_vars}:
+    in_tree = case.levels["motion"] in IN_TREES
+    if not {"actuator_force", *_motion_series(case)} <= {*data.data_vars}:
         _check_alone(case, data)
         return
     require(bool((data["status"] == 0).any()), "no sample is OK")
     _check_status(data)
+    if in_tree:
+        _check_tree(case, data)
+        return
     if not case.is_simulated:
         _check_motion(case, data)
     for place in _places(case, data):
         _check_sample(case, data.isel(place), f"at {place}")
     _check_metrics(case, data)
+
+
+def _motion_series(case: Case) -> list[str]:
+    """Return the series that say how the robot of a case moves."""
+    names = motion_outputs(case.machine)
+    return [name for name in names if "branch" not in QUANTITIES[name].needs or case.levels["motion"] not in IN_TREES]
+
+
+def _check_tree(case: Case, data: xr.Dataset) -> None:
+    """Check motions in all joints of a tree: beside the robot's own coordinates, with stops beside one case alone."""
+    if case.levels["field"] == "moving base":
+        return
+    stops = {case.machine.joint: ls.JointStop(-STOP, STOP)} if case.levels["motion"] == "stops" else {}
+    options: dict[str, Any] = {"stops": stops} if stops else {"integrator": "rk4"}
+    dims = [dim for dim in data["status"].dims if dim != "time"]
+    good = np.argwhere((data["status"] == 0).all("time").transpose(*dims).values)
+    for row in good[:: max(1, len(good) // 3)]:
+        sample = data.isel(dict(zip(map(str, dims), map(int, row), strict=True)))
+        still = _moving(case, sample.isel(time=0))
+        moved = ls.simulate(
+            _robot(case, sample), ls.State(**still), ls.Forces(friction=_friction(case, sample)), data["time"].values,
+            step=0.001, environment=ls.Environment(gravity=_environment(case, sample.isel(time=0)).gravity), **options,
+        )  # fmt: skip
+        chain = case.machine.is_chain
+        found = _independent(case, sample["joint_position"]) if chain else sample["platform_position"]
+        expected = moved.q if chain else moved.position
+        require_near(found.transpose("time", ...).values, expected, 1e-7, f"motion of {row}", least=1e-9)
 
 
 def _check_alone(case: Case, data: xr.Dataset) -> None:
@@ -131,9 +163,10 @@ def _robot(case: Case, sample: xr.Dataset) -> ls.Robot:
 
 def _moving(case: Case, sample: xr.Dataset) -> dict[str, Any]:
     if case.machine.is_chain:
-        parts = zip(("q", "qd", "qdd"), ("position", "velocity", "acceleration"), strict=True)
-        return {key: _independent(case, sample[f"joint_{name}"]).values for key, name in parts}
-    moving = {name: sample[f"platform_{name}"].values for name in ("position", "twist", "acceleration")}
+        parts = {"q": "joint_position", "qd": "joint_velocity", "qdd": "joint_acceleration"}
+        return {key: _independent(case, sample[name]).values for key, name in parts.items() if name in sample}
+    names = ("position", "twist", "acceleration")
+    moving = {name: sample[f"platform_{name}"].values for name in names if f"platform_{name}" in sample}
     if "platform_rotation" in sample:
         moving["rotation"] = sample["platform_rotation"].values
     return moving

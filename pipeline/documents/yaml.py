@@ -255,6 +255,8 @@ class Document:
     data: dict[str, YamlValue]
     values: dict[KeyPath, Position] = field(repr=False, default_factory=dict)
     keys: dict[KeyPath, Position] = field(repr=False, default_factory=dict)
+    moved: Mapping[str, KeyPath] = field(repr=False, default_factory=dict)
+    """Keys at the top that stand elsewhere in the file, with the paths where they do."""
 
     @property
     def name(self) -> str:
@@ -292,7 +294,8 @@ class Document:
     def problem(self, path: KeyPath, got: str, expected: str, hint: str = "", *, key: bool = False) -> Problem:
         """Return a problem at the value of `path`, or at its key."""
         place = self.keys.get(path) if key else None
-        return Problem(self.name, *(place or self.where(path)), dotted(path), got, expected, hint)
+        written = (*self.moved[str(path[0])], *path[1:]) if path and path[0] in self.moved else path
+        return Problem(self.name, *(place or self.where(path)), dotted(written), got, expected, hint)
 
 
 def dotted(path: KeyPath) -> str:

@@ -1,13 +1,12 @@
-"""Choose one of the robots of a sweep file, or a named subset of its axes.
+"""Choose a named subset of the axes of a sweep file, or say in its text what is chosen.
 
 A choice is a key of the file, `robot:` or `subset:`, so that the text of a sweep says all of it; `choose` adds one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from pipeline.documents.report import Report, sentence
 from pipeline.documents.yaml import KeyPath, parse_yaml
@@ -16,7 +15,7 @@ from pipeline.sweep.axes.conditions import RuleReader
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.friction_sets import FrictionAxis
 from pipeline.sweep.reading import SweepReading
-from pipeline.sweep.sections import RobotSection, SelectionSection, SubsetSection
+from pipeline.sweep.sections import SelectionSection, SubsetSection
 from robots.parameters import nearest
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.time_grid import TimeGrid
@@ -50,27 +49,6 @@ def choose(text: str, key: str, value: str, name: str) -> str:
         hint = f"Write {key}: {value} into the file yourself."
         raise refused(name, "a choice", "a file to whose end a key can be added", hint, key=key)
     return longer
-
-
-def only_chosen(data: MutableMapping[str, Any]) -> None:
-    """Make the data of a file with several robots, of which `robot` chooses one, those of a file with that one.
-
-    What the robot has of its own takes the place of the sections at the top. Raises InputError where none is chosen.
-    """
-    robots = data.get("robots")
-    if robots is None:
-        return
-    names = list(robots)
-    name = data.get("robot", names[0] if len(names) == 1 else None)
-    if name not in names:
-        hint = "Name it under robot."
-        raise refused("sweep", f"{len(names)} robots", "one of them to be chosen", hint, key="robots")
-    section = robots[name] if isinstance(robots, Mapping) else None
-    del data["robots"]
-    data["robot"] = name
-    for key in RobotSection.model_fields:
-        if section and section.get(key) is not None:
-            data[key] = section[key]
 
 
 def take_subset(reading: SweepReading, whole: Swept) -> Swept:

@@ -179,6 +179,10 @@ def read_sweeps(path: str | os.PathLike[str], subset: str | None = None) -> tupl
                 problems.setdefault(problem, []).append(robot)
     if problems:
         raise InputError(_with_robots(problem, robots, len(texts)) for problem, robots in problems.items())
+    stores = [sweep.robot for sweep in sweeps]
+    if len({*stores}) < len(stores):
+        got = f"robots of the names {', '.join(stores)}"
+        raise refused(document.name, got, "a name of its own for each", "Change the key name of a file.", key="robots")
     return tuple(sweeps)
 
 

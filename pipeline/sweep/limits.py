@@ -16,7 +16,7 @@ from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.formulas import FormulaReader
 from pipeline.sweep.reading import SectionContent, SweepReading, optional
-from pipeline.sweep.sections import ActuatorSection, JointSection, LimitSection, RobotSection
+from pipeline.sweep.sections import ActuatorSection, JointSection, LimitSection
 from robots.formulas import checked, described
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import NO_LIMITS, Capacity, JointLimit, Limits, select_actuators, select_joints
@@ -47,9 +47,8 @@ class LimitsContent(SectionContent[Limits, LimitSection | None]):
     @classmethod
     def read(cls, reading: SweepReading) -> Self:
         """Read the limits of the robot; refuse metrics of limits that are not set."""
-        family = reading.family
-        section, path = section_of(reading.file.robots or {}, reading.said(cls), family.name if family else None)
-        limits = read_limits(reading.report, section, reading.design, path)
+        section = reading.said(cls)
+        limits = read_limits(reading.report, section, reading.design)
         if section is not None or KEY not in reading.report.document.data:  # else what is wrong with it has been told
             reading.refuse_metrics(lambda need: _lacks(need, section))
         return cls(limits)
@@ -59,25 +58,12 @@ class LimitsContent(SectionContent[Limits, LimitSection | None]):
         return {KEY: describe_limits(self.value)} if self.value != NO_LIMITS else {}
 
 
-def section_of(
-    robots: Mapping[str, RobotSection], section: LimitSection | None, robot: str | None
-) -> tuple[LimitSection | None, KeyPath]:
-    """Find the section with the limits of a robot, which one of several may have for itself, and its path."""
-    if robot is not None and robot in robots and robots[robot].limits is not None:
-        return robots[robot].limits, ("robots", robot, KEY)
-    return section, (KEY,)
-
-
-def read_limits(
-    report: Report, section: LimitSection | None, design: DesignAxis | None, within: KeyPath = ("limits",)
-) -> Limits:
-    """Read a section that stands at `within`; without designs of a robot, no limits.
-
-    Problems go to `report`.
-    """
+def read_limits(report: Report, section: LimitSection | None, design: DesignAxis | None) -> Limits:
+    """Read a section; without designs of a robot, no limits. Problems go to `report`."""
     if section is None or design is None:
         return NO_LIMITS
     reader, mechanism = FormulaReader(report, design), design.family.reference
+    within = (KEY,)
     section = reader.section(section, within)
     if not section.joints and not section.actuators:
         report(within, Got("no limits"), "joints, actuators, or both", "Leave limits out for none.")

@@ -27,6 +27,7 @@ from pipeline.sweep.question.reader import swept_beside_designs
 from pipeline.sweep.reading import SweepReading
 from pipeline.sweep.robot import check_labels, inline, read_description, read_designs
 from pipeline.sweep.sections import CoreFile, DerivativeOutput
+from pipeline.sweep.several import one_robot
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.simulated.reader import SimulationContent
 from pipeline.sweep.sweep_file import SECTIONS, model_of
@@ -70,10 +71,14 @@ def read_sections(document: Document, source: FileSource) -> Sweep:
 
 def _begin(document: Document, source: FileSource) -> SweepReading:
     """Validate the keys of a file, and read its robot with the parameters that sections add to it."""
+    whole, document = document, one_robot(document)
     report = Report(document)
     _require_format(report)
     file, problems = validate_keys(model_of(document.data.get("simulation")), document)
     report.take(problems)
+    if document is not whole:
+        several = [problem for problem in validate_keys(CoreFile, whole)[1] if problem.key.startswith("robots")]
+        report.take(problem for problem in several if problem not in report.problems)
     file, files = _with_differentiated(file), SideFiles(source)
     tolerances = fitted_tolerances(report, getattr(file, TolerancesContent.key), files)
     file = file.model_copy(update={TolerancesContent.key: tolerances})

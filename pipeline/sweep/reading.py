@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import Field
 
-from pipeline.documents.report import Got, Report
+from pipeline.documents.report import Report
 from pipeline.sweep.content import Content
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.sections import CoreFile
@@ -82,14 +82,6 @@ class SweepReading:
             for expected, hint in dict.fromkeys(lack for need in needs(name) for lack in lacks(need)):
                 self.report(("metrics", index), name, expected, hint)
 
-    def extended_family(self, key: str) -> Family | None:
-        """Return the family that the section `key` adds to; None without one, or beside several robots (reported)."""
-        if self.file.robots is not None:
-            hint = "Make a sweep of its own for it."
-            self.report((key,), Got(f"{key} beside several robots"), "one robot", hint, key=True)
-            return None
-        return self.families.get(self.robot or "")
-
 
 def optional(annotation: Any, description: str) -> tuple[Any, Any]:
     """Return annotation and pydantic field of a section that a file may lack."""
@@ -124,7 +116,7 @@ class FamilyContent(SectionContent[Value, Said]):
     @classmethod
     def extend(cls, reading: SweepReading) -> Description | None:
         """Return the robot with the section; None where the file lacks it, or it has problems."""
-        family = reading.extended_family(cls.key) if reading.said(cls) else None
+        family = reading.families.get(reading.robot or "") if reading.said(cls) else None
         return None if family is None else cls.extend_family(reading, family)
 
     @classmethod

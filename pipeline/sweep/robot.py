@@ -10,12 +10,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import KeyPath
+from pipeline.documents.yaml import KeyPath, parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.gravity import GRAVITY, gravity_parameters
-from pipeline.sweep.sections import AxesSection, BranchSection, CoreFile, RobotSection
+from pipeline.sweep.rewriting import rewritten
+from pipeline.sweep.sections import AxesSection, BranchSection, CoreFile
+from pipeline.sweep.several import only_chosen
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.tolerances.reader import read_deviations
 from pipeline.sweep.tolerances.sections import TolerancesSection
@@ -38,19 +40,14 @@ def _assembled(
     report: Report, file: CoreFile, section: BranchSection, description: Description | None, name: str
 ) -> Description | None:
     """Read the branch of a robot that has been read; the robot without it where it has none, which is reported."""
-    if file.robots is not None:
-        report(
-            ("branch",), Got("a branch beside several robots"), "one robot", "Make a sweep of its own for it.", key=True
-        )
-        return description
     family = FAMILIES.get(name) if description is None else description.family
     if family is None:
         return description
     from robots.formats.branch import assembly_of, branched, modes_of  # takes scipy, which few sweeps need
     from robots.formats.working_modes import BranchError
 
-    known = Robot.of(family, {}).values
-    values = dict(known) | {key: float(x) for key, x in file.parameters.items() if key in known}
+    defaults = Robot.of(family, {}).values
+    values = dict(defaults) | {key: float(x) for key, x in file.parameters.items() if key in defaults}
     try:
         modes = modes_of(family.reference, section.working, section.assembly)
         asked = assembly_of(family.reference, section.joints, section.position, section.rotation, modes)
@@ -76,9 +73,6 @@ def _whole(report: Report, file: CoreFile, folder: Path) -> tuple[Description | 
         return None, None
     if robot is None or (isinstance(robot, str) and not is_file(robot)):
         return None, robot
-    if file.robots is not None:
-        hint = "Make a sweep of its own for a robot file."
-        report.problems.append(document.problem(("robots",), "robots beside a robot file", "one robot", hint, key=True))
     from pipeline.robot_files.reader import describe, read_robot_beside  # with all its models: few sweeps need it
 
     try:
@@ -102,18 +96,16 @@ def read_designs(
     tolerances: TolerancesSection | None = None,
 ) -> DesignAxis | None:
     """Read the designs of the robot that the file names; None where it is not known, which is reported."""
-    robot, section = _choose_robot(report, file.robots, robot, families)
-    if robot is None or robot not in families:
+    if not _is_known(report, file, robot, families) or robot is None:
         return None  # without a robot, nothing can be said about its parameters
     family = families[robot]
     table = {parameter.name: parameter for parameter in family.parameters}
-    values = file.parameters if section.parameters is None else section.parameters
-    fixed = check_fixed(report, table, values, _section_path("parameters", robot, section))
-    design, path = section.design or file.design, _section_path("design", robot, section)
+    fixed = check_fixed(report, table, file.parameters, ("parameters",))
+    design, path = file.design, ("design",)
     field = {name: row for name, row in gravity_parameters(file.gravity).items() if name not in table}
-    known = table | field
+    parameters = table | field
     drawn = read_deviations(report, tolerances, file.seed)
-    axis = AxisReader(report, known, fixed, file.seed, files, labelled=True).axis(design, path, drawn)
+    axis = AxisReader(report, parameters, fixed, file.seed, files, labelled=True).axis(design, path, drawn)
     for key in ("simulation", "base"):
         if report.document.data.get(key) is not None and (swept := [name for name in axis.names if name in field]):
             got, rule = Got(f"a swept gravity beside {key}"), "gravity that is the same for all designs"
@@ -141,32 +133,23 @@ def check_labels(report: Report, design: DesignAxis | None, swept: Sequence[str]
             report(("design", "labels"), name, rule, "Rename the column.")
 
 
-def _choose_robot(
-    report: Report, robots: Mapping[str, RobotSection] | None, robot: str | None, families: Mapping[str, Family]
-) -> tuple[str | None, RobotSection]:
-    """Choose the robot, one of `families`, and its own sections; None where it is not known, which is reported."""
-    for name in robots or {}:
-        report.require_known(("robots", name), name, families, "a robot of the catalogue", key=True)
-    if robot is None:
-        if robots is None:
-            if "robot" not in report.missing:
-                report((), Got("no key 'robot'"), "'robot', which is required", "Add it.")
-        elif len(robots) > 1:
-            hint = "Read it with limbsweep.read_sweeps, or choose one with the key robot."
-            report(("robots",), Got(f"{len(robots)} robots"), "one, because this is to be one sweep", hint)
-        robot = next(iter(robots or ()), None)
-        return robot, (robots or {}).get(str(robot)) or RobotSection()
-    if robots is not None and not report.require_known(("robot",), robot, robots, "one of robots"):
-        return None, RobotSection()
-    if robots is None and robot not in families:
+def _is_known(report: Report, file: CoreFile, robot: str | None, families: Mapping[str, Family]) -> bool:
+    """Return whether the robot is one of `families`; where it is not, that is reported."""
+    robots = file.robots
+    if robots is not None and robot is None:
+        hint = "Read it with limbsweep.read_sweeps, or choose one with the key robot."
+        report(("robots",), Got(f"{len(robots)} robots"), "one, because this is to be one sweep", hint)
+    elif robots is not None:
+        report.require_known(("robot",), robot, robots, "one of robots")
+    elif robot is None:
+        if "robot" not in report.missing:
+            report((), Got("no key 'robot'"), "'robot', which is required", "Add it.")
+    elif robot in families:
+        return True
+    else:
         hint = IMPORT if robot.lower().endswith(FOREIGN) else nearest(robot, families)
         report(("robot",), robot, "a robot of the catalogue", sentence(hint))
-    return robot, (robots or {}).get(robot) or RobotSection()
-
-
-def _section_path(key: str, robot: str, section: RobotSection) -> KeyPath:
-    """Return the path of a section of a robot: among its own sections, or at the top of the file."""
-    return (key,) if getattr(section, key) is None else ("robots", robot, key)
+    return False
 
 
 def inline(report: Report, description: Description | None) -> str:
@@ -176,6 +159,9 @@ def inline(report: Report, description: Description | None) -> str:
     description = description and description.in_file
     if description is None or not isinstance(robot, str):
         return document.text
+    if document.moved:  # a robot of a list
+        alone = rewritten(document.text, only_chosen, f"The robot {robot} of {document.name}.")
+        document = parse_yaml(alone, document.name)
     lines = document.text.split("\n")
     line, column = document.where(("robot",))
     before, rest = lines[line - 1][: column - 1], lines[line - 1][column - 1 :]

@@ -371,7 +371,7 @@ class CoreFile(Section):
     robot: Annotated[Text | dict[str, Any] | None, SkipValidation] = None
     """name of a robot, or of a robot file beside the sweep, or its content; this or `robots`"""
     robots: Robots | None = None
-    """several robots, as a list or each with sections of its own: a store for each"""
+    """several robots by names or files, as a list or each with sections of its own: a store for each"""
     branch: BranchSection | None = None
     """another working or assembly mode of the robot; default: that of its reference pose"""
     parameters: dict[Text, Number] = Field(default_factory=dict)

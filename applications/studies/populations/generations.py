@@ -36,10 +36,10 @@ from pipeline.execution.run import near, run
 from pipeline.monitor.log import Listener
 from pipeline.plan.plan import plan
 from pipeline.stores.append import append, clear_append
-from pipeline.sweep.choices import only_chosen
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import StudyQuestion
 from pipeline.sweep.rewriting import flowing, rewritten
+from pipeline.sweep.several import only_chosen
 from pipeline.sweep.side_files import Folder, MemoryFiles
 from robots.parameters import nearest
 from storage.errors import StoreError

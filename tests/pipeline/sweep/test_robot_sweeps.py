@@ -15,8 +15,10 @@ from pipeline.errors import InputError
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.robot_files.reader import parse_robot
+from pipeline.sweep.doors import read_sweeps
 from pipeline.sweep.model import Sweep
 from robots.formats.writing import flow
+from robots.limits import NO_LIMITS
 from tests.pipeline.robot_files.test_reader import ARM, FIVE_BAR
 from tests.pipeline.robot_files.test_urdf import FOUR_BAR, LOOPS
 from tests.pipeline.runs import SYNCHRONOUS
@@ -117,8 +119,56 @@ def test_problems_of_a_robot_in_a_sweep_have_places_in_the_sweep() -> None:
         Sweep.from_text(text, "s")
 
 
-def test_a_robot_file_is_no_one_of_several(folder: Path) -> None:
-    with pytest.raises(InputError, match="got robots beside a robot file; expected one robot"):
+SEVERAL = (
+    SWEEP.replace(
+        "robot: ./my/five_bar.yaml  # mine\nparameters: {distal_mass: 1.4}\n",
+        """\
+robots:
+  five_bar: {parameters: {distal_mass: 1.4}}
+  ./my/five_bar.yaml:
+    parameters: {distal_mass: 1.4}  # heavier
+    limits: {actuators: {all: {force: 30}}}
+""",
+    )
+    + "loads: {push: {kind: wrench, body: platform, force: [5, 0, 0]}}\n"
+)
+
+
+def test_a_robot_file_is_one_of_several_with_sections_of_its_own(folder: Path) -> None:
+    """And with loads, which add to each robot; what a store keeps is read again without the others."""
+    (folder / "both.yaml").write_text(SEVERAL)
+    known, own = read_sweeps("both.yaml")
+    assert (known.robot, own.robot) == ("five_bar", "my_five_bar")
+    assert (known.limits, own.limits.actuators[0].force) == (NO_LIMITS, 30)
+    results = [run(each, folder / f"{each.robot}.zarr", SYNCHRONOUS) for each in (known, own)]
+    np.testing.assert_allclose(results[0]["actuator_force"], results[1]["actuator_force"], rtol=1e-11)
+    again = Sweep.from_text(results[1].attrs["sweep"])
+    assert again.fingerprint == own.fingerprint
+    assert "# heavier" in again.text
+    assert "robots:" not in again.text
+    (folder / "one.yaml").write_text(SEVERAL.replace("  five_bar: {parameters: {distal_mass: 1.4}}\n", ""))
+    alone = Sweep.from_yaml("one.yaml")
+    assert Sweep.from_text(alone.text).fingerprint == alone.fingerprint
+
+
+def test_problems_of_one_of_several_robots_are_where_it_stands(folder: Path) -> None:
+    text = SEVERAL.replace("{distal_mass: 1.4}  #", "{distal_mass: -1}  #")
+    line = next(k for k, each in enumerate(text.split("\n"), 1) if "heavier" in each)
+    (folder / "both.yaml").write_text(text)
+    place = rf"both.yaml:{line}:\d+ robots\../my/five_bar.yaml.parameters.distal_mass: got -1"
+    with pytest.raises(InputError, match=place):
+        read_sweeps("both.yaml")
+    (folder / "both.yaml").write_text(SEVERAL.replace("  ./my/five_bar.yaml:", "  mine.yaml:"))
+    with pytest.raises(InputError, match=r"both.yaml:\d+:3 robots.mine.yaml: .*mine.yaml"):
+        read_sweeps("both.yaml")
+    (folder / "my" / "five_bar.yaml").write_text(FIVE_BAR.replace("name: my_five_bar", "name: five_bar"))
+    (folder / "both.yaml").write_text(SEVERAL)
+    with pytest.raises(InputError, match="got robots of the names five_bar, five_bar; expected a name of its own"):
+        read_sweeps("both.yaml")
+
+
+def test_a_robot_beside_several_is_one_of_them(folder: Path) -> None:
+    with pytest.raises(InputError, match="robot: got 'my_five_bar'; expected one of robots"):
         Sweep.from_text(SWEEP + "robots: [five_bar]\n")
 
 

@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from applications.report.data.answer import key_numbers
+from applications.report.data.answer import condition_words, key_numbers
 from applications.report.data.designs import DesignColumn
-from applications.report.data.display import display_unit, percent
+from applications.report.data.display import percent, quantity
 from applications.report.data.results import Results
 from applications.studies.columns import Objective, objective
 from applications.studies.link_masses import weightless
@@ -147,9 +147,8 @@ class Advice:
             parts += [f"no mass follows {named}: longer links weigh as much as shorter ones here"] if light else []
         shares = self.results.runs.explained
         if shares and 0.0 < shares[0][1].unexplained < 1.0:
-            parts.append(
-                f"a polynomial of the parameters leaves {percent(shares[0][1].unexplained)} of the variance open"
-            )
+            explained, share = shares[0][0], percent(shares[0][1].unexplained)
+            parts.append(f"a polynomial fitted to the designs leaves {share} of the variance of {explained.words} open")
         return _sentences(parts) or "Nothing is known beside the stored numbers."
 
     def _edges(self) -> Iterator[str]:
@@ -184,9 +183,9 @@ class Advice:
             return [(words, percent(share), "not known") for share, words in sorted(margins)]
         rows = []
         for limit in prospect.limits[:MOST_LIMITS]:
-            gain = column.shown_in.text(limit.gain) if limit.gain else "nothing"
-            gain += " (of the range)" if limit.gain and limit.factor else ""
-            text = self._end(limit.text, limit.factor) if limit.factor else limit.text.replace("_", " ")
+            gain = quantity(limit.gain, column.units) if limit.gain else "nothing"
+            gain += " (1 % of the swept range)" if limit.gain and limit.factor else ""
+            text = self._end(limit.text, limit.factor) if limit.factor else condition_words(self.results, limit.text)
             rows.append((text, percent(limit.spare) if np.isfinite(limit.spare) else "no share of it", gain))
         return rows
 
@@ -201,7 +200,7 @@ class Advice:
         assert problem is not None
         value = problem.bounds[factor][0 if text.startswith("least") else 1]
         unit = next((c.units for c in self.results.designs.columns if c.name == factor), "")
-        return f"{text.replace('_', ' ')} {display_unit(unit, value).text(value)}"
+        return f"{text.replace('_', ' ')} {quantity(value, unit)}"
 
     def next_step(self) -> list[str]:
         """Return the next steps as sentences, the most promising first."""
@@ -225,7 +224,7 @@ class Advice:
                 if limit.factor and limit.gain > 0.0 and limit.spare <= EDGE:
                     steps.append(
                         f"Sweep {limit.factor.replace('_', ' ')} beyond its {limit.text.split()[0]} value: "
-                        f"{percent(RELAXED)} of the range gains {column.shown_in.text(limit.gain)}."
+                        f"{percent(RELAXED)} of the range gains {quantity(limit.gain, column.units)}."
                     )
             if not steps:
                 steps.append(

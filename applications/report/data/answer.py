@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from applications.report.data.designs import SUMMED, DesignColumn
-from applications.report.data.display import display_unit, rounded
+from applications.report.data.display import display_unit, quantity, rounded
 from applications.report.data.results import Results
 from applications.studies.columns import objective
 
@@ -111,6 +111,20 @@ def _column_of(name: str) -> str:
     return base if base in SUMMED else name
 
 
+def condition_words(results: Results, text: str) -> str:
+    """Return a condition in words, its bounds on numbers of the table with their units: peak velocity < 0.6 m/s."""
+    columns = {column.name: column for column in results.designs.columns if not column.texts}
+
+    def words(part: str) -> str:
+        plain, match = part.strip().replace("_", " "), BOUND.fullmatch(part)
+        column = columns.get(_column_of(match[1])) if match and match[3] else None
+        if match is None or column is None:
+            return plain
+        return f"{match[1].replace('_', ' ')} {match[2]} {quantity(float(match[3]), column.units)}"
+
+    return " and ".join(map(words, re.split(r"\band\b", text)))
+
+
 def question_words(results: Results) -> str:
     """Describe the question of the study in a sentence or two: objectives, cases and conditions."""
     table = results.designs
@@ -125,7 +139,9 @@ def question_words(results: Results) -> str:
     if (sets := results.by_case.sizes.get("friction", 1)) > 1:
         text += f". {_over_sets(results, sets)}"
     if results.question.where:
-        text += f". Conditions: {'; '.join(condition.replace('_', ' ') for condition in results.question.where)}"
+        text += (
+            f". Conditions: {'; '.join(condition_words(results, condition) for condition in results.question.where)}"
+        )
     return f"{text}."
 
 

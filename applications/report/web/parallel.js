@@ -14,42 +14,47 @@ const OPACITIES = Uint8Array.from({ length: DEPTHS }, (_, k) => Math.round(255 *
 
 const NO_LEVEL = -1; // of what breaks a condition
 
-/** Pixels of many lines: the denser the more there are, in the colour of their mean level, to which the last add most. */
+/** Pixels of many lines: the denser the more there are, in the colour of the mean level of those that have one. */
 function lineSheet(width, height) {
-  const depth = new Float32Array(width * height), levels = new Float32Array(width * height);
+  const good = new Float32Array(2 * width * height), others = new Float32Array(width * height); // depths, the first with their products with levels
   let image = null;
 
-  const add = (at, part, weight, opacity, level) => {
-    depth[at] += part * weight;
-    if (level !== NO_LEVEL) levels[at] = levels[at] === NO_LEVEL ? level : levels[at] + part * opacity * (level - levels[at]);
-  };
-  /** A line from one place to another, both in pixels, shared by the two pixels beside it. */
+  /** A line from one place to another, both in pixels, shared by the two pixels beside it; none where a value is no number. */
   const line = (x0, y0, x1, y1, opacity, level) => {
     const flat = Math.abs(x1 - x0) >= Math.abs(y1 - y0), swap = flat ? x0 > x1 : y0 > y1;
     const along = flat ? width : height, across = flat ? height : width, step = flat ? 1 : width, over = flat ? width : 1;
     const u0 = flat ? (swap ? x1 : x0) : swap ? y1 : y0, v0 = flat ? (swap ? y1 : y0) : swap ? x1 : x0;
     const u1 = flat ? (swap ? x0 : x1) : swap ? y0 : y1, v1 = flat ? (swap ? y0 : y1) : swap ? x0 : x1;
-    const weight = -Math.log1p(-opacity), slope = u1 > u0 ? (v1 - v0) / (u1 - u0) : 0, last = Math.min(along - 1, Math.round(u1));
-    for (let u = Math.max(0, Math.round(u0)); u <= last; u++) {
-      const v = v0 + slope * (u - u0), whole = Math.floor(v), part = v - whole, at = u * step + whole * over;
-      if (!(whole >= 0 && whole + 1 < across)) continue; // nor where a value is no number
-      add(at, 1 - part, weight, opacity, level);
-      add(at + over, part, weight, opacity, level);
+    const from = Math.max(0, Math.round(u0)), last = Math.min(along - 1, Math.round(u1));
+    if (!(Math.min(v0, v1) >= 1 && Math.max(v0, v1) < across - 2)) return;
+    const weight = -Math.log1p(-opacity), slope = u1 > u0 ? (v1 - v0) / (u1 - u0) : 0;
+    for (let u = from, v = v0 + slope * (from - u0); u <= last; u++, v += slope) {
+      const whole = v | 0, more = (v - whole) * weight, less = weight - more, at = u * step + whole * over;
+      if (level === NO_LEVEL) {
+        others[at] += less;
+        others[at + over] += more;
+        continue;
+      }
+      good[2 * at] += less;
+      good[2 * at + 1] += less * level;
+      good[2 * (at + over)] += more;
+      good[2 * (at + over) + 1] += more * level;
     }
   };
   return {
     line,
-    clear: () => { depth.fill(0); levels.fill(NO_LEVEL); },
+    clear: () => { good.fill(0); others.fill(0); },
     /** Put all lines on a canvas; `shades` are the colours of levels, and of none. */
     show: (context, shades, none) => {
       image ??= context.createImageData(width, height);
       const pixels = new Uint32Array(image.data.buffer);
       const tints = Uint32Array.from(shades, (it) => pixelOf(it) & 0xffffff), grey = pixelOf(none) & 0xffffff;
       for (let at = 0; at < pixels.length; at++) {
+        const depth = good[2 * at], whole = depth + others[at];
         pixels[at] = 0;
-        if (!depth[at]) continue;
-        const tint = levels[at] === NO_LEVEL ? grey : tints[Math.round(levels[at])];
-        pixels[at] = (OPACITIES[Math.min(DEPTHS - 1, ((depth[at] * DEPTHS) / DEEPEST) | 0)] << 24) | tint;
+        if (!whole) continue;
+        const tint = depth ? tints[Math.round(good[2 * at + 1] / depth)] : grey;
+        pixels[at] = (OPACITIES[Math.min(DEPTHS - 1, ((whole * DEPTHS) / DEEPEST) | 0)] << 24) | tint;
       }
       context.putImageData(image, 0, 0);
     },
@@ -142,13 +147,10 @@ function parallelView(table, filter, state, choose) {
     const opacity = Math.max(0.15, Math.min(0.9, 60 / Math.sqrt(order.length + 1)));
     lines.clear();
     const add = (from, to) => {
-      const bins = Array.from({ length: LEVELS + 1 }, () => []);
       for (let n = from; n < to; n++) {
         const place = order[n], share = (column.values[place] - low) / (high - low);
-        bins[table.meets[place] ? Math.min(LEVELS - 1, Math.max(0, Math.floor(share * LEVELS))) || 0 : LEVELS].push(place);
+        draw(place, opacity, table.meets[place] ? Math.min(LEVELS - 1, Math.max(0, share * LEVELS - 0.5)) || 0 : NO_LEVEL);
       }
-      const best = column.sign > 0 ? [...bins.keys()].reverse() : [LEVELS, ...Array(LEVELS).keys()]; // drawn last
-      for (const bin of best) for (const place of bins[bin]) draw(place, opacity, bin === LEVELS ? NO_LEVEL : bin);
       lines.show(context, palette, colours.dot);
     };
     const goesOn = brushing();

@@ -250,6 +250,7 @@ function matrixView(table, filter, state) {
         const box = { left: left + column * (wide + gap), top: top + row * (high + gap), width: wide, height: high, x: roomy(axisRange(a, table.meets)), y: roomy(axisRange(b, table.meets)) };
         points(context, table, filter, a, b, box, table.size > 20000 ? 1 : table.size > 2000 ? 2 : 3, { kept: (kept[`${row} ${column}`] ??= {}), every });
         context.strokeStyle = colours.line;
+        context.lineWidth = 1;
         context.strokeRect(box.left, box.top, wide, high);
         if (state.chosen !== null) {
           const share = (it, [low, end]) => (held(it, [low, end]) - low) / (end - low);

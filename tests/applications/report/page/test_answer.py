@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from applications.report.data.answer import answer_words, key_numbers, question_words, verdict
+from applications.report.data.answer import answer_words, condition_words, key_numbers, question_words, verdict
 from applications.report.data.failures import broken_conditions, failure_map
 from applications.report.data.recomputed import ComputedResults, results_of
 from applications.report.data.results import Results
@@ -79,6 +79,15 @@ def test_the_best_design_is_best_in_its_worst_case(results: Results) -> None:
         "Objectives: least peak force, then least condition. The worst of 3 operating cases (payload mass 0 to "
         "5 kg) counts. Conditions: condition < 2.6."
     )
+
+
+def test_bounds_of_conditions_have_units(results: Results) -> None:
+    assert (
+        condition_words(results, "peak_force < 120 and upper_arm >= 0.35")
+        == "peak force < 120 N m and upper arm >= 350 mm"
+    )
+    for text in ("condition < 2.6", "no_such > 2", "peak_force < rms_force", "not (peak_force < 2)"):
+        assert condition_words(results, text) == text.replace("_", " ")
 
 
 def test_key_numbers_say_what_is_left(results: Results) -> None:

@@ -188,3 +188,18 @@ def test_rods_of_the_quattro_keep_their_length(count: int) -> None:
         elbows = start + 0.3 * np.stack([np.cos(angle), np.zeros(count), -np.sin(angle)], axis=-1) @ turn.T
         part = middle + (ahead if k in (0, 3) else -ahead)
         np.testing.assert_allclose(np.linalg.norm(part + end - elbows, axis=1), 0.8, atol=CLOSE)
+
+
+@pytest.mark.parametrize("count", FEW)
+def test_legs_of_the_3upu_have_the_lengths_and_angles_of_lines(count: int) -> None:
+    """A leg is a line between two points; its angles about a level axis and across it follow. Source: Tsai 1996."""
+    robot, _ = read("3upu")
+    home, length = np.array([0.0, 0.0, 0.6]), np.hypot(0.25, 0.6)
+    places = home + np.random.default_rng(8).uniform(-0.2, 0.2, (count, 3))
+    solved = inverse_kinematics(robot, position=places)
+    assert not solved.status.any()
+    for k, (turn, _) in enumerate(mounts(robot, "base")):
+        x, y, z = (places @ turn + (0.25 - 0.5, 0.0, 0.0)).T
+        np.testing.assert_allclose(solved.position[:, k, 2], np.sqrt(x * x + y * y + z * z) - length, atol=CLOSE)
+        np.testing.assert_allclose(solved.position[:, k, 0], np.arctan2(x, z) - np.arctan2(-0.25, 0.6), atol=CLOSE)
+        np.testing.assert_allclose(solved.position[:, k, 1], -np.arctan2(y, np.hypot(x, z)), atol=CLOSE)

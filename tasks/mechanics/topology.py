@@ -163,16 +163,17 @@ def _dependent_joints(
     candidates = [i for i in joints if i not in driving]
     columns = pivots([m[:, candidates].T for m in matrices])
     if len(columns) < rank:
-        kind, remedy = "driven joints", "actuate another joint, or fewer"
-        if {*limb.followers} & {i for k in group for i in (*whole[k].side_a, *whole[k].side_b)}:
-            kind = "driven joints, beside joints that follow others,"
-            remedy = "leave couplings out, or drive other joints"
         names, free = [limb.links[i].joint for i in joints if i in driving], len(joints) - rank
         named = ", ".join(names[:6]) + (f" and {len(names) - 6} others" if len(names) > 6 else "") or "none"
+        follows = {*limb.followers} & {i for k in group for i in (*whole[k].side_a, *whole[k].side_b)}
+        remedy = "actuate another joint, or fewer"
+        if free < 1:
+            remedy = f"{'leave a coupling out' if follows else 'give a cut joint more freedoms'}, or drive none of them"
+        ties = ", whose joints follow others," if follows else ""
+        got = f"the driven joint{'s' if len(names) > 1 else ''} {named} of a loop{ties}"
         raise TopologyError(
-            f"limb {limb.name}, joint {', '.join(limb.loops[k].joint for k in group)}: got the {kind} {named} "
-            f"of a loop with {free} {'freedom' if free == 1 else 'freedoms'}; expected joints that move on their own; "
-            f"{remedy}"
+            f"limb {limb.name}, joint {', '.join(limb.loops[k].joint for k in group)}: got {got} with {free} "
+            f"{'freedom' if free == 1 else 'freedoms'}; expected joints that move on their own; {remedy}"
         )
     return [candidates[i] for i in columns]
 

@@ -116,7 +116,7 @@ ROWS: tuple[Row, ...] = (
     loops("E56 a reference in words", "actuated: [a]", "actuated: [a]\nreference: {b: up}", "reference.b: got 'up'; expected a number"),
     loops("E57 a reference of nothing", "actuated: [a]", "actuated: [a]\nreference: {e: 1}", "reference.e: got 'e'; expected a joint of the file that moves"),
     loops("E58 an unknown kind", "kind: revolute", "kind: hinge", "expected one of 'revolute', 'universal', 'spherical', 'prismatic', 'cylindrical', 'screw' or 'fixed'"),
-    loops("E59 a weld that cannot move", "kind: revolute", "kind: fixed", "got the driven joints a of a loop with 0 freedoms"),
+    loops("E59 a weld that cannot move", "kind: revolute", "kind: fixed", "got the driven joint a of a loop with 0 freedoms; expected joints that move on their own. Give a cut joint more freedoms, or drive none of them."),
     # Couplings
     following("E69 a coupling of nothing", "joint: elbow", "joint: wrist", "couplings[0].joint: got 'wrist'; expected a joint of a link of this limb"),
     following("E70 a coupling to nothing", "of: shoulder", "of: hip", "couplings[0].of: got 'hip'; expected a joint of a link of this limb"),

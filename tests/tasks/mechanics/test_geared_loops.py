@@ -287,5 +287,7 @@ def test_limbs_at_a_platform_have_gears_on_their_loops(tmp_path: Path) -> None:
 def test_gears_that_leave_no_freedom_are_told(tmp_path: Path) -> None:
     limb = both(tmp_path, "geared_loops")[0].mechanism.limbs[0]
     mechanism = Mechanism.standing(replace(limb, couplings=(*limb.couplings, Coupling("coupler", "crank", 2.0))))
-    with pytest.raises(TopologyError, match="driven joints, beside joints that follow others, crank of a loop with 0"):
+    with pytest.raises(
+        TopologyError, match="the driven joint crank of a loop, whose joints follow others, with 0 freedoms"
+    ):
         structure_of(Family("stuck", "linkage", "test", (), lambda p: mechanism))

@@ -69,7 +69,7 @@ def parse(data: bytes, depth: int = MAX_DEPTH) -> Element:
         try:
             builder.parser.Parse(data, True)
         except expat.ExpatError:
-            if (plain := _without_dashes(data)) == data:
+            if (plain := _as_others_read(data)) == data:
                 raise
             builder = _Builder(depth)
             builder.parser.Parse(plain, True)
@@ -85,12 +85,16 @@ def parse(data: bytes, depth: int = MAX_DEPTH) -> Element:
 
 
 _COMMENT = re.compile(rb"<!--(.*?)-->", re.DOTALL)
+_ENDED_AGAIN = re.compile(rb"(</([\w:]+)\s*>)(?:\s*</\2\s*>)+\s*\Z")
+NEAR_END = 1000
+"""Bytes at the end of a document in which it may end again."""
 
 
-def _without_dashes(data: bytes) -> bytes:
-    """Return a document without `--` inside comments, which XML has none of and other parsers pass over."""
+def _as_others_read(data: bytes) -> bytes:
+    """Return a document without `--` in comments and its end again behind the end, which other parsers pass over."""
     if b"<![CDATA[" in data:
         return data
+    data = data[:-NEAR_END] + _ENDED_AGAIN.sub(rb"\1", data[-NEAR_END:])
     return _COMMENT.sub(lambda match: b"<!--" + match[1].replace(b"-", b" ") + b"-->", data)
 
 

@@ -14,7 +14,7 @@ from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.packages import PackageFiles
 from robots.formats import mjcf_model
 from robots.formats.xacro.budget import Refusal
-from robots.formats.xml_tree import parse, root_tag
+from robots.formats.xml_tree import FormatError, parse, root_tag
 from tests.robots.formats.test_macros import HEAD, within
 
 BODY = '<body name="b"><joint name="j" type="hinge"/><geom type="box" size=".1 .1 .1"/></body>'
@@ -228,3 +228,12 @@ def test_a_package_that_is_a_link_is_named_by_the_user_alone(tmp_path: Path) -> 
         inner, files, macros=True
     )
     assert "got no link;" in refusal(inner, files, macros=True, packages={"p": str(foreign)})
+
+
+@pytest.mark.parametrize("end", ["</robot>", "\n  </robot >\n</robot>\n", " </robot>" * 100])
+def test_a_document_that_ends_again_is_read_as_others_read_it(end: str) -> None:
+    assert [each.tag for each in parse(f"<robot><link/></robot>{end}".encode()).children] == ["link"]
+    with pytest.raises(FormatError, match="text that is not XML"):
+        parse(f"<robot><link/></robot>{end}<link/>".encode())
+    with pytest.raises(FormatError, match="text that is not XML"):
+        parse(f"<robot><link/></robot></model>{end}".encode())

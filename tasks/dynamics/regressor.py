@@ -439,7 +439,7 @@ def regressor(
         shares["parameters"] = inputs["parameters"]
         shares |= {Indexed("mount", k): mount for k, mount in enumerate(mounts(robot))}
     assembled = kernel(actuator_program(family))(shares | weights_input(robot, weights), samples)
-    places = shared_columns(family)[1] if shared else None
+    places = shared_columns(family)[1] if shared else range(len(family_columns(family)))
     along = _joined(parts, structure_of(family).freedoms, samples, places)
     matrix = np.matmul(_per_sample(assembled["map"], len(robot.mechanism.actuators), samples), along)
     status = assembled["status"][0, 0, :samples]
@@ -531,13 +531,17 @@ def _limb_columns(
     return parts, shares
 
 
-def _joined(parts: Sequence[np.ndarray], rows: int, samples: int, places: Sequence[int] | None) -> np.ndarray:
-    """Return the columns of several kernels as matrices (samples, rows, n); those of one place are added."""
-    series = np.concatenate([part[0].reshape(rows, -1, part.shape[-1])[..., :samples] for part in parts], axis=1)
-    if places is not None and len(set(places)) < len(places):
-        whole, series = series, np.zeros((rows, max(places) + 1, samples))
-        for column, place in enumerate(places):
-            series[:, place] += whole[:, column]
+def _joined(parts: Sequence[np.ndarray], rows: int, samples: int, places: Sequence[int]) -> np.ndarray:
+    """Return the columns of several kernels as matrices (samples, rows, n), those of one place added.
+
+    places: of the columns of all parts one after another; those of a part follow each other.
+    """
+    series, first = np.zeros((rows, max(places, default=-1) + 1, samples)), 0
+    for part in parts:
+        columns = part[0].reshape(rows, -1, part.shape[-1])[..., :samples]
+        place = places[first] if columns.shape[1] else 0
+        series[:, place : place + columns.shape[1]] += columns
+        first += columns.shape[1]
     return np.ascontiguousarray(np.moveaxis(series, -1, 0))
 
 

@@ -254,9 +254,11 @@ class Identification:
 
 @lru_cache
 def commit() -> str:
-    """Return the commit of the program, with a plus where files differ from it."""
-    show = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty=+", "--abbrev=8", "--exclude=*"]
-    return subprocess.run(show, capture_output=True, text=True, check=True).stdout.strip()
+    """Return the commit of the program, with a plus where its modules differ from it."""
+    git = ["git", "-C", str(Path(__file__).parents[2])]
+    shown = subprocess.run([*git, "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True)
+    is_changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "*.py"], check=False).returncode
+    return shown.stdout.strip() + ("+" if is_changed else "")
 
 
 def _pattern(fault: Fault, truth: coverage.Truth) -> str:

@@ -48,6 +48,9 @@ OF_THE_REPOSITORY = (
     "test_*.py",  # of this folder: pages, imports, files at the top
     "bad_inputs/test_bad_inputs.py",
     "bad_inputs/test_fuzz.py",
+    "benchmarks/campaigns/test_mutants.py",
+    "benchmarks/test_changed.py",
+    "benchmarks/test_published.py",
     "pipeline/cluster/test_arguments.py",
     "pipeline/cluster/test_job_scripts.py",
     "pipeline/execution/test_corners.py",

@@ -18,7 +18,7 @@ import pytest
 
 import limbsweep
 from packing.metadata import PublishedHook
-from packing.one_name import PACKAGES, OneNameError, modules, rewritten, write_package
+from packing.one_name import LEFT_OUT, PACKAGES, OneNameError, modules, rewritten, write_package
 from tests.conftest import OF_THE_REPOSITORY
 from tests.pages import ROOT, blocks, prepare
 
@@ -149,6 +149,8 @@ def test_what_runs_beside_a_wheel_imports_no_test_of_the_repository() -> None:
     there = {path for pattern in OF_THE_REPOSITORY for path in folder.glob(pattern)}
     assert len(there) > 30
     left = set(folder.rglob("test_*.py")) - there
+    absent = tuple(path.removesuffix(".py").replace("/", ".") for path in LEFT_OUT)
+    assert [file for file in left if any(name.startswith(absent) for name in _names(file))] == []
     needed = set(left)
     while left:
         imported = {name for file in left for name in _imports(ast.parse(file.read_text("utf-8")))}
@@ -156,6 +158,13 @@ def test_what_runs_beside_a_wheel_imports_no_test_of_the_repository() -> None:
         left = {file for file in files if file.exists()} - needed
         needed |= left
     assert needed & there == set()
+
+
+def _names(file: Path) -> Iterator[str]:
+    """The names that a module takes from others, and those of the others."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def _imports(tree: ast.Module) -> Iterator[str]:

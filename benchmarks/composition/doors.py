@@ -144,7 +144,8 @@ def robots_list(case: Case) -> None:
     del content["robot"]
     path, name = case.folder / "robots.yaml", case.machine.source
     if case.machine.file:
-        name = shutil.copy(case.machine.source, case.folder / "robot.yaml").name
+        name = "robot.yaml"
+        shutil.copy(case.machine.source, case.folder / name)
     path.write_text(json.dumps({**content, "robots": {name: own}}), encoding="utf-8")
     (sweep,) = ls.read_sweeps(path)
     require_equal(ls.compute(sweep, metrics=case.own, progress=False), case.results, "robots list")

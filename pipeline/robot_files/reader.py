@@ -263,7 +263,8 @@ def find_family(name: str) -> Family:
 def read_robot(path: str | os.PathLike[str], **parameters: float) -> Robot:
     """Build the robot of a robot file with these parameters (SI units), defaults for the others.
 
-    A slow rotor without its gyroscopic moment is a UserWarning. Raises InputError with all problems of the file, and
+    A slow rotor without its gyroscopic moment, and moments that no body has, of a body that turns about one axis alone,
+    are a UserWarning. Raises InputError with all problems of the file, and
     ParameterError.
 
         >>> path = ls.robots.write(ls.robots.build("five_bar"), "yours.yaml")
@@ -274,6 +275,9 @@ def read_robot(path: str | os.PathLike[str], **parameters: float) -> Robot:
     for limb in robot.mechanism.limbs:
         for name in dict.fromkeys(uncoupled(limb.drives)):
             warnings.warn(f"{path}: a rotor of drive {name} has no gyroscopic moment. {COUPLED}", stacklevel=2)
+        for k, link in enumerate(limb.links):
+            if checks.counts_about_one_axis(limb, k):
+                warnings.warn(f"{path}: no body has the moments of {link.body}. {checks.ONE_AXIS}", stacklevel=2)
     return robot
 
 

@@ -16,6 +16,7 @@ from pipeline.sweep.loads.reader import LoadsContent
 from pipeline.sweep.reading import SweepReading
 from robots.criteria.shapes import Line, joint_points, lines_of
 from robots.drives import COUPLED, SLOW, uncoupled
+from robots.formats import checks
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import joints
 from robots.model import Limb, Mechanism
@@ -54,6 +55,7 @@ def warnings(reading: SweepReading) -> Iterator[Problem]:
             yield from _large_angles(reading, trajectory, reading.mechanism)
     if reading.mechanism is not None:
         yield from _uncoupled_spins(reading, reading.mechanism)
+        yield from _moments_of_no_body(reading, reading.mechanism)
     if reading.design is not None:
         yield from _heavy_payloads(reading, reading.design)
         yield from _equal_masses(reading, reading.design)
@@ -76,6 +78,15 @@ def _uncoupled_spins(reading: SweepReading, mechanism: Mechanism) -> Iterator[Pr
             got = f"a rotor of drive {name} without its gyroscopic moment on the link that carries it"
             rule = f"coupling above 0 where a rotor turns at most {SLOW:g} times as fast as its joint"
             yield reading.report.document.problem(("robot",), got, rule, COUPLED)
+
+
+def _moments_of_no_body(reading: SweepReading, mechanism: Mechanism) -> Iterator[Problem]:
+    """Warn of moments that no body has, of bodies that turn about one axis alone."""
+    for limb in mechanism.limbs:
+        for k, link in enumerate(limb.links):
+            if checks.counts_about_one_axis(limb, k):
+                got = f"moments of {link.body} that no body has"
+                yield reading.report.document.problem(("robot",), got, "those of a body", checks.ONE_AXIS)
 
 
 def _large_angles(reading: SweepReading, trajectory: Trajectory, mechanism: Mechanism) -> Iterator[Problem]:

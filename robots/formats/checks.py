@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robots.drives import Drive, Motor
+from robots.joint_kinds import JOINT_KINDS
 from robots.model import PLATFORM, Closure, Frame, Inertia, Instance, Limb, Mechanism
 from robots.types import BASE
 
@@ -33,6 +34,10 @@ TOLERANCE = 1e-9
 SMALLEST = 1e-6
 """Radius of gyration [m] below which the moments of a body say nothing."""
 
+OF_BODY = "no moment above the sum of the others"
+
+ONE_AXIS = "It turns about one axis alone, so that the others count only where the base moves."
+
 GAP = 1e-6
 """Metres, and for directions radians, by which a loop may be open at the reference pose."""
 
@@ -47,10 +52,16 @@ class FormatFinding:
     hint: str = ""
 
 
-def check(mechanism: Mechanism, massless: Container[str] = ()) -> Iterator[FormatFinding]:
-    """Yield everything in a mechanism of finite numbers that makes no sense; `massless` bodies may have no inertia."""
+def check(
+    mechanism: Mechanism, massless: Container[str] = (), *, strict: bool = False
+) -> Iterator[FormatFinding]:  # fmt: skip
+    """Yield everything in a mechanism of finite numbers that makes no sense.
+
+    `massless` bodies may have no inertia. Unless `strict`, bodies that turn about one axis alone may have any moments
+    across it.
+    """
     for limb in mechanism.limbs:
-        yield from _limb(limb, ("limbs", limb.name), massless)
+        yield from _limb(limb, ("limbs", limb.name), massless, strict=strict)
     frames, places = check_instances(mechanism)
     yield from frames
     if not mechanism.is_chain:
@@ -91,9 +102,10 @@ def check_loops(mechanism: Mechanism) -> Iterator[FormatFinding]:
                     yield FormatFinding(path, problem, "frames that meet", hint)
 
 
-def _limb(limb: Limb, path: Path, massless: Container[str]) -> Iterator[FormatFinding]:
+def _limb(limb: Limb, path: Path, massless: Container[str], *, strict: bool) -> Iterator[FormatFinding]:
     for k, link in enumerate(limb.links):
-        yield from check_inertia(link.inertia, (*path, "links", k, "inertia"))
+        if strict or not counts_about_one_axis(limb, k):
+            yield from check_inertia(link.inertia, (*path, "links", k, "inertia"))
         longest = FARTHEST if link.parent == BASE else LONGEST
         yield from _frame(link.placement, (*path, "links", k, "placement"), longest)
         if link.armature < 0:
@@ -178,11 +190,31 @@ def check_inertia(inertia: Inertia, path: Path = ()) -> Iterator[FormatFinding]:
         if np.abs(moments[:2]).max() <= slack:  # of a planar model, whose author gave the moment about its axes alone
             hint += f" A thin plate with this moment has {moments[2] / 2:g}, {moments[2] / 2:g} and {moments[2]:g}:"
             hint += " it moves alike in its plane."
-        yield FormatFinding(path, f"principal moments {shown}", "no moment above the sum of the others", hint)
+        yield FormatFinding(path, f"principal moments {shown}", OF_BODY, hint)
     elif mass > 0 and moments[2] > mass * LONGEST**2:
         hint = "Moments are in kg m^2: divide by 1e9 from g mm^2."
         got = f"a moment of {moments[2]:g} for {mass:g} kg"
         yield FormatFinding(path, got, f"a body of at most {LONGEST:g} m", hint)
+
+
+def counts_about_one_axis(limb: Limb, index: int) -> bool:
+    """Return whether one moment of a body is above the sum of the others, and its motion takes a single one."""
+    wrong, axis = list(check_inertia(limb.links[index].inertia)), only_axis(limb, index)
+    return axis is not None and bool(wrong) and all(each.expected == OF_BODY for each in wrong)
+
+
+def only_axis(limb: Limb, index: int) -> np.ndarray | None:
+    """Return the direction (3,), in the frame of a body, about which alone it turns; None without one."""
+    turned, only = np.eye(3), None
+    while index != BASE:
+        link = limb.links[index]
+        if JOINT_KINDS[link.kind].turns:
+            axis = turned @ np.array(link.axis, dtype=float)
+            if only is not None and np.linalg.norm(np.cross(only, axis)) > TOLERANCE:
+                return None
+            only = axis
+        turned, index = turned @ np.array(link.placement.rotation, dtype=float).T, link.parent
+    return only
 
 
 def _frame(frame: Frame, path: Path, longest: float = LONGEST) -> Iterator[FormatFinding]:

@@ -206,7 +206,7 @@ class GrowingTree:
     def problems(self, mechanism: Mechanism) -> Iterator[FormatError]:
         """Yield the problems of the mechanism, each at its line of the file."""
         (limb,) = mechanism.limbs
-        for finding in checks.check(mechanism, massless=[link.body for link in limb.links]):
+        for finding in checks.check(mechanism, [link.body for link in limb.links], strict=True):
             link = limb.links[int(finding.path[3])] if finding.path[2:3] == ("links",) else limb.links[0]
             of_body = "inertia" in finding.path
             name, kind = (link.body, "link") if of_body else (link.joint, "joint")

@@ -63,7 +63,9 @@ ROWS = (
     ),
     robot("D05 a mass of 1e12 kg", "mass: 2", "mass: 1e12", "expected a mass in [0, 1e+06] kg"),
     robot("D07 a negative moment", "[0, 0.1, 0.1]", "[-5, 0.1, 0.1]", "principal moments -5", "none below 0"),
-    robot("D08 no triangle", "[0, 0.1, 0.1]", "[100, 0.1, 0.1]", "no moment above the sum of the others"),
+    robot(
+        "D08 no triangle", "{mass: 1}", "{mass: 1, moments: [100, 0.1, 0.1]}", "no moment above the sum of the others"
+    ),
     robot("D09 g mm^2", "[0, 0.1, 0.1]", "[0, 1e8, 1e8]", "divide by 1e9 from g mm^2"),
     robot("D10 a centre far away", "[half, 0, 0]", "[100.5, 0, 0]", "got 100.5 m; expected at most 100 m"),
     robot("D11 no axis", "axis: z", "axis: [0, 0, 0]", "expected a direction other than zero"),

@@ -23,7 +23,7 @@ from pipeline.sweep.trajectories import loads
 from pipeline.sweep.trajectories.mobility import check_held
 from pipeline.sweep.trajectories.turns import TIMES, read_turn
 from pipeline.sweep.trajectories.values import Mover, read_values
-from robots.trajectories.kinds import Turn, is_grid
+from robots.trajectories.kinds import JOINT_MOTIONS, Turn, is_grid
 from robots.trajectories.time_grid import TimeGrid
 from robots.trajectories.trajectory import Trajectory
 
@@ -120,6 +120,8 @@ class TrajectoryReader(PointsReader):
             got = Got("no kind") if kind is None else kind
             report(path, got, "kind, the name of a motion", f"Known: {', '.join(mover.motions)}.")
             return None
+        if not (mover.joints or mover.mobility) and kind in JOINT_MOTIONS:
+            return None  # of a robot that is not known, which is told
         if not report.require_known((*path, "kind"), kind, mover.motions, f"a kind of motion of {mover}"):
             return None
         motion = mover.motions[kind]

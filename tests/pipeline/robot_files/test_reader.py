@@ -136,7 +136,7 @@ BAD = [
     ("mass: 2", "mass: sqrt(-length)", "which is nan; expected a finite number"),
     ("mass: 2", "mass: __import__('os')", "got \"'\"; expected names, numbers"),
     ("[0, 0.1, 0.1]", "[0, -0.1, 0.1]", "got principal moments -0.1, 0, 0.1; expected none below 0"),
-    ("[0, 0.1, 0.1]", "[100, 0.1, 0.1]", "got principal moments 0.1 + 0.1 < 100; expected no moment above the sum"),
+    ("{mass: 1}", "{mass: 1, moments: [100, 0.1, 0.1]}", "got principal moments 0.1 + 0.1 < 100; expected no moment above the sum"),
     ("[0, 0.1, 0.1]", "[0, 1e9, 1e9]", "expected a body of at most 100 m. Moments are in kg m^2"),
     ("[half, 0, 0]", "[500, 0, 0]", "centre: got 500 m; expected at most 100 m. Lengths are in metres"),
     ("[half, 0, 0]", "[half, 0]", "expected at least 3 entries"),

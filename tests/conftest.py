@@ -50,6 +50,7 @@ OF_THE_REPOSITORY = (
     "bad_inputs/test_fuzz.py",
     "benchmarks/campaigns/test_mutants.py",
     "benchmarks/test_changed.py",
+    "benchmarks/test_composition.py",
     "benchmarks/test_published.py",
     "pipeline/cluster/test_arguments.py",
     "pipeline/cluster/test_job_scripts.py",

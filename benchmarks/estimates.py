@@ -148,7 +148,7 @@ def estimated(name: str, workers: int, threads: int) -> tuple[MeasuredTime, floa
     """Return the estimate of a sweep for so many workers, and the seconds of the processor that it took."""
     start = time.process_time()
     sweep = sweep_of(name)
-    chosen = choose_granularity(plan(sweep), None if workers * threads == 1 else workers * threads, threads)
+    chosen = choose_granularity(plan(sweep), None if workers * threads == 1 else workers * threads)
     return measured_time(sweep, chosen), time.process_time() - start
 
 

@@ -157,16 +157,7 @@ class Membership:
     @property
     def threads(self) -> int:
         """Threads of the admitted workers."""
-        return sum(self._threads)
-
-    @property
-    def shared(self) -> int:
-        """Threads of the largest of them, which share its memory."""
-        return max(self._threads, default=1)
-
-    @property
-    def _threads(self) -> list[int]:
-        return [int(row["nthreads"]) for row in self.rows().values()]
+        return sum(int(row["nthreads"]) for row in self.rows().values())
 
     def news(self) -> list[Event]:
         """Return the events since the last call. Raises ClusterLostError."""

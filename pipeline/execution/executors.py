@@ -466,20 +466,19 @@ def make_executor(
     return executor
 
 
-def choose_granularity(plan: Plan, threads: int | None, shared: int = 2) -> Granularity:
+def choose_granularity(plan: Plan, threads: int | None) -> Granularity:
     """Choose tasks for limbs, unless a cluster has so many threads that its scheduler could not keep them busy.
 
-    `threads`: those of all workers; None without a cluster. `shared`: threads of the largest worker.
+    `threads`: those of all workers; None without a cluster.
 
-    Nor for workers of one thread each that have a block each: limbs would send each other their arrays, and take twice
-    as long. Nor for peaks of reactions alone: limbs would hand on all that these are made of, and take twice to three
-    times as long as one task does that has it in its cache.
+    Nor for peaks of reactions alone: limbs would hand on all that these are made of, and take twice to three times as
+    long as one task does that has it in its cache.
     """
     if not plan.by_limb or plan.device == GPU:  # between tasks arrays would go to the card and back
         return "block"
     if threads is None:
         return "limb"
-    if plan.memory.request.peaks_alone or (shared == 1 and plan.blocks >= threads):
+    if plan.memory.request.peaks_alone:
         return "block"
     return "limb" if threads <= plan.work.limb_threads else "block"
 

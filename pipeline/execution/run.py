@@ -382,7 +382,7 @@ class _Run:
             threads = None if members is None else members.threads
             if threads is not None and self.granularity != "limb" and not plan.is_parted:
                 shared = together(plan, threads)
-            chosen = choose_granularity(plan, threads, 2 if members is None else members.shared)
+            chosen = choose_granularity(plan, threads)
             granularity = "block" if shared.count > 1 else self.granularity or chosen
             left = plan.blocks - ledger.count
             executor = make_executor(client, plan, granularity, None, left, shared.count, members)

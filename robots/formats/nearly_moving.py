@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.spatial.transform import Rotation
 
-from robots.formats.assembly import ASSEMBLED, CLOSED, LEVER, PATIENCE, Setting, approach, close, gap_between, sides
+from robots.formats.assembly import CLOSED, LEVER, PATIENCE, Setting, approach, close, gap_between, sides
 from robots.formats.checks import Pose
 from robots.formats.nearly_closed import GAP, TURN
 from robots.formats.poses import compose, frame_of, inverse, pose_of
@@ -32,6 +32,9 @@ SPREAD = 0.2
 
 FIRST, POSES, ALL, REPEATS = 3, 8, 12, 8
 """Poses that show whether there are gaps, at which gaps are made to vanish, of all, and Gauss-Newton steps."""
+
+EXACT = 10.0 * CLOSED
+"""Residual [m, or cosine] that may be left with moved frames: samples of loops that are more open have a status."""
 
 STEP = 1e-6
 """Displacement of a frame for differences [m or rad]."""
@@ -61,16 +64,16 @@ def nearly_moving(tree: Tree, reference: np.ndarray) -> NearlyMoving | None:
         guess = np.array(reference)
         guess[driving] += random.uniform(-SPREAD, SPREAD, len(driving)) if count else 0.0
         near.append(approach(setting, guess, driving))
-        if (gap := _gap(setting, near[-1])) > ASSEMBLED:
+        if (gap := _gap(setting, near[-1])) > EXACT:
             near[-1] = close(setting, near[-1], driving, PATIENCE)[0]
             gap = _gap(setting, near[-1])
         gaps.append(gap)
-        if gap > largest or (count == FIRST and max(gaps) <= ASSEMBLED):
+        if gap > largest or (count == FIRST and max(gaps) <= EXACT):
             return None
     changes = _least_changes(setting, near[:POSES], driving)
     cuts = tuple(map(_changed, setting.limb.cuts, changes))
     exact = replace(setting, limb=replace(setting.limb, loops=cuts))
-    if any(close(exact, values, driving, PATIENCE)[1] > ASSEMBLED for values in near):
+    if any(close(exact, values, driving, PATIENCE)[1] > EXACT for values in near):
         return None
     loops = tuple(
         replace(loop, frame_a=_inner(tree, loop.a, cut.frame_a), frame_b=_inner(tree, loop.b, cut.frame_b))
@@ -113,9 +116,9 @@ def _least_changes(setting: Setting, near: Sequence[np.ndarray], driving: Sequen
     changes, places = np.zeros((len(cuts), 12)), [np.array(values) for values in near]
     free = [k for k in range(len(near[0])) if k not in driving]
     weights = np.tile([1.0, 1.0, 1.0, LEVER, LEVER, LEVER], 2 * len(cuts))
-    by_changes = [_slopes_of_changes(cuts, changes, setting.poses(values)) for values in places]  # as changes are small
     for _ in range(REPEATS):
         changed = replace(setting, limb=replace(setting.limb, loops=tuple(map(_changed, cuts, changes))))
+        by_changes = [_slopes_of_changes(cuts, changes, setting.poses(values)) for values in places]
         rows, demands, steps = list[np.ndarray](), list[np.ndarray](), list[tuple[np.ndarray, np.ndarray]]()
         for values, by_change in zip(places, by_changes, strict=True):
             gaps, slopes = changed.gaps(values)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.imports.table import imported
+from pipeline.errors import InputError
 from pipeline.robot_files.importing import import_robot
 from robots.formats.checks import GAP
 from robots.formats.nearly_moving import nearly_moving
@@ -72,6 +73,27 @@ def test_a_longer_crank_is_shortened_by_less_than_its_error(error: float, tmp_pa
     exact = Robot.of(import_robot(path, parameters=False).description.family, {})
     forces = [inverse_dynamics(each, q=states, qd=states, qdd=states).force for each in (robot, exact)]
     np.testing.assert_allclose(forces[0], forces[1], rtol=0, atol=100 * error)
+
+
+@pytest.mark.parametrize("shift", [1e-8, 0.0])
+def test_loops_whose_frames_are_moved_have_samples(shift: float, tmp_path: Path) -> None:
+    """With gaps of 1e-9 m, which no frames take from axes that are a little skew, every sample would be LOOP_OPEN."""
+    exact, moved = parallelogram(shift).decode(), 0
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        first, *parts = exact.split('<axis xyz="0 0 1"/>')
+        tilts = (1e-8 - shift) * random.normal(size=(len(parts), 2))
+        skew = (f'<axis xyz="{x!r} {y!r} 1"/>{part}' for (x, y), part in zip(tilts.tolist(), parts, strict=True))
+        path = tmp_path / f"{seed}.urdf"
+        path.write_text("".join([first, *skew]))
+        try:
+            made = import_robot(path, parameters=False)
+        except InputError:
+            continue
+        if any(" moved" in each.hint for each in made.warnings):
+            robot, moved = Robot.of(made.description.family, {}), moved + 1
+            assert not inverse_kinematics(robot, q=np.linspace(-0.4, 0.4, 9)[:, None]).status.any()
+    assert moved or not shift
 
 
 def test_bars_that_are_no_parallelogram_stay_rigid() -> None:

@@ -333,6 +333,10 @@ def _moving(tree: Tree, description: Description, name: str) -> tuple[Descriptio
     near = nearly_moving(tree, np.array([float(reference.get(joint, 0.0)) for joint in tree.joints]))
     if near is None:
         return description, ()
+    if not near.joints:
+        got = f"loops that move by gaps alone, of up to {near.gap:.2g} m, which no change of frames takes"
+        hint = "Samples beside the reference pose may be LOOP_OPEN. Axes may not be as parallel as they are meant."
+        return description, (Problem(name, 0, 0, "", got, "loops that move without gaps", hint),)
     got = f"bars with which loops move by gaps alone, of up to {near.gap:.2g} m ({', '.join(near.joints)[:120]})"
     hint = f"Frames of these joints are moved, by at most {near.shift:.2g} m and {near.turn:.2g} rad, so that they do."
     told = Problem(name, 0, 0, "", got, "loops that move without gaps", hint)

@@ -42,7 +42,10 @@ STEP = 1e-6
 
 @dataclass(frozen=True)
 class NearlyMoving:
-    """A tree whose loops move; the largest gap [m] without the change, and the largest change of a frame [m, rad]."""
+    """A tree whose loops move; the largest gap [m] without the change, and the largest change of a frame [m, rad].
+
+    Without joints no change of frames lets the loops move exactly, and there is none.
+    """
 
     tree: Tree
     joints: tuple[str, ...]
@@ -74,7 +77,7 @@ def nearly_moving(tree: Tree, reference: np.ndarray) -> NearlyMoving | None:
     cuts = tuple(map(_changed, setting.limb.cuts, changes))
     exact = replace(setting, limb=replace(setting.limb, loops=cuts))
     if any(close(exact, values, driving, PATIENCE)[1] > EXACT for values in near):
-        return None
+        return NearlyMoving(tree, (), float(max(gaps)), 0.0, 0.0)
     loops = tuple(
         replace(loop, frame_a=_inner(tree, loop.a, cut.frame_a), frame_b=_inner(tree, loop.b, cut.frame_b))
         for loop, cut in zip(tree.loops, cuts, strict=True)

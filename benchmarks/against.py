@@ -15,6 +15,7 @@ import io
 import json
 import statistics
 import subprocess
+import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -24,7 +25,7 @@ from pathlib import Path
 from benchmarks.checkout import is_repository
 from benchmarks.figures import number
 from benchmarks.history import LEAST, Names, verdict
-from benchmarks.processes import COMMAND, environment
+from benchmarks.processes import environment
 from robots.parameters import ParameterError
 
 ROOT = Path(__file__).parent.parent
@@ -98,7 +99,7 @@ def write(revision: str, folder: Path) -> None:
 
 def run(root: Path, names: Sequence[str], *, quick: bool) -> Iterator[tuple[Names, float, str]]:
     """Yield names, value and unit of each figure of a checkout's cases. Raises ParameterError if they do not end."""
-    command = [*COMMAND, "bench", "--json", *(["--quick"] if quick else []), *names]
+    command = [sys.executable, "-m", "limbsweep", "bench", "--json", *(["--quick"] if quick else []), *names]
     done = subprocess.run(command, cwd=root, env=environment(PYTHONPATH=str(root)), capture_output=True, text=True)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]

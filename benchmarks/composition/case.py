@@ -56,7 +56,7 @@ class Case:
             content = merged([AXES[axis][self.levels[axis]](self.machine) for axis in AXES])
         content |= {"robot": self.machine.source, **self.changes}
         for key in JOINED if self.levels["motion"] in IN_TREES else ():
-            content[key] = [name for name in content.get(key, ()) if name not in _OF_BRANCHES]
+            content[key] = [one for one in content.get(key, ()) if isinstance(one, dict) or one not in _OF_BRANCHES]
         return {key: value for key, value in content.items() if value is not None}
 
     @cached_property

@@ -23,6 +23,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar
 
+import cloudpickle
 from dask._task_spec import Task, TaskRef
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
@@ -139,7 +140,7 @@ def isolated_graph(plan: Plan, index: int, writer: Writer, run: str, timeouts: T
 
 def examined_case(plan: Plan) -> bytes:
     """Return the first case of a plan, pickled: a worker of another version has to say that it cannot read it."""
-    return pickle.dumps(replace(first_case(block_of(plan, 0)), own=(), device=CPU))
+    return cloudpickle.dumps(replace(first_case(block_of(plan, 0)), own=(), device=CPU))
 
 
 def examination_graph(payload: bytes, number: int, run: str, mark: bytes = b"") -> KeyedGraph:

@@ -19,6 +19,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import cloudpickle
+
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import RunStoppedError
 from pipeline.execution.processes.child_process import import_path, module_command
@@ -69,10 +71,10 @@ def submit(
     request = RunRequest(sweep, locate(store), cluster or ClusterConfig(), granularity)
     if not request.cluster.runs_already:
         here = request.cluster.kind.family in ("local", "process")
-        return _wait(launch(pickle.dumps(request), runs=runs_at_once(computes_here=here)), request, peek)
+        return _wait(launch(cloudpickle.dumps(request), runs=runs_at_once(computes_here=here)), request, peek)
     with connect(request.cluster) as client:
         assert client is not None, "a cluster that runs elsewhere has a client"
-        submitted = client.run_on_scheduler(launch_beside, pickle.dumps(request))
+        submitted = client.run_on_scheduler(launch_beside, cloudpickle.dumps(request))
         return _wait(submitted, request, lambda pid, output: client.run_on_scheduler(peek, pid, output))
 
 
@@ -80,7 +82,7 @@ def launch_beside(payload: bytes, dask_scheduler: Any) -> SubmittedRun:
     """Start the process from a scheduler, at whose address it finds the cluster."""
     request: RunRequest = pickle.loads(payload)
     request = at_address(request, dask_scheduler.address)
-    return launch(pickle.dumps(request), _tls(dask_scheduler.security), runs_at_once(computes_here=False))
+    return launch(cloudpickle.dumps(request), _tls(dask_scheduler.security), runs_at_once(computes_here=False))
 
 
 def at_address(request: RunRequest, address: str) -> RunRequest:

@@ -43,6 +43,8 @@ def coordinates(sweep: Sweep, layout: Layout, mechanism: Mechanism) -> Iterator[
         yield name, "trajectory", numbers, unit, name.removeprefix(COORDINATE).replace("_", " ") + " of the trajectory"
     if sweep.split is not None:
         for dim, shares in sweep.split.along(sweep.parted).items():
+            if dim not in sweep.sizes:  # of one place
+                continue
             text = f"part of the dataset that the {dim} belongs to"
             yield part_name(dim), dim, PartColumn(shares, sweep.parted[dim]), "", text
     yield from _times(sweep)

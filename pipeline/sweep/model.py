@@ -243,7 +243,7 @@ class Sweep(HasSections):
     def parted(self) -> dict[str, int]:
         """Lengths of the axes that a dataset is split along: designs, and what decides the motion."""
         is_release = self.simulation is not None and self.simulation.is_release
-        return {dim: self.sizes[dim] for dim in ("design", STATE if is_release else "trajectory")}
+        return {dim: self.sizes.get(dim, 1) for dim in ("design", STATE if is_release else "trajectory")}
 
     @property
     def swept(self) -> tuple[str, ...]:

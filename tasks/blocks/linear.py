@@ -64,7 +64,7 @@ class Linear:
         state = np.zeros((designs, self.samples, 2 * free, 2 * free))
         acting = np.zeros((designs, self.samples, 2 * free, actuators))
         state[:, :, :free, free:] = np.eye(free)
-        state[:, :, :free, :free] = turning(self.structure, motion)[: self.samples]
+        state[:, :, :free, :free] = turning(self.structure, motion)[:, : self.samples]
         for column, change in enumerate(deviations(self.structure, motion)):
             asked = self._asked(values, change, self._load_rate(trajectory, column, values))
             state[:, :, free:, column] = self._answer(mass, asked)

@@ -65,7 +65,7 @@ def linearisation(
     pushed = {"force": rows(pushing, batch)[None], "load": model.unloaded(motion)[None]}
     matrix = np.zeros((width, 2 * free, 2 * free))
     matrix[:, :free, free:] = np.eye(free)
-    matrix[:, :free, :free] = turning(model.structure, motion)
+    matrix[:, :free, :free] = turning(model.structure, motion)[0]
     parts: Values = {}
     for column, change in enumerate(deviations(model.structure, motion)):
         parts = _shares(model, motion, change)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -23,6 +25,14 @@ def test_defaults_are_within_their_bounds_and_have_units_and_sources(name: str) 
         assert parameter.unit
         assert parameter.text
         assert parameter.source
+
+
+@every
+def test_families_can_be_pickled(name: str) -> None:
+    """Sweeps with loads over time take them along to processes of their own."""
+    again = pickle.loads(pickle.dumps(catalog.family(name).assemble))
+    values = {parameter.name: parameter.scalar for parameter in catalog.family(name).parameters}
+    assert again(values) == catalog.build(name).mechanism
 
 
 @every

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from robots.catalog.link_tables import LinkRow, links, parameters
 from robots.geometry import about
@@ -70,19 +70,20 @@ IIWA14 = (
 )
 
 
-def _arm(rows: Sequence[LinkRow], text: str) -> Callable[[Mapping[str, Number]], Mechanism]:
-    """Return the assembly of an arm from its table, with a docstring of its own."""
+class TableArm:
+    """Assembly of an arm from its table, with a docstring of its own; it can be pickled, as functions of a module."""
 
-    def assemble(p: Mapping[str, Number]) -> Mechanism:
-        tree = links(rows, p)
+    def __init__(self, rows: Sequence[LinkRow], text: str):
+        self.rows, self.__doc__ = rows, text
+
+    def __call__(self, p: Mapping[str, Number]) -> Mechanism:
+        """Return the arm with these parameters."""
+        tree = links(self.rows, p)
         return Mechanism.chain("arm", tree, tuple(link.joint for link in tree))
-
-    assemble.__doc__ = text
-    return assemble
 
 
 FAMILIES = tuple(
-    Family(name, title, source, parameters(rows, source), _arm(rows, text))
+    Family(name, title, source, parameters(rows, source), TableArm(rows, text))
     for name, title, rows, source, text in (
         (
             "ur5e",

@@ -448,3 +448,20 @@ def test_a_store_without_the_signals_is_refused(tree: Path, tmp_path: Path) -> N
     run(Sweep.from_text(text), tmp_path / "few.zarr", SYNCHRONOUS)
     with pytest.raises(StoreError, match="has no measured_position"):
         identify(tmp_path / "few.zarr", cluster=SYNCHRONOUS)
+
+
+def test_a_fall_from_one_state_is_parted_along_designs(tmp_path: Path) -> None:
+    """A simulation without forces has no trajectories, and no axis of states where there is one."""
+    sweep = Sweep.from_text("""\
+limbsweep: 1
+robot: five_bar
+design: {grid: {proximal_length: {start: 0.5, stop: 0.53, num: 4}}}
+simulation: {step: 0.001, method: spanning_tree}
+time: {stop: 0.01, step: 0.005}
+outputs: [joint_position]
+split: {test: 0.25}
+""")
+    assert sweep.parted == {"design": 4, "state": 1}
+    results = run(sweep, tmp_path / "s.zarr", SYNCHRONOUS)
+    assert results["design_part"].values.tolist().count("test") == 1
+    assert "state_part" not in results

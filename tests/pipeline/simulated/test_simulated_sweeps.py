@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import limbsweep as ls
 from applications.commands.cli import cli
 from applications.report.data import recomputed, series
 from applications.report.data.recomputed import results_of
@@ -249,3 +250,36 @@ def test_gains_and_states_of_any_number_take_no_memory() -> None:
     assert peak < 64 << 20
     with pytest.raises(InputError, match=r"sample_time of 0\.0035; expected a whole number of steps"):
         Sweep.from_text(text.replace("[0.0, 0.002]", "[0.0, 0.0035]"))
+
+
+@pytest.mark.parametrize(
+    ("robot", "parameter", "sizes", "gains"),
+    [
+        ("delta_3rr2rrr", "upper_arm", [0.245, 0.25, 0.255], {"kp": 800.0, "kd": 15.0}),
+        ("gough_stewart", "platform_radius", [0.98, 1.0, 1.02], {"kp": 3e5, "kd": 1e4}),
+    ],
+)
+def test_linear_equations_of_each_case_are_those_of_its_state(
+    robot: str, parameter: str, sizes: list[float], gains: dict[str, float]
+) -> None:
+    sweep = Sweep.from_dict({
+        "limbsweep": 1,
+        "robot": robot,
+        "design": {"grid": {parameter: sizes}},
+        "trajectories": {"way": {"kind": "circle", "radius": 0.02, "period": 0.5}},
+        "time": {"stop": 0.04, "step": 0.01},
+        "simulation": {"step": 0.001, "controller": {"kind": "pd", "parameters": gains}},
+        "outputs": ["platform_position", "platform_rotation", "platform_twist", "platform_acceleration",
+                    "state_matrix", "input_matrix"],
+    })  # fmt: skip
+    results = ls.compute(sweep, progress=False).squeeze()
+    for k, size in enumerate(sizes):
+        built, one = ls.robots.build(robot, **{parameter: size}), results.isel(design=k)
+        names = {"position": "platform_position", "twist": "platform_twist", "acceleration": "platform_acceleration"}
+        names |= {"rotation": "platform_rotation"} if "platform_rotation" in one else {}
+        motion = ls.Motion(**{key: one[name].values for key, name in names.items()})
+        force = ls.inverse_dynamics(built, motion).force
+        state = ls.State(**{key: one[name].values for key, name in names.items() if key != "acceleration"})
+        wanted = ls.linearisation(built, state, forces=ls.Forces(actuator=force))
+        for found, right in ((one["state_matrix"], wanted.state), (one["input_matrix"], wanted.input)):
+            np.testing.assert_allclose(found.values, right, rtol=1e-7, atol=1e-7 * np.abs(right).max())

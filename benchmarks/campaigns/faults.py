@@ -47,7 +47,7 @@ ENGINES = ("own", "other")
 NOISE = 0.02
 """Standard deviation of the noise of forces, relative to those of each actuator."""
 RECORD = Path(__file__).parents[1] / "records" / "faults.jsonl"
-"""All seeds that were run."""
+"""Record of the seeds that were run."""
 POSITION = 1e-5
 """Standard deviation of the noise of positions [rad or m]."""
 coverage.SPREADS |= {"ur5e": 0.5}

@@ -35,8 +35,10 @@ SMALLEST = 1e-6
 """Radius of gyration [m] below which the moments of a body say nothing."""
 
 OF_BODY = "no moment above the sum of the others"
+"""Principal moments of a body that could exist."""
 
 ONE_AXIS = "It turns about one axis alone, so that the others count only where the base moves."
+"""Reason why moments across the only axis are taken as they are."""
 
 GAP = 1e-6
 """Metres, and for directions radians, by which a loop may be open at the reference pose."""
@@ -207,6 +209,8 @@ def only_axis(limb: Limb, index: int) -> np.ndarray | None:
     """Return the direction (3,), in the frame of a body, about which alone it turns; None without one."""
     turned, only = np.eye(3), None
     while index != BASE:
+        if index == PLATFORM:  # which turns as it may
+            return None
         link = limb.links[index]
         if JOINT_KINDS[link.kind].turns:
             axis = turned @ np.array(link.axis, dtype=float)

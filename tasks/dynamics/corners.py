@@ -42,7 +42,7 @@ class Gap(NamedTuple):
 
 
 class Gaps(NamedTuple):
-    """All gaps at some places (n, corner), and bounds of the magnitudes of their rates."""
+    """Gaps at some places (n, corner), and bounds of the magnitudes of their rates."""
 
     values: Numbers
     rates: Numbers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 import limbsweep as ls
 from pipeline.errors import InputError
+from robots.formats.checks import only_axis
+from robots.model import PLATFORM
 
 ARM = """\
 limbsweep: 1
@@ -51,6 +54,14 @@ def test_moments_of_no_body_are_refused_where_they_count(tmp_path: Path) -> None
     for parts in ({"tip": [0.0, 0.0, 0.02]}, {"column": [0.3, 0.4, -0.5]}):
         with pytest.raises(InputError, match="got principal moments"):
             ls.robots.read(written(tmp_path, **parts))
+
+
+def test_bodies_on_a_platform_turn_with_it(tmp_path: Path) -> None:
+    (limb,) = ls.robots.read(written(tmp_path)).mechanism.limbs
+    assert only_axis(limb, 1) is not None
+    carried = replace(limb, links=(replace(limb.links[0], parent=PLATFORM), *limb.links[1:]))
+    assert only_axis(carried, 0) is None
+    assert only_axis(carried, 1) is None
 
 
 def test_a_sweep_warns_of_them(tmp_path: Path) -> None:

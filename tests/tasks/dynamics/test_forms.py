@@ -52,7 +52,7 @@ def systems(robot: Robot, motion: States) -> Iterator[tuple[Form, MotionSystem, 
 
 
 def with_joints(robot: Robot, motion: States) -> Iterator[tuple[FormSystem, np.ndarray]]:
-    """Those of `systems` that have joints as states."""
+    """Forms of the equations that have joints as states, of `systems`."""
     for _, system, state in systems(robot, motion):
         if isinstance(system, FormSystem):
             yield system, state

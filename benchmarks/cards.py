@@ -2,9 +2,11 @@
 
 - `python -m benchmarks.cards bits [ROBOT ...]`: blocks of each robot in both precisions, with series, reactions,
   matrices and metrics, in a small motion and in one that leaves the workspace; numbers whose bits differ
-- `python -m benchmarks.cards block`: samples a second of a block of the Delta, metrics alone
+- `python -m benchmarks.cards blocks`: blocks with metrics alone: samples a second, share of the card's peak, first call
+- `python -m benchmarks.card_peers`: an arm of seven joints beside MuJoCo's MJX on the same card
 - `python -m benchmarks.cards runs [--samples N]`: whole runs of the Delta beside all cores
 - `python -m benchmarks.cards kills`: a run that is killed twice and resumed, beside one that is not
+- `python -m benchmarks.cards pair`: two processes on one card, each beside a run alone
 
 Needs a card of NVIDIA and the extra `gpu`; on another machine it says so and ends with status 2.
 """
@@ -19,14 +21,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 from ruamel.yaml import YAML
 
 from applications.commands.template import sweep_text
+from benchmarks.counts import peak as counts
+from benchmarks.counts.counting import PASSES, counted, kinds
 from benchmarks.simulate import whole_block
 from pipeline.cluster.file import ClusterConfig
 from pipeline.execution import work
@@ -37,6 +43,9 @@ from storage import open_results
 from tasks.blocks.assembly import Assembly
 from tasks.blocks.block import Block, motions
 from tasks.kernels.cards import CardError, card
+from tasks.kernels.device import CardKernel, Residents
+from tasks.kernels.kernel import Kernel
+from tasks.kernels.keys import Arrays
 
 SMALL, LARGE = 1.0, 6.0
 """Shares of the first motion of a robot; the larger one leaves most workspaces."""
@@ -45,6 +54,46 @@ ASKED = {
     LARGE: (["actuator_force", "joint_reaction", "mass_matrix"], ["peak_force", "peak_reaction"]),
 }
 METRICS = ("peak_force", "rms_force")
+CHAINS, TIMES = 8, 128
+"""Chains of multiply-adds by which the peak is measured, and samples of a case there."""
+
+
+class Case(NamedTuple):
+    """A sweep of a design length of which metrics are asked alone."""
+
+    robot: str
+    length: tuple[str, float, float]
+    """Name of the length, and its least and greatest value [m]."""
+    designs: int
+    motion: dict[str, Any]
+    metrics: tuple[str, ...]
+
+    def block(self, designs: int, precision: str) -> Block:
+        """Return so many designs at 512 times as one block."""
+        name, start, stop = self.length
+        sweep = {
+            "robot": self.robot,
+            "design": {"grid": {name: {"start": start, "stop": stop, "num": designs}}},
+            "trajectories": {"motion": self.motion},
+            "time": {"stop": 1.0, "step": 1.0 / 511},
+            "metrics": list(self.metrics),
+            "precision": precision,
+        }
+        return whole_block(sweep)
+
+
+SWING = {"kind": "harmonic", "amplitude": 0.1, "period": 1.0}
+CASES = {
+    "Delta": Case("delta_3rr2rrr", ("upper_arm", 0.22, 0.3), 1 << 16, {"kind": "circle", "radius": 0.1}, METRICS),
+    "hexapod with reactions": Case(
+        "hexapod_6rrrprr", ("base_radius", 0.27, 0.33), 1 << 14, {"kind": "circle", "radius": 0.05},
+        ("peak_force", "peak_reaction"),
+    ),
+    "arm of seven joints": Case("panda", ("link_1_origin_z", 0.3, 0.36), 1 << 16, SWING, METRICS),
+}  # fmt: skip
+FEW = 4
+"""Designs of which operations are counted."""
+
 DELTA = """
 robot: delta_3rr2rrr
 design: {{grid: {{upper_arm: {{start: 0.22, stop: 0.3, num: {designs}}}}}}}
@@ -94,20 +143,76 @@ def _different(here: np.ndarray, there: np.ndarray) -> int:
     return int((left != right).sum())
 
 
-def block() -> Iterator[str]:
-    """Yield the speed of the kernels of a block, in both precisions, the best of three."""
-    for precision in ("double", "single"):
-        asked = replace(whole_block(YAML(typ="safe").load(delta(1 << 16, 512, precision))), device="gpu")
-        root, best = motions(asked), np.inf
-        for _ in range(4):
-            assembly = Assembly(asked, root, None)
-            start = time.perf_counter()
-            assembly.run()
-            best = min(best, time.perf_counter() - start)
-        programs = [*(share.program for share in assembly.computed), assembly.assembly.program]
-        operations = sum(sum(program.operations().values()) for program in programs)
-        rate = asked.samples / best
-        yield f"{precision}: {rate:.3g} samples/s, {operations} operations a sample: {operations * rate:.3g} a second"
+def blocks() -> Iterator[str]:
+    """Yield speeds of blocks of which metrics are asked alone, the best of three, in both precisions."""
+    for single in (False, True):
+        precision = "single" if single else "double"
+        limit = peak(single)
+        yield f"peak of the card, {precision}: {limit:.3g} operations a second"
+        for name, case in CASES.items():
+            operations = arithmetic(case.block(FEW, precision))
+            yield f"{name}, {precision}: {_speed(case.block(case.designs, precision), operations, limit)}"
+
+
+def peak(single: bool) -> float:
+    """Return the operations a second of a card in chains of multiply-adds that wait for nothing else."""
+    run = CardKernel(counts.program(CHAINS), single=single)
+    cases = card().processors * 256
+    inputs = {"factor": np.full((cases, 3), [0.5, 1.0, 0.0]), "x": np.zeros((1, CHAINS, TIMES))}
+    residents, out = Residents(), run.reserve(cases, TIMES)
+    residents.send(inputs.values())
+    residents.place(out.values())
+    seconds = best(lambda: (run(inputs, TIMES, out), card().wait()))
+    residents.close()
+    return cases * TIMES * (counts.LENGTH // CHAINS) * CHAINS / seconds
+
+
+def best(call: Callable[[], object]) -> float:
+    """Return the shortest of three times [s], after a first call."""
+    call()
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def _speed(block: Block, operations: float, limit: float) -> str:
+    """Return what a block takes on the card, beside the most operations a second that it can do."""
+    asked = replace(block, device="gpu")
+    root, _ = motions(asked), card().most_bytes()
+    start = time.perf_counter()
+    first = Assembly(asked, root, None)
+    first.run()
+    whole = time.perf_counter() - start
+    seconds = best(lambda: Assembly(asked, root, None).run())
+    rate = asked.samples / seconds
+    return (
+        f"{rate:.3g} samples/s, {operations:.0f} products and sums a sample: {100.0 * rate * operations / limit:.1f} % "
+        f"of the peak; first call {whole:.1f} s; {card().most_bytes() / 2**20:.1f} MiB of the card"
+    )
+
+
+def arithmetic(block: Block) -> float:
+    """Return the products and sums of a sample of a block, loops as often as they run."""
+    done = 0.0
+
+    class Counting(Kernel):
+        """Kernel that adds up its operations."""
+
+        def __call__(self, inputs: Arrays, samples: int, *given: Any, **more: Any) -> Arrays:
+            """Run on all cases and samples, and count."""
+            nonlocal done
+            out, passes = super().__call__(inputs, samples, *given, **more), 1.0
+            if self.program.loops:
+                passes = Kernel(counted(self.program))(inputs, samples)[PASSES][..., :samples].mean()
+            done += counts.arithmetic(kinds(self.program, passes)) * self._cases(inputs) * samples
+            return out
+
+    with mock.patch.object(Block, "kernel", lambda self, program: Counting(program)):
+        work.whole(block)
+    return done / block.samples
 
 
 def runs(samples: int, folder: Path) -> Iterator[str]:
@@ -141,22 +246,41 @@ def kills(folder: Path) -> Iterator[str]:
     sweep.write_text("limbsweep: 1\n" + delta(200_000, 5001))
     _timed(sweep.read_text(), folder / "whole.zarr", "gpu")
     store = folder / "killed.zarr"
-    words = [sys.executable, "-m", "limbsweep", "run", str(sweep), "--store", str(store), "--device", "gpu"]
     for seconds in (5.0, 6.0):
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = _started(sweep, store)
         time.sleep(seconds)
         process.send_signal(signal.SIGKILL)
         process.wait()
         size = sum(file.stat().st_size for file in store.rglob("*") if file.is_file())
         yield f"killed after {seconds:.0f} s, {size} bytes stored"
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    yield f"run again: exit {_started(sweep, store).wait()}"
     yield f"same bits: {_alike(store, folder / 'whole.zarr')}"
+
+
+def _started(sweep: Path, store: Path) -> subprocess.Popen[bytes]:
+    """Start a run on the card in a process of its own."""
+    words = [sys.executable, "-m", "limbsweep", "run", str(sweep), "--store", str(store), "--device", "gpu"]
+    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def pair(folder: Path) -> Iterator[str]:
+    """Yield whether two processes that use the card at the same time have the bits of one alone, and what they take."""
+    sweep = folder / "sweep.yaml"
+    sweep.write_text("limbsweep: 1\n" + delta(100_000, 5001))
+    times = []
+    for names in (["alone"], ["first", "second"]):
+        start = time.perf_counter()
+        codes = [process.wait() for process in [_started(sweep, folder / f"{name}.zarr") for name in names]]
+        times.append(time.perf_counter() - start)
+        yield f"{' and '.join(names)}: {times[-1]:.1f} s, exit {codes}"
+    alike = [_alike(folder / f"{name}.zarr", folder / "alone.zarr") for name in ("first", "second")]
+    yield f"same bits: {all(alike)}; two at a time take {times[1] / times[0]:.2f} of the time of one"
 
 
 def main() -> int:
     """Print the lines of a part."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cards", description="Graphics cards.")
-    parser.add_argument("part", choices=["bits", "block", "runs", "kills"])
+    parser.add_argument("part", choices=["bits", "blocks", "runs", "kills", "pair"])
     parser.add_argument("robots", nargs="*", default=list(catalog.FAMILIES))
     parser.add_argument("--samples", type=lambda text: int(float(text)), default=100_000_000)
     given = parser.parse_args()
@@ -168,7 +292,8 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp())
     parts = {
         "bits": lambda: bits(given.robots),
-        "block": block,
+        "blocks": blocks,
+        "pair": lambda: pair(folder),
         "runs": lambda: runs(given.samples, folder),
         "kills": lambda: kills(folder),
     }

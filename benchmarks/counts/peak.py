@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.figures import best, require
 from tasks.kernels.kernel import Kernel
-from tasks.kernels.program import trace
+from tasks.kernels.program import Program, trace
 
 CHAINS, SAMPLES = (4, 5, 6, 8, 12, 16), 512
 
@@ -87,7 +87,11 @@ def _rate(chains: int, sums: int, repeats: int) -> float:
 
 @functools.cache
 def _kernel(chains: int, sums: int) -> Kernel:
-    """Return a kernel of independent chains of multiply-adds, with sums between them."""
+    return Kernel(program(chains, sums)).prepare()
+
+
+def program(chains: int, sums: int = 0) -> Program:
+    """Return a program of independent chains of multiply-adds, `sums` of PATTERN of their steps as sums."""
 
     def one_sample(factor: Any, x: Any) -> dict[str, Any]:
         values = list(x)
@@ -98,4 +102,4 @@ def _kernel(chains: int, sums: int) -> Kernel:
                 values = [value * factor[0] + factor[1] for value in values]
         return {"y": values}
 
-    return Kernel(trace("peak", one_sample, case={"factor": (3,)}, sample={"x": (chains,)})).prepare()
+    return trace("peak", one_sample, case={"factor": (3,)}, sample={"x": (chains,)})

@@ -74,9 +74,9 @@ class Card:
         if self.capability[0] < NEEDED:
             raise CardError(f"{self.name} has compute capability {self.capability}; expected {NEEDED}.0")
         self.processors = self._number(kinds.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
-        pool = _called(cuda.cuDeviceGetDefaultMemPool(self._device))
+        self._pool = _called(cuda.cuDeviceGetDefaultMemPool(self._device))
         kept = cuda.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
-        _called(cuda.cuMemPoolSetAttribute(pool, kept, cuda.cuuint64_t(2**64 - 1)))
+        _called(cuda.cuMemPoolSetAttribute(self._pool, kept, cuda.cuuint64_t(2**64 - 1)))
 
     def _number(self, kind: Any) -> int:
         return int(_called(cuda.cuDeviceGetAttribute(kind, self._device)))
@@ -104,6 +104,13 @@ class Card:
         self.stream  # noqa: B018  # the context of this thread
         free, _ = _called(cuda.cuMemGetInfo())
         return int(free)
+
+    def most_bytes(self) -> int:
+        """Return the most bytes of the card that this process has used at a time since this was asked last."""
+        most = cuda.CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_HIGH
+        used = int(_called(cuda.cuMemPoolGetAttribute(self._pool, most)))
+        _called(cuda.cuMemPoolSetAttribute(self._pool, most, cuda.cuuint64_t(0)))
+        return used
 
     def functions(self, layout: threads.ThreadLayout) -> dict[str, Any]:
         """Return the functions of a program by name, translated by the driver."""

@@ -34,6 +34,7 @@ class SimulatedCard:
         self.pieces: dict[int, np.ndarray] = {}
         self.moved = {"send": 0, "fetch": 0}
         """Bytes."""
+        self.most = 0
 
     @property
     def places(self) -> CardPlaces:
@@ -43,6 +44,10 @@ class SimulatedCard:
 
     def free_bytes(self) -> int:
         return self.room - sum(piece.nbytes for piece in self.pieces.values())
+
+    def most_bytes(self) -> int:
+        most, self.most = self.most, 0
+        return most
 
     def functions(self, layout: threads.ThreadLayout) -> dict[str, Callable[..., None]]:
         text = threads.source(layout, threads.PROCESSOR)
@@ -57,6 +62,7 @@ class SimulatedCard:
         piece = np.full(max(size, 8), 0x5A, dtype=np.uint8)
         address = int(piece.__array_interface__["data"][0])
         self.pieces[address] = piece
+        self.most = max(self.most, self.room - self.free_bytes())
         if self.free_bytes() < 0:
             del self.pieces[address]
             raise MemoryError("the graphics card has no memory left")

@@ -39,6 +39,19 @@ def test_the_benchmark_compares_bits() -> None:
     assert re.search(r"five_bar +\d{5,} numbers, +\d+ samples failed, 0 differ", line)
 
 
+def test_the_benchmark_counts_operations_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loops count as often as they run: a Delta's limb takes more than one step."""
+    monkeypatch.setattr(benchmark, "TIMES", 16)
+    monkeypatch.setattr(benchmark, "CASES", {"Delta": benchmark.CASES["Delta"]._replace(designs=2)})
+    block = benchmark.CASES["Delta"].block(2, "double")
+    assert benchmark.arithmetic(block) > 2500
+    with simulated() as card:
+        monkeypatch.setattr(benchmark, "card", lambda: card)
+        lines = list(benchmark.blocks())
+    assert len(lines) == 4
+    assert re.search(r"Delta, double: .* 3\d{3} products and sums a sample: .* first call .*[1-9].* MiB", lines[1])
+
+
 def assembler() -> Path | None:
     """Return the program `ptxas` of the package nvidia-cuda-nvcc."""
     for name in ("nvidia.cu13", "nvidia.cu12"):

@@ -32,7 +32,8 @@ from tasks.dynamics.fed_motors import ActuatorRates, FedMotors
 from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.resolution import resolved_rows
 from tasks.dynamics.singular_ends import NAMELESS, LastStates, named
-from tasks.dynamics.windings import Windings, WoundSystem, loop_numbers
+from tasks.dynamics.windings import Windings, loop_numbers
+from tasks.dynamics.wound_system import WoundSystem
 from tasks.features.redundancy.resolved import Redundancy
 from tasks.kernels.advance import span
 from tasks.kernels.kernel import LANES, padded

@@ -25,7 +25,8 @@ from tasks.dynamics.fed_motors import ActuatorRates, FedMotors, _resistances, fr
 from tasks.dynamics.forces_over_step import Acting, is_of_state, is_of_time
 from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.records import ServoLike, WoundActing
-from tasks.dynamics.windings import Windings, WoundSystem, loop_numbers
+from tasks.dynamics.windings import Windings, loop_numbers
+from tasks.dynamics.wound_system import WoundSystem
 from tasks.kernels import kernel
 from tasks.kernels.kernel import checked, common_batch
 from tasks.mechanics.families import structure_of

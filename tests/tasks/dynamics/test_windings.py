@@ -12,7 +12,7 @@ from scipy.linalg import expm
 import limbsweep as ls
 from pipeline.errors import InputError
 from robots.model import Robot
-from tasks.dynamics.windings import phi
+from tasks.dynamics.exponentials import phi
 
 CONSTANT, RESISTANCE, INERTIA, VOLTS = 0.1, 0.5, 1e-3, 24.0
 

@@ -10,18 +10,22 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 
 from benchmarks.cards import CASES, best
 from robots import catalog
+from robots.devices import Device
 from robots.formats.exporting import text
 from robots.model import Robot
 from tasks.blocks.assembly import Assembly
-from tasks.blocks.block import motions
+from tasks.blocks.block import Block, motions
+from tasks.blocks.motions import Motions
 from tasks.dynamics.inverse import inverse_dynamics
 
 ARM = "panda"
@@ -30,7 +34,7 @@ COMPARED = 64
 """States of which the torques of both are compared."""
 
 
-def lines(states: int, device: str) -> Iterator[str]:
+def lines(states: int, device: Device) -> Iterator[str]:
     """Yield states a second of both in each precision, and how far torques differ."""
     import jax
     import mujoco
@@ -52,15 +56,24 @@ def lines(states: int, device: str) -> Iterator[str]:
         error = np.abs(np.asarray(jax.jit(every)(*motion[:, :COMPARED])) - expected).max()
         peaks = jax.jit(lambda *given, every=every: abs(every(*given)).max(axis=0))
         given = jax.device_put(list(motion))
-        theirs = states / best(lambda peaks=peaks, given=given: peaks(*given).block_until_ready())
+        theirs = states / best(partial(_finished, peaks, given))
         designs = max(1, states // 512)
         block = replace(CASES["arm of seven joints"].block(designs, precision), device=device)
-        root = motions(block)
-        ours = block.samples / best(lambda block=block, root=root: Assembly(block, root, None).run())
+        ours = block.samples / best(partial(_computed, block, motions(block)))
         yield (
             f"{precision}: {ours:.3g} states/s, MJX {version('mujoco-mjx')} on {jax.devices()[0].platform} "
             f"{theirs:.3g} states/s, ratio {ours / theirs:.1f}; torques differ by {error:.1e} N m"
         )
+
+
+def _computed(block: Block, root: Motions) -> None:
+    """Compute a block."""
+    Assembly(block, root, None).run()
+
+
+def _finished(call: Callable[..., Any], given: Sequence[Any]) -> None:
+    """Call a function of JAX and wait for its result."""
+    call(*given).block_until_ready()
 
 
 def main() -> int:

@@ -11,7 +11,6 @@ import mujoco
 import numpy as np
 
 from benchmarks.imports.parts import Convert, Coordinates, Part, Seat, parts, quaternion, state, straight, turned
-from benchmarks.imports.sources import last_model
 from benchmarks.imports.spanning import GRAVITY, Spanning, rotors
 from robots.formats.tree import Base, Tree
 
@@ -29,7 +28,7 @@ EQUALITIES = 4
 def moves(path: Path) -> bool:
     """Return whether MuJoCo compiles a file, with a joint."""
     try:
-        return bool((last_model(path) or mujoco.MjModel.from_xml_path(str(path))).njnt)
+        return bool(mujoco.MjModel.from_xml_path(str(path)).njnt)
     except (ValueError, RuntimeError):
         return False
 
@@ -37,7 +36,7 @@ def moves(path: Path) -> bool:
 def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
     """Return the tree of a file; None where MuJoCo does not compile it, or has other joints."""
     try:
-        model = last_model(path) or mujoco.MjModel.from_xml_path(str(path))
+        model = mujoco.MjModel.from_xml_path(str(path))
     except (ValueError, RuntimeError):
         return None
     of_urdf = path.suffix == ".urdf"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import importlib
 import os
 import re
@@ -57,35 +56,25 @@ class Source:
         )
 
 
-_last: dict[tuple[str, bytes], Any] = {}
-"""The last model that was compiled, or the error, by path and bytes of its file."""
-
-
-def last_model(path: Path) -> Any:
-    """Return a copy of the last model that was compiled where it is that of a path, else None."""
-    loaded = next((entry for (place, _), entry in _last.items() if place == str(path)), None)
-    return None if loaded is None or isinstance(loaded, FormatError) else copy.copy(loaded[1])
-
-
 @contextmanager
 def compiled_once() -> Iterator[None]:
     """Keep the last model that MuJoCo compiled for the reader of MJCF: tables read a file up to four times.
 
     Children that compile are forks of this process where the system has them, which saves the start of Python.
     """
-    load, answer = mjcf_model.load, mjcf_model.answer
+    load, answer, last = mjcf_model.load, mjcf_model.answer, dict[tuple[str, bytes], Any]()
 
     def load_once(path: str, files: ModelFiles, data: bytes) -> Any:
         key = (path, data)
-        if key not in _last:
-            _last.clear()
+        if key not in last:
+            last.clear()
             try:
-                _last[key] = load(path, files, data)
+                last[key] = load(path, files, data)
             except FormatError as error:
-                _last[key] = error
-        if isinstance(_last[key], FormatError):
-            raise _last[key]
-        return _last[key]
+                last[key] = error
+        if isinstance(last[key], FormatError):
+            raise last[key]
+        return last[key]
 
     setattr(mjcf, "load", load_once)  # noqa: B010
     if hasattr(os, "fork"):
@@ -95,7 +84,6 @@ def compiled_once() -> Iterator[None]:
     finally:
         setattr(mjcf, "load", load)  # noqa: B010
         mjcf_model.answer = answer
-        _last.clear()
 
 
 def _forked(path: str) -> bytes:

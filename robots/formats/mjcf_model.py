@@ -21,7 +21,7 @@ from robots.formats.mjcf_files import CopiedModel, ModelFiles
 from robots.formats.xml_tree import Element, FormatError
 
 SECONDS = 10
-"""Processor time of a compilation [s]. The largest model of Menagerie takes 2."""
+"""Processor time of a compilation [s]. No model of Menagerie takes 1."""
 
 WAIT = 6 * SECONDS
 """Time on the clock [s], for a machine that does other work beside it."""

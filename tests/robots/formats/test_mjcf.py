@@ -146,7 +146,7 @@ def test_a_free_joint_is_held_or_becomes_six(base: str, tmp_path: Path) -> None:
 BAD = {
     "<mujoco>": "got no joint that moves; expected at least one",
     "<mujoco><worldbody><body/></worldbody></mujoco>": "got no joint that moves",
-    "<mujoco><worldbody><geom type='mesh' mesh='x'/></worldbody></mujoco>": "got a model that MuJoCo does not compile",
+    "<mujoco><worldbody><body><joint/><geom type='mesh' mesh='x'/></body></worldbody></mujoco>": "does not compile",
     "<mujoco><wordbody/></mujoco>": "m.xml:1:1: got a model that MuJoCo does not compile (XML Error: Schema violation",
     ARM.replace(
         'polycoef="0 -0.5 0 0 0"', 'polycoef="0 1 1 0 0"'
@@ -165,6 +165,42 @@ def test_a_model_that_cannot_be_is_refused(
         import_robot("m.xml")
     assert message in str(caught.value)
     assert [path.name for path in tmp_path.iterdir()] == ["m.xml"]
+
+
+WEIGHED = {
+    "by shapes": ("", '<geom name="g" size="0.1"/><geom size="0.05" pos="0.1 0 0" density="0"/>'),
+    "by a group": ('<compiler inertiagrouprange="1 1"/>', '<geom group="1" size="0.1" mass="3"/><geom size="0.2"/>'),
+    "by a mesh": ("", '<geom type="mesh" mesh="x" mass="2"/>'),
+    "by numbers": ("", '<inertial mass="2" pos="0 0 0.1" diaginertia="1 2 2"/><geom type="mesh" mesh="x"/>'),
+    "by shapes alone": ('<compiler inertiafromgeom="true"/>', '<inertial mass="9" pos="0 0 0"/><geom size="0.1"/>'),
+    "fused": ('<compiler fusestatic="true"/>', '<geom size="0.1"/><body pos="1 0 0"><geom size="0.2"/></body>'),
+}
+"""Settings of the compiler and contents of a body that say what it weighs."""
+
+
+@pytest.mark.parametrize("way", WEIGHED)
+def test_shapes_that_are_not_kept_weigh_as_much(way: str, tmp_path: Path) -> None:
+    settings, content = WEIGHED[way]
+    mesh = '<asset><mesh name="x" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>' if "mesh" in content else ""
+    body = f'<body name="b"><joint name="j" axis="1 2 3"/>{content}</body>'
+    path = written(tmp_path, f"<mujoco>{settings}{mesh}<worldbody>{body}</worldbody></mujoco>")
+    whole = mujoco.MjModel.from_xml_path(str(path))
+    (kept,) = import_robot(path, parameters=False).description.template.limbs[0].links
+    assert kept.inertia.mass == whole.body_mass[1] > 0.0
+    found = imported(path)
+    assert found.errors is not None
+    assert found.errors.largest < 1e-12
+
+
+def test_a_mesh_that_is_not_there_and_weighs_nothing_is_not_asked_for(tmp_path: Path) -> None:
+    asset = '<asset><mesh name="x" file="none.stl"/></asset>'
+    body = '<body name="b"><joint name="j"/>{}<geom type="mesh" mesh="x"/></body>'
+    text = f"<mujoco>{asset}<worldbody>{body}</worldbody></mujoco>"
+    with pytest.raises(InputError, match=r"does not compile .*none\.stl.* have to be where it says"):
+        import_robot(written(tmp_path, text.format("")))
+    weighed = text.format('<inertial mass="2" pos="0 0 0" diaginertia="1 1 1"/>')
+    (kept,) = import_robot(written(tmp_path, weighed), parameters=False).description.template.limbs[0].links
+    assert kept.inertia.mass == 2.0
 
 
 def test_what_is_left_out_is_told(tmp_path: Path) -> None:

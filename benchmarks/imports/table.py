@@ -22,6 +22,8 @@ from robots.formats.tree import Base
 STRICTER = {
     "that takes more than": "bounds of time and memory, which no other engine has",
     "again; expected a name for each": "names that are there twice, of which other engines take one, or number them",
+    "no <inertia>; expected <inertia>": "masses without moments, which other engines leave out",
+    "expected a mass of at least 0 kg": "masses below zero, which other engines replace",
     "expected a body of at most": "a moment of inertia for which the body would be larger than 100 m",
 }
 """Parts of the reasons of refusals of files that other engines read, and what these engines pass over."""

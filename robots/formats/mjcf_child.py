@@ -7,6 +7,7 @@ It imports nothing of ours, and the process can write no file.
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import Any, BinaryIO
 
 
@@ -30,7 +31,7 @@ def write_model(path: str, stream: BinaryIO) -> None:
     stream.flush()
 
 
-def _weighed(mujoco: Any, path: str) -> Any:
+def _weighed(mujoco: ModuleType, path: str) -> Any:
     """Return the model without its shapes where bodies weigh as much: hulls and meshes take most of time and room."""
     try:
         spec = mujoco.MjSpec.from_file(path)

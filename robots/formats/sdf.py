@@ -18,7 +18,7 @@ from robots.formats.closing import ClosingJoint, between
 from robots.formats.poses import HERE, Pose, compose, inverse, rows, vector
 from robots.formats.sdf_file import BALL, CUTS, FIXED, KINDS, TWO_AXES, WORLD, SdfJoint, SdfModel, read
 from robots.formats.sdf_includes import IncludedFiles, with_includes
-from robots.formats.tree import STEPS, Base, GrowingTree, Inertias, Place, Tree, finished, plain_name
+from robots.formats.tree import STEPS, Base, GrowingTree, Inertias, Place, Tree, body_before, finished, plain_name
 from robots.formats.xml_tree import Element, FormatError, ImportedError, is_true, parse
 from robots.geometry import point
 from robots.model import Coupling, Inertia
@@ -193,7 +193,7 @@ class _Growth:
             for number, axis in zip(order, axes, strict=True):
                 growing.ratings.append(replace(joint.ratings[number - 1], joint=f"{name}_{number}"))
                 growing.lines[f"{name}_{number}"] = growing.lines[name]
-                on = _plain(body) if number == order[-1] else f"{_plain(body)}_{name}_cross"
+                on = _plain(body) if number == order[-1] else body_before(_plain(body), f"{name}_cross")
                 place = growing.joint(at, f"{name}_{number}", "revolute", axis.tolist(), on)
                 at = place[0], place[1]
             return at

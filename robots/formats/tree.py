@@ -190,7 +190,7 @@ class GrowingTree:
         steps = STEPS[kind]
         for end, single, axis in steps:
             last = end == steps[-1][0]
-            on = body if last else f"{body}_{name}_{end}"
+            on = body if last else body_before(body, f"{name}_{end}")
             at = self.joint(at, f"{name}_{end}", single, turn[:, axis].tolist(), on)
             self.lines[f"{name}_{end}"] = self.lines.get(name, (0, ""))
         return at
@@ -229,6 +229,11 @@ class GrowingTree:
                 line, place = self.lines.get(link.body, (0, f"link {link.body}"))
                 shown = ", ".join(f"{x:g}" for x in np.linalg.eigvalsh(np.array(tensor, dtype=float)))
                 yield FormatError(line, place, wrong[0].got, wrong[0].expected, f"They became {shown}.")
+
+
+def body_before(body: str, joint: str) -> str:
+    """Return the name of what stands between joints to a body, by one of them; without the body where it is long."""
+    return whole if len(whole := f"{body}_{joint}") <= 80 else f"of_{joint}"
 
 
 def plain_name(name: str) -> str:

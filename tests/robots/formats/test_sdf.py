@@ -384,6 +384,17 @@ def test_parts_that_nothing_joins_stand_still_or_float() -> None:
     assert {"base_x", "hand_palm_base_x"} <= set(floating.joints)
 
 
+def test_parts_deep_inside_float_under_names_that_a_robot_file_takes(tmp_path: Path) -> None:
+    """Names of parts are those of all models around them, twice with the joints that let them float."""
+    arm = '<model name="arm">' + "".join(ARM[:3] + ARM[4:]) + "</model>"
+    for name in ("deeper", "deep", "shallow", "outermost"):
+        arm = f'<model name="{name}_one">{arm}{link(name, "0 0 0 0 0 0")}</model>'
+    path = tmp_path / "deep.sdf"
+    path.write_bytes(b'<sdf version="1.7">' + arm.encode() + b"</sdf>")
+    (limb,) = import_robot(path, base="floating").description.template.limbs
+    assert len({entry.body for entry in limb.links}) == len(limb.links) == 2 + 5 * 6
+
+
 def test_a_joint_may_name_frames_and_models() -> None:
     """A frame that is attached to a link, and a model whose first link is meant."""
     named = sdf.read_tree(world('<model name="arm">' + "".join(ARM) + "</model>", HAND, BETWEEN))

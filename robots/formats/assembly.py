@@ -8,9 +8,9 @@ are those of the closures of `tasks.mechanics.kinematics`, in plain numbers. Sou
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -52,15 +52,19 @@ class Setting:
 
     def poses(self, values: np.ndarray) -> dict[int, Pose]:
         """Return the poses of the bodies for positions of the joints of the tree."""
-        at, (turns, slides) = dict(self._mounts), self._moves
+        return self._poses(values, range(len(self.limb.links)))
+
+    def _poses(self, values: np.ndarray, bodies: Iterable[int]) -> dict[int, Pose]:
+        """Return the poses of bodies, those that they hang from before them."""
+        at, (turns, slides), links = dict(self._mounts), self._moves, self.limb.links
         angles = [
             geometry.about(name, math.cos(angle), sign * math.sin(angle))
             for (name, sign), angle in zip(self._named, (values * turns).tolist(), strict=True)
         ]
         turned: np.ndarray = np.array(angles).reshape(-1, 3, 3)
         ways = self._axes * (values * slides)[:, None]
-        for k, link in enumerate(self.limb.links):
-            rotation, position = at[link.parent]
+        for k in bodies:
+            rotation, position = at[links[k].parent]
             turn, place = self._placements[k]
             rotation, position = rotation @ turn, position + rotation @ place
             at[k] = rotation @ turned[k], position + rotation @ ways[k] if slides[k] else position
@@ -71,45 +75,35 @@ class Setting:
 
         With `counted` the residuals of the couplings follow, with `towards` those of the directions of shared axes.
         """
-        at = self.poses(values)
-        kept = list[float]()
+        ends, kept = self._ends(values)[1], list[float]()
         for follower, leaders in self.limb.followers.items() if self.counted else ():
             kept.append(float(values[follower] - sum(float(ratio) * values[leader] for leader, ratio in leaders)))
-        kept += [cosine - 1.0 for cosine in self._shared(at)] if self.towards else []
-        return np.array([*(x for cut in self.limb.cuts for x in conditions(cut, at)), *kept])
+        kept += [cosine - 1.0 for cosine in _cosines(ends)] if self.towards else []
+        return np.array([*(x for cut, a, b in ends for x in conditions(cut, a, b)), *kept])
 
     def facing(self, values: np.ndarray) -> bool:
         """Return whether the axes that both ends of a cut joint share point the same way.
 
         The conditions of a cut joint do not decide this.
         """
-        return all(cosine > 0.0 for cosine in self._shared(self.poses(values)))
-
-    def _shared(self, at: Mapping[int, Pose]) -> Iterator[float]:
-        """Yield the cosines between axes that both ends of cut joints share."""
-        for cut in self.limb.cuts:
-            (r_a, _), (r_b, _) = sides(cut, at)
-            yield from (float(r_a[:, axis] @ r_b[:, axis]) for axis in _shared(cut))
+        return all(cosine > 0.0 for cosine in _cosines(self._ends(values)[1]))
 
     def widest(self, values: np.ndarray) -> str:
         """Return the cut joint that is furthest from closed."""
-        at = self.poses(values)
-        return max(self.limb.cuts, key=lambda cut: max(map(abs, conditions(cut, at)))).joint
+        return max(self._ends(values)[1], key=lambda end: max(map(abs, conditions(*end))))[0].joint
 
     def slopes(self, values: np.ndarray) -> np.ndarray:
         """Compute the derivatives (conditions, joints) of the residual over the joints."""
-        at = self.poses(values)
-        axes = self._axes_at(at)
-        rows = [row for cut in self.limb.cuts for row in _slopes(cut, at, self._speeds(cut, at, *axes))]
+        at, ends = self._ends(values)
+        speeds = self._speeds(at, ends)
+        rows = [row for end, speed in zip(ends, speeds, strict=True) for row in _slopes(*end, speed)]
         for follower, leaders in self.limb.followers.items() if self.counted else ():
             row = np.zeros(len(values))
             row[follower] += 1.0
             for leader, ratio in leaders:
                 row[leader] -= float(ratio)
             rows.append(row)
-        for cut in self.limb.cuts if self.towards else ():
-            (r_a, _), (r_b, _) = sides(cut, at)
-            turning = self._speeds(cut, at, *axes)[0]
+        for (cut, (r_a, _), (r_b, _)), (turning, _) in zip(ends, speeds, strict=True) if self.towards else ():
             rows += [_cross(r_b[:, axis], r_a[:, axis]) @ turning for axis in _shared(cut)]
         return np.array(rows, dtype=float).reshape(-1, len(values))
 
@@ -119,30 +113,33 @@ class Setting:
         Turns [rad], times `LEVER`, are those that bring the axes of both sides together; their derivatives hold where
         they are small.
         """
-        at, parts, slopes = self.poses(values), list[np.ndarray](), list[np.ndarray]()
-        axes = self._axes_at(at)
-        for cut in self.limb.cuts:
-            (r_a, _), (r_b, _) = sides(cut, at)
-            turning, moving = self._speeds(cut, at, *axes)
-            across = [axis for axis in (X, Y, Z) if axis not in JOINT_KINDS[cut.kind].sliding]
-            parts.append(gap_between(cut, at))
-            slopes += [(r_a.T @ moving)[across], LEVER * _turned(cut, r_a, r_b) @ turning]
+        (at, ends), parts, slopes = self._ends(values), list[np.ndarray](), list[np.ndarray]()
+        for (cut, a, b), (turning, moving) in zip(ends, self._speeds(at, ends), strict=True):
+            parts.append(gap_between(cut, a, b))
+            slopes += [(a[0].T @ moving)[_across(cut.kind)], LEVER * _turned(cut, a[0], b[0]) @ turning]
         return np.concatenate([*parts, []]), np.concatenate([*slopes, np.zeros((0, len(values)))])
 
-    def _axes_at(self, at: Mapping[int, Pose]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the directions of the axes of all joints, and points on them, (3, joints) each."""
-        poses = [at[k] for k in range(len(self.limb.links))]
-        rotations, positions = (np.array(parts) for parts in zip(*poses, strict=True))
-        axes = np.einsum("kij,kj->ki", rotations, self._axes)
-        return np.ascontiguousarray(axes.T), np.ascontiguousarray(positions.T)  # for the same bits in products
+    def _ends(self, values: np.ndarray) -> tuple[dict[int, Pose], list[tuple[Closure, Pose, Pose]]]:
+        """Return the poses of the bodies that cut joints hang from, and these joints with the poses of both sides."""
+        at, ends = self._poses(values, self._in_loops), list[tuple[Closure, Pose, Pose]]()
+        for cut, inner in zip(self.limb.cuts, self._frames, strict=True):
+            outer = at[cut.a], at[cut.b]
+            a, b = ((turn @ of, place + turn @ by) for (turn, place), (of, by) in zip(outer, inner, strict=True))
+            ends.append((cut, a, b))
+        return at, ends
 
     def _speeds(
-        self, cut: Closure, at: Mapping[int, Pose], axes: np.ndarray, points: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, at: Mapping[int, Pose], ends: Sequence[tuple[Closure, Pose, Pose]]
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return angular velocity and velocity of side b relative to side a, seen on a: (3, joints) each, per rate."""
-        point = sides(cut, at)[1][1]
-        way, (turns, slides) = self._way(cut.b) - self._way(cut.a), self._moves
-        return (way * turns) * axes, (way * turns) * _cross(axes, point[:, None] - points) + (way * slides) * axes
+        rotations, positions = np.zeros((len(self._axes), 3, 3)), np.zeros((len(self._axes), 3))
+        for k in self._in_loops:
+            rotations[k], positions[k] = at[k]
+        axes = np.ascontiguousarray(np.einsum("kij,kj->ki", rotations, self._axes).T)  # for the same bits in products
+        points, result = np.ascontiguousarray(positions.T), list[tuple[np.ndarray, np.ndarray]]()
+        for (_, _, (_, point)), (turns, slides) in zip(ends, self._ways, strict=True):
+            result.append((turns * axes, turns * _cross(axes, point[:, None] - points) + slides * axes))
+        return result
 
     @cached_property
     def _mounts(self) -> dict[int, Pose]:
@@ -174,19 +171,34 @@ class Setting:
         ways = (1.0 if link.pitch is None else float(link.pitch) for link in links)
         return turns, np.array([way if link.joint_kind.slides else 0.0 for way, link in zip(ways, links, strict=True)])
 
-    def _way(self, body: int) -> np.ndarray:
-        """Return 1 at the joints between the base and a body, else 0 (joint,)."""
-        if body not in self._known_ways:
-            way, link = np.zeros(len(self.limb.links)), body
-            while link not in (BASE, PLATFORM):
-                way[link], link = 1.0, self.limb.links[link].parent
-            self._known_ways[body] = way
-        return self._known_ways[body]
+    @cached_property
+    def _frames(self) -> list[tuple[Pose, Pose]]:
+        """Frames of both sides of the cut joints on their bodies."""
+        here = np.eye(3), np.zeros(3)
+        return [(joined(here, cut.frame_a), joined(here, cut.frame_b)) for cut in self.limb.cuts]
 
     @cached_property
-    def _known_ways(self) -> dict[int, np.ndarray]:
-        """Ways that were found already, by body."""
-        return {}
+    def _in_loops(self) -> list[int]:
+        """Bodies between the base and the cut joints."""
+        return sorted({k for cut in self.limb.cuts for body in (cut.a, cut.b) for k in self._to(body)})
+
+    @cached_property
+    def _ways(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Turns and ways of side b of each cut joint per rate of each joint: of `_moves`, with signs (joint,)."""
+        ways = np.zeros((len(self.limb.cuts), len(self.limb.links)))
+        for way, cut in zip(ways, self.limb.cuts, strict=True):
+            way[self._to(cut.b)] += 1.0
+            way[self._to(cut.a)] -= 1.0
+        turns, slides = self._moves
+        return [(way * turns, way * slides) for way in ways]
+
+    def _to(self, body: int) -> list[int]:
+        """Return the joints between the base and a body, from the body on."""
+        found = list[int]()
+        while body not in (BASE, PLATFORM):
+            found.append(body)
+            body = self.limb.links[body].parent
+        return found
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -199,11 +211,22 @@ def sides(cut: Closure, at: Mapping[int, Pose]) -> tuple[Pose, Pose]:
     return joined(at[cut.a], cut.frame_a), joined(at[cut.b], cut.frame_b)
 
 
-def gap_between(cut: Closure, at: Mapping[int, Pose]) -> np.ndarray:
+def gap_between(cut: Closure, a: Pose, b: Pose) -> np.ndarray:
     """Return the gap between both sides of a cut joint, and its turn [rad] times `LEVER`, as far as not allowed."""
-    (r_a, p_a), (r_b, p_b) = sides(cut, at)
-    across = [axis for axis in (X, Y, Z) if axis not in JOINT_KINDS[cut.kind].sliding]
-    return np.concatenate([(r_a.T @ (p_b - p_a))[across], LEVER * _turn_between(cut, r_a, r_b)])
+    gap = (a[0].T @ (b[1] - a[1]))[_across(cut.kind)]
+    return np.concatenate([gap, LEVER * _turn_between(cut, a[0], b[0])])
+
+
+def _cosines(ends: Iterable[tuple[Closure, Pose, Pose]]) -> Iterator[float]:
+    """Yield the cosines between axes that both ends of cut joints share."""
+    for cut, (r_a, _), (r_b, _) in ends:
+        yield from (float(r_a[:, axis] @ r_b[:, axis]) for axis in _shared(cut))
+
+
+@cache
+def _across(kind: str) -> list[int]:
+    """Return the axes along which a kind of joints does not slide."""
+    return [axis for axis in (X, Y, Z) if axis not in JOINT_KINDS[kind].sliding]
 
 
 def _shared(cut: Closure) -> tuple[int, ...]:
@@ -230,7 +253,7 @@ def _turned(cut: Closure, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if len(turning) == 2:
         normal = _cross(a[:, turning[0]], b[:, turning[1]])
         return (normal / max(float(np.linalg.norm(normal)), 1e-300))[None]
-    return np.delete(a.T, turning, axis=0)
+    return a.T[[axis for axis in (X, Y, Z) if axis not in turning]]
 
 
 def _turn_between(cut: Closure, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -266,23 +289,22 @@ def rotation_vector(turn: np.ndarray) -> np.ndarray:
     return half / np.linalg.norm(half) * math.pi
 
 
-def conditions(cut: Closure, at: Mapping[int, Pose]) -> Iterator[float]:
+def conditions(cut: Closure, a: Pose, b: Pose) -> Iterator[float]:
     """Yield the residual of each condition of a cut joint [m, or cosine]."""
-    (r_a, p_a), (r_b, p_b) = sides(cut, at)
+    (r_a, p_a), (r_b, p_b) = a, b
     kind, gap = JOINT_KINDS[cut.kind], r_a.T @ (p_b - p_a)
-    yield from (float(gap[axis]) for axis in (X, Y, Z) if axis not in kind.sliding)
+    yield from gap[_across(cut.kind)].tolist()
     yield from (float(r_a[:, i] @ r_b[:, j]) for i, j in _square(cut))
     if kind.coupled and cut.pitch is not None:
         angle = math.atan2(float(r_a[:, Y] @ r_b[:, X]), float(r_a[:, X] @ r_b[:, X]))
         yield float(gap[Z]) - float(cut.pitch) * angle
 
 
-def _slopes(cut: Closure, at: Mapping[int, Pose], speeds: tuple[np.ndarray, np.ndarray]) -> Iterator[np.ndarray]:
+def _slopes(cut: Closure, a: Pose, b: Pose, speeds: tuple[np.ndarray, np.ndarray]) -> Iterator[np.ndarray]:
     """Yield the derivative (joints,) of each of the `conditions`."""
-    (r_a, _), (r_b, _) = sides(cut, at)
-    kind, (turning, moving) = JOINT_KINDS[cut.kind], speeds
+    r_a, r_b, kind, (turning, moving) = a[0], b[0], JOINT_KINDS[cut.kind], speeds
     gap = r_a.T @ moving
-    yield from (gap[axis] for axis in (X, Y, Z) if axis not in kind.sliding)
+    yield from gap[_across(cut.kind)]
     yield from (_cross(r_b[:, j], r_a[:, i]) @ turning for i, j in _square(cut))
     if kind.coupled and cut.pitch is not None:
         y, x = float(r_a[:, Y] @ r_b[:, X]), float(r_a[:, X] @ r_b[:, X])

@@ -30,7 +30,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.spatial.transform import Rotation, Slerp
 
-from robots.formats.assembly import Setting, close, conditions
+from robots.formats.assembly import Setting, close, conditions, sides
 from robots.formats.poses import rows as matrix_rows
 from robots.formats.poses import vector
 from robots.model import Frame, Limb, Mechanism
@@ -183,7 +183,7 @@ class LimbSigns:
     @cached_property
     def _tips(self) -> int:
         at = self.setting.poses(self.usual)
-        return sum(len(list(conditions(cut, at))) for cut in self.setting.limb.tips)
+        return sum(len(list(conditions(cut, *sides(cut, at)))) for cut in self.setting.limb.tips)
 
     def _parts(self, values: np.ndarray, home: Frame | None = None) -> tuple[np.ndarray, np.ndarray]:
         slopes = replace(self.setting, home=home or self.setting.home).slopes(values)

@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import gc
 import importlib
 import io
 import json
@@ -276,6 +277,7 @@ def _show(root: Path, tests: tuple[str, ...], options: tuple[str, ...], names: B
         with open(os.devnull, "w", encoding="utf-8") as nowhere:
             os.dup2(nowhere.fileno(), 1)
             os.dup2(nowhere.fileno(), 2)
+        gc.freeze()  # pytest collects five times at its end, and would look at all that the parent has
         with contextlib.redirect_stdout(io.StringIO()):
             arguments = ["-q", "-x", "-p", "no:cacheprovider", "-W", IMPORTED, *options, *tests]
             status = int(pytest.main(arguments, plugins=[Failed(names)]))

@@ -58,7 +58,7 @@ def _npz(members: Mapping[str, bytes]) -> Maker:
 def _npz_bomb(path: Path, secret: Path) -> None:
     rows = 600 * MIB // 8 // WIDTH
     with (
-        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
         archive.open("q.npy", "w", force_zip64=True) as member,
     ):
         member.write(_npy((rows, WIDTH)))
@@ -70,7 +70,7 @@ def _npz_bomb(path: Path, secret: Path) -> None:
 
 def _lying_zip(path: Path, secret: Path) -> None:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr("q.npy", _npy((4 * MIB, WIDTH), body=bytes(4 * MIB * WIDTH * 8)))
     content = stream.getvalue()
     size = struct.pack("<I", 4 * MIB * WIDTH * 8 + len(_npy((1, 1))))
@@ -98,7 +98,9 @@ def _matrix(shape: tuple[int, ...], body: bytes, kind: int = 6, name: bytes = b"
 
 def _mat_bomb(path: Path, secret: Path) -> None:
     machine = zlib.compressobj()
-    packed = b"".join(machine.compress(bytes(MIB)) for _ in range(600)) + machine.flush()
+    first, other = (machine.compress(bytes(MIB)) + machine.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+    check = (600 * MIB % 65521 << 16) + 1  # Adler-32 of as many zeros
+    packed = first + 599 * other + machine.flush()[:-4] + struct.pack(">I", check)
     path.write_bytes(_mat(_element(15, packed)))
 
 
@@ -156,8 +158,9 @@ def _chunk(h5py: object, file: object, secret: Path) -> None:
 
 
 def _packed(h5py: object, file: object, secret: Path) -> None:
-    rows = 450 * MIB // 8 // WIDTH
-    file.create_dataset("q", (rows, WIDTH), "f8", chunks=(MIB // 8, WIDTH), compression="gzip")[::4096] = 0.0  # type: ignore[attr-defined]
+    shape, chunks = (450 * MIB // 8 // WIDTH, WIDTH), (MIB // 8, WIDTH)
+    whole = file.create_dataset("q", shape, "f8", chunks=chunks, compression="gzip", compression_opts=1)  # type: ignore[attr-defined]
+    whole[::4096] = 0.0
 
 
 def _foreign_filter(h5py: object, file: object, secret: Path) -> None:

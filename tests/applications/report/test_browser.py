@@ -42,7 +42,7 @@ def hand(window: Any, *moves: tuple[str, float, float]) -> None:
     """Move the pointer within the window: `to`, `down`, `up` at pixels."""
     from selenium.webdriver import ActionChains
 
-    chain = ActionChains(window)
+    chain = ActionChains(window, duration=0)  # a move takes a quarter of a second otherwise
     pointer = chain.w3c_actions.pointer_action
     for what, x, y in moves:
         pointer.move_to_location(round(x), round(y))

@@ -1,12 +1,8 @@
-"""Every example sweep is valid, small, and runs: two designs of it at 161 instants, by the interpreter.
-
-Compiling all kernels would take most of the time; that both ways agree to the last bit is tested with the kernels.
-"""
+"""Every example sweep is valid, small, and runs: two designs of it at 161 instants."""
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,8 +14,6 @@ from pipeline.plan.plan import plan
 from pipeline.sweep.doors import read_sweeps
 from robots import catalog
 from robots.status import Status
-from tasks.kernels import kernel
-from tasks.kernels import kernel as cache
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SWEEPS = sorted(EXAMPLES.glob("*.yaml"))
@@ -31,15 +25,6 @@ OF_FILES = {"arm_platform", "tripod_on_rail"}
 """Robots of examples that are files."""
 MOST = 300_000
 """Samples of an example: seconds of work for one core."""
-
-
-@pytest.fixture(scope="module")
-def interpreted() -> Iterator[None]:
-    """Kernels of this module are not compiled, and do not stay for others."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel, "llvm", None)
-        patch.setattr(cache, "_kernels", {})
-        yield
 
 
 @pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.stem)
@@ -73,7 +58,6 @@ def part(path: Path, folder: Path) -> Sweep:
     return sweep
 
 
-@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize(
     "path",
     [pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem in LONG)) for path in [*SWEEPS, *STUDIES]],
@@ -87,7 +71,6 @@ def test_a_part_of_an_example_runs(path: Path, tmp_path: Path) -> None:
         assert results[name].notnull().any(), name
 
 
-@pytest.mark.usefixtures("interpreted")
 def test_the_figure_of_the_readme_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(part(EXAMPLES / "delta.yaml", tmp_path), tmp_path / "delta.zarr", ClusterConfig.of("synchronous"))
     spec = importlib.util.spec_from_file_location("plot_delta", EXAMPLES / "plot_delta.py")

@@ -137,8 +137,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure() -> None:
-    """Collect garbage as rarely as processes of a run do."""
+    """Collect garbage as rarely as processes of a run do, and force no file to the disk.
+
+    The loss of power is one of `benchmarks.campaigns.power`, which notes what would be forced.
+    """
     collect_rarely()
+    os.fsync = lambda descriptor: None
 
 
 def pytest_collection_finish() -> None:

@@ -37,7 +37,7 @@ def made(path: Path, *coordinates: Coordinate, layout: Layout = FEW) -> Path:
 
 
 @pytest.fixture
-def path(tmp_path: Path, unforced: None) -> Path:
+def path(tmp_path: Path) -> Path:
     return made(tmp_path / "s.zarr", ARMS, BASES, NAMES)
 
 
@@ -75,7 +75,7 @@ def test_metadata_of_another_array_are_found(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["upper_arm", "design_part", "axis"])
 @pytest.mark.parametrize("is_old", [False, True])
-def test_a_missing_coordinate_is_no_zeros(name: str, tmp_path: Path, is_old: bool, unforced: None) -> None:
+def test_a_missing_coordinate_is_no_zeros(name: str, tmp_path: Path, is_old: bool) -> None:
     layout = Layout.of(
         BlockGrid({**FEW.sizes, "axis": 3, "joint": 2, "limb": 1}, {"design": 2}), ("platform_position", "peak_force")
     )

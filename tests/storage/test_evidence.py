@@ -29,7 +29,7 @@ FORCE = "actuator_force"
 
 
 @pytest.fixture
-def path(tmp_path: Path, unforced: None) -> Path:
+def path(tmp_path: Path) -> Path:
     store(tmp_path / "s.zarr")
     fill(tmp_path / "s.zarr")
     return tmp_path / "s.zarr"
@@ -138,9 +138,7 @@ def make_larger(path: Path, *, commit: bool = True) -> None:
 
 @pytest.mark.parametrize("commit", [False, True])
 @pytest.mark.parametrize("is_read_before", [False, True])
-def test_a_dataset_of_the_old_content_reads_on(
-    tmp_path: Path, unforced: None, commit: bool, is_read_before: bool
-) -> None:
+def test_a_dataset_of_the_old_content_reads_on(tmp_path: Path, commit: bool, is_read_before: bool) -> None:
     path = tmp_path / "s.zarr"
     store(path)
     fill(path, lasting)
@@ -158,7 +156,7 @@ def test_a_dataset_of_the_old_content_reads_on(
             data[FORCE].values  # noqa: B018
 
 
-def test_an_unfinished_store_shows_no_block_without_a_receipt(tmp_path: Path, unforced: None) -> None:
+def test_an_unfinished_store_shows_no_block_without_a_receipt(tmp_path: Path) -> None:
     writer = store(tmp_path / "s.zarr")
     fill(tmp_path / "s.zarr", blocks=2)
     writer.write(5, {name: whole(LAYOUT, name)[LAYOUT.variables[name].region(5)] for name in LAYOUT.owned(5)})
@@ -170,9 +168,7 @@ def test_an_unfinished_store_shows_no_block_without_a_receipt(tmp_path: Path, un
     assert (data.values[written] == whole(LAYOUT, FORCE)[written]).all()
 
 
-def test_parts_are_read_from_chunks_once_the_shard_was_sound(
-    tmp_path: Path, unforced: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parts_are_read_from_chunks_once_the_shard_was_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("storage.variables.CHUNK_MIN", 8)
     monkeypatch.setattr("storage.variables.CHUNK_MAX", 64)
     path, layout = tmp_path / "s.zarr", LAYOUT.moved()

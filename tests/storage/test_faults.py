@@ -60,7 +60,7 @@ def sound(location: Location) -> bool:
 
 
 @pytest.mark.parametrize("kind", ["path", "memory"])
-def test_every_operation_fails_once(kind: str, tmp_path: Path, expected: str, unforced: None) -> None:
+def test_every_operation_fails_once(kind: str, tmp_path: Path, expected: str) -> None:
     """One kind of error after another, so that each meets many operations; the slow campaign takes all pairs."""
     names, total = list(ERRORS), steps(kind, tmp_path / "count")
     assert total > 40
@@ -70,7 +70,7 @@ def test_every_operation_fails_once(kind: str, tmp_path: Path, expected: str, un
 
 @pytest.mark.slow
 @pytest.mark.parametrize("error", ERRORS)
-def test_every_operation_fails_in_every_way(error: str, tmp_path: Path, expected: str, unforced: None) -> None:
+def test_every_operation_fails_in_every_way(error: str, tmp_path: Path, expected: str) -> None:
     for number in range(1, steps("path", tmp_path / "count") + 1):
         once("path", tmp_path / str(number), number, ERRORS[error], expected)
 
@@ -85,7 +85,7 @@ def once(kind: str, folder: Path, number: int, error: Callable[[], OSError], exp
     assert sound(location), f"operation {number}"
 
 
-def test_a_write_that_stores_half_is_found_at_once(tmp_path: Path, expected: str, unforced: None) -> None:
+def test_a_write_that_stores_half_is_found_at_once(tmp_path: Path, expected: str) -> None:
     """After that of a manifest there is nothing to go on with, but it is said at once."""
     found = 0
     for number in range(1, steps("path", tmp_path / "count") + 1, 2):

@@ -25,7 +25,7 @@ every_format = pytest.mark.parametrize("number", READABLE)
 
 
 @pytest.fixture
-def path(tmp_path: Path, unforced: None) -> Path:
+def path(tmp_path: Path) -> Path:
     create(tmp_path / "s.zarr", FEW, [Coordinate("upper_arm", "design", (0.1, 0.2, 0.3), "m")], ATTRIBUTES)
     return tmp_path / "s.zarr"
 

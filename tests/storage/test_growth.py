@@ -27,11 +27,6 @@ BOTH = {**FEW.sizes, "design": 4, "friction": 3}
 LARGER = {"designs": MORE_DESIGNS, "friction": MORE_FRICTION, "both": BOTH}
 
 
-@pytest.fixture(autouse=True)
-def _in_a_hurry(unforced: None) -> None:
-    """These tests are not about the loss of power."""
-
-
 def contents(layout: Layout) -> dict[str, Any]:
     """What a store says of itself: another text for other sizes."""
     sizes = layout.sizes

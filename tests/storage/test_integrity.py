@@ -42,11 +42,6 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(autouse=True)
-def _in_a_hurry(unforced: None) -> None:
-    """These tests are not about the loss of power."""
-
-
 @pytest.fixture
 def path(sound: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(sound, tmp_path / "s.zarr"))

@@ -27,7 +27,7 @@ EMPTY = (4, 1, 2)
 
 
 @pytest.fixture
-def path(tmp_path: Path, unforced: None) -> Path:
+def path(tmp_path: Path) -> Path:
     """A finished store; `actuator_force` is NaN for the last design."""
     writer = store(tmp_path / "s.zarr")
     full = {name: whole(LAYOUT, name) for name in LAYOUT.variables}
@@ -93,7 +93,7 @@ def test_a_part_that_is_a_link_is_refused(path: Path, tmp_path: Path) -> None:
     assert not (path / "file").is_symlink()
 
 
-def test_one_read_may_span_blocks(tmp_path: Path, unforced: None) -> None:
+def test_one_read_may_span_blocks(tmp_path: Path) -> None:
     """Dask asks for one block at a time; xarray without Dask need not."""
     store(tmp_path / "s.zarr")
     fill(tmp_path / "s.zarr")

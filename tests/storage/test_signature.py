@@ -37,7 +37,7 @@ def keys(folder: Path, form: serialization.PrivateFormat = OPENSSH) -> tuple[Pat
 
 
 @pytest.fixture
-def path(tmp_path: Path, unforced: None) -> Path:
+def path(tmp_path: Path) -> Path:
     store(tmp_path / "s.zarr", FEW)
     fill(tmp_path / "s.zarr")
     return tmp_path / "s.zarr"

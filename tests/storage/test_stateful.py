@@ -6,7 +6,6 @@ Whatever happens, a number that is read is the right one, damage that was done i
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -47,14 +46,12 @@ class StoreMachine(RuleBasedStateMachine):
         self.path = self.folder / "s.zarr"
         self.location = LocalFolder(self.path)
         create(self.path, FEW, (), attributes(FEW.sizes["design"]))
-        os.fsync, self.fsync = lambda descriptor: None, os.fsync  # type: ignore[assignment]
         self.damaged: set[str] = set()
         self.copies: dict[str, bytes] = {}
         self.ages: list[dict[str, bytes]] = []
 
     def teardown(self) -> None:
         if hasattr(self, "folder"):
-            os.fsync = self.fsync
             shutil.rmtree(self.folder, ignore_errors=True)
 
     @property

@@ -12,11 +12,6 @@ from benchmarks.campaigns.damages import DAMAGES, NOT_COMPUTED, campaign
 from tests.pipeline.stores.corpus import STORES
 
 
-@pytest.fixture(autouse=True)
-def _unforced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=[] if kind == "simulation" else pytest.mark.slow) for kind in STORES]
 )

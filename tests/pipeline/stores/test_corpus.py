@@ -78,7 +78,6 @@ def kind(request: pytest.FixtureRequest) -> str:
 def path(kind: str, corpus: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy in the current folder, behind a link where the original is."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
     original, place = corpus(kind), Path("s")
     if original.is_symlink():
         shutil.copytree(original, "elsewhere")

@@ -40,7 +40,7 @@ def lose_answers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return lost
 
 
-def test_a_lost_answer_is_not_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unforced: None) -> None:
+def test_a_lost_answer_is_not_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store(tmp_path / "s.zarr", FEW)
     fill(tmp_path / "s.zarr")
     url = f"memory://{uuid.uuid4().hex}/s"
@@ -124,9 +124,7 @@ def look_back(monkeypatch: pytest.MonkeyPatch, lag: int) -> list[int]:
 
 
 @pytest.mark.parametrize("lag", [1, 2, 3, 5, 100])
-def test_stale_lists_stop_a_run_at_most(
-    lag: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unforced: None
-) -> None:
+def test_stale_lists_stop_a_run_at_most(lag: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is there already is never taken for missing for good, and never counted twice."""
     store(tmp_path / "s.zarr", FEW)
     fill(tmp_path / "s.zarr")

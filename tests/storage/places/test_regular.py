@@ -30,7 +30,7 @@ SHARD = FEW.variables["actuator_force"].key(0)
 
 
 @pytest.fixture(autouse=True)
-def _never_hangs(unforced: None) -> Iterator[None]:
+def _never_hangs() -> Iterator[None]:
     """A reader that waits for a pipe is interrupted."""
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.alarm(60)

@@ -118,12 +118,13 @@ def files(packages: Iterable[str] = PACKAGES) -> Iterator[Source]:
 def below(folder: Path, arguments: Mapping[str, str]) -> Iterator[Source]:
     """Yield the same files below a folder, and files of macros, each with the name of the folder.
 
-    Folders with a package.xml are packages by its name. Arguments go to the files that have macros.
+    Folders with a package.xml are packages by its name. Arguments go to the files of macros that name them.
     """
     packages = {"corpus": str(folder), **_packages_below(folder)}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and _is_robot(path):
-            given = arguments if path.suffix == ".xacro" else {}
+            text = path.read_text(errors="replace") if path.suffix == ".xacro" else ""
+            given = {name: value for name, value in arguments.items() if f'"{name}"' in text}
             yield Source(path, folder.name, given, packages)
 
 

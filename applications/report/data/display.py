@@ -6,7 +6,7 @@ A column has one unit for all of its numbers, by its usual size, so that they ca
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,6 +88,11 @@ def rounded(value: float, digits: int = DIGITS) -> str:
 def percent(share: float) -> str:
     """Return a share in percent, rounded, in which no line is broken."""
     return f"{rounded(100.0 * share, 2)}\N{NO-BREAK SPACE}%"
+
+
+def in_series(words: Sequence[str]) -> str:
+    """Return words one after another: a, b and c."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def with_error(value: float, error: float) -> str:

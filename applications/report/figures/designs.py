@@ -73,7 +73,8 @@ def parallel(results: Results) -> Figure:
     figure = new(1.5 + 1.35 * len(columns), 4.8)
     axes = figure.subplots()
     meets = table.meets[shown]
-    ranges = [_range(column, shown[meets] if meets.any() else shown) for column in columns]
+    counted = shown[meets] if meets.any() else shown
+    ranges = [_range(column, counted if column.objective else shown) for column in columns]
     heights = np.stack(
         [_unit(column.values[shown], *ends) for column, ends in zip(columns, ranges, strict=True)], axis=1
     )

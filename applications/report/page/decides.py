@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 
 from applications.report.data.designs import Designs
-from applications.report.data.display import with_error
+from applications.report.data.display import in_series, percent, with_error
 from applications.report.data.results import Results
 from applications.report.page.markup import bar, markup_table, paragraph, table
 from applications.report.page.part import PagePart
@@ -88,15 +88,15 @@ def _finding(all_designs: Designs) -> str:
     if shares.unexplained > MOST_UNEXPLAINED:
         return (
             f"The effects on {objective.words} are unknown: a polynomial of the parameters explains only "
-            f"{1.0 - shares.unexplained:.0%} of its variance. Use more designs, or narrower ranges."
+            f"{percent(1.0 - shares.unexplained)} of its variance. Use more designs, or narrower ranges."
         )
     order = np.argsort(-np.nan_to_num(share), kind="stable")
     names = [shares.names[k] for k in order if share[k] >= 0.1 and share[k] > error[k]]
     if not names:
         return f"No parameter has a large effect on {objective.words} alone."
-    text = f"Most of the variance of {objective.words} is explained by {' and '.join(names[:3])}"
+    text = f"Most of the variance of {objective.words} is explained by {in_series(names[:3])}"
     pairs, errors = (np.nansum(np.tril(x)) for x in (shares.interaction, shares.interaction_error))
-    together = f"; pairs of parameters explain {pairs:.0%} more" if pairs > max(errors, 0.005) else ""
+    together = f"; pairs of parameters explain {percent(pairs)} more" if pairs > max(errors, 0.005) else ""
     return f"{text}{together}."
 
 

@@ -7,6 +7,7 @@ from html import escape
 import numpy as np
 
 from applications.report.data import trouble
+from applications.report.data.answer import condition_words
 from applications.report.data.display import percent
 from applications.report.data.failures import FailureMap, broken_conditions, failure_map
 from applications.report.data.results import Results
@@ -78,7 +79,9 @@ def _conditions(results: Results) -> str:
     if not broken:
         return ""
     total = max(1, results.designs.totals.good)
-    rows = [(escape(text.replace("_", " ")), _share(count, total), f"{alone:,}") for text, count, alone in broken]
+    rows = [
+        (escape(condition_words(results, text)), _share(count, total), f"{alone:,}") for text, count, alone in broken
+    ]
     heads = ("condition", "designs that break it", "and break no other")
     return "<h3>Conditions of the question</h3>" + markup_table(rows, heads, "bars")
 

@@ -115,10 +115,11 @@ function spread(column, meets) {
 const FEW = 100;
 
 /**
- * The range of an axis: that of the designs that meet all conditions. What lies beyond it is marked at its ends: others,
- * and of many designs the few that lie so far out that the rest would be a line.
+ * The range of an axis: of a parameter what was swept, of a number that of the designs that meet all conditions. What
+ * lies beyond it is marked at its ends: others, and of many designs the few that lie so far out that the rest would be a line.
  */
-function axisRange(column, meets = null) {
+function axisRange(column, good = null) {
+  const meets = column.objective === false ? null : good;
   const all = spread(column, meets), [low, high] = crowd(column, meets);
   const far = all.sorted.length > FEW && all.high - all.low > 4 * (high - low);
   const [from, to] = far ? [Math.max(all.low, low - 0.1 * (high - low)), Math.min(all.high, high + 0.3 * (high - low))] : [all.low, all.high];

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from applications.report.data.display import quantity, rounded, unit_of
+from applications.report.data.display import in_series, quantity, rounded, unit_of
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,7 @@ def test_numbers_are_rounded_to_three_digits(value: float, text: str) -> None:
 def test_a_column_has_one_unit() -> None:
     unit = unit_of("m", np.array([0.05, 0.35, 1.2, np.nan, 0.0]))
     assert [unit.text(x) for x in (0.05, 1.2)] == ["50 mm", "1\u202f200 mm"]
+
+
+def test_words_stand_in_series() -> None:
+    assert [in_series("abc"[:count]) for count in range(4)] == ["", "a", "a and b", "a, b and c"]

@@ -21,6 +21,7 @@ from pipeline.sweep.question.question import StudyQuestion
 
 pytest.importorskip("plotly", reason="no plotly; install limbsweep[report] to test pages")
 
+from applications.report.page.failed import failed
 from applications.report.page.page import parts
 
 TEXT = """\
@@ -108,6 +109,10 @@ def test_what_rules_designs_out_is_counted(results: Results) -> None:
     condition = stored(results, "condition").max(axis=0)
     ((text, broken, alone),) = broken_conditions(results)
     assert (text, broken, alone) == ("condition < 2.6", int((condition >= 2.6).sum()), int((condition >= 2.6).sum()))
+    asked = ComputedResults(results.dataset, question=results.question.with_options(where=["peak_force < 90"]))
+    part = failed(asked)
+    assert part is not None
+    assert "peak force &lt; 90 N m" in part.body.replace("\xa0", " ")
     shares = failure_map(results)
     assert shares is not None
     assert {shares.across.name, shares.up.name} == {"upper_arm", "gear_ratio"}

@@ -29,7 +29,7 @@ from applications.identification.machines.identify import MachineIdentification,
 from applications.identification.machines.urdf_text import urdf_text
 from robots.formats.description import Description, describe
 from robots.model import Inertia, Robot
-from tasks.dynamics.regressor import BODY, TENSOR, body_parameters
+from tasks.dynamics.inertial_parameters import BODY, TENSOR, body_parameters
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "recordings" / "panda.yaml"
 SIZE = len(BODY)

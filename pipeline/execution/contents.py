@@ -32,7 +32,8 @@ from storage.places.location import Location
 from storage.schema import Coordinate, units, volume_units
 from storage.sources import table
 from storage.store import create
-from tasks.dynamics.regressor import Column, shared_columns, standard_parameters
+from tasks.dynamics.inertial_parameters import Column, shared_columns
+from tasks.dynamics.regressor import standard_parameters
 
 if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep

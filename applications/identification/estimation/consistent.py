@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import qr
 
-from tasks.dynamics.regressor import BODY, TENSOR
+from tasks.dynamics.inertial_parameters import BODY, TENSOR
 from tasks.kernels.expression import Array
 
 SIDE = 4

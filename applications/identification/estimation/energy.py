@@ -17,9 +17,9 @@ from robots.drives import Spin
 from robots.model import Robot
 from robots.types import BASE
 from tasks.dynamics.body_motions import BodyMotions
+from tasks.dynamics.inertial_parameters import TENSOR, limb_columns, platform_has_columns
 from tasks.dynamics.inverse import body_motion, inverse_dynamics
 from tasks.dynamics.records import GRAVITY, Moving
-from tasks.dynamics.regressor import TENSOR, limb_columns, platform_has_columns
 from tasks.mechanics.families import structure_of
 
 

@@ -16,7 +16,8 @@ from applications.identification.estimation.separable import separable
 from robots.friction.groups import FrictionGroup
 from robots.friction.laws import LAWS
 from robots.parameters import Parameter
-from tasks.dynamics.regressor import BODY, friction_parameters, standard_parameters
+from tasks.dynamics.inertial_parameters import BODY
+from tasks.dynamics.regressor import friction_parameters, standard_parameters
 from tasks.features.friction.inputs import FrictionInput
 
 FIRST = next(iter(BODY))

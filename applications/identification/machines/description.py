@@ -49,7 +49,7 @@ from robots.expressions.expression import SMOOTH, ExpressionError, parse
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Inertia, Robot
 from robots.parameters import nearest
-from tasks.dynamics.regressor import BODY, body_parameters, shared_columns
+from tasks.dynamics.inertial_parameters import BODY, body_parameters, shared_columns
 
 ESTIMATE = "estimate"
 

@@ -10,7 +10,7 @@ import numpy as np
 from robots.formats.description import Description
 from robots.model import Inertia, Link
 from robots.types import BASE
-from tasks.dynamics.regressor import TENSOR
+from tasks.dynamics.inertial_parameters import TENSOR
 
 KINDS = {"revolute": "continuous", "prismatic": "prismatic"}
 WIDE = "1e9"

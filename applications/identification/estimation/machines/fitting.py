@@ -39,7 +39,7 @@ from applications.identification.estimation.machines.preparation import Prepared
 from applications.identification.estimation.machines.residuals import FitRows, LackOfFit, Whiteness
 from robots.formats.description import Description, describe
 from robots.parameters import ParameterError, nearest
-from tasks.dynamics.regressor import ARMATURE, BODY, SPIN, Column, shared_columns
+from tasks.dynamics.inertial_parameters import ARMATURE, BODY, SPIN, Column, shared_columns
 
 METHODS = (*estimators.ESTIMATORS,)
 UNWEIGHTED = ("least_squares", "total_least_squares")

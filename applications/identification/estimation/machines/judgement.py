@@ -34,7 +34,7 @@ from applications.identification.estimation.machines.residuals import (
     independent_columns,
     lack_of_fit,
 )
-from tasks.dynamics.regressor import ARMATURE, BODY, SPIN
+from tasks.dynamics.inertial_parameters import ARMATURE, BODY, SPIN
 
 DELAY = "delay"
 GAIN, LATE_ONE, BACKLASH = "gain", "late", "backlash"

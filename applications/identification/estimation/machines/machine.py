@@ -30,10 +30,11 @@ from applications.identification.estimation.states import random_motion
 from robots.model import Robot
 from robots.parameters import ParameterError, nearest
 from tasks.dynamics.forward_kinematics import forward_kinematics
+from tasks.dynamics.inertial_parameters import BODY, Column, shared_columns
 from tasks.dynamics.inputs import present
 from tasks.dynamics.inverse import actuator_positions, inverse_dynamics, inverse_kinematics
 from tasks.dynamics.records import GRAVITY, Moving
-from tasks.dynamics.regressor import BODY, Column, regressor, shared_columns
+from tasks.dynamics.regressor import regressor
 from tasks.mathematics.signals import rate
 
 HOPELESS = 4

@@ -31,21 +31,18 @@ from robots.model import Family, Inertia, Limb, Link, Mechanism, Robot
 from robots.parameters import Parameter, ParameterError
 from robots.status import Status
 from robots.types import Number, Vector
-from tasks.dynamics.inputs import field_input, present
-from tasks.dynamics.inverse import Dynamics, Influences
-from tasks.dynamics.records import GRAVITY, Environment, Forces, Motion, Moving
-from tasks.dynamics.regressor import (
+from tasks.dynamics.inertial_parameters import (
     BODY,
     Column,
     LimbColumns,
-    Regressor,
-    columns_of,
     limb_columns,
     platform_has_columns,
-    regressor,
     shared_columns,
-    standard_parameters,
 )
+from tasks.dynamics.inputs import field_input, present
+from tasks.dynamics.inverse import Dynamics, Influences
+from tasks.dynamics.records import GRAVITY, Environment, Forces, Motion, Moving
+from tasks.dynamics.regressor import Regressor, columns_of, regressor, standard_parameters
 from tasks.features.friction.inputs import Friction, FrictionInput, friction_input
 from tasks.kernels.expression import Array, Expression
 from tasks.kernels.kernel import kernel

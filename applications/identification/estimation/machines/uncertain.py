@@ -22,7 +22,7 @@ from robots.formats.description import Description, Late
 from robots.model import Inertia, Robot
 from robots.parameters import LARGEST, Parameter
 from robots.types import Number
-from tasks.dynamics.regressor import BODY, limb_columns, platform_has_columns
+from tasks.dynamics.inertial_parameters import BODY, limb_columns, platform_has_columns
 
 FIRST_MOMENTS = ("mx", "my", "mz")
 TENSOR = (("Ixx", "Ixy", "Ixz"), ("Ixy", "Iyy", "Iyz"), ("Ixz", "Iyz", "Izz"))

@@ -19,8 +19,9 @@ from applications.identification.estimation.separable import separable
 from applications.identification.estimation.states import random_motion
 from robots import catalog
 from tasks import inverse_dynamics, regressor
+from tasks.dynamics.inertial_parameters import body_parameters
 from tasks.dynamics.records import Forces
-from tasks.dynamics.regressor import body_parameters, standard_parameters
+from tasks.dynamics.regressor import standard_parameters
 
 FRICTION = {"law": "coulomb_viscous", "coulomb": 0.6, "viscous": 0.2}
 CASES = ("planar_3r", "delta_3rr2rrr", "gough_stewart", "three_loop_leg")

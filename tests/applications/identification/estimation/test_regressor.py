@@ -11,8 +11,9 @@ from robots.parameters import ParameterError
 from robots.status import Status
 from robots.types import TWIST
 from tasks import inverse_dynamics, regressor
+from tasks.dynamics.inertial_parameters import body_parameters, unit_massings
 from tasks.dynamics.records import Forces
-from tasks.dynamics.regressor import body_parameters, standard_parameters, unit_massings
+from tasks.dynamics.regressor import standard_parameters
 from tasks.mechanics.recursion import Massing
 from tests.arguments import in_records
 from tests.tasks.machines import scaled

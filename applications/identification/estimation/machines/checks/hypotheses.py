@@ -22,10 +22,10 @@ from applications.identification.estimation.machines.machine_model import actuat
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.types import TWIST
+from tasks.dynamics.inertial_parameters import BODY
 from tasks.dynamics.inputs import present
 from tasks.dynamics.inverse import inverse_dynamics
 from tasks.dynamics.records import Moving
-from tasks.dynamics.regressor import BODY
 
 BETTER = 0.6
 """A hypothesis counts where it leaves less than this share of the residuals."""

@@ -19,8 +19,9 @@ from robots import catalog
 from robots.model import Inertia
 from robots.parameters import ParameterError
 from tasks import inverse_dynamics
+from tasks.dynamics.inertial_parameters import body_parameters
 from tasks.dynamics.records import Forces
-from tasks.dynamics.regressor import body_parameters, regressor
+from tasks.dynamics.regressor import regressor
 from tests.applications.identification.estimation.machines.synthetic import FRICTION, STEP, series
 
 BODY = "link_3"

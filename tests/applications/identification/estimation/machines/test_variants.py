@@ -24,7 +24,8 @@ from applications.identification.estimation.machines.preparation import Prepared
 from applications.identification.estimation.machines.stribeck import with_stribeck
 from robots import catalog
 from robots.model import Inertia
-from tasks.dynamics.regressor import body_parameters, regressor
+from tasks.dynamics.inertial_parameters import body_parameters
+from tasks.dynamics.regressor import regressor
 from tests.applications.identification.estimation.machines.synthetic import chain
 
 ROBOT = catalog.build("planar_3r")

@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 from ruamel.yaml import YAML
 
+from applications.identification.estimation.machines.coupled_friction import with_inertia
 from applications.identification.estimation.machines.fitting import MachineFit
 from applications.identification.estimation.machines.machine import RecordedMachine
-from applications.identification.estimation.machines.machine_model import with_inertia
 from applications.identification.machines.description import read_description
 from applications.identification.machines.identify import MachineIdentification, identify_recordings
 from applications.identification.machines.urdf_text import urdf_text

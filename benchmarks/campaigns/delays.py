@@ -15,8 +15,8 @@ import numpy as np
 from scipy.signal import butter, sosfiltfilt
 from threadpoolctl import threadpool_limits
 
-from applications.identification.estimation.machines.machine import actuator_motion
 from applications.identification.estimation.machines.machine_model import MachineModel, base_of
+from applications.identification.estimation.machines.recorded_motion import actuator_motion
 from benchmarks.campaigns import coverage
 from benchmarks.campaigns.faults import NOISE, Fault, faults, signals_of
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from applications.identification.estimation.machines.machine_model import SIZE, with_inertia
+from applications.identification.estimation.machines.coupled_friction import with_inertia
 from benchmarks.campaigns import coverage
 from pipeline.documents.files import read_yaml
 from pipeline.sweep.model import Sweep
@@ -17,6 +17,7 @@ from robots import catalog
 from robots.formats.description import Description, describe
 from robots.model import Robot
 from tasks import inverse_dynamics
+from tasks.dynamics.inertial_parameters import SIZE
 from tasks.dynamics.inverse import actuator_positions
 from tasks.dynamics.records import Forces, Moving
 from tasks.dynamics.regressor import standard_parameters

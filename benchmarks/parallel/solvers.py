@@ -11,8 +11,8 @@ from scipy.signal import butter, sosfiltfilt
 
 import limbsweep as ls
 from applications.identification.estimation import encoders
-from applications.identification.estimation.machines import machine as machine_motion
 from applications.identification.estimation.machines.preparation import Signals, prepare
+from applications.identification.estimation.machines.recorded_motion import robot_motion
 from applications.identification.machines.description import read_description
 from applications.identification.machines.identify import identify_recordings
 from robots.model import Robot
@@ -40,7 +40,7 @@ def by_limbsweep(folder: Path) -> np.ndarray:
     signals = Signals("test", "test", motion[:, 0], motion[:, 1:], np.zeros_like(motion[:, 1:]))
     prepared = prepare(signals, result.description.preparations[0])
     machine = replace(result.machine, recordings=(prepared,))
-    moving = machine_motion.robot_motion(machine.robot, prepared)
+    moving = robot_motion(machine.robot, prepared)
     full = replace(prepared, used=replace(prepared.used, rate=1.0 / prepared.step))  # a row for each sample
     matrix, remainder = machine.rows_of(full)(moving, (prepared.position, prepared.velocity, prepared.acceleration))
     forces = result.fit.base.reduced(matrix) @ result.fit.all_values + remainder

@@ -28,6 +28,8 @@ BODY: Mapping[str, str] = {
     **{"I" + "xyz"[i] + "xyz"[j]: "kg m^2" for i, j in TENSOR},
 }
 """Inertial parameters of a body, with their units."""
+SIZE = len(BODY)
+"""Number of them."""
 
 ARMATURE, SPIN = "armature", "spin"
 PLATFORM = "platform"

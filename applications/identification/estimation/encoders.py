@@ -27,6 +27,15 @@ TRAVEL = 0.05
 MATCHED = 1e-10
 """Actuator positions count as met up to this [rad or m], relative where they are large."""
 
+ActuatorMotion = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Position, velocity, acceleration of the actuators, each (samples, actuator)."""
+
+
+def finite(values: ArrayLike) -> np.ndarray:
+    """Return a mask (samples,) of the samples of an array whose numbers are all finite."""
+    array = np.asarray(values)
+    return np.isfinite(array.reshape(len(array), -1)).all(axis=1)
+
 
 def motion(robot: Robot, actuator_position: ArrayLike, step: float, near: Moving) -> Moving:
     """Return the motion whose actuators are at `actuator_position` (time, actuator), one sample every `step` [s].

@@ -1,7 +1,7 @@
 """From recorded motions and forces of one robot to its base parameters: what one task of an identification does.
 
 Where reactions load friction that changes them, forces are those of inverse dynamics itself, linear about a point only:
-`applications.identification.estimation.machines.machine_model`.
+`applications.identification.estimation.machines.coupled_friction`.
 """
 
 from __future__ import annotations
@@ -14,16 +14,11 @@ from numpy.typing import ArrayLike
 
 from applications.identification.estimation import estimators
 from applications.identification.estimation.base import BaseParameters, base_along, base_parameters, from_matrix
-from applications.identification.estimation.machines.machine import TangentModel, actuator_motion
-from applications.identification.estimation.machines.machine_model import (
-    STEPS,
-    MachineModel,
-    base_of,
-    finite,
-    is_coupled,
-    own_values,
-    settled,
-)
+from applications.identification.estimation.encoders import finite
+from applications.identification.estimation.machines.coupled_friction import STEPS, is_coupled, own_values, settled
+from applications.identification.estimation.machines.machine import TangentModel
+from applications.identification.estimation.machines.machine_model import MachineModel, base_of
+from applications.identification.estimation.machines.recorded_motion import actuator_motion
 from applications.identification.estimation.methods import METHODS
 from applications.identification.estimation.recorded import Data, Filtering, Recording
 from robots.model import Robot

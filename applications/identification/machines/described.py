@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from applications.identification.estimation.machines.choices import BodyPrior, Preparation
-from applications.identification.estimation.machines.machine import Payload, is_direct
 from applications.identification.estimation.machines.machine_model import MachineModel, PositionController
+from applications.identification.estimation.machines.payload import Payload
 from applications.identification.estimation.machines.preparation import Signals
+from applications.identification.estimation.machines.recorded_motion import is_direct
 from applications.identification.machines.sections import DescriptionFile, SamplingSection, SignalSection
 from pipeline.documents.tables.selection import READINGS, ColumnRequest, Selected, select, unit_of
 from pipeline.documents.units import UNITS

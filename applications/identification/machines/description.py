@@ -20,13 +20,13 @@ from applications.identification.estimation.machines.choices import (
     Preparation,
 )
 from applications.identification.estimation.machines.fitting import METHODS
-from applications.identification.estimation.machines.machine import Payload, payload_bodies
 from applications.identification.estimation.machines.machine_model import (
     MachineModel,
     OwnColumn,
     PositionController,
     actuator_kinds,
 )
+from applications.identification.estimation.machines.payload import Payload, payload_bodies
 from applications.identification.estimation.machines.residuals import COVARIANCES
 from applications.identification.machines.described import GAINS, RecordingDescription, RecordingFiles
 from applications.identification.machines.description_keys import read_keys

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from applications.identification.estimation.machines.machine_model import ActuatorMotion
+from applications.identification.estimation.encoders import ActuatorMotion
 from robots.expressions.expression import ParsedExpression
 from robots.model import Robot
 

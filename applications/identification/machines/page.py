@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from applications.identification.estimation.machines.machine import Run
 from applications.identification.estimation.machines.machine_model import actuator_kinds
+from applications.identification.estimation.machines.run import Run
 from applications.identification.machines.identify import MachineIdentification
 from robots.joint_kinds import JOINT_KINDS
 

@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from applications.identification.estimation.encoders import ActuatorMotion
 from applications.identification.estimation.machines.choices import INSTRUMENTAL, OUTPUT_ERROR, BodyPrior
 from applications.identification.estimation.machines.fitting import MachineFit, fit_machine, standard_parameters_of
-from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine, is_direct
-from applications.identification.estimation.machines.machine_model import ActuatorMotion, PositionController
+from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine
+from applications.identification.estimation.machines.machine_model import PositionController
 from applications.identification.estimation.machines.preparation import Prepared
+from applications.identification.estimation.machines.recorded_motion import is_direct
 from robots.model import Robot
 from robots.parameters import ParameterError
 from tasks.dynamics.records import Moving

@@ -17,6 +17,7 @@ import numpy as np
 from applications.identification.estimation import estimators
 from applications.identification.estimation.base import BaseParameters
 from applications.identification.estimation.consistent import SIZE
+from applications.identification.estimation.encoders import finite
 from applications.identification.estimation.entropic import (
     BodyLimits,
     PriorProblem,
@@ -26,17 +27,13 @@ from applications.identification.estimation.entropic import (
 )
 from applications.identification.estimation.machines import residuals as statistics
 from applications.identification.estimation.machines.choices import FADING, BodyPrior
-from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine, Run, robot_motion, thinned
-from applications.identification.estimation.machines.machine_model import (
-    FRICTION,
-    OFFSET,
-    STEPS,
-    finite,
-    settled,
-    with_inertia,
-)
+from applications.identification.estimation.machines.coupled_friction import FRICTION, STEPS, settled, with_inertia
+from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine
+from applications.identification.estimation.machines.machine_model import OFFSET
 from applications.identification.estimation.machines.preparation import Prepared
+from applications.identification.estimation.machines.recorded_motion import robot_motion
 from applications.identification.estimation.machines.residuals import FitRows, LackOfFit, Whiteness
+from applications.identification.estimation.machines.run import Run, thinned
 from robots.formats.description import Description, describe
 from robots.parameters import ParameterError, nearest
 from tasks.dynamics.inertial_parameters import ARMATURE, BODY, SPIN, Column, shared_columns

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from applications.identification.estimation.machines.fitting import FOLDS, MachineFit
-from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine, Run, thinning
+from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine
+from applications.identification.estimation.machines.run import Run, thinning
 
 NEAR = (0.01, 0.03)
 """Ways from a reversal over that of the whole motion, on which presliding fades."""

@@ -16,8 +16,9 @@ from applications.identification.estimation.base import BaseParameters
 from applications.identification.estimation.machines import choices
 from applications.identification.estimation.machines import residuals as statistics
 from applications.identification.estimation.machines.fitting import MachineFit, fit_machine
-from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine, Run
+from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine
 from applications.identification.estimation.machines.residuals import FitRows
+from applications.identification.estimation.machines.run import Run
 from robots.parameters import ParameterError
 
 LARGEST = 20.0

@@ -23,7 +23,7 @@ from applications.identification.estimation.machines.fitting import (
     weighted_rows,
 )
 from applications.identification.estimation.machines.friction_laws import after_reversals
-from applications.identification.estimation.machines.machine import RecordedMachine, Run
+from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.machine_model import OFFSET
 from applications.identification.estimation.machines.preparation import advanced
 from applications.identification.estimation.machines.residuals import (
@@ -34,6 +34,7 @@ from applications.identification.estimation.machines.residuals import (
     independent_columns,
     lack_of_fit,
 )
+from applications.identification.estimation.machines.run import Run
 from tasks.dynamics.inertial_parameters import ARMATURE, BODY, SPIN
 
 DELAY = "delay"

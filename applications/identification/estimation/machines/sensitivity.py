@@ -12,16 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from applications.identification.estimation.encoders import finite
 from applications.identification.estimation.machines.fitting import MachineFit, fit_machine
-from applications.identification.estimation.machines.machine import (
-    TRAIN,
-    RecordedMachine,
-    Run,
-    robot_motion,
-    thinned,
-)
-from applications.identification.estimation.machines.machine_model import finite
+from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine
 from applications.identification.estimation.machines.preparation import Prepared, filtered_motion
+from applications.identification.estimation.machines.recorded_motion import robot_motion
+from applications.identification.estimation.machines.run import Run, thinned
 from tasks.mathematics.signals import rate
 
 PIECE = 2500

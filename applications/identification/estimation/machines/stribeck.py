@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from applications.identification.estimation.machines.fitting import fit_machine
-from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine
+from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine, columns_beside
 
 SWEEPS = 4
 SLOWEST, FASTEST = 1e-3, 0.5
@@ -36,7 +36,7 @@ def with_stribeck(machine: RecordedMachine, method: str) -> RecordedMachine:
         parts = []
         for run, w in zip(training, weights, strict=True):
             matrix = run.matrix.copy()
-            matrix[:, :, machine.beside] = run.beside(machine.robot, model)
+            matrix[:, :, machine.beside] = columns_beside(run, machine.robot, model)
             parts.append(machine.base.reduced(matrix)[run.good] * w[:, None])
         rows = np.concatenate(parts)
         sizes = np.maximum(np.linalg.norm(rows, axis=0), np.finfo(float).tiny)

@@ -16,9 +16,12 @@ from typing import cast
 
 import numpy as np
 
+from applications.identification.estimation.encoders import finite
 from applications.identification.estimation.machines.checks.findings import RecordingFinding
-from applications.identification.estimation.machines.machine import RecordedMachine, Run, is_direct
-from applications.identification.estimation.machines.machine_model import actuator_kinds, finite
+from applications.identification.estimation.machines.machine import RecordedMachine
+from applications.identification.estimation.machines.machine_model import actuator_kinds
+from applications.identification.estimation.machines.recorded_motion import is_direct
+from applications.identification.estimation.machines.run import Run
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.types import TWIST

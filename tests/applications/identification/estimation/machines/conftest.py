@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import pytest
 from threadpoolctl import threadpool_limits
 
-from applications.identification.estimation.machines import machine
+from applications.identification.estimation.machines import recorded_motion
 
 
 @pytest.fixture(autouse=True)
 def few_anchors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Solve 25 poses of 8 s of a recording one after the other; the others start from the nearest of them."""
-    monkeypatch.setattr(machine, "LEGS", 25)
+    monkeypatch.setattr(recorded_motion, "LEGS", 25)
 
 
 @pytest.fixture(autouse=True, scope="module")

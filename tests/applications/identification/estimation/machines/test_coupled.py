@@ -8,21 +8,17 @@ import numpy as np
 import pytest
 
 from applications.identification.estimation.machines.choices import Preparation
+from applications.identification.estimation.machines.coupled_friction import CoupledFriction, is_coupled, with_inertia
 from applications.identification.estimation.machines.fitting import (
     fit_machine,
     identified_robot,
     standard_parameters_of,
     with_coupled_friction,
 )
-from applications.identification.estimation.machines.machine import RecordedMachine, TangentModel, actuator_motion
-from applications.identification.estimation.machines.machine_model import (
-    CoupledFriction,
-    MachineModel,
-    is_coupled,
-    nominal,
-    with_inertia,
-)
+from applications.identification.estimation.machines.machine import RecordedMachine, TangentModel
+from applications.identification.estimation.machines.machine_model import MachineModel, nominal
 from applications.identification.estimation.machines.preparation import Signals, prepare
+from applications.identification.estimation.machines.recorded_motion import actuator_motion
 from applications.identification.estimation.states import random_motion
 from robots import catalog
 from robots.model import Robot

@@ -12,8 +12,9 @@ from applications.identification.estimation.machines.choices import BodyPrior, P
 from applications.identification.estimation.machines.fitting import fit_machine, standard_parameters_of
 from applications.identification.estimation.machines.gains import with_gains
 from applications.identification.estimation.machines.judgement import answers, judged, lacking
-from applications.identification.estimation.machines.machine import Payload, RecordedMachine
+from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel, nominal
+from applications.identification.estimation.machines.payload import Payload
 from applications.identification.estimation.machines.preparation import Prepared, Signals, filtered_motion, prepare
 from robots import catalog
 from robots.model import Inertia

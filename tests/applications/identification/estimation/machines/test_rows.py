@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from applications.identification.estimation.machines.machine import slope
+from applications.identification.estimation.machines.run import slope
 
 
 def test_rates_of_rows_are_those_of_the_series_between_them() -> None:

@@ -18,8 +18,9 @@ from applications.identification.estimation.machines.fitting import (
 )
 from applications.identification.estimation.machines.gains import with_gains
 from applications.identification.estimation.machines.judgement import judged, warnings
-from applications.identification.estimation.machines.machine import Payload, RecordedMachine, payload_bodies
+from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel, OwnColumn
+from applications.identification.estimation.machines.payload import Payload, payload_bodies
 from applications.identification.estimation.machines.preparation import Prepared, Signals, prepare
 from applications.identification.estimation.machines.stribeck import with_stribeck
 from robots import catalog

@@ -1,8 +1,9 @@
 """Outlook from a design of a study: its limits, the gain of relaxing each, and how far it is from better designs.
 
-All to first order, by exact derivatives at the design. The worst rows of a metric (actuators, trajectories, parts of
-the time) are tangents, and so are the conditions; the least objective within a step along each range is a linear
-programme, whose dual values are the gains. Curvature within the step is not seen.
+Gains and losses are to first order, by exact derivatives at the design. The worst rows of a metric (actuators,
+trajectories, parts of the time) are tangents, and so are the conditions; the least objective within a step along each
+range is a linear programme, whose dual values are the gains. The design to which that step leads is computed; where it
+breaks a condition or is no better, less of the step is taken.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ import numpy as np
 from scipy.optimize import OptimizeResult, linprog
 
 from applications.studies.columns import Array, Objective, condition
-from applications.studies.optimisation import WINDOWS, LocalSearch, check_derivatives
+from applications.studies.optimisation import SLACK, WINDOWS, LocalSearch, check_derivatives
 from applications.studies.problem import DesignProblem
 
 STEP = 0.1
 """Largest change of a factor, as a share of its range."""
 RELAXED = 0.01
 """Share of its bound by which a condition is relaxed, and of its range by which a range is widened."""
+PARTS = (1.0, 0.9, 0.7, 0.4, 0.1)
+"""Parts of the step that are tried, until a design is better and meets the conditions."""
 OFF = 0.01
 """Share of each value by which a design may be off."""
 NOTHING = 1e-9
@@ -44,9 +47,9 @@ class Limit:
 
 @dataclass(frozen=True)
 class Outlook:
-    """First-order outlook: value of the objective, least value within STEP, most value if all factors are OFF.
+    """Value of the objective, that of a better design within STEP, most value if all factors are OFF to first order.
 
-    limits: tightest first. design: the factors of the least value, by name.
+    limits: tightest first. design: the factors of the better design, by name.
     """
 
     value: float
@@ -84,9 +87,20 @@ def outlook(problem: DesignProblem, target: Objective, where: Sequence[str], des
         return Outlook(value, value, off, (), {})
     limits = [*_conditions(search, texts, solution), *_ends(search, x, solution)]
     limits.sort(key=lambda limit: limit.spare)
-    better = search.begin + (search.high - search.low) * solution.x[: len(x)]
-    named = dict(zip(problem.names, better.tolist(), strict=True))
-    return Outlook(value, unit * tangents.value(solution.x), off, tuple(limits), named)
+    best, better = _computed(search, x, solution.x[: len(x)])
+    named = dict(zip(problem.names, (search.low + (search.high - search.low) * better).tolist(), strict=True))
+    return Outlook(value, best, off, tuple(limits), named)
+
+
+def _computed(search: LocalSearch, x: Array, step: Array) -> tuple[float, Array]:
+    """Return the value and the place of a better design along a step that meets the conditions, else those of x."""
+    value = search.value(x)[0]
+    for part in PARTS:
+        place = x + part * step
+        found = search.value(place)[0]
+        if search.sign * (found - value) < 0.0 and (search.margins(place).value >= -SLACK).all():
+            return found, place
+    return value, x
 
 
 @dataclass(frozen=True)
@@ -101,7 +115,6 @@ class _Tangents:
     bounds: Array
     values: Array
     slopes: Array
-    is_worst: bool
 
     @classmethod
     def of(cls, search: LocalSearch, first: Array, factors: int) -> _Tangents:
@@ -115,11 +128,7 @@ class _Tangents:
             rate = np.asarray(search.goal_rate(first))
             values, slopes, bound = np.array([search.goal(first)]), rate[None, :factors], spare
         cost = np.asarray(search.goal_rate(first), dtype=float)
-        return cls(cost, -slope, bound, values, slopes, search.epigraph)
-
-    def value(self, z: Array) -> float:
-        """Return the objective at a solution."""
-        return float(self.cost @ z) + (0.0 if self.is_worst else float(self.values[0]))
+        return cls(cost, -slope, bound, values, slopes)
 
     def off(self, sizes: Array) -> float:
         """Return the largest rise of the objective for changes up to some sizes (factor,)."""

@@ -217,8 +217,8 @@ class Advice:
             if gain > 1e-4 * abs(prospect.value):
                 value = column.shown_in.text(prospect.best)
                 steps.append(
-                    f"Improve it by derivatives: {column.words} of about {value} is within {percent(STEP)} of each "
-                    "range (limbsweep study optimise)."
+                    f"Improve it by derivatives (limbsweep study optimise): a design within {percent(STEP)} of each "
+                    f"range, computed, has {column.words} {value}."
                 )
             for limit in prospect.limits:
                 if limit.factor and limit.gain > 0.0 and limit.spare <= EDGE:

@@ -81,6 +81,19 @@ def test_gains_are_those_of_optima_with_relaxed_limits(results: Results) -> None
     assert checked
 
 
+def test_the_better_design_is_computed_and_meets_the_conditions(results: Results) -> None:
+    problem, target = problem_of(results), objective("min peak_force")
+    stored = np.array([*problem.stored_design(results.by_case, results.place).values()])
+    for bound in (2.6, 1.001 * float(problem.objective(stored, objective("min condition"))[0])):  # the second is tight
+        found = outlook(problem, target, [f"condition < {bound!r}"], stored)
+        better = np.array([*found.design.values()])
+        assert found.best < found.value
+        assert found.best == pytest.approx(problem.objective(better, target)[0], rel=1e-9)
+        assert problem.objective(better, objective("min condition"))[0] <= bound * (1.0 + 1e-5)
+        ranges = np.array([high - low for low, high in problem.bounds.values()])
+        assert (np.abs(better - stored) <= 0.1001 * ranges).all()
+
+
 def test_words_name_the_next_design_the_defaults_and_the_edge(results: Results) -> None:
     advice, table = Advice(results), results.designs
     force = np.where(table.meets, table.column("peak_force").values, np.inf)

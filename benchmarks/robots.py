@@ -26,7 +26,7 @@ from tasks.checks.newton_euler_system import joint_reactions_reference
 from tasks.dynamics.inputs import gravity_input, mounts, moving_input, parameters
 from tasks.dynamics.records import GRAVITY, Moving
 from tasks.features.table import request
-from tasks.kernels import lanes
+from tasks.kernels import strips
 from tasks.kernels.kernel import LANES, Kernel, kernel
 from tasks.kernels.keys import Indexed, Values
 from tasks.kernels.program import Program
@@ -102,7 +102,7 @@ class Job:
                 way(stage.program)(stage.inputs(values), width, out, filled=True)
                 values |= {stage.gives(name): array for name, array in out.items()}
 
-        return lanes.prepared(strip, kernels, STRIPS)
+        return strips.prepared(strip, kernels, STRIPS)
 
     def _add(self, stage: Stage) -> None:
         """Add one more kernel to run, and the place of its results."""

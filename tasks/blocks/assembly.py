@@ -29,7 +29,7 @@ from tasks.blocks.reactions import PeakReactions, reactions
 from tasks.blocks.series import absent_joints, fill_friction, fill_series, gathered, platform_series
 from tasks.features.friction.feature import LOAD_PART
 from tasks.features.friction.joints import LOAD_PARTS
-from tasks.kernels import lanes
+from tasks.kernels import strips
 from tasks.kernels.advance import tell
 from tasks.kernels.kernel import has_compiler, padded
 from tasks.kernels.keys import Indexed, Key, Values
@@ -111,7 +111,7 @@ class Assembly:
             programs = [*(share.program for share in self.computed), *(stage.program for stage in following)]
             return self.memory.designs(programs, self.samples, fetched=self._stores)
         short = max(1, min(self.STRIP, samples) // self.width)
-        many = len(self.block.designs) >= lanes.FEWEST * short
+        many = len(self.block.designs) >= strips.FEWEST * short
         return short if many and self._kernels_alone else max(1, self.STRIP // self.width)
 
     def _peaks(self) -> PeakReactions:
@@ -190,16 +190,16 @@ class Assembly:
         self.memory.send([*self.values.values(), block.friction])
         self.memory.place(metrics)
         full = len(block.designs) // self.step
-        in_one_call = full if full >= lanes.FEWEST and self._kernels_alone and not self.memory.on_card else 0
+        in_one_call = full if full >= strips.FEWEST and self._kernels_alone and not self.memory.on_card else 0
         for j in range(len(block.trajectories)):
             motion = self.root.values(j)
             self.memory.send(motion.values())
             strip = functools.partial(self._strip, j, motion, buffers, series)
             if in_one_call:
-                lanes.run(strip, block.kernel, in_one_call)
-            strips = -(-len(block.designs) // self.step)
-            for k in range(in_one_call, strips):
-                tell(j * strips + k, len(block.trajectories) * strips)
+                strips.run(strip, block.kernel, in_one_call)
+            per_motion = -(-len(block.designs) // self.step)
+            for k in range(in_one_call, per_motion):
+                tell(j * per_motion + k, len(block.trajectories) * per_motion)
                 strip(block.kernel, k)
         self.memory.fetch(metrics)
         peaks = self.peaks.arrays(self.out["failed_samples"] > 0) if self.peaks else {}

@@ -1,19 +1,15 @@
 """Kernels whose cases lie in the lanes of vectors, and calls of several kernels in one call of machine code.
 
 A program computes the part that depends on its case inputs alone once for each case, and a vector holds samples of one
-case. With one sample of each case at a time, as in a motion over time, all lanes but one would be empty. `split` cuts a
-program in two: the part that depends on the case inputs alone, run once with one case in each lane, and the rest, which
-reads the results of the first part. Both do the operations of the whole program, so all bits are the same.
+case. With one sample of each case at a time, as in a motion over time, all lanes but one would be empty. So
+`tasks.kernels.case_parts` cuts a program in two: the part that depends on the case inputs alone, run once with one case
+in each lane, and the rest, which reads the results of the first part.
 
 `ProgramSequence` runs several programs in turn on one group of lanes after the other. A step of a simulation is thirty
 programs for a few cases; without Python between them the results of a program stay in the cache for the next one.
 
 Where programs read results of the step before, a sequence goes on by steps (`ProgramSequence.advance`): arrays of
 a series move on by one place from step to step, until a flag says that the next step is not for compiled code.
-
-`prepared` runs the same kernels on one strip of cases after another. It notes their calls on a few strips: the address
-of an array is either the same for all strips, or moves by the same distance from each strip to the next. Threads do not
-wait for each other. Kernels do the same as when they are called one by one, so the bits are the same.
 """
 
 from __future__ import annotations
@@ -22,18 +18,18 @@ import ctypes
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tasks.kernels.expression import CASE, CONSTANT, SAMPLE
-from tasks.kernels.kernel import FIRST, Call, Kernel, growing, kernel, machine_code
+from tasks.kernels.case_parts import PREPARED, split
+from tasks.kernels.kernel import FIRST, growing, kernel, machine_code
 from tasks.kernels.kernel import rows as batch_rows
 from tasks.kernels.keys import LANES, Arrays, Key, empty_rows
-from tasks.kernels.program import PER_CASE, Iteration, Node, Program, size
+from tasks.kernels.program import Program, size
 
 TEXT = """
 define i64 @kernel(i64 %rounds, i64 %calls, ptr %functions, ptr %sizes, ptr %starts, ptr %pointers, ptr %strides,
@@ -359,86 +355,6 @@ def empty(slots: Slots, samples: int) -> dict[Key, np.ndarray]:
     return {key: empty_rows((slot.size, samples)) for key, slot in slots.items()}
 
 
-PREPARED = "prepared"
-"""Name of the values that depend on case inputs alone: output of a program's first part, sample input of the second."""
-
-_parts: dict[int, tuple[Program, tuple[Program, Program]]] = {}
-_lock = threading.Lock()
-
-
-def split(program: Program) -> tuple[Program, Program]:
-    """Return the parts of a program, both without case inputs: first the part with PREPARED outputs, then the rest.
-
-    The second takes PREPARED in place of the case inputs. Raises ValueError for a program with reductions, which are
-    over the samples of a case.
-    """
-    if program.reductions:
-        raise ValueError(f"{program.name}: got reductions of {', '.join(map(str, program.reductions))}; expected none")
-    with _lock:
-        if id(program) not in _parts:
-            _parts[id(program)] = (program, _split(program))
-        return _parts[id(program)][1]
-
-
-def _split(program: Program) -> tuple[Program, Program]:
-    of_case = {i for i, node in enumerate(program.nodes) if node.op == CASE} | set(program.regions.get(PER_CASE, ()))
-    live, again = set[int](), set[int]()
-    waiting = [i for i in program.sample_operands if i in of_case]
-    while waiting:
-        i = waiting.pop()
-        if program.is_mask(i):  # an array holds numbers, so that the comparison is made once more
-            again.add(i)
-            waiting += [arg for arg in program.nodes[i].args if arg in of_case]
-        else:
-            live.add(i)
-    order = {i: k for k, i in enumerate(sorted(live))}
-    constants = {i for i, node in enumerate(program.nodes) if node.op == CONSTANT}
-    inputs = {i: Node(SAMPLE, data=program.nodes[i].data) for i in of_case if program.nodes[i].op == CASE}
-    number, nodes = _renumbered(program, of_case | constants, inputs)
-    prepare = Program(
-        name=f"{program.name}.cases",
-        case={},
-        sample=dict(program.case),
-        outputs={PREPARED: ((len(order),), tuple(number[i] for i in order))},
-        reductions={},
-        nodes=nodes,
-        regions={0: tuple(number[i] for i in program.regions.get(PER_CASE, ()))},
-    )
-    inputs = {i: Node(SAMPLE, data=(PREPARED, k)) for i, k in order.items()}
-    number, nodes = _renumbered(program, (set(range(len(program.nodes))) - of_case) | live | again, inputs)
-    regions = {key: tuple(number[i] for i in region) for key, region in program.regions.items() if key != PER_CASE}
-    regions[0] = (*(number[i] for i in sorted(again)), *regions.get(0, ()))
-    remaining_program = Program(
-        name=f"{program.name}.lanes",
-        case={},
-        sample={PREPARED: (len(order),), **program.sample},
-        outputs={key: (shape, tuple(number[i] for i in values)) for key, (shape, values) in program.outputs.items()},
-        reductions={},
-        nodes=nodes,
-        regions=dict(sorted(regions.items())),
-        loops=tuple(_loop(each, number) for each in program.loops),
-    )
-    return prepare, remaining_program
-
-
-def _renumbered(
-    program: Program, kept: Iterable[int], inputs: Mapping[int, Node]
-) -> tuple[dict[int, int], tuple[Node, ...]]:
-    """Return some nodes of a program, with `inputs` in the place of others, and their new numbers by the old ones."""
-    number = {i: k for k, i in enumerate(sorted(kept))}
-    nodes = [program.nodes[i] for i in number]
-    return number, tuple(
-        inputs[i] if i in inputs else replace(node, args=tuple(number[arg] for arg in node.args))
-        for i, node in zip(number, nodes, strict=True)
-    )
-
-
-def _loop(loop: Iteration, number: Mapping[int, int]) -> Iteration:
-    initial, state, following = (tuple(number[i] for i in row) for row in (loop.initial, loop.state, loop.following))
-    skip = None if loop.skip is None else number[loop.skip]
-    return Iteration(loop.limit, initial, state, following, number[loop.done], skip)
-
-
 class BoundKernel:
     """A kernel of a program with its case inputs (cases, size): one case for all samples, or one for each of them.
 
@@ -498,61 +414,3 @@ def _grouped(values: np.ndarray) -> np.ndarray:
     """
     _, size, samples = values.shape
     return values[0].reshape(size, samples // LANES, LANES).transpose(1, 0, 2)
-
-
-FEWEST = 3
-"""Strips that are worth it."""
-
-
-class Notes:
-    """Stands where kernels do, and notes how they would be called, for so many strips. Keeps their arrays alive."""
-
-    def __init__(self, kernel: Callable[[Program], Kernel], count: int) -> None:
-        self.calls: list[Call] = []
-        self._kernel, self._count = kernel, count
-        self._alive: list[tuple[Arrays, Arrays]] = []
-
-    def __call__(self, program: Program) -> Callable[..., Arrays]:
-        """Return a function that notes a call of the program's kernel and returns its output arrays unchanged."""
-        return functools.partial(self._note, self._kernel(program))
-
-    def _note(self, kernel: Kernel, inputs: Arrays, samples: int, out: Arrays, *, filled: bool = False) -> Arrays:
-        self.calls.append(kernel.call(inputs, samples, out, filled=filled, rounds=self._count))
-        self._alive.append((inputs, out))
-        return out
-
-
-Strip = Callable[[Callable[[Program], Any], int], None]
-"""Does strip `k` by what gives a kernel for a program, and nothing but call kernels."""
-
-
-def run(strip: Strip, kernel: Callable[[Program], Kernel], count: int) -> None:
-    """Do the strips `0 .. count - 1`, at least `FEWEST`. Raises as `prepared` does."""
-    prepared(strip, kernel, count)()
-
-
-def prepared(strip: Strip, kernel: Callable[[Program], Kernel], count: int) -> Callable[[], None]:
-    """Return a function that runs the kernels of all strips at each call. It keeps their arrays alive.
-
-    Raises RuntimeError where an array is neither the same for all strips nor moves on evenly.
-    """
-    seen = [Notes(kernel, count) for _ in range(FEWEST)]
-    for notes, k in zip(seen, (0, 1, count - 1), strict=True):
-        strip(notes, k)
-    first, second, last = (_pointers(notes) for notes in seen)
-    moves = second - first
-    if ((last - first) != (count - 1) * moves).any():
-        raise RuntimeError("an array of a strip is neither the same for all strips nor moves on evenly")
-    calls = seen[0].calls
-    strides = np.array([number for call in calls for number in call.strides], dtype=np.int64)
-    functions, sizes = [call.machine.address for call in calls], [call.sizes for call in calls]
-    turn = Round.of(functions, sizes, [len(call.pointers) for call in calls], moves)
-
-    def work(_keeps: list[Notes] = seen) -> None:
-        turn.run(count, first.copy(), strides)
-
-    return work
-
-
-def _pointers(notes: Notes) -> NDArray[np.int64]:
-    return np.array([pointer for call in notes.calls for pointer in call.pointers], dtype=np.int64)

@@ -21,7 +21,7 @@ from tasks.blocks.block import Block, motions
 from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.reactions import reactions
 from tasks.blocks.series import gathered
-from tasks.kernels import lanes
+from tasks.kernels import strips
 from tasks.kernels.kernel import LANES, padded
 from tasks.stages import stages
 from tasks.stages.metrics import actuators
@@ -110,13 +110,13 @@ def test_the_strip_that_is_worked_on_does_not_matter(monkeypatch: pytest.MonkeyP
 def test_strips_of_metrics_are_one_call(
     designs: int, strip: int, counts: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected, seen, run = computed(block(designs=designs, series=())), [], lanes.run
+    expected, seen, run = computed(block(designs=designs, series=())), [], strips.run
 
     def counted(each: Any, kernel: Any, count: int) -> None:
         seen.append(count)
         run(each, kernel, count)
 
-    monkeypatch.setattr(lanes, "run", counted)
+    monkeypatch.setattr(strips, "run", counted)
     monkeypatch.setattr(assembly.Assembly, "STRIP", strip * padded(19))
     assert_same_bits_of_all(computed(block(designs=designs, series=())), expected)
     assert seen == counts

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from robots import catalog
+from tasks.kernels.case_parts import PREPARED, split
 from tasks.kernels.expression import Array
 from tasks.kernels.kernel import LANES, Kernel, kernel
-from tasks.kernels.lanes import PREPARED, BoundKernel, split
+from tasks.kernels.lanes import BoundKernel
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import iterate, where
 from tasks.stages.limb import limb_program

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks.kernels import lanes
+from tasks.kernels import lanes, strips
 from tasks.kernels.kernel import LANES, kernel, machine_code
 from tasks.kernels.program import Program, trace
 from tests.waiting import PATIENCE
@@ -45,7 +45,7 @@ def test_strips_have_their_bits() -> None:
     for k in range(COUNT):
         strip(kernel, k)
     strip, z = work()
-    lanes.run(strip, kernel, COUNT)
+    strips.run(strip, kernel, COUNT)
     assert z.tobytes() == expected.tobytes() != bytes(z.nbytes)
 
 
@@ -53,7 +53,7 @@ def test_arrays_that_move_unevenly_are_refused() -> None:
     strip, z = work()
     order = [0, 1, 2, 3, 4, 6, 5]
     with pytest.raises(RuntimeError, match="neither the same for all strips nor moves on evenly"):
-        lanes.run(lambda way, k: strip(way, order[k]), kernel, COUNT)
+        strips.run(lambda way, k: strip(way, order[k]), kernel, COUNT)
     assert not z.any()
 
 
@@ -69,7 +69,7 @@ def test_threads_that_begin_at_once_keep_the_machine_code_that_they_call(monkeyp
 
     def turn() -> None:
         strip, z = work()
-        lanes.run(lambda way, k: strip(way, 0), kernel, LONG)
+        strips.run(lambda way, k: strip(way, 0), kernel, LONG)
         results.append(z[:CASES].tobytes())
 
     monkeypatch.setattr(lanes, "machine_code", made_by_both)

@@ -124,7 +124,7 @@ def below(folder: Path, arguments: Mapping[str, str]) -> Iterator[Source]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and _is_robot(path):
             text = path.read_text(errors="replace") if path.suffix == ".xacro" else ""
-            given = {name: value for name, value in arguments.items() if f'"{name}"' in text}
+            given = {name: value for name, value in arguments.items() if name in text}
             yield Source(path, folder.name, given, packages)
 
 

@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, TypeVar, Union, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -124,6 +124,9 @@ class Section(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
+
+    alone: ClassVar[str] = ""
+    """Key that a value is meant for which stands where the section is expected."""
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -278,6 +281,7 @@ _RULES: Mapping[str, str | Callable[[Any], str]] = {
     "derivative_entry": "derivative with a metric, series or list, of with parameters, and sides: true or nothing",
     "several_turns": "one axis in each turn, as their order counts: [{z: 30}, {x: 15}]",
     "quaternion": "three rows of three values, or turn: there is no place for a quaternion",
+    "turns_without_axis": "turns by the axis, such as {z: 30}",
     "repeated_column": "a column of its own for each",
     "number_or_expression": "a number, or the text of an expression",
     "literal_error": lambda context: f"one of {context['expected']}",
@@ -303,19 +307,53 @@ def _is_long_enough(details: ErrorDetails) -> bool:
     )
 
 
+MEANT: Mapping[str, str] = {
+    "x": "vx", "y": "vy", "z": "vz", "roll": "wx", "pitch": "wy", "yaw": "wz", "slider": "prismatic",
+    "slide": "prismatic", "linear": "prismatic", "translational": "prismatic", "hinge": "revolute", "pin": "revolute",
+    "rotary": "revolute", "rotational": "revolute", "continuous": "revolute", "helical": "screw", "ball": "spherical",
+    "weld": "fixed", "rigid": "fixed",
+}  # fmt: skip
+"""Words of others, with ours that say the same."""
+
+PARTS: Mapping[str, str] = {
+    "universal": "two links with revolute joints",
+    "spherical": "three links with revolute joints",
+    "ball": "three links with revolute joints",
+    "cylindrical": "a link with a prismatic joint and one with a revolute joint",
+    "planar": "two links with prismatic joints and one with a revolute joint",
+}
+"""Kinds of joints with several freedoms, and what says the same in a tree."""
+
+
 def _hint(details: ErrorDetails) -> str:
     """Return advice for mistakes that are easy to recognise."""
     kind, value = details["type"], details["input"]
+    if kind in ("list_type", "tuple_type") and isinstance(value, str | int | float) and len(f"{value}") < 40:
+        return f"Write [{f'{value}'.strip('()')}]."
+    if kind == "model_type" and isinstance(value, list | int | float):
+        return _within_key(details["ctx"]["class_name"], value)
     if not isinstance(value, str):
         return ""
     if kind == "literal_error":
-        hint = nearest(value, re.findall(r"'([^']*)'", details["ctx"]["expected"]))
+        known = re.findall(r"'([^']*)'", details["ctx"]["expected"])
+        if (meant := MEANT.get(value.lower())) in known:
+            return f"It is called {meant} here."
+        if value.lower() in PARTS and "revolute" in known:
+            return f"Write {PARTS[value.lower()]}, one after the other."
+        hint = nearest(value, known)
         return sentence(hint) if hint.startswith("did") else ""  # the rule has them all
     if kind == "bool_type":
         return "Write true or false."
     if kind in ("float_type", "int_type"):
         return number_hint(value)
     return ""
+
+
+def _within_key(model: str, value: list[object] | float) -> str:
+    """Return advice for a value without a key where a section is expected that has one for such values."""
+    key = next((each.alone for each in Section.__subclasses__() if each.__name__ == model), "")
+    shown = f"[{', '.join(map(str, value))}]" if isinstance(value, list) else f"{value:g}"
+    return f"Write {{{key}: {shown}}}." if key and len(shown) < 80 else ""
 
 
 def _keys(annotation: object, path: KeyPath) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS
 from pipeline.documents.validation import Line, Number, Section, Text
@@ -12,6 +14,7 @@ from robots.parameters import LARGEST, Parameter, nearest
 class ParameterSection(Section):
     """A parameter that users may set and sweep."""
 
+    alone: ClassVar[str] = "default"
     default: Number
     """value where none is given"""
     unit: Text = "1"

@@ -165,6 +165,7 @@ class _RobotReader:
         self.values.names.add(name)
 
     def _derived(self) -> Iterator[tuple[str, ParsedExpression]]:
+        self.values.later = dict.fromkeys(self.file.derived, "Derived values use those that stand above them.")
         for name, value in self.file.derived.items():
             path = ("derived", name)
             constant = isinstance(value, int | float) and not isinstance(value, bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError, PydanticKnownError
@@ -62,6 +62,8 @@ Coordinate = Literal["x", "y", "z", "yaw", "pitch", "roll"]
 
 
 def _bare_mapping(value: object) -> object:
+    if isinstance(value, str | int | float):
+        raise PydanticCustomError("turns_without_axis", "a list of turns")
     return [value] if isinstance(value, dict) else value
 
 
@@ -86,6 +88,7 @@ Turns = Annotated[
 class FrameSection(Section):
     """A frame in another one: its origin, and at most one of three ways to say how it is turned."""
 
+    alone: ClassVar[str] = "position"
     position: Three[Value] = (0.0, 0.0, 0.0)
     """origin [m]"""
     turn: Turns | None = None
@@ -99,6 +102,7 @@ class FrameSection(Section):
 class InertiaSection(Section):
     """Mass and inertia of a body in the frame of its link."""
 
+    alone: ClassVar[str] = "mass"
     mass: Value
     """mass [kg]; 0 for a body that only joins two joints"""
     centre: Three[Value] = (0.0, 0.0, 0.0)

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.report import Got, Report, number_hint, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.robot_files.sections import ClosureSection, FrameSection, InertiaSection, LinkSection
 from robots.coupled import COORDINATES, CoupledPlatform
@@ -24,6 +26,10 @@ PITCH = "pitch"
 NO_PITCH = "a pitch other than 0"
 
 
+_TURNS = re.compile(r"\b(sin|cos|tan)\(\s*-?(\d+(?:\.\d*)?)\s*\)")
+"""Functions of an angle that is a number."""
+
+
 @dataclass
 class ValueReader:
     """Reads values over `names`; keeps all `expressions` with their places, to be tried on the defaults."""
@@ -31,6 +37,8 @@ class ValueReader:
     report: Report
     names: set[str]
     expressions: list[tuple[KeyPath, ParsedExpression]] = field(default_factory=list)
+    later: dict[str, str] = field(default_factory=dict)
+    """Advice about names that are none yet."""
 
     def number(self, value: object, path: KeyPath) -> Late:
         """Read a number or an expression; anything else is reported, and zero."""
@@ -45,11 +53,17 @@ class ValueReader:
         try:
             expression = parse(value, "number", GEOMETRIC)
         except ExpressionError as error:
-            self.report(path, Got(error.got), error.expected, error.hint, within=(value, error.place))
+            unit = "Write the number alone: turns are in degrees." if "turn" in path and number_hint(value) else ""
+            hint = unit or number_hint(value) or error.hint
+            self.report(path, Got(error.got), error.expected, hint, within=(value, error.place))
+            return 0.0
+        if degrees := next((found for found in _TURNS.finditer(value) if float(found[2]) > 2.0 * math.pi), None):
+            hint = f"Write {degrees[1]}({degrees[2]} * pi / 180) where it is in degrees."
+            self.report(path, Got(degrees[0]), "an angle in radians", hint, within=(value, degrees.start()))
             return 0.0
         for name in expression.names:
             if name not in self.names:
-                hint = sentence(nearest(name, self.names))
+                hint = self.later.get(name, "") or sentence(nearest(name, self.names))
                 self.report(path, Got(f"the unknown name {name!r}"), "names of parameters or derived values", hint)
                 return 0.0
         self.expressions.append((path, expression))

@@ -99,7 +99,10 @@ def check_loops(mechanism: Mechanism) -> Iterator[FormatFinding]:
             for k, closure in enumerate(closures):
                 path = ("limbs", limb.name, name, k)
                 if path not in seen and (problem := _open(closure, at)):
-                    hint = f"Seen in {each.name}; joint variables count from the reference pose."
+                    hint = (
+                        f"Seen in {each.name}; joint variables count from the reference pose. "
+                        "Rough positions of joints under reference are closed numerically."
+                    )
                     seen.add(path)
                     yield FormatFinding(path, problem, "frames that meet", hint)
 

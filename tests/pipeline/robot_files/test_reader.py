@@ -123,6 +123,16 @@ def test_a_robot_with_other_values_is_exported_with_them() -> None:
 
 
 BAD = [
+    ("kind: revolute, axis: z", "kind: hinge, axis: z", "or 'screw'. It is called revolute here."),
+    ("kind: revolute, axis: z", "kind: universal, axis: z", "Write two links with revolute joints, one after the other."),
+    ("placement: {position: [length, 0, 0]}", "placement: [length, 0, 0]", "Write {position: [length, 0, 0]}."),
+    ("{default: 0.5, unit: m, lower: 0.1, upper: 2}", "0.5", "parameters.length: got 0.5; expected a mapping of keys"),
+    ("{default: 0.5, unit: m, lower: 0.1, upper: 2}", "0.5", "Write {default: 0.5}."),
+    ("actuated: [shoulder, elbow]", "actuated: shoulder", "got 'shoulder'; expected a list. Write [shoulder]."),
+    ("position: [length, 0, 0]", "position: (length, 0, 0)", "expected a list. Write [length, 0, 0]."),
+    ("half: length / 2", "half: 2 * whole, whole: length", "Derived values use those that stand above them."),
+    ("placement: {", "placement: {turn: {z: 30°}, ", "Write the number alone: turns are in degrees."),
+    ("mass: 2", "mass: cos(60)", "mass: got cos(60); expected an angle in radians. Write cos(60 * pi / 180)"),
     ("limbsweep: 1", "limbsweep: 2", "f:1:12 limbsweep: got 2; expected version 1"),
     ("name: arm", "nam: arm", "f:2:1 nam: got an unknown key; expected a known key. Did you mean 'name'?"),
     ("mass: 2", "masss: 2", "inertia.masss: got an unknown key; expected a known key. Did you mean 'mass'?"),
@@ -201,6 +211,16 @@ def test_a_bad_chain_is_refused_at_its_place(old: str, new: str, message: str) -
 
 
 BAD_PLATFORMS = [
+    (
+        "mobility: [vx, vz]",
+        "mobility: [x, vz]",
+        "got 'x'; expected one of 'wx', 'wy', 'wz', 'vx', 'vy' or 'vz'. It is called vx",
+    ),
+    ("mobility: [vx, vz]", "mobility: [pitch, vz]", "It is called wy here."),
+    ("mobility: [vx, vz]", "mobility: vx", "expected a list. Write [vx]."),
+    ("turn: {z: 180}}, platform", "turn: 180}, platform", "got 180; expected turns by the axis, such as {z: 30}."),
+    ("home: {position: [0, 0, -home_height]}", "home: [0, 0, -home_height]", "Write {position: [0, 0, -home_height]}."),
+    ("home: {position: [0, 0, -home_height]}", "home: {}", "positions of joints under reference are closed"),
     ("mobility: [vx, vz]", "mobility: [vz, vx, vz]", "expected every component once"),
     ("mobility: [vx, vz]", "mobility: [vx, vy, vz]", "got 3 freedoms and 2 actuators; expected at least as many"),
     ("limb: RRR}", "limb: RR}", "instances.left.limb: got 'RR'; expected one of limbs. Did you mean 'RRR'?"),

@@ -124,8 +124,8 @@ def below(folder: Path, arguments: Mapping[str, str]) -> Iterator[Source]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and _is_robot(path):
             text = path.read_text(errors="replace") if path.suffix == ".xacro" else ""
-            given = {name: value for name, value in arguments.items() if name in text}
-            yield Source(path, folder.name, given, packages)
+            named = {name: value for name, value in arguments.items() if name in text}
+            yield Source(path, folder.name, named, packages)
 
 
 def _packages_below(folder: Path) -> dict[str, str]:

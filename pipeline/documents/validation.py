@@ -336,8 +336,8 @@ def _hint(details: ErrorDetails) -> str:
         return ""
     if kind == "literal_error":
         known = re.findall(r"'([^']*)'", details["ctx"]["expected"])
-        if (meant := MEANT.get(value.lower())) in known:
-            return f"It is called {meant} here."
+        if (ours := MEANT.get(value.lower())) in known:
+            return f"It is called {ours} here."
         if value.lower() in PARTS and "revolute" in known:
             return f"Write {PARTS[value.lower()]}, one after the other."
         hint = nearest(value, known)
@@ -351,7 +351,7 @@ def _hint(details: ErrorDetails) -> str:
 
 def _within_key(model: str, value: list[object] | float) -> str:
     """Return advice for a value without a key where a section is expected that has one for such values."""
-    key = next((each.alone for each in Section.__subclasses__() if each.__name__ == model), "")
+    key = next((section.alone for section in Section.__subclasses__() if section.__name__ == model), "")
     shown = f"[{', '.join(map(str, value))}]" if isinstance(value, list) else f"{value:g}"
     return f"Write {{{key}: {shown}}}." if key and len(shown) < 80 else ""
 

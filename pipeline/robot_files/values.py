@@ -57,7 +57,7 @@ class ValueReader:
             hint = unit or number_hint(value) or error.hint
             self.report(path, Got(error.got), error.expected, hint, within=(value, error.place))
             return 0.0
-        if degrees := next((found for found in _TURNS.finditer(value) if float(found[2]) > 2.0 * math.pi), None):
+        if degrees := next((angle for angle in _TURNS.finditer(value) if float(angle[2]) > 2.0 * math.pi), None):
             hint = f"Write {degrees[1]}({degrees[2]} * pi / 180) where it is in degrees."
             self.report(path, Got(degrees[0]), "an angle in radians", hint, within=(value, degrees.start()))
             return 0.0

@@ -54,7 +54,6 @@ LAST_STEPS = 2
 """Newton steps that must be in double precision: from an error of 1e-4 on each leaves its square."""
 
 TOLERANCE = 1e-9
-SHARE = ("wrench", "jacobian", "status")
 COMPILE_TARGET = 5.0
 """Limit of the time of all programs of a type of limb before the first sample [s]."""
 

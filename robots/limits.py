@@ -179,7 +179,6 @@ def corner_count(actuators: int, spare: int) -> int:
 
 
 LEAST_SQUARES, LEAST_MAXIMUM = "least_squares", "least_maximum"
-RULES = (LEAST_SQUARES, LEAST_MAXIMUM)
 
 
 class SharingForm(NamedTuple):

@@ -135,6 +135,6 @@ def _numbered(ds: xr.Dataset, names: Sequence[str], size: int) -> tuple[NDArray[
     return number.ravel(), first
 
 
-def stored_number(ds: xr.Dataset, design: int, case: int = 0) -> int:
-    """Return the number in the store of a design, under one of its cases."""
-    return int(ds[STORED].values[design, case]) if STORED in ds.coords else design
+def stored_number(ds: xr.Dataset, design: int) -> int:
+    """Return the number in the store of a design, under the first of its cases."""
+    return int(ds[STORED].values[design, 0]) if STORED in ds.coords else design

@@ -44,7 +44,7 @@ class Jam(NamedTuple):
     wrong: Array
 
 
-def jammed(name: str, coefficient: float, count: int, starts: int = STARTS) -> Jam:
+def jammed(name: str, coefficient: float, count: int) -> Jam:
     """Return the states of a robot with dry friction in all joints that bear loads."""
     states = states_of(name, count)
     numbers, mechanism = states.numbers, states.numbers.robot.mechanism
@@ -58,7 +58,7 @@ def jammed(name: str, coefficient: float, count: int, starts: int = STARTS) -> J
     motions, wrong = np.zeros(count, dtype=int), np.zeros(count, dtype=bool)
     closed = [k for k, response in enumerate(states.responses) if response is not None]
     loaded = [LoadedFriction(_there(states.responses[k]), states.bearing, coefficient, rates[k]) for k in closed]
-    motions[closed] = [len(found) for found in solutions(loaded, starts)]
+    motions[closed] = [len(found) for found in solutions(loaded, STARTS)]
     for k, friction_there in zip(closed, loaded, strict=True):
         if motion.status[k] == Status.OK:
             size, body = size_of(numbers, states.force, k), _there(states.bodies[k])

@@ -126,8 +126,6 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 }
 """Modules that an extra of the project brings."""
 
-KEYS = frozenset().union(*(kind.keys for kind in KINDS.values()))
-
 CONNECT_OPTIONS = (
     "port", "username", "known_hosts", "client_keys", "agent_path", "config", "tunnel", "family", "local_addr",
     "connect_timeout", "login_timeout", "keepalive_interval", "keepalive_count_max", "compression_algs",

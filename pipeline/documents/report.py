@@ -57,11 +57,11 @@ class Report:
         self(path, name, expected, f"{sentence(nearest(str(name), names))} {hint}".strip(), key=key)
         return False
 
-    def require_once(self, path: KeyPath, names: Sequence[str], expected: str, hint: str = "Remove one.") -> None:
+    def require_once(self, path: KeyPath, names: Sequence[str], expected: str) -> None:
         """Add a problem for each name of the list at `path` that stands further up as well."""
         for k, name in enumerate(names):
             if name in names[:k]:
-                self((*path, k), Got(f"{name} again"), expected, hint)
+                self((*path, k), Got(f"{name} again"), expected, "Remove one.")
 
     def unknown(self, path: KeyPath, names: Iterable[str], kind: str = "key") -> None:
         """Add that the last part of `path` is no name of this `kind`; the hint is the nearest name."""

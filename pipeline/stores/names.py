@@ -32,7 +32,7 @@ def check_place(text: str, option: str) -> None:
         raise refused(option, show(text), rule, hint)
 
 
-def check_store_name(place: Path, option: str = "--store") -> None:
+def check_store_name(place: Path) -> None:
     """Raise InputError for the path of a store whose last part is not a usable name of a folder."""
     name = place.name
     rules = (
@@ -42,4 +42,4 @@ def check_store_name(place: Path, option: str = "--store") -> None:
         (name.endswith((".", " ")) and name.strip(".") != "", "a name without a dot or a space at its end"),
     )
     if rule := next((rule for broken, rule in rules if broken), ""):
-        raise refused(option, show(name), rule, "Choose another name.")
+        raise refused("--store", show(name), rule, "Choose another name.")

@@ -11,9 +11,6 @@ from dataclasses import dataclass, fields
 
 from robots import joint_kinds
 
-NUMBERS = ("low", "high", "velocity", "force", "viscous", "coulomb")
-"""Names of the numbers of a rating, in order."""
-
 
 @dataclass(frozen=True)
 class Rating:

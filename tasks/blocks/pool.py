@@ -108,13 +108,6 @@ def trim() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def keep(size: int) -> None:
-    """Keep at most so many bytes of free memory from now on."""
-    _pool.kept_bytes = size
-    with _pool.lock:
-        _pool._settle()
-
-
 def time_first(array: np.ndarray, samples: int) -> np.ndarray:
     """Return the rows of a kernel, (..., component, padded time), as (..., time, component)."""
     return array[..., :samples].swapaxes(-1, -2)

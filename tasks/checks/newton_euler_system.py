@@ -350,11 +350,11 @@ def _unique(family: Family) -> np.ndarray:
     return result
 
 
-def _generic_poses(robot: Robot, count: int = 4, reach: float = 0.08) -> list[Moving]:
-    """Return random poses near the reference pose that inverse kinematics can solve."""
+def _generic_poses(robot: Robot) -> list[Moving]:
+    """Return four random poses near the reference pose that inverse kinematics can solve."""
     random, found = np.random.default_rng(20240601), list[Moving]()
-    while len(found) < count:
-        pose = _pose_near_home(robot, random.uniform(-reach, reach, max(6, len(robot.mechanism.freedoms))))
+    while len(found) < 4:
+        pose = _pose_near_home(robot, random.uniform(-0.08, 0.08, max(6, len(robot.mechanism.freedoms))))
         if inverse_kinematics(robot, **pose).status == Status.OK:
             found.append(pose)
     return found

@@ -474,8 +474,3 @@ class ControlLoop:
         acting = self.line[(number - self.delays) % len(self.line), :, np.arange(width)].T
         good = is_ok(here.status) & is_ok(there.status)
         return np.ascontiguousarray(np.where(good, acting, np.nan))
-
-
-def named_settings(values: Mapping[str, float], controller: Controller, samples: int) -> np.ndarray:
-    """Return the same numbers for all cases, (parameter, samples)."""
-    return np.array([[values[name]] * samples for name in controller.parameters], dtype=float).reshape(-1, samples)

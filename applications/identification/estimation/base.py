@@ -169,7 +169,6 @@ def base_along(
     environment: Environment = STANDING,
     *,
     shared: bool = False,
-    tolerance: float = TOLERANCE,
     bases: Sequence[Motion | None] = (),
 ) -> BaseParameters:
     """Return the base parameters that some motions excite, such as a gravity test's; arguments as `tasks.regressor`.
@@ -187,7 +186,7 @@ def base_along(
     rows = rows[np.isfinite(rows).all(axis=1)]
     # rows of an actuator that carries nothing are rounding, which would count as much as the others
     sizes = np.linalg.norm(rows, axis=1)
-    return from_matrix(rows[sizes > tolerance * sizes.max(initial=0.0)], parts[0].names, tolerance)
+    return from_matrix(rows[sizes > TOLERANCE * sizes.max(initial=0.0)], parts[0].names)
 
 
 def values(base: BaseParameters, parameters: Mapping[str, float]) -> dict[str, float]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from robots import catalog
 from robots.controllers import Controller
-from tasks.dynamics.control import ControlLoop, Settings, named_settings
+from tasks.dynamics.control import ControlLoop, Settings
 from tasks.dynamics.drive_model import InverseModel, case_rows
 from tasks.dynamics.inputs import parameters
 
@@ -21,7 +21,8 @@ def forces(position: np.ndarray, step: float) -> np.ndarray:
     lanes = 8
     rows = np.repeat(parameters(robot), lanes, axis=0)
     model = InverseModel(family, case_rows(family, rows, (0.0, 0.0, 0.0)))
-    settings = Settings.of(family, controller, named_settings(VALUES, controller, lanes))
+    numbers = np.repeat([[VALUES[name]] for name in controller.parameters], lanes, axis=1)
+    settings = Settings.of(family, controller, numbers)
     loop, wanted, seen = ControlLoop(model, controller, settings, step), np.zeros((9, lanes)), []
     there = model.run(wanted)
     for number, q in enumerate(position):

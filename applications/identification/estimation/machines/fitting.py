@@ -431,7 +431,7 @@ def _body_limits(machine: RecordedMachine, prior: BodyPrior) -> BodyLimits:
     return BodyLimits(prior.mass, counts, boxes, machine.payload_masses)
 
 
-def identified_robot(machine: RecordedMachine, standard: Standard, name: str = "") -> Description:
+def identified_robot(machine: RecordedMachine, standard: Standard) -> Description:
     """Return the robot with the identified inertia of bodies and drives, in numbers, as a robot file has it.
 
     Raises ValueError for limbs that are copies with parameters of their own, which a robot file cannot say.
@@ -450,4 +450,4 @@ def identified_robot(machine: RecordedMachine, standard: Standard, name: str = "
     identified = with_inertia(robot, values.tolist())
     family = describe(robot)
     title = f"{family.title or family.name}, identified from recordings"
-    return Description(name or family.name, title, family.source, (), (), identified)
+    return Description(family.name, title, family.source, (), (), identified)

@@ -191,14 +191,14 @@ def autoregressive_covariance(parts: Sequence[FitRows], values: Array) -> np.nda
     return np.asarray(inverse @ middle @ inverse * grown / np.outer(sizes, sizes))
 
 
-def autoregression(series: Array, longest: int = ORDERS) -> tuple[np.ndarray, float]:
+def autoregression(series: Array) -> tuple[np.ndarray, float]:
     """Return the coefficients (1, a_1, ...) and noise variance of an autoregressive process, by Yule and Walker.
 
     The order is that of the least information criterion (Akaike 1974).
     """
     series = np.asarray(series)
     count, power = len(series), float(np.mean(series**2))
-    longest = max(0, min(longest, count // 10))
+    longest = min(ORDERS, count // 10)
     if power == 0.0 or longest == 0:
         return np.ones(1), power
     products = [float(series[lag:] @ series[: count - lag]) / count for lag in range(longest + 1)]

@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -181,12 +180,11 @@ def test_keys_of_one_block_belong_together() -> None:
     assert not _works_on([("limb1-ab12", 6), ("limb1-cd34", 5), "other"], keys)
 
 
-def test_a_scheduler_that_goes_is_noticed_at_once() -> None:
-    # what closes later looks for the scheduler for as long as it takes to connect
-    soon = {"distributed": {"comm": {"timeouts": {"connect": "2s"}}}}
-    config = replace(ClusterConfig.of(n_workers=1, threads_per_worker=1), settings=soon)
-    with connect(config) as owner:
+def test_a_scheduler_that_goes_is_noticed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with connect(ClusterConfig.of(n_workers=1, threads_per_worker=1)) as owner:
         assert owner is not None
+        # what closes later looks for the scheduler for as long as it takes to connect
+        monkeypatch.setitem(dask.config.config["distributed"]["comm"]["timeouts"], "connect", "200ms")
         executor = ClusterExecutor(owner, lambda: 2)
         executor.submit(work(1, 60.0))
         threading.Timer(0.5, lambda: owner.cluster.sync(owner.cluster.scheduler.close)).start()

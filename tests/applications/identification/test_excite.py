@@ -140,7 +140,8 @@ def _legs(sweep: Sweep) -> tuple[float, float, float]:
 
 def test_limits_of_the_sweep_are_kept() -> None:
     limits = "limits:\n  joints: {'*_2': {position: [-0.2, 0.9], velocity: 1.5}}\n  actuators: {'*_1': {force: 60}}\n"
-    series = excite(Sweep.from_text(TEXT + limits), WISH, cluster=SYNCHRONOUS).best("excite")[1].series
+    one = replace(WISH, steps=1)
+    series = excite(Sweep.from_text(TEXT + limits), one, cluster=SYNCHRONOUS).best("excite")[1].series
     position, velocity, _ = series.at(np.linspace(0.0, 4.0, 2001))
     assert -0.201 < position[:, 1].min() < 0.0 < position[:, 1].max() < 0.901
     assert np.abs(velocity[:, 1]).max() < 1.502

@@ -146,7 +146,8 @@ def _slopes_of_changes(cuts: Sequence[Closure], changes: np.ndarray, at: dict[in
         for sign in (1.0, -1.0):
             change = np.array(changes[k])
             change[component] += sign * STEP
-            yield gap_between(cut := _changed(cuts[k], change), *sides(cut, at))
+            cut = _changed(cuts[k], change)
+            yield gap_between(cut, *sides(cut, at))
 
     blocks = [[np.subtract(*column(k, component)) / (2.0 * STEP) for component in range(12)] for k in range(len(cuts))]
     result, row = np.zeros((sum(len(block[0]) for block in blocks), changes.size)), 0

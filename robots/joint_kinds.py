@@ -2,7 +2,7 @@
 
 A joint is between two bodies a and b: of the tree, the parent and the child. Its axes are those of frames on both; a
 joint of the tree has its own axis in place of z. How far a joint slides while it turns is mathematics:
-`tasks.mechanics.kinematics` has a row for each kind with such a joint.
+`tasks.mechanics.leads` has a row for each kind with such a joint.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import numpy as np
 from robots.model import PLATFORM, Closure, Instance, Limb, Link
 from robots.types import BASE
 from tasks.dynamics.body_motions import BodyMotions, platform_motion
-from tasks.mechanics.kinematics import lead_slope
+from tasks.mechanics.leads import lead_slope
 
 CONCURRENT = 1e-12
 """Distance [m] up to which an axis counts as passing through a point."""

@@ -5,10 +5,6 @@ variables are held as `JointState`s: the cosine and sine of a revolute joint, th
 neither Newton steps nor dynamics need a sine. Source: hybrid-limb paper, section 3.2 and appendix A, written in
 spatial axes.
 
-A lead law (`Lead`) is the displacement of a joint along its axis: a row for each kind of one variable that slides, with
-functions of the pitch [m/rad] and the variable q, floats or traced. Joints that only turn have no row. Sources:
-hybrid-limb paper, Eqs. (148), (149), for the screw coordinates of joints: e, y x e + h e.
-
 Closures of cut joints have residuals, Jacobian rows, and the acceleration that velocity adds. Rows follow from the
 freedoms of a kind: distances of the two joint origins, then orientation. Joints that cannot slide keep all three
 distances, in the axes of the root; joints that slide keep those along other axes of frame a, which moves; joints that
@@ -18,7 +14,6 @@ joints that cannot slide in the axes of the root.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -26,53 +21,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from robots.joint_kinds import JOINT_KINDS, Freedom, X, Y, Z
+from robots.joint_kinds import JOINT_KINDS, X, Y, Z
 from robots.model import Closure, Frame, Limb, Link
 from robots.types import BASE, JointKind, Number
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, atan2, cross, dot, rotation, sincos, turned
-
-Law = Callable[..., Any]
-"""A function of pitch and variable."""
-
-
-@dataclass(frozen=True)
-class Lead:
-    """The way [m] along the axis, its derivative over the variable, and the second one where that is not zero.
-
-    variable: reads the joint back from its pitch, its angle within half a turn, and its way.
-    """
-
-    way: Law
-    slope: Law
-    variable: Callable[..., Any]
-    bend: Law | None = None
-
-
-def turned_to(pitch: Array, angle: Array, way: Array) -> Array:
-    """Return the angle of a screw with full turns, the one nearest to its displacement among equivalent angles."""
-    turn = 2.0 * math.pi
-    return angle + np.rint((way / pitch - angle) / turn) * turn
-
-
-LEADS: Mapping[JointKind, Lead] = {
-    "prismatic": Lead(lambda pitch, q: q, lambda pitch, q: 1.0, lambda pitch, angle, way: way),
-    "screw": Lead(lambda pitch, q: pitch * q, lambda pitch, q: pitch, turned_to),
-}
-"""Lead laws by kind of joint."""
-
-
-def lead_slope(freedom: Freedom, kind: JointKind, pitch: Scalar | None, q: Scalar | Array) -> Any:
-    """Return a joint's displacement for a unit of one of its freedoms; q is its variable if it has just one."""
-    if freedom.turns and freedom.slides:
-        return LEADS[kind].slope(pitch, q)
-    return 1.0 if freedom.slides else 0.0
-
-
-def variable(kind: JointKind, pitch: Scalar | None, angle: Scalar, way: Scalar) -> Any:
-    """Return the variable of a joint between bodies [rad or m], from angle within half a turn and displacement."""
-    return LEADS[kind].variable(pitch, angle, way) if JOINT_KINDS[kind].slides else angle
-
+from tasks.mechanics.leads import LEADS, variable
 
 ZERO = np.zeros(3)
 

@@ -14,14 +14,7 @@ from tasks.kernels.expression import Array, Mask, Scalar
 from tasks.mathematics.algebra import either, every, iterate, largest, opposite, squared_box, total, where
 from tasks.mechanics.continuation.limbs import LimbProblem, followed
 from tasks.mechanics.continuation.steps import Way, packed, unpacked_states
-from tasks.mechanics.kinematics import (
-    HOME,
-    JointState,
-    Pose,
-    SpatialMotion,
-    state_at,
-    stepped,
-)
+from tasks.mechanics.kinematics import HOME, JointState, Pose, SpatialMotion, state_at, stepped
 from tasks.mechanics.limb_motion import Mounted, Solved, sprung_joints
 from tasks.mechanics.loops import Tips, loop_limit, loops_kept, near_home, regular
 from tasks.mechanics.matrices import is_flat

@@ -266,8 +266,9 @@ function matrixView(table, filter, state) {
         context.strokeStyle = colours.panel;
         context.lineWidth = 5;
         context.lineJoin = "round";
-        const [u, v] = inside ? [box.left + 6, box.top + 6] : [box.left + wide + 8, box.top + 8];
-        wrapped(context, text, inside ? wide - 12 : beside).forEach((line, k) => {
+        const lines = wrapped(context, text, inside ? wide - 12 : beside), above = box.top - 14 * lines.length - 2; // no box is there
+        const [u, v] = inside ? [box.left + 6, row ? above : box.top + 6] : [box.left + wide + 8, box.top + 8];
+        lines.forEach((line, k) => {
           context.strokeText(line, u, v + 14 * k);
           context.fillText(line, u, v + 14 * k);
         });

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Literal
 
 from benchmarks.composition.case import Case, NoMeaningError
-from benchmarks.composition.doors import DOORS, RefusedError
+from benchmarks.composition.command import RefusedError
+from benchmarks.composition.doors import DOORS
 from benchmarks.composition.features import AXES, PLAIN
 from benchmarks.composition.machines import MACHINES
 from benchmarks.figures import CheckError

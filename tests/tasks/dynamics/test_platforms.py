@@ -419,7 +419,7 @@ def test_a_spring_as_feedback_keeps_what_energy_it_has() -> None:
     robot = catalog.build("delta_3rr2rrr")
     home = np.array(robot.mechanism.platform.home.position)
     start = home + np.array([[0.05, 0.0, 0.0], [0.0, -0.03, 0.02]])
-    run: dict[str, Any] = {"position": start, "step": 2e-3, "steps": 100, "every": 10}
+    run: dict[str, Any] = {"position": start, "step": 2e-3, "steps": 60, "every": 10}
     found = simulate(robot, force=sprung(robot, 2000.0, 0.0), **run)
     assert (found.status == Status.OK).all()
     kinetic = equations_of_motion(robot, position=found.position, twist=found.twist).kinetic_energy

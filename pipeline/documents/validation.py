@@ -328,8 +328,8 @@ PARTS: Mapping[str, str] = {
 def _hint(details: ErrorDetails) -> str:
     """Return advice for mistakes that are easy to recognise."""
     kind, value = details["type"], details["input"]
-    if kind in ("list_type", "tuple_type") and isinstance(value, str | int | float) and len(f"{value}") < 40:
-        return f"Write [{f'{value}'.strip('()')}]."
+    if kind in ("list_type", "tuple_type") and isinstance(value, str) and len(value) < 40:
+        return f"Write [{value.strip('()')}]."
     if kind == "model_type" and isinstance(value, list | int | float):
         return _within_key(details["ctx"]["class_name"], value)
     if not isinstance(value, str):

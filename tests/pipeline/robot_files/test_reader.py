@@ -210,6 +210,11 @@ def test_a_bad_chain_is_refused_at_its_place(old: str, new: str, message: str) -
     assert all(problem.line for problem in caught.value.problems)
 
 
+def test_one_number_in_place_of_three_is_no_list_of_it() -> None:
+    with pytest.raises(InputError, match=r"moments: got 0\.1; expected a list\.$"):
+        parse_robot(ARM.replace("moments: [0, 0.1, 0.1]", "moments: 0.1"), "f")
+
+
 BAD_PLATFORMS = [
     (
         "mobility: [vx, vz]",

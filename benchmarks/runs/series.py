@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import time
@@ -28,6 +27,7 @@ from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from storage import open_results
 from storage.layout import Layout
+from storage.places.local import sync_directory
 
 ROUNDS = 3
 """Runs, and repeats of plain Zarr: each has its best, because the first to use some memory of a machine pays for it."""
@@ -171,15 +171,7 @@ def _read_plain(store: Path) -> xr.Dataset:
 def _sync(folder: Path) -> None:
     """Force all files to the disk, a thread for each core."""
     with ThreadPoolExecutor(surroundings()["cores"]) as pool:
-        list(pool.map(_force, folder.rglob("*")))
-
-
-def _force(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        list(pool.map(sync_directory, folder.rglob("*")))
 
 
 def _write(array: Any, values: np.ndarray, regions: list[tuple[slice, ...]]) -> None:

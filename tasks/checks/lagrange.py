@@ -34,7 +34,7 @@ from tasks.kernels.expression import Array, Numbers, Scalar
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Arrays
 from tasks.kernels.program import Program, trace
-from tasks.mathematics.algebra import array, cross, inverse, trace_of_product
+from tasks.mathematics.algebra import array, cross, inverse, skew, trace_of_product
 from tasks.mechanics import drives
 from tasks.mechanics.families import structure_of
 from tasks.mechanics.kinematics import bend, slope
@@ -133,7 +133,7 @@ class LagrangeChain:
         axis = pose.rotation @ array(link.axis)
         result = np.array(np.zeros((4, 4)), dtype=object)
         if link.joint_kind.turns:
-            result[:3, :3], result[:3, 3] = _skew(axis), cross(pose.position, axis)
+            result[:3, :3], result[:3, 3] = skew(axis), cross(pose.position, axis)
         if link.joint_kind.slides:
             result[:3, 3] = result[:3, 3] + axis * slope(link, pose.joint)
         return array(result)
@@ -224,7 +224,7 @@ class _Rotor:
     @cached_property
     def turn(self) -> Array:
         """E with dT_a/dq_j = ratio_j E T_a."""
-        return _four(_skew(self.axis), np.zeros(3), 0.0)
+        return _four(skew(self.axis), np.zeros(3), 0.0)
 
     def slope(self, j: int) -> Array:
         """Return dT_a/dq_j T_a^-1."""
@@ -283,10 +283,6 @@ def coefficients(
     if grasped is not None:
         total = total + of_body(chain, len(links) - 1, grasped, gravity)
     return total + of_spins(chain, simplified) if spins and chain.mounted.limb.drives else total
-
-
-def _skew(a: Array) -> Array:
-    return array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
 def _four(rotation: Array, shift: Array, corner: float = 1.0) -> Array:

@@ -96,3 +96,13 @@ def summed(per_sample: Array, batch: tuple[int, ...], core: int) -> Array:
     per_sample = per_sample.sum(axis=tuple(range(lead)))
     short = tuple(k for k, size in enumerate(batch) if size == 1 and per_sample.shape[k] != 1)
     return per_sample.sum(axis=short, keepdims=True)
+
+
+def times(matrix: Array, vector: Array) -> Array:
+    """Return products (*batch, row) of matrices with vectors (*batch, column)."""
+    return np.asarray((matrix @ vector[..., None])[..., 0])
+
+
+def zero_for_nan(array: Array) -> Array:
+    """Return an array with zeros in the place of NaN."""
+    return np.nan_to_num(array, nan=0.0)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
-from tasks.dynamics.directions import Array, Derivatives, check_names, designs, spread, summed
+from tasks.dynamics.directions import Array, Derivatives, check_names, designs, spread, summed, times, zero_for_nan
 from tasks.dynamics.inputs import CORES, JOINTS, actuator_forces
 from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, Motion
 from tasks.kernels.kernel import checked, common_batch
@@ -69,9 +69,9 @@ class AccelerationDerivatives(Derivatives):
     def _follows(self) -> Array:
         """Return a mask of the samples (*batch) whose motion follows from the forces."""
         force = np.broadcast_to(self.actuator, self.gap.shape)
-        missed, pushed = (np.abs(_times(self._transposed, part)).max(axis=-1) for part in (self.gap, force))
+        missed, pushed = (np.abs(times(self._transposed, part)).max(axis=-1) for part in (self.gap, force))
         moving = np.abs(np.nan_to_num(self.results["acceleration"][..., self.free]))
-        inertial = _times(np.abs(self._by_acceleration), moving).max(axis=-1)
+        inertial = times(np.abs(self._by_acceleration), moving).max(axis=-1)
         return np.asarray(missed <= MET * np.max([pushed, np.abs(force).max(axis=-1), inertial], axis=0))
 
     @property
@@ -100,7 +100,7 @@ class AccelerationDerivatives(Derivatives):
         check_names("rates", rates, self.inputs)
         inner = self.inner.jvp({name: rate for name, rate in rates.items() if name != ACTUATOR})
         change = spread(ACTUATOR, rates.get(ACTUATOR, 0.0), self.actuator.shape[-1:], self.batch) - inner["force"]
-        right = _times(np.swapaxes(inner["jacobian"], -1, -2), self.gap) + _times(self._transposed, change)
+        right = times(np.swapaxes(inner["jacobian"], -1, -2), self.gap) + times(self._transposed, change)
         rate = np.zeros_like(self.results["acceleration"])
         rate[..., self.free] = _solved(self._matrix, np.where(self.good[..., None], right, np.nan))
         return {"acceleration": rate}
@@ -108,7 +108,7 @@ class AccelerationDerivatives(Derivatives):
     def vjp(self, cotangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """Return the derivatives of a number by all inputs; see `Derivatives`."""
         multiplier, lost = self._multiplier(cotangents)
-        pushed = _times(self.jacobian, multiplier) + lost
+        pushed = times(self.jacobian, multiplier) + lost
         by_input = self.inner.vjp(self._inner_seeds(self.jacobian, self.gap, multiplier, lost))
         del by_input[self.unknown]
         return {ACTUATOR: summed(pushed, self.actuator.shape[:-1], 1), **by_input}
@@ -125,7 +125,7 @@ class AccelerationDerivatives(Derivatives):
     def _inner_seeds(jacobian: Array, gap: Array, multiplier: Array, lost: ArrayLike = 0.0) -> dict[str, Array]:
         """Return cotangents of inverse dynamics for l^T J^T (u - f), bilinear in (J, u - f) and the multiplier l."""
         return {
-            "force": np.negative(_times(jacobian, multiplier) + lost),
+            "force": np.negative(times(jacobian, multiplier) + lost),
             "jacobian": gap[..., None] * multiplier[..., None, :],
         }
 
@@ -133,8 +133,8 @@ class AccelerationDerivatives(Derivatives):
         """Return the product of second derivatives with a vector; see `Derivatives`."""
         moving = self.jvp(rates)["acceleration"]
         multiplier, lost = self._multiplier(cotangents)
-        along = {name: rate for name, rate in rates.items() if name != ACTUATOR} | {self.unknown: _finite(moving)}
-        inner = {name: _finite(rate) for name, rate in self.inner.jvp(along).items()}
+        along = {name: rate for name, rate in rates.items() if name != ACTUATOR} | {self.unknown: zero_for_nan(moving)}
+        inner = {name: zero_for_nan(rate) for name, rate in self.inner.jvp(along).items()}
         push = spread(ACTUATOR, rates.get(ACTUATOR, 0.0), self.actuator.shape[-1:], self.batch)
         change = np.where(self.good[..., None], push - inner["force"], 0.0)
         seeds = self._inner_seeds(self.jacobian, self.gap, multiplier, lost)
@@ -145,7 +145,7 @@ class AccelerationDerivatives(Derivatives):
         second = _solved(np.swapaxes(self._matrix, -1, -2), right)
         by_second = self.inner.vjp(self._inner_seeds(self.jacobian, self.gap, second))
         del by_second[self.unknown]
-        pushed = _times(inner["jacobian"], multiplier) + _times(self.jacobian, second) + lost
+        pushed = times(inner["jacobian"], multiplier) + times(self.jacobian, second) + lost
         return {ACTUATOR: summed(pushed, self.actuator.shape[:-1], 1), **_added(total, by_second)}
 
 
@@ -204,7 +204,7 @@ class PoseDerivatives(Derivatives):
         change = spread(TARGET, rates.get(TARGET, 0.0), self.target.shape[-1:], self.batch)
         change = change - self.inner.jvp(fixed)["position"] if fixed else change
         twist = np.zeros((*self.batch, len(TWIST)))
-        twist[..., self.free] = _times(np.linalg.pinv(self._matrix), change)
+        twist[..., self.free] = times(np.linalg.pinv(self._matrix), change)
         twist[~self.good] = np.nan
         return {"position": twist[..., 3:], "rotation": cross_matrix(twist[..., :3]) @ self.results["rotation"]}
 
@@ -225,7 +225,7 @@ class PoseDerivatives(Derivatives):
         seed = self._along_twists(self._cotangents(cotangents), self.turns)[..., self.free]
         lost = np.where(~self.good & (seed != 0.0).any(axis=-1), np.nan, 0.0)[..., None]
         inverse = np.swapaxes(np.linalg.pinv(self._matrix), -1, -2)
-        return _times(inverse, np.where(self.good[..., None], seed, 0.0)) + lost
+        return times(inverse, np.where(self.good[..., None], seed, 0.0)) + lost
 
     def _cotangents(self, cotangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """Return cotangents of position and rotation of all samples."""
@@ -248,7 +248,7 @@ class PoseDerivatives(Derivatives):
         if self.target.shape[-1] != len(self.free):
             got = f"{self.target.shape[-1]} actuators for {len(self.free)} freedoms"
             raise ValueError(f"second derivatives of forward_kinematics: got {got}; expected as many")
-        pose_rates = {name: _finite(rate) for name, rate in self.jvp(rates).items()}
+        pose_rates = {name: zero_for_nan(rate) for name, rate in self.jvp(rates).items()}
         multiplier = self._multiplier(cotangents)
         finite_multiplier = np.nan_to_num(multiplier)
         along = {name: rate for name, rate in rates.items() if name != TARGET}
@@ -263,7 +263,7 @@ class PoseDerivatives(Derivatives):
         turned[..., 3:] = 0.0
         right = (change - self._along_twists(second, self.turns) - turned)[..., self.free]
         inverse = np.swapaxes(np.linalg.pinv(self._matrix), -1, -2)
-        pushed = _times(inverse, np.where(self.good[..., None], right, 0.0)) + (multiplier - finite_multiplier)
+        pushed = times(inverse, np.where(self.good[..., None], right, 0.0)) + (multiplier - finite_multiplier)
         by_input = _added({name: -part for name, part in second.items()}, self.inner.vjp({"position": -pushed}))
         return self._of_inputs(pushed, by_input)
 
@@ -274,15 +274,6 @@ def _places(robot: Robot) -> Array:
     if mechanism.is_chain:
         return np.arange(len(mechanism.freedoms))
     return np.array([TWIST.index(name) for name in mechanism.platform.mobility])
-
-
-def _times(matrix: Array, vector: Array) -> Array:
-    return np.asarray((matrix @ vector[..., None])[..., 0])
-
-
-def _finite(array: Array) -> Array:
-    """Return an array with zeros in the place of NaN."""
-    return np.nan_to_num(array, nan=0.0)
 
 
 def _added(one: Mapping[str, Array], other: Mapping[str, Array]) -> dict[str, Array]:

@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike
 from robots.friction.laws import LAWS
 from robots.model import Robot
 from robots.status import Status
-from tasks.dynamics.directions import Array, Derivatives, check_names, spread, summed
+from tasks.dynamics.directions import Array, Derivatives, check_names, spread, summed, times, zero_for_nan
 from tasks.dynamics.implicit import ACTUATOR, AccelerationDerivatives
 from tasks.dynamics.records import Environment, FixedSteps, Forces, Motion, State, WoundActing
-from tasks.dynamics.servo_derivatives import GAINS, FollowingServo, FreedomNames, ServoDerivatives, add, times, turned
+from tasks.dynamics.servo_derivatives import GAINS, FollowingServo, FreedomNames, ServoDerivatives, add, turned
 from tasks.features.friction.inputs import friction_input, without_zero_width
 
 SAME = 1e-9
@@ -318,8 +318,4 @@ def _parts(names: FreedomNames, states: Array, fixed: Array) -> dict[str, Array]
 
 def _accelerations(here: AccelerationDerivatives, rates: Mapping[str, ArrayLike]) -> Array:
     """Return the rates of the free accelerations; zero where there are none."""
-    return _finite(here.jvp(rates)["acceleration"])[..., here.free]
-
-
-def _finite(array: Array) -> Array:
-    return np.nan_to_num(array, nan=0.0)
+    return zero_for_nan(here.jvp(rates)["acceleration"])[..., here.free]

@@ -189,11 +189,6 @@ def _reference(servo: FollowingServo, names: FreedomNames, clock: FixedSteps, on
     return Motion(**{name: part.reshape(len(rows), *ones, part.shape[-1]) for name, part in parts})
 
 
-def times(matrix: Array, vector: Array) -> Array:
-    """Return products (*batch, row) of matrices with vectors (*batch, column)."""
-    return np.asarray((matrix @ vector[..., None])[..., 0])
-
-
 def turned(matrix: Array) -> Array:
     """Return transposed matrices."""
     return np.swapaxes(matrix, -1, -2)

@@ -33,7 +33,7 @@ from robots.model import Mechanism
 from robots.types import TWIST
 from tasks.features.looseness import LooseParts, reach
 from tasks.kernels.expression import Array, Dual, Scalar
-from tasks.mathematics.algebra import array, cross, dot, from_columns, inverse, singular_values, sqrt, where
+from tasks.mathematics.algebra import array, cross, dot, from_columns, greatest, inverse, singular_values, sqrt, where
 from tasks.mathematics.solvers import Factors
 from tasks.mechanics.arms import Arm, joint_point
 from tasks.mechanics.reactions import LimbStatics
@@ -405,7 +405,7 @@ class PlatformStiffness:
         assert self.spread is not None
         places = self._places(names)
         rows = self.compliance[places]
-        return sqrt(_largest(singular_values(rows @ (self.spread @ rows.T))))
+        return sqrt(greatest(singular_values(rows @ (self.spread @ rows.T))))
 
     @property
     def position_error(self) -> Scalar:
@@ -426,7 +426,7 @@ class PlatformStiffness:
 
     def _reach(self, names: Sequence[str]) -> Scalar:
         """Return the largest offset of the platform from loose parts, along the worst of some components of d."""
-        return _largest([reach(self.loose, self.compliance[place]) for place in self._places(names)])
+        return greatest([reach(self.loose, self.compliance[place]) for place in self._places(names)])
 
     @property
     def clearance_shift(self) -> Scalar:
@@ -443,14 +443,7 @@ class PlatformStiffness:
         """Largest eigenvalue of M times the compliance of the freedoms, 1 / omega^2 of the lowest frequency [s^2]."""
         factors = Factors.of(self.mass)
         root = factors.lower * np.array([sqrt(pivot) for pivot in factors.pivots], dtype=object)
-        return _largest(singular_values(array(root.T @ (self._block(self.freedoms) @ root))))
-
-
-def _largest(values: Sequence[Scalar]) -> Scalar:
-    result = values[0]
-    for value in values[1:]:
-        result = where(value > result, value, result)
-    return result
+        return greatest(singular_values(array(root.T @ (self._block(self.freedoms) @ root))))
 
 
 @dataclass(frozen=True)

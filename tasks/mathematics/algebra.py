@@ -85,10 +85,14 @@ def total(values: Scalars) -> Scalar:
 
 def largest(values: Iterable[Scalar]) -> Scalar:
     """Return the largest magnitude; zero of none."""
-    magnitudes = [abs(value) for value in values] or [0.0]
-    result = magnitudes[0]
-    for magnitude in magnitudes[1:]:
-        result = where(magnitude > result, magnitude, result)
+    return greatest([abs(value) for value in values] or [0.0])
+
+
+def greatest(values: Sequence[Scalar]) -> Scalar:
+    """Return the greatest of some numbers."""
+    result = values[0]
+    for value in values[1:]:
+        result = where(value > result, value, result)
     return result
 
 
@@ -470,3 +474,8 @@ _OF_SYMBOLS: dict[str, Callable[[Expression], Scalar]] = {
 }
 Expression.functions |= cast(dict[str, Callable[[Expression], Expression]], _OF_SYMBOLS)  # a symbol gives a symbol
 Expression.of_two["arctan2"] = cast(Callable[[Expression, float | Expression], Expression], atan2)
+
+
+def skew(v: Array) -> np.ndarray:
+    """Return the matrix (3, 3) whose product with a vector is the vector product with it."""
+    return array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])

@@ -16,7 +16,18 @@ import numpy as np
 
 from robots.status import Status
 from tasks.kernels.expression import Array, Dual, Mask, Scalar
-from tasks.mathematics.algebra import array, determinant, either, every, inverse, sqrt, squared_box, total, where
+from tasks.mathematics.algebra import (
+    array,
+    determinant,
+    either,
+    every,
+    greatest,
+    inverse,
+    sqrt,
+    squared_box,
+    total,
+    where,
+)
 from tasks.mathematics.solvers import least_maximum, spanning_columns
 
 SINGULAR = Dual(1e-12, 1e-6)  # determinant of J_IK relative to the product of the lengths of its columns
@@ -189,7 +200,7 @@ class Reference:
         if m.shape[0] != m.shape[1]:
             return _upright(m, self.turning) if m.shape[0] > m.shape[1] else _upright(m.T, [True] * m.shape[0])
         squares = [sum(x * x for x in row) for row in m]
-        least = _largest(squares) * (IDLE * IDLE)
+        least = greatest(squares) * (IDLE * IDLE)
         lengths = array([sqrt(where(square > least, square, least)) for square in squares])
         return _upright(m / lengths[:, None], self.turning) * math.prod(lengths)
 
@@ -225,13 +236,6 @@ def _upright(matrix: Array, turning: Sequence[bool]) -> Scalar:
         columns = [k for k, turns in enumerate(turning) if turns == kind]
         squares = sum((x * x for x in matrix[:, columns].ravel()), start=0.0)
         result = result * math.prod([sqrt(squares * (1.0 / len(columns)))] * len(columns)) if columns else result
-    return result
-
-
-def _largest(values: Sequence[Scalar]) -> Scalar:
-    result = values[0]
-    for value in values[1:]:
-        result = where(value > result, value, result)
     return result
 
 

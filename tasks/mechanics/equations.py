@@ -20,12 +20,12 @@ from robots.model import Inertia, Limb, Platform
 from robots.types import BASE
 from tasks.kernels.expression import Array, Expression, Mask, Scalar
 from tasks.kernels.tangent import tangent
-from tasks.mathematics.algebra import array, cross, inverse, where
+from tasks.mathematics.algebra import array, cross, inverse, skew, where
 from tasks.mechanics import recursion
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.kinematics import JointState, Pose, SpatialMotion, joint_rotation, slope, way
 from tasks.mechanics.limb_motion import Mounted, Solved, applied_wrenches, spring_forces, transmission, unit_motion
-from tasks.mechanics.recursion import Massing, skew
+from tasks.mechanics.recursion import Massing
 
 Seeds = Mapping[Expression, Scalar]
 

@@ -26,7 +26,7 @@ from robots.drives import Spin
 from robots.model import Inertia, Limb, Link, Platform
 from robots.types import BASE, ZERO
 from tasks.kernels.expression import Array, Scalar, Scalars
-from tasks.mathematics.algebra import array, cross
+from tasks.mathematics.algebra import array, cross, skew
 from tasks.mechanics.kinematics import JointState, Pose, SpatialMotion, along, joint_rotation, sliding, way
 
 STILL = 3
@@ -100,11 +100,6 @@ class Massing:
         product = spin @ self.second
         apart = array([product[2, 1] - product[1, 2], product[0, 2] - product[2, 0], product[1, 0] - product[0, 1]])
         return apart + cross(self.first, acceleration), acceleration * self.mass + spin @ self.first
-
-
-def skew(v: Array) -> np.ndarray:
-    """Return the matrix (3, 3) whose product with a vector is the vector product with it."""
-    return array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
 def spin_matrix(omega: Array, alpha: Array) -> np.ndarray:

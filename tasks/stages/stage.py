@@ -49,7 +49,7 @@ class Stage:
 
     def inputs(self, values: Arrays) -> Values:
         """Return the program's inputs, selected from the values."""
-        return {name: _taken(self.takes.get(name, name), values) for name in self.program.inputs}
+        return {name: taken(self.takes.get(name, name), values) for name in self.program.inputs}
 
     def run(
         self,
@@ -91,5 +91,6 @@ class Stage:
         return Rate(self.gives(output.of)) if isinstance(output, Rate) else self.gives(output)
 
 
-def _taken(source: Key | Rows, values: Arrays) -> NDArray[np.float64]:
+def taken(source: Key | Rows, values: Arrays) -> NDArray[np.float64]:
+    """Return the array of a source among all values, or the rows of it that it names."""
     return source.taken(values) if isinstance(source, Rows) else values[source]

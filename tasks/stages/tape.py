@@ -15,7 +15,7 @@ from tasks.kernels.derivatives import pushforward
 from tasks.kernels.kernel import kernel, padded
 from tasks.kernels.keys import Arrays, Cotangent, Key, Rate, Values
 from tasks.kernels.program import Program
-from tasks.stages.stage import Rows, Stage
+from tasks.stages.stage import Rows, Stage, taken
 
 
 class Tape:
@@ -98,7 +98,7 @@ class Tape:
     def _moving(self, stage: Stage, rates: Arrays) -> Values:
         """Return the rates of the inputs of a stage that change."""
         sources = {name: _source(stage, name) for name in stage.program.inputs}
-        moving = {name: _taken(source, rates) for name, source in sources.items() if _key(source) in rates}
+        moving = {name: taken(source, rates) for name, source in sources.items() if _key(source) in rates}
         return {name: rate for name, rate in moving.items() if rate.shape[1]}
 
     def _summed(self, source: Key | Rows, part: np.ndarray) -> np.ndarray:
@@ -120,7 +120,7 @@ class Tape:
 
     def _varies(self, stage: Stage, name: Key, varying: Collection[Key]) -> bool:
         source = _source(stage, name)
-        return _key(source) in varying and bool(_taken(source, self.values).shape[1])
+        return _key(source) in varying and bool(taken(source, self.values).shape[1])
 
     def _add(self, total: Values, source: Key | Rows, part: np.ndarray) -> None:
         key = _key(source)
@@ -139,7 +139,3 @@ def _source(stage: Stage, name: Key) -> Key | Rows:
 
 def _key(source: Key | Rows) -> Key:
     return source.of if isinstance(source, Rows) else source
-
-
-def _taken(source: Key | Rows, values: Arrays) -> np.ndarray:
-    return source.taken(values) if isinstance(source, Rows) else values[source]

@@ -20,17 +20,12 @@ import numpy as np
 
 from robots.model import Link
 from tasks.kernels.expression import Array, Scalar, Scalars
-from tasks.mathematics.algebra import array, cross, dot
+from tasks.mathematics.algebra import array, cross, dot, skew
 from tasks.mechanics.inertia.placed import Body, Placed, by_elements
 from tasks.mechanics.kinematics import ZERO, JointState
 
 Term = Callable[[Body, Array, Array], Array]
 """(3, 3) from a body and the vectors from the origins of u and k to its centre of mass."""
-
-
-def _cross_matrix(a: Array) -> np.ndarray:
-    """Return [a]x."""
-    return array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
 def _double_cross(a: Array, b: Array) -> np.ndarray:
@@ -50,11 +45,11 @@ def _turn_by_turn(body: Body, from_u: Array, from_k: Array) -> np.ndarray:
 
 
 def _turn_by_slide(body: Body, from_u: Array, from_k: Array) -> np.ndarray:
-    return _cross_matrix(from_u) * body.mass
+    return skew(from_u) * body.mass
 
 
 def _slide_by_turn(body: Body, from_u: Array, from_k: Array) -> np.ndarray:
-    return _cross_matrix(from_k) * -body.mass
+    return skew(from_k) * -body.mass
 
 
 def _slide_by_slide(body: Body, from_u: Array, from_k: Array) -> np.ndarray:

@@ -91,7 +91,7 @@ class Walk:
 
     def on(self, push: Push, seconds: float) -> Walk:
         """Take a step of so many seconds, or a piece of one."""
-        now, contacts = advanced(self.machine, push, seconds, self.now, self.contacts)
+        now, contacts = advanced(self.machine, push, seconds, self.now, self.contacts, self.is_ok)
         return replace(self, contacts=contacts).closed(now, push, share=1.0)
 
     def closed(
@@ -159,7 +159,7 @@ class AdaptiveTree:
 
         def way(instant: float) -> Numbers:
             seconds = instant - time
-            return _flat(advanced(walk.machine, push(seconds), seconds, walk.now, walk.contacts)[0])
+            return _flat(advanced(walk.machine, push(seconds), seconds, walk.now, walk.contacts, walk.is_ok)[0])
 
         self.effort.evaluations += len(RK4)
         after = walk.on(push(until - time), until - time)
@@ -243,19 +243,19 @@ def _flat(now: TreeState) -> Numbers:
 
 
 def advanced(
-    machine: TreeMachine, push: Push, seconds: float, now: TreeState, contacts: Contacts
+    machine: TreeMachine, push: Push, seconds: float, now: TreeState, contacts: Contacts, moves: Mask
 ) -> tuple[TreeState, Contacts]:
-    """Take a step of `seconds` [s]; NaN where a sample has too many events."""
+    """Take a step of `seconds` [s] with the samples that move; NaN where one has too many events."""
+    done = np.where(moves, 0.0, 1.0)
     if not len(machine.stops):
-        return machine.step(push, 0.0, 1.0, seconds, now, contacts), contacts
-    done = np.zeros(machine.count)
+        return machine.step(push, 0.0, 1.0 - done, seconds, now, contacts), contacts
     for _ in range(EVENTS):
         left = 1.0 - done
         end = machine.step(push, done, left, seconds, now, contacts)
         events = (done < 1.0) & (margin(machine, push, 1.0, end, contacts) < 0.0)
         if not events.any():
             return now.where(done < 1.0, end), contacts
-        part = np.where(events, _until(machine, push, done, left, seconds, now, contacts), left)
+        part = np.where(events, _until(machine, push, done, np.where(events, left, 0.0), seconds, now, contacts), left)
         there = machine.step(push, done, part, seconds, now, contacts)
         done = np.where(events, done + part, np.where(done < 1.0, 1.0, done))
         now = now.where(left > 0.0, there)
@@ -287,7 +287,8 @@ def _until(
     """Return the shares (samples,) of the step up to just after the first event, if one precedes the end."""
 
     def at(part: Numbers) -> Numbers:
-        return margin(machine, push, done + part, machine.step(push, done, part, seconds, now, contacts), contacts)
+        there = machine.step(push, done, part, seconds, now, contacts)
+        return np.where(left > 0.0, margin(machine, push, done + part, there, contacts), np.inf)
 
     return first_past(at, left, float(machine.stops.beyond.max()))
 

@@ -16,6 +16,7 @@ from robots.parameters import ParameterError
 from robots.status import Status
 from robots.stops import stopped_joints
 from robots.types import BASE
+from tasks.dynamics.tree_equations import TreeMachine, TreeState
 from tests.tasks.dynamics.test_spanning_tree import BARS, FOUR_BARS
 
 GRAVITY, MASS, HEIGHT = 9.81, 0.1, 1.0
@@ -110,6 +111,23 @@ def test_a_start_beyond_a_stop_cannot_be_reached() -> None:
     stops = {"slide": ls.JointStop(low=0.0)}
     found = ls.simulate(BALL, ls.State(q=[[-0.1], [0.1]]), None, [0.0, 0.1], stops=stops)
     assert found.status.tolist() == [Status.NOT_REACHABLE, Status.OK]
+
+
+def test_a_start_beyond_a_stop_costs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Events of a sample that has come to its end are not looked for: steps are as many as without it."""
+    stops, times = {f"crank_{BARS}": ls.JointStop(high=0.8)}, np.linspace(0.0, 0.1, 3)
+    taken, step = [], TreeMachine.step
+
+    def counted(self: TreeMachine, *args: Any) -> TreeState:
+        taken.append(self.count)
+        return step(self, *args)
+
+    monkeypatch.setattr(TreeMachine, "step", counted)
+    ls.simulate(FOUR_BARS, ls.State(q=[0.2]), None, times, step=0.01, stops=stops)
+    alone = len(taken)
+    found = ls.simulate(FOUR_BARS, ls.State(q=[[0.9], [0.2]]), None, times, step=0.01, stops=stops)
+    assert found.status.tolist() == [Status.NOT_REACHABLE, Status.OK]
+    assert (alone, len(taken) - alone) == (10, 10)
 
 
 @pytest.mark.parametrize(

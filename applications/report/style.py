@@ -16,7 +16,7 @@ MATPLOTLIB_DASHES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (8, 3, 1, 3)))
 SCALE = "cividis"
 INK, GREY, LIGHT = "#1d2430", "#6b7280", "#c3cad2"
 QUIET, LINE, PANE = "#5a6472", "#dfe3e8", "#f6f7f9"
-"""Of text beside the words, of grids, and of the ground; those of the page in light colours (`web/page.css`)."""
+"""Colours of captions, of grids, and of the ground, as the page has them in its light theme (`web/page.css`)."""
 
 BASE, PLATFORM, ARROW = "#555555", "#D55E00", "#000000"
 LIMBS = ("#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#5D3A9B")

@@ -37,6 +37,7 @@ from pipeline.stores.verify import verify
 from pipeline.sweep.model import Sweep
 from storage import open_results
 from storage.errors import StoreError
+from storage.manifest import Manifest
 from storage.places.local import is_draft
 
 TEXT = """\
@@ -129,6 +130,14 @@ class Scenario:
     before: Callable[[Path], None]
     act: Callable[[Path], None]
     resume: Callable[[Path], None]
+
+
+def is_finished(store: Path) -> bool:
+    """Return whether a run has finished this store; False where another process writes it, or there is none."""
+    try:
+        return Manifest.load(store).state == "finished"
+    except StoreError:
+        return False
 
 
 def _nothing(store: Path) -> None:

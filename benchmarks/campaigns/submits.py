@@ -14,12 +14,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.campaigns.crashes import HERE, results, sweep
+from benchmarks.campaigns.crashes import HERE, is_finished, results, sweep
 from benchmarks.campaigns.lines import print_lines
 from pipeline.execution.processes.queue import RUNS
 from pipeline.execution.submit import SubmittedRun, submit
-from storage.errors import StoreError
-from storage.manifest import Manifest
 from storage.places.access import holder
 
 DESIGNS = 2
@@ -37,7 +35,7 @@ def campaign(folder: Path, runs: int, at_once: int) -> Iterator[str]:
     if waiting:
         whole = sum(waiting) / 2**20
         yield f"one that waits takes {whole / len(waiting):.1f} MiB, all of them {whole:.0f} MiB"
-    while not all(map(_is_finished, stores)):
+    while not all(map(is_finished, stores)):
         assert any(_memory(run.pid) for run in submitted), "nothing runs, and not all stores are finished"
         most = max(most, sum(_memory(run.pid) for run in submitted))
         together = max(together, sum(holder(store) is not None for store in stores if store.exists()))
@@ -61,13 +59,6 @@ def _memory(pid: int) -> int:
     except OSError:
         return 0
     return next((int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:")), 0)
-
-
-def _is_finished(store: Path) -> bool:
-    try:
-        return Manifest.load(store).state == "finished"
-    except StoreError:
-        return False
 
 
 def main() -> int:

@@ -28,7 +28,18 @@ from typing import Any, Literal
 
 from applications.studies.populations.search import search
 from benchmarks.campaigns import crashes
-from benchmarks.campaigns.crashes import CALLS, SAMPLES, SEARCH, SHAPES, SIMULATION, STOPS, Scenario, results, sweep
+from benchmarks.campaigns.crashes import (
+    CALLS,
+    SAMPLES,
+    SEARCH,
+    SHAPES,
+    SIMULATION,
+    STOPS,
+    Scenario,
+    is_finished,
+    results,
+    sweep,
+)
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import ClusterLostError, InputError, RunStoppedError
 from pipeline.execution.run import run
@@ -37,7 +48,6 @@ from pipeline.plan import plan as planning
 from pipeline.stores.verify import verify
 from pipeline.sweep.model import Sweep
 from storage.errors import StoreError
-from storage.manifest import Manifest
 
 SELF = "benchmarks.campaigns.victims"
 ROLE, AT, STEPS = "LIMBSWEEP_VICTIM", "LIMBSWEEP_VICTIM_AT", "LIMBSWEEP_VICTIM_STEPS"
@@ -253,20 +263,13 @@ def campaign(victim: str, name: str, folder: Path, every: int, most: int | None,
 def _submitted(store: Path) -> None:
     """Submit a run and wait for its end, also of one that was submitted before."""
     deadline = time.monotonic() + SECONDS
-    while not _is_finished(store):
+    while not is_finished(store):
         with suppress(StoreError):  # another run is writing
             process = submit(Sweep.from_text(SEARCH.replace("count: 1", "count: 8")), store, crashes.HERE)
-            while peek(process.pid, process.output)[0] is None and not _is_finished(store):
+            while peek(process.pid, process.output)[0] is None and not is_finished(store):
                 time.sleep(0.05)
         assert time.monotonic() < deadline, f"{store} is not finished after {SECONDS:g} s"
         time.sleep(0.05)
-
-
-def _is_finished(store: Path) -> bool:
-    try:
-        return Manifest.load(store).state == "finished"
-    except StoreError:
-        return False
 
 
 SUBMISSION = Scenario("submit", lambda store: None, _submitted, _submitted)

@@ -29,7 +29,7 @@ class Words:
 
 
 Vocabulary = Mapping[str, Words]
-"""Words of the elements of a format by their tag."""
+"""Elements that a format may have, by tag, each with the words that it may hold."""
 
 _AXIS = Words("xyz limit dynamics mimic use_parent_model_frame", "", "initial_position")
 SDF: Vocabulary = {

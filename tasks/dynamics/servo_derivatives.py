@@ -64,7 +64,7 @@ class FollowingServo(Protocol):
 
 
 class Term(NamedTuple):
-    """A part of the forces: sign times gain times actuator positions or velocities."""
+    """One term of the forces of a servo: a sign times a gain times positions or velocities of the actuators."""
 
     sign: float
     gain: str

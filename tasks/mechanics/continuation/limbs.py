@@ -226,7 +226,7 @@ class LimbProblem:
         return result
 
     def levelling(self, number: Scalar, starts: Sequence[Start]) -> Scalar:
-        """Return the rounds of a start in which the tips are brought to their height."""
+        """Return how many rounds of a start bring the tips to their height."""
         result: Scalar = 0.0
         for k, start in enumerate(starts):
             result = where(abs(number - k) < 0.5, float(LEVELLING * start.height), result)

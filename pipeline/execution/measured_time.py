@@ -1,10 +1,11 @@
 """Time of a sweep, measured: a few of its cases are computed as a run does, and the others are in proportion.
 
 More and more designs are run into a store, or steps of simulations computed, until a call is long enough to be
-measured. The difference of the last two calls is the time of their cases; the rest is that of opening a run, or of the
-steps of a block of simulations. What the calls before took beyond that is spent once in each process: tracing, bytecode
-of the first samples, reading machine code. Making that is left out, as a run finds what `check` has made. Where there
-are more friction sets than are computed, a call with fewer of them tells the time of a set, as sets share the dynamics.
+measured. The difference of the last call and one of half its cases or less is the time of these; the rest is that of
+opening a run, or of the steps of a block of simulations. What the calls before took beyond that is spent once in each
+process: tracing, bytecode of the first samples, reading machine code. Making that is left out, as a run finds what
+`check` has made. Where there are more friction sets than are computed, a call with fewer of them tells the time of a
+set, as sets share the dynamics.
 Times are those of the processor, so that other work on the machine does not count.
 """
 
@@ -117,8 +118,10 @@ def _prescribed(sweep: Sweep, granularity: Granularity) -> tuple[float, float]:
             seconds = _run_seconds(_with_designs(small, designs), granularity)
         calls.append((designs, seconds))
         spent += seconds
-    of_call, of_design = _line(calls[-2:])
-    once = sum(max(seconds - of_call - designs * of_design, 0.0) for designs, seconds in (*begun, *calls[:-2]))
+    far = next((call for call in reversed(calls) if 2 * call[0] <= calls[-1][0]), calls[-1])  # near ones tell no slope
+    of_call, of_design = _line([far, calls[-1]])
+    early = [*begun, *(call for call in calls if call[0] < far[0])]
+    once = sum(max(seconds - of_call - designs * of_design, 0.0) for designs, seconds in early)
     of_design += _of_further_sets(sweep, small, *calls[-1], granularity)
     return of_call + _samples(sweep) / _samples(small) * size * of_design, once
 

@@ -59,6 +59,18 @@ def test_what_early_calls_need_beside_their_designs_is_once_in_each_process(monk
     assert measured.first == pytest.approx(1.0)
 
 
+def test_noise_of_near_calls_is_no_slope_and_opening_is_not_once_in_each_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def seconds(sweep: Sweep, granularity: str) -> float:
+        return 0.05 + 1e-3 * sweep.design.size - (0.01 if sweep.design.size == 256 else 0.0)
+
+    monkeypatch.setattr(module, "_run_seconds", seconds)
+    measured = measured_time(Sweep.from_text(SWEPT.replace("5000", "300")))  # calls of 256 and 300 designs come last
+    assert measured.seconds == pytest.approx(0.35, rel=0.01)
+    assert measured.first == pytest.approx(0.0, abs=1e-9)
+
+
 def test_the_last_blocks_leave_cores_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "cores", lambda: 2)
     assert "60 seconds on 2 cores" in MeasuredTime(90.0, 0.0, 3).text

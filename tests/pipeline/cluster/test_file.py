@@ -14,7 +14,6 @@ from pipeline.cluster.file import ClusterConfig, parse_cluster
 from pipeline.cluster.kinds import (
     CONNECT_OPTIONS,
     EXTRAS,
-    KEYS,
     KINDS,
     SCHEDULER_OPTIONS,
     WORKER_OPTIONS,
@@ -287,7 +286,6 @@ def test_every_kind_has_an_example_and_a_row() -> None:
     shown = {path.stem for path in EXAMPLES} | {"local", "threads", "synchronous"}
     assert shown == set(KINDS)
     for kind in KINDS.values():
-        assert kind.keys <= KEYS
         assert not kind.extra or kind.extra in EXTRAS
 
 

@@ -48,6 +48,9 @@ LASTING = 1e-4
 HIGH = 20.0
 """Height of a bounce, in distances from which an end counts as passed, below which it is none."""
 
+TOUCHES = 2.0
+"""Distances from which an end counts as passed, within which beyond that a joint on its way back has no event."""
+
 PULLS = 1e-12
 """Force of a stop that pulls, relative to the largest multiplier, from which the joint has left it."""
 
@@ -268,7 +271,10 @@ def advanced(
 def margin(machine: TreeMachine, push: Push, share: float | Numbers, at: TreeState, contacts: Contacts) -> Numbers:
     """Return a number of each sample that is negative from an event on."""
     stops = machine.stops
-    margin = (stops.room(at.angles, contacts) + stops.beyond).min(axis=1)
+    room = stops.room(at.angles, contacts) + stops.beyond
+    returns = at.rates[:, stops.joints] * stops.side(at.angles) <= 0.0
+    back = returns & (room >= -TOUCHES * stops.beyond)
+    margin = np.where(back, np.maximum(room, 0.0), room).min(axis=1)
     if (np.abs(contacts) == 1).any():
         margin = np.minimum(margin, _pressed(machine, push, share, at, contacts).min(axis=1))
     return np.asarray(margin)
@@ -334,13 +340,14 @@ def landed(
     hit = (stops.room(now.angles, contacts) <= stops.beyond) & (outward > 0.0)
     bears = _kept(machine, push, share, now, contacts)
     bounced, active = _struck(machine, push, share, now, bears, hit, side, stops.restitution)
+    met = hit | ((np.abs(bears) == 1) & ~active)  # what another's impact lifts falls back like what is hit
     bears = np.where(active | hit, bears, 0).astype(np.int8)
     free = machine.change(push, share, bounced, bears)
     falls = free.acceleration[:, stops.joints] * side
     speed = -bounced.rates[:, stops.joints] * side
     short, low = 2.0 * speed <= LASTING * seconds * falls, speed * speed <= 2.0 * falls * HIGH * stops.beyond
-    rests = hit & (stops.latch | ((falls > 0.0) & (short | low)))
-    after, _ = _struck(machine, push, share, now, bears, hit, side, np.where(rests, 0.0, stops.restitution))
+    rests = (hit & stops.latch) | (met & (falls > 0.0) & (short | low))
+    after, _ = _struck(machine, push, share, now, bears, hit | rests, side, np.where(rests, 0.0, stops.restitution))
     after = bounced.where(np.asarray(rests.any(axis=1)), after)
     bears = np.where(rests, np.where(stops.latch, 2 * side, side), bears).astype(np.int8)
     return after, _kept(machine, push, share, after, bears)
@@ -360,7 +367,7 @@ def _struck(
         before = demand[:, -count:]
         demand = np.concatenate([demand[:, :-count], before * np.where(hit, 1.0 + restitution, 1.0)], axis=1)
         impulse = held.multipliers(demand)[:, -count:] - held.weight[:, None] * demand[:, -count:]
-        pulling = active & (np.abs(contacts) < 2) & (impulse * side < 0.0) & ~hit
+        pulling = active & (np.abs(contacts) < 2) & (impulse * side < 0.0) & ~hit & hit.any(axis=1, keepdims=True)
         if not pulling.any():
             break
         active &= ~pulling

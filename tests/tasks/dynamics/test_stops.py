@@ -19,6 +19,9 @@ from robots.types import BASE
 from tasks.dynamics.tree_equations import TreeMachine, TreeState
 from tests.tasks.dynamics.test_spanning_tree import BARS, FOUR_BARS
 
+HIGHS = (0.004, 0.00452, 0.00504)
+"""Ends of the arms of a Delta [rad]."""
+
 GRAVITY, MASS, HEIGHT = 9.81, 0.1, 1.0
 
 
@@ -111,6 +114,26 @@ def test_a_start_beyond_a_stop_cannot_be_reached() -> None:
     stops = {"slide": ls.JointStop(low=0.0)}
     found = ls.simulate(BALL, ls.State(q=[[-0.1], [0.1]]), None, [0.0, 0.1], stops=stops)
     assert found.status.tolist() == [Status.NOT_REACHABLE, Status.OK]
+
+
+def test_joints_that_bounce_in_loops_do_not_crawl(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three arms of a Delta that falls hit each other's stops: no crawl, nothing beyond, and energy only lost."""
+    delta, arms = catalog.build("delta_3rr2rrr"), ("limb1.1", "limb2.1", "limb3.1")
+    stops = {arm: ls.JointStop(high=high, restitution=0.6) for arm, high in zip(arms, HIGHS, strict=True)}
+    taken, change = [], TreeMachine.change
+
+    def counted(self: TreeMachine, *args: Any) -> Any:
+        taken.append(self.count)
+        return change(self, *args)
+
+    monkeypatch.setattr(TreeMachine, "change", counted)
+    found = ls.simulate(delta, ls.State(), None, np.linspace(0.0, 0.04, 9), step=0.001, stops=stops)
+    assert found.status == Status.OK
+    assert len(taken) < 10_000
+    places = ls.inverse_kinematics(delta, ls.Motion(position=found.position, twist=np.zeros((9, 6)))).position
+    assert (places[:, :, 0] <= np.array(HIGHS) + 1e-9).all()
+    assert (np.diff(found.impact_loss.sum(axis=-1)) >= -1e-12).all()
+    assert found.impact_loss[-1].sum() > 0.001
 
 
 def test_a_start_beyond_a_stop_costs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,8 +120,8 @@ def _prescribed(sweep: Sweep, granularity: Granularity) -> tuple[float, float]:
         spent += seconds
     far = next((call for call in reversed(calls) if 2 * call[0] <= calls[-1][0]), calls[-1])  # near ones tell no slope
     of_call, of_design = _line([far, calls[-1]])
-    early = [*begun, *(call for call in calls if call[0] < far[0])]
-    once = sum(max(seconds - of_call - designs * of_design, 0.0) for designs, seconds in early)
+    opening = [*begun, *(call for call in calls if call[0] < far[0])]
+    once = sum(max(seconds - of_call - designs * of_design, 0.0) for designs, seconds in opening)
     of_design += _of_further_sets(sweep, small, *calls[-1], granularity)
     return of_call + _samples(sweep) / _samples(small) * size * of_design, once
 

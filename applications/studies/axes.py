@@ -53,8 +53,9 @@ def unstacked(ds: xr.Dataset) -> xr.Dataset:
         )
     names = [_index_of(ds, factor, columns[factor.name]) for factor in factors]
     bare = ds.drop_vars("design", errors="ignore")
-    if len(names) == 1:
-        return bare.swap_dims(design=names[0]).sortby(names[0])
+    if len(names) == 1:  # `swap_dims` takes no coordinate `time` of each trajectory
+        (name,) = names
+        return bare.drop_vars(name).assign_coords(design=bare[name].variable).rename(design=name).sortby(name)
     return bare.set_index(design=names).unstack("design")
 
 

@@ -207,9 +207,8 @@ class _Simulated:
             cases = ended[(place["design"][ended] == design) & (lasting[ended] == last + 1)]
             robot = Robot(block.family, block.numbers_of(design))
             two = outcome.series["motion"][last - 1 : last + 1, :, cases]
-            apart = float(block.times[1] - block.times[0])
-            found = named(robot, LastStates.of(robot, two, apart), status[-1, cases])
-            status[last + 1 :, cases] = found
+            states = LastStates.of(robot, two, block.times[last - 1 : last + 1])
+            status[last + 1 :, cases] = named(robot, states, status[-1, cases])
         return replace(outcome, status=status)
 
     def _place(self, cases: np.ndarray) -> dict[str, np.ndarray]:

@@ -44,10 +44,11 @@ NAMELESS = (Status.INTEGRATION_FAILED, Status.NOT_REACHABLE, Status.WRONG_BRANCH
 class LastStates(NamedTuple):
     """Last states of cases, and their velocity some time before.
 
-    speed, before (case, size): velocities of the freedoms of a chain, or twists; q (case, freedom) of a chain; position
-    (case, 3) and rotation (case, 3, 3) of a platform; apart: time between the two states [s].
+    time, apart: of the last states, and between the two [s]; speed, before (case, size): velocities of the freedoms
+    of a chain, or twists; q (case, freedom) of a chain; position (case, 3) and rotation (case, 3, 3) of a platform.
     """
 
+    time: float
     apart: float
     speed: Numbers
     before: Numbers
@@ -56,18 +57,24 @@ class LastStates(NamedTuple):
     rotation: Numbers = ABSENT
 
     @classmethod
-    def of(cls, robot: Robot, motions: Numbers, apart: float) -> LastStates:
-        """Return states from motion inputs (2, size, case): the last one and the one before, in ascending time."""
+    def of(cls, robot: Robot, motions: Numbers, times: Numbers) -> LastStates:
+        """Return states from motion inputs (2, size, case) at two times (2,): the last one and the one before."""
         before, last = np.moveaxis(motions, 2, 1)
+        time, apart = float(times[1]), float(times[1] - times[0])
         free, small = len(robot.mechanism.freedoms), motions.shape[1] == 9
         if robot.mechanism.is_chain:
-            return cls(apart, last[:, free : 2 * free], before[:, free : 2 * free], q=last[:, :free])
+            return cls(time, apart, last[:, free : 2 * free], before[:, free : 2 * free], q=last[:, :free])
         if small:
             still = np.zeros_like(last[:, :3])
             speed, earlier = (np.concatenate([still, rows[:, 3:6]], axis=1) for rows in (last, before))
-            return cls(apart, speed, earlier, position=last[:, :3])
+            return cls(time, apart, speed, earlier, position=last[:, :3])
         return cls(
-            apart, last[:, 12:18], before[:, 12:18], position=last[:, :3], rotation=last[:, 3:12].reshape(-1, 3, 3)
+            time,
+            apart,
+            last[:, 12:18],
+            before[:, 12:18],
+            position=last[:, :3],
+            rotation=last[:, 3:12].reshape(-1, 3, 3),
         )
 
 
@@ -83,9 +90,9 @@ def with_singularities(robot: Robot, motion: ChainMotion | Simulation) -> ChainM
         if last < 1:
             continue
         cases = np.flatnonzero(np.isin(status, NAMELESS) & (lasting == last + 1))
-        apart = float(motion.time[last] - motion.time[last - 1])
+        time = float(motion.time[last])
         places = [values[last, cases] for values in where]
-        states = LastStates(apart, speed[last, cases], speed[last - 1, cases])
+        states = LastStates(time, time - float(motion.time[last - 1]), speed[last, cases], speed[last - 1, cases])
         states = states._replace(**dict(zip(fields[1:], places, strict=True)))
         status[cases] = named(robot, states, status[cases])
     return motion._replace(status=status.reshape(motion.status.shape))
@@ -108,14 +115,15 @@ def named(robot: Robot, states: LastStates, status: NDArray[np.int8]) -> NDArray
 
 
 def _way(robot: Robot, states: LastStates) -> dict[str, Any]:
-    """Return states of the way on from the last ones (case, place, ...)."""
+    """Return states of the way on from the last ones (case, place, ...), with their times where loads need them."""
     change = (states.speed - states.before) / states.apart
     time = np.linspace(0.0, BEYOND * states.apart, PLACES)[:, None]
     moved = states.speed[:, None] * time + change[:, None] * (0.5 * time * time)
+    way = {"time": np.broadcast_to(states.time + time[:, 0], moved.shape[:2])} if robot.family.signals else {}
     if states.q.size:
-        return {"q": states.q[:, None] + moved}
-    position = states.position[:, None] + moved[..., 3:]
-    if not {*TWIST[:3]} & {*robot.mechanism.platform.mobility}:
-        return {"position": position}
-    turned = Rotation.from_rotvec(moved[..., :3].reshape(-1, 3)).as_matrix().reshape(*moved.shape[:2], 3, 3)
-    return {"position": position, "rotation": turned @ states.rotation[:, None]}
+        return way | {"q": states.q[:, None] + moved}
+    way["position"] = states.position[:, None] + moved[..., 3:]
+    if {*TWIST[:3]} & {*robot.mechanism.platform.mobility}:
+        turned = Rotation.from_rotvec(moved[..., :3].reshape(-1, 3)).as_matrix().reshape(*moved.shape[:2], 3, 3)
+        way["rotation"] = turned @ states.rotation[:, None]
+    return way

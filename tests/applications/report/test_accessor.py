@@ -78,6 +78,25 @@ def test_a_grid_of_one_parameter_has_it_in_order(ds: xarray.Dataset) -> None:
         np.testing.assert_array_equal(found, one["peak_force"].isel(design=k).values)
 
 
+def test_a_grid_keeps_the_times_of_each_trajectory() -> None:
+    lengths, circle = [0.4, 0.5, 0.45], {"kind": "circle", "radius": 0.02, "normal": [0, 1, 0]}
+    content = {
+        "robot": "five_bar",
+        "design": {"grid": {"proximal_length": {"values": lengths}}},
+        "trajectories": {"slow": circle, "fast": {**circle, "time": {"stop": 0.1, "step": 0.02}}},
+        "time": {"stop": 0.1, "step": 0.01},
+        "outputs": ["actuator_force"],
+        "metrics": ["peak_force"],
+    }
+    results = compute(Sweep.from_dict(content))
+    grid = results.limbsweep.grid()
+    assert grid["time"].dims == ("trajectory", "time")
+    assert grid["proximal_length"].attrs == results["proximal_length"].attrs
+    for k, length in enumerate(lengths):
+        found, expected = grid["peak_force"].sel(proximal_length=length), results["peak_force"].isel(design=k)
+        np.testing.assert_array_equal(found.values, expected.values)
+
+
 def test_the_best_designs_are_the_least(ds: xarray.Dataset) -> None:
     peaks = ds["peak_force"].max(("friction", "trajectory", "actuator")).values
     best = accessor.Limbsweep(ds).best("peak_force")

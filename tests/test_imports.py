@@ -292,3 +292,11 @@ def test_nothing_heavy_is_loaded(modules: tuple[str, ...], heavy: tuple[str, ...
     code = f"import sys, {', '.join(modules)}; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+def test_first_forces_load_no_masked_arrays() -> None:
+    """Importing numpy.ma takes 6 ms of the start of a process."""
+    code = "import sys, limbsweep as ls; ls.inverse_dynamics(ls.robots.build('five_bar'), position=[0.0, 0.0, -0.6])"
+    words = [sys.executable, "-c", f"{code}; print('numpy.ma' in sys.modules)"]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("False", "")

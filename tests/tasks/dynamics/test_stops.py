@@ -116,7 +116,7 @@ def test_a_start_beyond_a_stop_cannot_be_reached() -> None:
     assert found.status.tolist() == [Status.NOT_REACHABLE, Status.OK]
 
 
-def test_joints_that_bounce_in_loops_do_not_crawl(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_joints_that_bounce_in_loops_come_to_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three arms of a Delta that falls hit each other's stops: no crawl, nothing beyond, and energy only lost."""
     delta, arms = catalog.build("delta_3rr2rrr"), ("limb1.1", "limb2.1", "limb3.1")
     stops = {arm: ls.JointStop(high=high, restitution=0.6) for arm, high in zip(arms, HIGHS, strict=True)}
@@ -127,13 +127,14 @@ def test_joints_that_bounce_in_loops_do_not_crawl(monkeypatch: pytest.MonkeyPatc
         return change(self, *args)
 
     monkeypatch.setattr(TreeMachine, "change", counted)
-    found = ls.simulate(delta, ls.State(), None, np.linspace(0.0, 0.04, 9), step=0.001, stops=stops)
+    found = ls.simulate(delta, ls.State(), None, np.linspace(0.0, 0.08, 9), step=0.001, stops=stops)
     assert found.status == Status.OK
-    assert len(taken) < 10_000
+    assert len(taken) < 25_000  # 19 072; they took turns before, 4e-13 of a step apart
     places = ls.inverse_kinematics(delta, ls.Motion(position=found.position, twist=np.zeros((9, 6)))).position
     assert (places[:, :, 0] <= np.array(HIGHS) + 1e-9).all()
     assert (np.diff(found.impact_loss.sum(axis=-1)) >= -1e-12).all()
-    assert found.impact_loss[-1].sum() > 0.001
+    assert found.impact_loss[-1].sum() > 0.01
+    assert found.contact[-1].tolist() == [0, 1, 1]
 
 
 def test_a_start_beyond_a_stop_costs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,9 @@
 `python -m benchmarks.composition` executes the covering array, then pairs that a refusal of others hid, and prints the
 counts of all pairs, the refusals, and features by features and doors with `--matrix`. `--part N` executes every N-th
 case. With `--record FILE` a second call takes the results of the first from that file and goes on; cases that were
-wrong or ended with a traceback are executed again. `--minutes` ends a part. The status is 1 where a number is wrong or
-a traceback was seen.
+wrong or ended with a traceback are executed again. `--minutes` ends a part. `--random N` executes N cases in which each
+feature is drawn by itself, so that three and more meet; `--seed` draws others, and the features that a fault needs are
+found by leaving out one after the other. The status is 1 where a number is wrong or a traceback was seen.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
-from benchmarks.composition.table import FACTORS, SIMPLE, Result, Table, all_pairs, covering
+from benchmarks.composition.table import FACTORS, FAULTS, SIMPLE, Result, Table, all_pairs, covering, drawn, plainest
 
 
 def main() -> int:
@@ -28,12 +30,18 @@ def main() -> int:
     parser.add_argument("--matrix", action="store_true", help="print features by features and doors")
     parser.add_argument("--record", type=Path, help="file of results, to go on with")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no case after so many minutes")
+    parser.add_argument("--random", type=int, metavar="N", help="execute N random cases in place of the array")
+    parser.add_argument("--seed", type=int, default=1, help="of the random cases")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="end a case after so many seconds")
     options = parser.parse_args()
     deadline = time.monotonic() + 60.0 * options.minutes
     with tempfile.TemporaryDirectory(prefix="composition-") as folder:
-        table = Table(Path(folder), options.record, deadline)
+        table = Table(Path(folder), options.record, deadline, options.seconds)
+        wanted = results(table, options.first, options.part)
+        if options.random is not None:
+            wanted = random_results(table, options.random, options.seed)
         try:
-            for result in results(table, options.first, options.part):
+            for result in wanted:
                 print(line(result), flush=True)
         except TimeoutError as error:
             print(f"\n{error}; not all cases were executed")
@@ -52,6 +60,18 @@ def results(table: Table, first: int, part: int) -> Iterator[Result]:
         yield from table.try_case(levels)
     for levels in table.left() if part == 1 else ():
         yield from table.try_case(levels)
+
+
+def random_results(table: Table, count: int, seed: int) -> Iterator[Result]:
+    """Give the results of random cases; behind a fault the same fault with no more features than it needs."""
+    table.read()
+    print(f"{count} random cases, seed {seed}", flush=True)
+    for levels in islice(drawn(seed), count):
+        for result in table.try_case(levels):
+            yield result
+            if result.outcome in FAULTS:
+                door = result.levels["door"]
+                yield table.execute({**plainest(door), **dict(table.needed(result, door))})
 
 
 def line(result: Result) -> str:

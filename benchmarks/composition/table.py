@@ -6,8 +6,11 @@ that is refused at its door is taken apart until the pair is found that is refus
 
 from __future__ import annotations
 
+import contextlib
 import json
+import random
 import shutil
+import signal
 import tempfile
 import time
 import traceback
@@ -28,8 +31,10 @@ from pipeline.errors import InputError
 from robots.parameters import ParameterError
 from storage.errors import StoreError
 
-Outcome = Literal["works", "refused", "no meaning", "wrong", "traceback"]
+Outcome = Literal["works", "refused", "no meaning", "wrong", "traceback", "too long"]
 FAULTS = ("wrong", "traceback")
+NO_ANSWER = (*FAULTS, "too long")
+"""Outcomes that say nothing of the pairs of a case."""
 Levels = Mapping[str, str]
 Entry = tuple[str, str]
 Entries = frozenset[Entry]
@@ -71,10 +76,37 @@ class Result:
     seconds: float = 0.0
 
 
-def execute(levels: Levels, folder: Path) -> Result:
-    """Pass a case through its door, in a folder that is emptied afterwards."""
+class TooLongError(BaseException):
+    """The end of the time of a case; no error of a program, so that none takes it for its own."""
+
+
+@contextlib.contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """End what is done here after so many seconds. Raises TooLongError then."""
+    if seconds == float("inf"):
+        yield
+        return
+
+    def end(*_: object) -> None:
+        raise TooLongError
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def execute(levels: Levels, folder: Path, seconds: float = float("inf")) -> Result:
+    """Pass a case through its door, in a folder that is emptied afterwards, for so many seconds at most."""
     place, start = Path(tempfile.mkdtemp(dir=folder)), time.perf_counter()
-    outcome, text = _outcome(levels, place)
+    try:
+        with within(seconds):
+            outcome, text = _outcome(levels, place)
+    except TooLongError:
+        outcome, text = "too long", f"no end after {seconds:g} s"
     shutil.rmtree(place, ignore_errors=True)
     return Result(dict(levels), outcome, text.replace(str(place), "."), time.perf_counter() - start)
 
@@ -99,7 +131,7 @@ def recorded(file: Path) -> Iterator[Result]:
     """Give the results of a record that an earlier part of the campaign has written, without its faults."""
     for text in file.read_text().splitlines() if file.exists() else ():
         result = Result(**json.loads(text))
-        if result.outcome not in FAULTS:
+        if result.outcome not in NO_ANSWER:
             yield result
 
 
@@ -124,6 +156,13 @@ def covering(factors: Mapping[str, Sequence[str]] = FACTORS) -> list[dict[str, s
     return [dict(row) for row in make({name: list(levels) for name, levels in factors.items()}, strength=2)]
 
 
+def drawn(seed: int, factors: Mapping[str, Sequence[str]] = FACTORS) -> Iterator[dict[str, str]]:
+    """Give cases without end in which each feature is drawn by itself, the same for the same seed."""
+    rng = random.Random(seed)
+    while True:
+        yield {name: rng.choice(levels) for name, levels in factors.items()}
+
+
 def diagonal(robot: str, doors: Sequence[str]) -> list[dict[str, str]]:
     """Return a case for each door, with the next feature of each axis: a part of the table for every day."""
     rows = [{axis: tuple(levels)[k % len(levels)] for axis, levels in AXES.items()} for k in range(len(doors))]
@@ -135,12 +174,13 @@ class Table:
     """Outcomes of pairs: those that work, and entries that together are refused or mean nothing.
 
     record: file to which each result is added as a line of JSON, and from which results of earlier parts are taken.
-    deadline: time (`time.monotonic`) after which no case is executed.
+    deadline: time (`time.monotonic`) after which no case is executed. seconds: time that a case may take.
     """
 
     folder: Path
     record: Path | None = None
     deadline: float = float("inf")
+    seconds: float = float("inf")
     works: set[Entries] = field(default_factory=set)
     refused: dict[Entries, Result] = field(default_factory=dict)
     faults: list[Result] = field(default_factory=list)
@@ -158,7 +198,7 @@ class Table:
         if key not in self.known:
             if time.monotonic() > self.deadline:
                 raise TimeoutError("the time is over")
-            self.known[key] = result = execute(levels, self.folder)
+            self.known[key] = result = execute(levels, self.folder, self.seconds)
             if self.record:
                 with self.record.open("a") as file:
                     file.write(json.dumps(asdict(result)) + "\n")
@@ -200,8 +240,8 @@ class Table:
                 if result.outcome == "works":
                     self.works.update(pairs_of(levels))
                     return
-                if result.outcome in FAULTS:
-                    self.faults.append(result)
+                if result.outcome in NO_ANSWER:
+                    self.faults += [result] if result.outcome in FAULTS else []
                     return
                 hit = self.reason(result)
                 self.refused[hit] = result
@@ -230,9 +270,9 @@ class Table:
             trial = self.execute({**plain, **dict(few)})
             if trial.outcome == result.outcome:
                 return frozenset([*few, *([] if early else [("door", door)])])
-        return self._reduced(result, door)
+        return self.needed(result, door)
 
-    def _reduced(self, result: Result, door: str) -> Entries:
+    def needed(self, result: Result, door: str) -> Entries:
         """Return the entries of a case that its outcome needs, found by leaving out one after the other."""
         levels, plain = {**result.levels, "door": door}, plainest(door)
         for name in levels:

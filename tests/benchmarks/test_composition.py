@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from collections import Counter
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.composition import table
+from benchmarks.composition import __main__, table
 from benchmarks.composition.case import Case
-from benchmarks.composition.table import FACTORS, SIMPLE, Table, all_pairs, covering, diagonal, execute, pairs_of
+from benchmarks.composition.table import FACTORS, SIMPLE, Table, all_pairs, covering, diagonal, drawn, execute, pairs_of
 
 DOORS = ("compute", "csv", "run", "optimise", "lazy", "best", "append", "rank", "mat", "grid")
 
@@ -63,7 +66,7 @@ def test_a_second_call_goes_on_where_the_first_one_ended(tmp_path: Path, monkeyp
     outcomes = iter(("works", "wrong", "refused", "works"))
     tried = []
 
-    def answer(levels: dict[str, str], folder: Path) -> table.Result:
+    def answer(levels: dict[str, str], folder: Path, seconds: float) -> table.Result:
         tried.append(levels["door"])
         return table.Result(levels, next(outcomes), "a sentence", 1.5)  # type: ignore[arg-type]
 
@@ -83,7 +86,7 @@ def test_a_second_call_goes_on_where_the_first_one_ended(tmp_path: Path, monkeyp
 
 
 def test_doors_that_need_a_feature_are_tried_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def answer(levels: dict[str, str], folder: Path) -> table.Result:
+    def answer(levels: dict[str, str], folder: Path, seconds: float) -> table.Result:
         lacking = levels["door"] == "optimise" and levels["design"] == "one design"
         refused = levels["door"] == "optimise" and levels["field"] == "moving base"
         return table.Result(levels, "no meaning" if lacking else "refused" if refused else "works")
@@ -97,3 +100,45 @@ def test_doors_that_need_a_feature_are_tried_with_it(tmp_path: Path, monkeypatch
         frozenset({("door", "optimise"), ("field", "moving base")}),
     }
     assert made.state(frozenset({("door", "optimise"), ("loads", "wrench")})) == "works"
+
+
+def test_random_cases_have_all_features_and_are_those_of_their_seed() -> None:
+    first, again, other = ([*islice(drawn(seed), 600)] for seed in (1, 1, 2))
+    assert first == again != other
+    seen = Counter((name, level) for levels in first for name, level in levels.items())
+    assert {*seen} == {(name, level) for name, levels in FACTORS.items() for level in levels}
+    assert max(seen[("robot", robot)] for robot in FACTORS["robot"]) < 2 * 600 / len(FACTORS["robot"])
+
+
+def test_the_features_that_a_fault_of_a_random_case_needs_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    needed = {"friction": "lugre", "field": "moving base", "loads": "wrench over time"}
+
+    def answer(levels: dict[str, str], folder: Path, seconds: float) -> table.Result:
+        return table.Result(levels, "wrong" if needed.items() <= levels.items() else "works", "forces differ")
+
+    monkeypatch.setattr(table, "execute", answer)
+    monkeypatch.setattr(__main__, "drawn", lambda seed: iter([{**next(drawn(seed)), **needed, "door": "compute"}]))
+    monkeypatch.setattr("sys.argv", ["composition", "--random", "1"])
+    assert __main__.main() == 1
+    drawn_case, least, *_ = (line for line in capsys.readouterr().out.splitlines() if line.startswith("wrong"))
+    assert len(drawn_case.split(", ")) > 8
+    assert {*least.partition(" s  ")[2].removesuffix(": forces differ").split(", ")} == {*needed.values()}
+
+
+def test_a_case_without_end_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def crawl(case: Case) -> None:
+        while True:
+            try:
+                time.sleep(0.01)
+            except Exception:  # as a program that goes on after errors
+                continue
+
+    monkeypatch.setitem(table.DOORS, "compute", crawl)
+    made = Table(tmp_path, tmp_path / "record.jsonl", seconds=0.3)
+    (result,) = made.try_case(SIMPLE)
+    assert (result.outcome, result.text) == ("too long", "no end after 0.3 s")
+    assert not made.faults and not made.works
+    assert not [*table.recorded(tmp_path / "record.jsonl")]
+    assert not [path for path in tmp_path.iterdir() if path.is_dir()]

@@ -139,6 +139,7 @@ def test_a_case_without_end_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     made = Table(tmp_path, tmp_path / "record.jsonl", seconds=0.3)
     (result,) = made.try_case(SIMPLE)
     assert (result.outcome, result.text) == ("too long", "no end after 0.3 s")
-    assert not made.faults and not made.works
+    assert not made.faults
+    assert not made.works
     assert not [*table.recorded(tmp_path / "record.jsonl")]
     assert not [path for path in tmp_path.iterdir() if path.is_dir()]

@@ -1,5 +1,5 @@
 import robots.catalog as catalog
-from pipeline.robot_files.importing import load, read, with_redundancy, write
+from pipeline.robot_files.files import load, read, with_redundancy, write
 from robots.catalog import FAMILIES, build, family
 from robots.coupled import as_chain
 from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance

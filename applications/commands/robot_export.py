@@ -12,7 +12,7 @@ from applications.commands.schemas import write_with_schema
 from applications.commands.terminal import setting
 from pipeline.documents.outputs import write_text
 from pipeline.errors import InputError
-from pipeline.robot_files.importing import text_of
+from pipeline.robot_files.files import text_of
 from pipeline.robot_files.reader import find_family
 from robots.formats.exporting import WRITERS
 from robots.model import Robot

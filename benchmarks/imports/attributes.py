@@ -28,7 +28,7 @@ from benchmarks.imports.comparison import LARGEST_ERROR, errors_of_loops
 from benchmarks.imports.mujoco import of_model
 from benchmarks.imports.spanning import Spanning, following
 from pipeline.errors import InputError
-from pipeline.robot_files.importing import assembled
+from pipeline.robot_files.closing import assembled
 from pipeline.robot_files.packages import PackageFiles
 from robots.formats import mjcf
 from robots.formats.tree import Tree

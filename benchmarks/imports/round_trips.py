@@ -20,7 +20,8 @@ import numpy as np
 
 from benchmarks import COMPILE, regions
 from pipeline.errors import InputError
-from pipeline.robot_files.importing import ImportedRobot, import_robot, write
+from pipeline.robot_files.files import write
+from pipeline.robot_files.importing import ImportedRobot, import_robot
 from robots import catalog
 from robots.formats.exporting import WRITERS
 from robots.model import Robot

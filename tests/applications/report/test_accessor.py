@@ -19,7 +19,7 @@ from pipeline.execution.preparation import lazy
 from pipeline.execution.run import compute, run
 from pipeline.monitor.status import status
 from pipeline.plan.plan import plan
-from pipeline.robot_files import importing as files
+from pipeline.robot_files import files
 from pipeline.stores.verify import verify
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metrics import UserMetric

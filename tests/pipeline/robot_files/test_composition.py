@@ -10,7 +10,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from benchmarks.imports.table import imported
-from pipeline.robot_files import importing, reader
+from pipeline.robot_files import files, reader
 from robots.catalog import FAMILIES
 from robots.model import Robot
 from tasks import inverse_dynamics, inverse_kinematics
@@ -25,7 +25,7 @@ CARRIERS = {
 def arm_in_file(folder: Path, name: str, arm: Robot) -> Robot:
     """Return a robot whose platform carries an arm, as a robot file has it."""
     yaml, path = YAML(), folder / "whole.yaml"
-    importing.write(robot_named(CARRIERS[name][0]), path)
+    files.write(robot_named(CARRIERS[name][0]), path)
     file = yaml.load(path.read_text())
     platform, links = file["platform"], []
     del platform["mobility"]
@@ -49,14 +49,14 @@ def arm_in_sdf(folder: Path, name: str, arm: Robot) -> Robot:
     """Return the same robot as a closed chain, of two files of SDF put together."""
     texts = []
     for robot, file in ((robot_named(CARRIERS[name][0]), "carrier.sdf"), (arm, "arm.sdf")):
-        importing.write(robot, folder / file)
+        files.write(robot, folder / file)
         texts.append((folder / file).read_text())
     parts = texts[1][texts[1].index("<link") : texts[1].index("</model>")]
     body = re.findall(r'<joint name="platform_.*?<child>([^<]*)<', texts[0], re.DOTALL)[-1]
     parts = parts.replace('relative_to="__model__"', f'relative_to="{body}"').replace(">world<", f">{body}<")
     whole = folder / "whole.sdf"
     whole.write_text(texts[0].replace("</model>", f"{parts}</model>"))
-    return importing.load(whole)
+    return files.load(whole)
 
 
 def robot_named(name: str) -> Robot:
@@ -106,7 +106,7 @@ def test_a_gripper_that_mimics_on_a_parallel_robot(tmp_path: Path) -> None:
     """Fingers of another file of SDF, and the same in URDF, which Pinocchio reads: the same forces."""
     carrier = robot_named("five_bar")
     for suffix in ("sdf", "urdf"):
-        importing.write(carrier, tmp_path / f"whole.{suffix}")
+        files.write(carrier, tmp_path / f"whole.{suffix}")
     (tmp_path / "fingers.sdf").write_text(FINGERS)
     sdf, urdf = tmp_path / "whole.sdf", tmp_path / "whole.urdf"
     sdf.write_text(sdf.read_text().replace("</model>", MOUNTED))
@@ -120,7 +120,7 @@ def test_a_gripper_that_mimics_on_a_parallel_robot(tmp_path: Path) -> None:
     assert errors is not None
     assert errors.closed
     assert errors.largest < 1e-12
-    one, other = importing.load(sdf), importing.load(urdf)
+    one, other = files.load(sdf), files.load(urdf)
     order = [other.mechanism.freedoms.index(name.removeprefix("grip_")) for name in one.mechanism.freedoms]
     q, qd, qdd = np.random.default_rng(3).uniform(-0.05, 0.05, (3, 8, 3))
     forces = inverse_dynamics(one, q=q[:, order], qd=qd[:, order], qdd=qdd[:, order])
@@ -142,7 +142,7 @@ TOOL = """<mujoco model="tool"><compiler angle="degree"/><worldbody><body name="
 def test_a_tool_of_another_model_of_mujoco_on_a_parallel_robot(tmp_path: Path) -> None:
     """A model that another one attaches to the plate of a hexapod, with a frame and in other units of angles."""
     path = tmp_path / "whole.xml"
-    importing.write(robot_named("gough_stewart"), path)
+    files.write(robot_named("gough_stewart"), path)
     (tmp_path / "tool.xml").write_text(TOOL)
     plate, rest = path.read_text().split("</body>", 1)
     attach = '<frame pos="0 0 .3" euler=".1 0 .2"><attach model="tool" body="hand" prefix="t_"/></frame></body>'

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from applications.commands.cli import cli
 from benchmarks.imports.round_trips import difference
 from pipeline.errors import InputError
-from pipeline.robot_files.importing import import_robot, load, write
+from pipeline.robot_files.files import load, write
+from pipeline.robot_files.importing import import_robot
 from robots import catalog
 from robots.formats import exporting
 from robots.formats.poses import of_angles, of_quaternion

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from pipeline.errors import InputError
-from pipeline.robot_files.importing import import_robot, tree_of, write
+from pipeline.robot_files.files import write
+from pipeline.robot_files.importing import import_robot, tree_of
 from robots import catalog
 from robots.model import Robot
 from tasks import inverse_dynamics, inverse_kinematics

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
@@ -31,6 +32,7 @@ from applications.identification.estimation.machines.judgement import judged, la
 from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel, nominal
 from applications.identification.estimation.machines.preparation import Prepared, Signals, prepare
+from applications.identification.estimation.machines.run import Run
 from robots import catalog
 from robots.model import Robot
 from tasks import inverse_dynamics
@@ -70,11 +72,13 @@ class Truth:
         return NOISE * float(np.sqrt(np.mean(self.force**2)))
 
 
-def truth_of(name: str, *, own: bool = True) -> Truth:
+def truth_of(
+    name: str, *, own: bool = True, seed: int = 4, parameters: Mapping[str, float] = MappingProxyType({})
+) -> Truth:
     """Clean signals of a robot along random Fourier series; by our dynamics, or by those of another engine."""
-    robot = catalog.build(name)
+    robot = catalog.build(name, **parameters)
     freedoms = len(robot.mechanism.freedoms)
-    random, time = np.random.default_rng(4), np.arange(0.0, DURATION, STEP)
+    random, time = np.random.default_rng(seed), np.arange(0.0, DURATION, STEP)
     x, xd, xdd = np.zeros((3, len(time), freedoms))
     for k in range(1, 6):
         omega = 2.0 * np.pi * 0.2 * k
@@ -306,25 +310,29 @@ def _outcome(machine: RecordedMachine, case: Case, truth: Truth, seed: int) -> S
     )
 
 
-def exact_values(machine: RecordedMachine) -> np.ndarray:
-    """Return the true base parameters of a machine with the friction of this campaign."""
-    values = dict(zip((c.name for c in machine.columns), nominal(machine.robot, machine.model), strict=True))
+def exact_values(machine: RecordedMachine, load: Sequence[float] = ()) -> np.ndarray:
+    """Return the true base parameters of a machine with the friction of this campaign, and of an unknown load."""
+    columns, unknown = machine.columns[: machine.payload_columns.start], machine.columns[machine.payload_columns]
+    values = dict(zip((c.name for c in columns), nominal(machine.robot, machine.model), strict=True))
     for name in machine.robot.mechanism.actuators:
         values |= {f"{name}.{key}": float(str(FRICTION[key])) for key in ("coulomb", "viscous")}
-    assert len(values) == len(machine.columns), "friction of actuators is in all models"
-    return machine.base.of(list(values.values()))
+    assert len(values) == len(columns), "friction of actuators is in all models"
+    return machine.base.of([*values.values(), *load[: len(unknown)]])
 
 
-def with_forces(machine: RecordedMachine, recording: Prepared) -> RecordedMachine:
-    """Return the machine with other forces along the same motion, whose regressor is there already."""
-    run = machine.runs[0]
+def with_forces(machine: RecordedMachine, *recordings: Prepared) -> RecordedMachine:
+    """Return the machine with other forces along the same motions, whose regressors are there already."""
+    trial = replace(machine, recordings=recordings)
+    runs = tuple(map(_with_forces, machine.runs, recordings))
+    trial.__dict__.update(runs=runs, base=machine.base, columns=machine.columns, unshared=machine.unshared)
+    return trial
+
+
+def _with_forces(run: Run, recording: Prepared) -> Run:
     stride = max(1, recording.every // 8)
     forces = recording.filtered(recording.force)[::stride][run.numbers]
     usable = recording.usable[::stride][run.numbers]
-    trial = RecordedMachine(machine.robot, machine.model, (recording,))
-    changed = replace(run, recording=recording, forces=forces, good=run.good & usable[:, None])
-    trial.__dict__.update(runs=(changed,), base=machine.base, columns=machine.columns, unshared=machine.unshared)
-    return trial
+    return replace(run, recording=recording, forces=forces, good=run.good & usable[:, None])
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")

@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from scipy.stats import binomtest
@@ -239,17 +240,23 @@ class Identification:
             machine = self.machine_of(signals)
         else:
             machine = coverage.with_forces(self.clean, prepare(signals, Preparation()))
-        findings = [*check_signals(self.truth.robot, signals), *check_machine(machine)]
-        fit = judged(machine, fit_machine(machine))
-        texts = [f"{finding.kind}: {finding}" for finding in findings]
-        texts += warnings(machine, fit, standard_parameters_of(machine, fit, BodyPrior(weight=10.0)))
-        texts = [text for text in texts if not any(part in text for part in ALWAYS)]
-        pattern = _pattern(fault, self.truth)
-        right = [text for text in texts if pattern and re.search(pattern, text)]
-        others = tuple(" ".join(text.split()[:4]) for text in texts if text not in right)
-        error = np.abs(fit.values - coverage.exact_values(machine)[list(fit.kept)])
-        covered = float(np.mean(error < coverage.INTERVAL * fit.deviations))
-        return FaultOutcome(bool(right), others, round(covered, 4), commit())
+        return judged_outcome(machine, [signals], _pattern(fault, self.truth), coverage.exact_values(machine))
+
+
+def judged_outcome(
+    machine: RecordedMachine, recordings: Sequence[Signals], pattern: str, exact: np.ndarray
+) -> FaultOutcome:
+    """Identify a machine from its recordings, of which `exact` are the base parameters; a pattern names a fault."""
+    findings = [finding for signals in recordings for finding in check_signals(machine.robot, signals)]
+    findings += check_machine(machine)
+    fit = judged(machine, fit_machine(machine))
+    texts = [f"{finding.kind}: {finding}" for finding in findings]
+    texts += warnings(machine, fit, standard_parameters_of(machine, fit, BodyPrior(weight=10.0)))
+    texts = [text for text in texts if not any(part in text for part in ALWAYS)]
+    right = [text for text in texts if pattern and re.search(pattern, text)]
+    others = tuple(" ".join(text.split()[:4]) for text in texts if text not in right)
+    covered = float(np.mean(np.abs(fit.values - exact[list(fit.kept)]) < coverage.INTERVAL * fit.deviations))
+    return FaultOutcome(bool(right), others, round(covered, 4), commit())
 
 
 @lru_cache
@@ -267,7 +274,19 @@ def _pattern(fault: Fault, truth: coverage.Truth) -> str:
     return re.sub(r"\{(\d)\}", lambda match: re.escape(names[int(match[1])]), fault.pattern)
 
 
-def row(robot: str, engine: str, fault: Fault, found: list[FaultOutcome]) -> str:
+class Named(Protocol):
+    """Subject of a row: its name, and the pattern of the text that names it, empty where nothing is wrong."""
+
+    @property
+    def name(self) -> str:
+        """Name."""
+
+    @property
+    def pattern(self) -> str:
+        """Pattern."""
+
+
+def row(robot: str, engine: str, fault: Named, found: list[FaultOutcome]) -> str:
     """Return a row of the table: seeds with the right name, or without any where there is no fault."""
     is_fault = bool(fault.pattern)
     count = sum(outcome.named if is_fault else bool(outcome.others) for outcome in found)

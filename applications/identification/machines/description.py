@@ -330,7 +330,7 @@ class _DescriptionReader:
                 self.report((*path, "body"), section.body, expected, sentence(nearest(section.body, bodies)))
             self._payload_values(section, path)
             payloads.append(_payload(section, k))
-        self._same_masses(payloads)
+        self._same_payloads(payloads)
         return tuple(payloads)
 
     def _payload_values(self, section: PayloadSection, path: KeyPath) -> None:
@@ -346,15 +346,17 @@ class _DescriptionReader:
         if section.moments is not None and len(section.moments) not in (3, 6):
             self.report((*path, "moments"), Got(f"{len(section.moments)} numbers"), "3, or 6 with xy, xz, yz")
 
-    def _same_masses(self, payloads: Sequence[Payload | None]) -> None:
-        """Report a payload that has two masses, or none in one of its recordings."""
-        masses: dict[str, float | None] = {}
+    def _same_payloads(self, payloads: Sequence[Payload | None]) -> None:
+        """Report an unknown payload that has two bodies or masses, or a mass in some of its recordings alone."""
+        first: dict[str, Payload] = {}
         for k, payload in enumerate(payloads):
             if payload is None or payload.values is not None:
                 continue
-            if masses.setdefault(payload.name, payload.mass) != payload.mass:
-                expected = f"the mass of {payload.name} in an earlier recording"
-                self.report(("recordings", k, "payload", "mass"), payload.mass, expected)
+            same = first.setdefault(payload.name, payload)
+            for key in ("body", "mass"):
+                if getattr(same, key) != getattr(payload, key):
+                    expected = f"the {key} of {payload.name} in an earlier recording"
+                    self.report(("recordings", k, "payload", key), getattr(payload, key), expected)
 
     def _prior(self, robot: Robot) -> BodyPrior:
         section = self.file.estimate.bodies

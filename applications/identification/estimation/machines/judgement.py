@@ -25,6 +25,7 @@ from applications.identification.estimation.machines.fitting import (
 from applications.identification.estimation.machines.friction_laws import after_reversals
 from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.machine_model import OFFSET
+from applications.identification.estimation.machines.payload_tests import LOAD, PAYLOAD, payload_extensions
 from applications.identification.estimation.machines.preparation import advanced
 from applications.identification.estimation.machines.residuals import (
     Extension,
@@ -40,7 +41,6 @@ from tasks.dynamics.inertial_parameters import ARMATURE, BODY, SPIN
 DELAY = "delay"
 GAIN, LATE_ONE, BACKLASH = "gain", "late", "backlash"
 SHARED, MASSES, OFFSETS = "limbs", "masses", "offsets"
-PAYLOAD = "payload"
 CORRELATED = 0.2
 """Correlation from one sample to the next above which noise does not count as white."""
 POOR = 0.3
@@ -74,7 +74,7 @@ def suspicions(machine: RecordedMachine, fit: MachineFit) -> Iterator[Extension]
     if (unshared := _unshared(machine, fit)) is not None:
         yield Extension(SHARED, unshared)
         yield Extension(MASSES, _masses(machine, fit))
-    yield from _payloads(machine, fit)
+    yield from payload_extensions(machine, fit)
     for k, name in enumerate(names):
         shapes = [_friction_shapes(run, k) for run in runs]
         yield Extension(f"friction {name}", tuple(_on(shape, k, len(names), fit) for shape in shapes))
@@ -96,19 +96,6 @@ def judged(machine: RecordedMachine, fit: MachineFit) -> MachineFit:
     if not any(lack.is_significant for lack in lacks if lack.text in (SHARED, MASSES)):
         lacks += _offsets(machine, fit, parts)
     return replace(fit, lacks=tuple(lacks))
-
-
-def _payloads(machine: RecordedMachine, fit: MachineFit) -> Iterator[Extension]:
-    """Yield the forces of each payload whose mass was said: values are shares of it that are missing.
-
-    Other recordings tell them from those of the body itself.
-    """
-    runs = machine.of("train")
-    said = {run.recording.name: machine.forces_of_payload(run) for run in runs if machine.is_loaded(run.recording)}
-    for alike in machine.loaded_alike():
-        if names := [name for name in alike if name in said]:
-            columns = [said[r.recording.name] if r.recording.name in names else np.zeros_like(r.forces) for r in runs]
-            yield Extension(f"{PAYLOAD} {', '.join(names)}", tuple(_over_noise(c[:, :, None], fit) for c in columns))
 
 
 def _rates(run: Run, fit: MachineFit) -> np.ndarray:
@@ -227,6 +214,7 @@ def _offsets(machine: RecordedMachine, fit: MachineFit, parts: list[FitRows]) ->
 def lacking(fit: MachineFit) -> Iterator[str]:
     """Yield a text for each effect that the model lacks according to the tests."""
     is_told = any(lack.text == SHARED and lack.is_significant for lack in fit.lacks)
+    is_told_of_payload = any(lack.text.startswith(f"{PAYLOAD} ") and lack.is_significant for lack in fit.lacks)
     for lack in fit.lacks:
         if lack.is_significant and not (is_told and lack.text == MASSES):
             kind, _, name = lack.text.partition(" ")
@@ -247,6 +235,12 @@ def lacking(fit: MachineFit) -> Iterator[str]:
                 way = "heavier" if lack.values[0] > 0 else "lighter"
                 amount = f"{abs(lack.values[0]):.1%} +- {lack.deviations[0]:.1%}"
                 yield f"payload of {name} looks {amount} {way} than said, {share}; look at its mass, unit and body"
+            elif kind == LOAD:
+                if not is_told_of_payload:
+                    yield (
+                        f"forces of {name} are as if it carried another load than the recordings before it and what is "
+                        f"said, {share}; give it a payload of its own (payload: body, unknown: NAME)"
+                    )
             elif kind == GAIN:
                 change = f"{abs(lack.values[0]):.1%}" if len(lack.values) else "some share"
                 yield f"gain of {name} changes by {change} during the recordings, {share}; is its drive warm?"
@@ -286,6 +280,7 @@ QUESTIONS = {
     MASSES: "limbs that are copies weigh the same",
     OFFSETS: "offsets of copies are alike",
     PAYLOAD: "payload of {name} is as heavy as said",
+    LOAD: "{name} carries the load that is said",
     "friction": "friction of {name} is as its law",
     "drift": "friction of {name} stays as it is",
     GAIN: "gain of {name} stays as it is",

@@ -53,6 +53,12 @@ def payload_bodies(robot: Robot) -> tuple[str, ...]:
     return tuple(dict.fromkeys(c.owner for k, c in enumerate(columns) if k in single and c.parameter in BODY))
 
 
+def payload_places(robot: Robot, columns: Sequence[Column]) -> list[int]:
+    """Return the places of the columns of the platform, or of a chain's last body; empty where it has no inertia."""
+    bodies = payload_bodies(robot)
+    return Payload("", bodies[-1]).places(columns) if bodies else []
+
+
 def base_with_payloads(
     base: BaseParameters,
     robot: Robot,

@@ -334,6 +334,14 @@ def test_a_robot_with_loops_has_no_urdf() -> None:
             ("{files: [one.csv]}", "{files: [one.csv], payload: {body: link_3, unknown: a, centre: [0, 0, 0]}}"),
             "recordings[0].payload: got unknown beside centre or moments",
         ),
+        (
+            (
+                "{files: [one.csv]}",
+                "{files: [one.csv], payload: {body: link_3, unknown: a}}\n"
+                "  - {files: [one.csv], name: two, payload: {body: link_2, unknown: a}}",
+            ),
+            "recordings[1].payload.body: got 'link_2'; expected the body of a in an earlier recording",
+        ),
     ],
 )
 def test_descriptions_that_are_wrong_are_refused(tmp_path: Path, change: tuple[str, str], message: str) -> None:

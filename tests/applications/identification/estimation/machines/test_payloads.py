@@ -157,6 +157,23 @@ def test_a_wrong_mass_of_a_payload_is_named(is_whole: bool) -> None:
         assert all(any(re.match(f"payload of loaded looks {way} than said", text) for text in t) for t in told[factor])
 
 
+def loads_told(loads: list[tuple[float, ...] | None], payloads: tuple[Payload | None, ...]) -> list[str]:
+    recordings = tuple(recording(f"run {k}", k + 1, load) for k, load in enumerate(loads))
+    each = RecordedMachine(catalog.build("planar_3r"), MachineModel(), recordings, payloads=payloads)
+    return [text.split(" are ")[0] for text in lacking(judged(each, fit_machine(each))) if "another load" in text]
+
+
+def test_a_load_that_nobody_said_is_named_and_no_other() -> None:
+    assert loads_told([None, None, None], ()) == []
+    assert loads_told([None, LOAD], ()) == ["forces of run 1"]
+    heavy = tuple(1.3 * value for value in LOAD)
+    tool = Payload("tool", BODY)
+    assert loads_told([None, LOAD, LOAD], (None, tool, tool)) == []
+    assert "forces of run 2" in loads_told([None, LOAD, heavy], (None, tool, tool))
+    # which of the recordings carries more than was said is told once, by its mass
+    assert loads_told([None, LOAD], (None, Payload("tool", BODY, heavy))) == []
+
+
 def test_a_payload_that_is_in_all_recordings_has_no_mass_of_its_own() -> None:
     loaded = (recording("one", 1, LOAD), recording("two", 2, LOAD))
     payload = Payload("tool", BODY, tuple(2.0 * value for value in LOAD))

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.campaigns.faults import FaultOutcome
+from benchmarks.campaigns.payloads import LOADINGS, LoadedMachine, Outcomes, run, table
+
+
+def test_a_wrong_saying_is_named_and_a_right_one_is_not(tmp_path: Path) -> None:
+    outcomes = Outcomes(FaultOutcome, tmp_path / "seeds.jsonl")
+    machines, loadings = [LoadedMachine("planar_3r", "own")], [LOADINGS[1], LOADINGS[-1]]
+    run(machines, loadings, 2, outcomes, float("inf"))
+    assert len((tmp_path / "seeds.jsonl").read_text().splitlines()) == 4
+    unknown, unsaid = table(machines, loadings, 2, outcomes)
+    assert unknown.startswith("| `planar_3r` | own | unknown | false alarms 0 of 2 |")
+    assert unsaid.startswith("| `planar_3r` | own | not said | named 2 of 2 |")
+    assert outcomes.known["planar_3r, unknown, own, 0"].covered > 0.85

@@ -284,6 +284,11 @@ def _points(machine: Machine) -> Piece:
     return {"trajectories": {"points": table}, "time": TIME}
 
 
+def _turning(machine: Machine) -> Piece:
+    turn = {"kind": "harmonic", "amplitude": [0.12, -0.08, 0.1], "period": 0.8}
+    return {"trajectories": {"sine": {**sine(machine), "turn": turn}}, "time": TIME}
+
+
 def _workspace(machine: Machine) -> Piece:
     size = [round(x, 6) for x in machine.amplitude[:3]]
     counts = [2 if x else 1 for x in size]
@@ -334,6 +339,7 @@ MOTIONS: Mapping[str, Feature] = {
     "swept motion": _swept_motion,
     "random Fourier": _fourier,
     "points": _points,
+    "turning platform": _turning,
     "workspace": _workspace,
     "controller": simulated,
     "adaptive steps": lambda machine: simulated(machine, tolerance=1e-4),

@@ -55,7 +55,7 @@ TOGETHER = 1 << 22
 """Numbers of joint reactions that are in memory at a time."""
 
 JOINTS = ("joint_position", "joint_reaction", "joint_friction")
-PLATFORM = ("platform_position",)
+PLATFORM = ("platform_position", "platform_rotation")
 SIMULATED = ("actuator_force", "actuator_position", "actuator_velocity", "joint_position")
 """Series of the lists above that simulations provide."""
 

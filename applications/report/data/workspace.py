@@ -55,16 +55,20 @@ def _of_case(case: DesignCase) -> Iterator[Colour]:
         kind, units = ("torque", "N m") if force.attrs.get("units") == "N m" else ("force", force.attrs["units"])
         yield Colour(f"largest {kind} of an actuator [{units}]", np.abs(force.values).max(axis=-1))
     if case.robot is not None and (position := visited(case)) is not None:
-        yield Colour("condition number of J_IK", conditions(case.robot, position))
+        rotation = case.results["platform_rotation"].values if "platform_rotation" in case.results else None
+        yield Colour("condition number of J_IK", conditions(case.robot, position, rotation))
 
 
-def conditions(robot: Robot, position: Array) -> Array:
-    """Compute condition numbers of J_IK in common units at positions (*batch, 3); `condition` is their largest."""
+def conditions(robot: Robot, position: Array, rotation: Array | None = None) -> Array:
+    """Compute condition numbers of J_IK in common units, of which `condition` is the largest.
+
+    position (*batch, 3), rotation (*batch, 3, 3): of the platform, as in its home pose without one.
+    """
     from tasks import inverse_dynamics
     from tasks.stages.metrics.poses import weights
 
     time = 0.0 if robot.family.signals else None  # J_IK is the same at all times
-    kinematics = inverse_dynamics(robot, position=position, time=time)
+    kinematics = inverse_dynamics(robot, position=position, rotation=rotation, time=time)
     values = np.full(kinematics.status.shape, np.nan)
     good = np.isfinite(kinematics.jacobian).all(axis=(-1, -2))
     jacobian = kinematics.jacobian[good] / weights(robot.family.reference)

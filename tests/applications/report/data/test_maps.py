@@ -76,6 +76,23 @@ def test_maps_agree_with_the_metrics_of_the_store(results: Results) -> None:
     assert np.where(np.isfinite(found), 1.0 / found, 0.0).mean() == pytest.approx(float(stored["dexterity"]), rel=1e-12)
 
 
+def test_conditions_are_those_of_platforms_that_turn() -> None:
+    content = {
+        "robot": "gough_stewart",
+        "trajectories": {
+            "wave": {
+                "kind": "line_sine", "amplitude": [0.05, 0.0, 0.1], "period": 1.0,
+                "turn": {"kind": "harmonic", "amplitude": [0.3, -0.2, 0.25], "period": 1.0},
+            }
+        },
+        "time": {"stop": 0.3, "step": 0.05},
+        "metrics": ["condition"],
+    }  # fmt: skip
+    results = ComputedResults(run(Sweep.from_dict(content), cluster=ClusterConfig.of("synchronous")))
+    (colour,) = (each for each in workspace.own_colours(results.case) if each.label.startswith("condition"))
+    assert colour.values.max() == pytest.approx(float(results.dataset["condition"].values.max()), rel=1e-12)
+
+
 def test_a_figure_of_slices_shows_them(results: Results) -> None:
     made = kinds.figure(results, "workspace")
     meshes = [each for axes in made.axes for each in axes.collections if each.get_array() is not None]

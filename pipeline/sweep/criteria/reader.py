@@ -113,6 +113,10 @@ def _attempt(report: Report, path: KeyPath, make: Callable[[], Value], *, key: b
     try:
         return make()
     except ParameterError as error:
+        got, of_number, rule = str(error).partition("; expected ")
+        if of_number:
+            report(path, Got(got.replace(": got ", ": ", 1)), rule, key=key)
+            return None
         report(path, Got(str(path[-1])), "what the robot has, each named once", sentence(str(error)), key=key)
         return None
 

@@ -16,13 +16,26 @@ RADIUS, TURN = 0.05, 0.1
 """Of the first motion of a platform [m, rad]."""
 
 
+def swept_first(family: Family) -> tuple[str, ...]:
+    """Return the parameters that a first sweep may vary, in their order."""
+    # a tenth of nothing is no range
+    return tuple(p.name for p in family.parameters if p.default) or tuple(p.name for p in family.parameters)
+
+
 def sweep_text(
-    family: Family, robot: str = "", share: float = 1.0, *, spread: float = 0.1, limited: bool = True
+    family: Family,
+    robot: str = "",
+    share: float = 1.0,
+    *,
+    first: str = "",
+    spread: float = 0.1,
+    limited: bool = True,
 ) -> str:
     """Write a sweep over a parameter of `family`; comments show what else may be swept.
 
     `robot` is what the file calls the robot, if not by its name: the place of a robot file. `share` makes the motion
-    smaller; `spread` is the half width of the design axis, relative to the default. Limits that the robot's own file
+    smaller; `first` is the parameter, if not the first that may vary, and `spread` the half width of the design axis,
+    relative to the default; without a width there is the default alone. Limits that the robot's own file
     has are a comment where it is not `limited`.
     """
     chain = family.reference.is_chain
@@ -32,7 +45,7 @@ def sweep_text(
         title=family.title or "a robot of your own",
         gravity=f"[{', '.join(f'{component:g}' for component in family.gravity)}]",
         robot=robot or family.name,
-        designs=_designs(family, spread),
+        designs=_designs(family, first, spread),
         laws=_comment(f"{law.name:<16} {', '.join(p.name for p in law.parameters)}" for law in LAWS.values()),
         movers="the independent joints, from the reference pose" if chain else "the platform from its reference pose",
         motions=_kinds(motions) + _turns(family),
@@ -42,14 +55,16 @@ def sweep_text(
     )
 
 
-def _designs(family: Family, spread: float) -> str:
+def _designs(family: Family, swept: str, spread: float) -> str:
     """Return the sections of parameters and designs; of a robot without parameters there is one design."""
-    # a tenth of nothing is no range
-    able = [p for p in family.parameters if p.default] or family.parameters
+    named = {parameter.name: parameter for parameter in family.parameters}
+    able = [named[name] for name in swept_first(family)]
     if not able:
         return "# The robot has no parameters, so there is one design.\n"
+    able.sort(key=lambda parameter: parameter.name != swept)
     first, second, last = able[0], able[min(1, len(able) - 1)], able[-1]
     low, high = _around(first, spread)
+    values = f"{{start: {low:.4g}, stop: {high:.4g}, num: 5}}" if spread else f"[{first.default}]"
     wide = max(20, *(len(p.name) for p in family.parameters))
     return _template("template_designs.txt").format(
         parameters=_comment(f"{p.name:<{wide}} {p.default!s:>10} {p.unit:<8} {p.text}" for p in family.parameters),
@@ -59,7 +74,7 @@ def _designs(family: Family, spread: float) -> str:
         low=f"{_around(second, spread)[0]:.4g}",
         high=f"{_around(second, spread)[1]:.4g}",
         fixed=f"{{{last.name}: {last.default}}}",
-        swept=f"{first.name}: {{start: {low:.4g}, stop: {high:.4g}, num: 5}}",
+        swept=f"{first.name}: {values}",
     )
 
 

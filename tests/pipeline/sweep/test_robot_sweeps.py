@@ -23,6 +23,8 @@ from tests.pipeline.robot_files.test_reader import ARM, FIVE_BAR
 from tests.pipeline.robot_files.test_urdf import FOUR_BAR, LOOPS
 from tests.pipeline.runs import SYNCHRONOUS
 
+EXAMPLES = Path(__file__).parents[3] / "examples" / "robots"
+
 SWEEP = """\
 limbsweep: 1
 robot: ./my/five_bar.yaml  # mine
@@ -194,6 +196,20 @@ def test_commands_on_robot_files(folder: Path) -> None:
     assert "wrote robot.yaml" in said("import", "r.urdf", "--loops", "l.yaml")
     assert "wrote four_bar.png" in said("show", "robot.yaml")
     assert "expected an existing file. Did you mean robot.yaml" in said("robots", "robots.yaml", status=2)
+
+
+def test_new_sweeps_no_bar_of_a_parallelogram_alone(folder: Path) -> None:
+    text = (EXAMPLES / "delta.yaml").read_text()
+    bar = "  rod_b: {default: 1.0, unit: m, lower: 0.1, upper: 10, text: length of the second rod}\n"
+    text = text.replace("\nparameters:\n", f"\nparameters:\n{bar}").replace(
+        "a: rod_b\n        frame_a: {position: [0, 0, -rod_length]",
+        "a: rod_b\n        frame_a: {position: [0, 0, -rod_b]",
+    )
+    Path("bars.yaml").write_text(text)
+    assert CliRunner().invoke(cli, ["new", "bars.yaml", "--output", "bars.sweep.yaml"]).exit_code == 0
+    sweep = Sweep.from_yaml("bars.sweep.yaml")
+    assert (*sweep.design.names, sweep.design.size) == ("base_radius", 5)
+    assert not (run(sweep, cluster=SYNCHRONOUS)["status"] != 0).any()
 
 
 def test_a_chain_from_a_file_is_swept(folder: Path) -> None:

@@ -26,6 +26,14 @@ def test_the_design_axis_is_around_the_default() -> None:
     assert (swept[0], swept[2], swept[-1]) == pytest.approx((0.135, 0.15, 0.165))
 
 
+def test_another_parameter_or_one_design_can_be_chosen() -> None:
+    family = catalog.family("delta_3rr2rrr")
+    other = Sweep.from_text(sweep_text(family, first="rod_length"))
+    assert (*other.design.names, other.design.size) == ("rod_length", 5)
+    one = Sweep.from_text(sweep_text(family, spread=0.0))
+    assert (one.design.size, one.designs(0, 1)["base_radius"].tolist()) == (1, [0.15])
+
+
 def test_the_comments_name_all_choices() -> None:
     family = catalog.family("delta_rl5_1450")
     text = sweep_text(family)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 import limbsweep as ls
-from benchmarks.composition.machines import Machine
+from benchmarks.composition.machines import SHORT, TILTED, Machine
 from robots.types import TWIST
 
 Piece = Mapping[str, Any]
@@ -26,9 +26,6 @@ JOINED = ("outputs", "metrics")
 
 TIME = {"stop": 0.3, "step": 0.03}
 """Of given motions."""
-
-SHORT = {"stop": 0.06, "step": 0.01}
-"""Of simulations."""
 
 
 def merged(pieces: list[Piece]) -> dict[str, Any]:
@@ -234,7 +231,7 @@ BASE: dict[str, Any] = {
 
 FIELD: Mapping[str, Feature] = {
     "usual gravity": NONE,
-    "tilted gravity": fixed({"gravity": [1.0, 2.0, -9.0]}),
+    "tilted gravity": fixed({"gravity": list(TILTED)}),
     "moving base": fixed({"base": BASE}),
 }
 
@@ -332,6 +329,11 @@ def _released(machine: Machine, **more: Any) -> Piece:
     return {"time": SHORT, "simulation": {"step": 0.001, **more}, "trajectories": None}
 
 
+def _stopped(machine: Machine) -> Piece:
+    joint, far = machine.stop
+    return _released(machine, stops={joint: {"low": -far, "high": far}})
+
+
 MOTIONS: Mapping[str, Feature] = {
     "one motion": _given(),
     "several motions": _several,
@@ -347,11 +349,8 @@ MOTIONS: Mapping[str, Feature] = {
     "cascade": _cascade,
     "force profiles": _forces,
     "spanning tree": lambda machine: _released(machine, method="spanning_tree"),
-    "stops": lambda machine: _released(machine, stops={machine.joint: {"low": -STOP, "high": STOP}}),
+    "stops": _stopped,
 }
-
-STOP = 0.02
-"""Position of a stop [rad or m], which some robots reach in the time of a simulation."""
 
 IN_TREES = ("spanning tree", "stops")
 SIMULATED = ("controller", "adaptive steps", "swept gains", "cascade", "force profiles", *IN_TREES)

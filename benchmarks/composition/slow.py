@@ -14,7 +14,7 @@ import xarray as xr
 
 import limbsweep as ls
 from benchmarks.composition.case import Case, require_near
-from benchmarks.composition.features import BASE, IN_TREES, STOP, motion_outputs, rule_of
+from benchmarks.composition.features import BASE, IN_TREES, PLAIN, motion_outputs, rule_of
 from benchmarks.figures import require
 from robots.quantities import QUANTITIES
 
@@ -61,8 +61,10 @@ def _check_tree(case: Case, data: xr.Dataset) -> None:
     """Check motions in all joints of a tree: beside the robot's own coordinates, with stops beside one case alone."""
     if case.levels["field"] == "moving base":
         return
-    stops = {case.machine.joint: ls.JointStop(-STOP, STOP)} if case.levels["motion"] == "stops" else {}
-    options: dict[str, Any] = {"stops": stops} if stops else {"integrator": "rk4"}
+    stopped = case.levels["motion"] == "stops"
+    joint, far = case.machine.stop if stopped else ("", 0.0)
+    options: dict[str, Any] = {"stops": {joint: ls.JointStop(-far, far)}} if stopped else {"integrator": "rk4"}
+    free = all(case.levels[axis] == PLAIN[axis] for axis in ("friction", "loads"))
     dims = [dim for dim in data["status"].dims if dim != "time"]
     good = np.argwhere((data["status"] == 0).all("time").transpose(*dims).values)
     for row in good[:: max(1, len(good) // 3)]:
@@ -73,6 +75,8 @@ def _check_tree(case: Case, data: xr.Dataset) -> None:
             step=0.001, environment=ls.Environment(gravity=_environment(case, sample.isel(time=0)).gravity), **options,
         )  # fmt: skip
         chain = case.machine.is_chain
+        if stopped and free and case.levels["field"] == "tilted gravity":
+            require(bool((moved.contact != 0).any()), f"{joint} comes to no stop")
         found = _independent(case, sample["joint_position"]) if chain else sample["platform_position"]
         expected = moved.q if chain else moved.position
         require_near(found.transpose("time", ...).values, expected, 1e-7, f"motion of {row}", least=1e-9)

@@ -13,6 +13,7 @@ import limbsweep as ls
 from benchmarks.composition.case import SYNCHRONOUS, Case, NoMeaningError, require_near
 from benchmarks.composition.command import command
 from benchmarks.composition.features import rule_of
+from benchmarks.composition.slow import CLOSE, STATES
 from benchmarks.figures import require
 
 
@@ -177,6 +178,15 @@ def search(case: Case) -> None:
 
 
 def identify(case: Case) -> None:
-    """Check that parameters identified from exact forces give these forces."""
+    """Check that parameters identified from exact motions and forces give these forces."""
     found = ls.identify(case.store, cluster=SYNCHRONOUS)
-    require(found is not None, "no answer")
+    require(found.fits or found.failed, "no answer")
+    if case.is_simulated or case.levels["friction"] in STATES:
+        return
+    exact, close = ls.identify(case.store, clean=True, cluster=SYNCHRONOUS), CLOSE[case.levels["precision"]]
+    if case.levels["friction"] == "stribeck":  # what acts at low speeds alone is missed where random states are fast
+        close = max(close, 1e-5)
+    for (design, friction), fit in exact.fits.items():
+        force = case.results["actuator_force"].isel(design=design, friction=friction)
+        size = float(abs(force).max())
+        require(fit.noise <= 100.0 * close * size, f"forces of exact motions differ by {fit.noise:.2e} of {size:.2e}")

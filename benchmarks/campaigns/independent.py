@@ -1,17 +1,21 @@
 """Identification of the public recordings by a script of NumPy, SciPy and Pinocchio alone, from files to parameters.
 
+    python -m benchmarks.campaigns.independent FOLDER NAME
+
 Nothing of limbsweep is used: files are read, filtered, differentiated and decimated here, columns of bodies are those
-of `pinocchio.computeJointTorqueRegressor`, base parameters those of a QR factorisation, the estimate ordinary least
-squares. With FIGAROH where it is installed, columns of bodies and base parameters are its own. Sources: Gautier 1991;
-Swevers, Verdonck, De Schutter 2007.
+of `pinocchio.computeJointTorqueRegressor`, base parameters those of a QR factorisation, the estimate least squares,
+ordinary or weighted by what is left of each joint. With FIGAROH where it is installed, columns of bodies and base
+parameters are its own. Sources: Gautier 1991; Swevers, Verdonck, De Schutter 2007.
 """
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -20,19 +24,28 @@ from scipy.linalg import qr
 from scipy.ndimage import binary_opening
 from scipy.signal import butter, sosfiltfilt
 
+WEIGHINGS = 3
+"""Times that rows are weighted anew."""
 RANK = 1e-7
 """Least part of its length that a column has of its own, to count as independent."""
 BODY = ("mass", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 """Order of the parameters of a body in Pinocchio."""
-EMPS = """\
+BODIES = '<inertial><mass value="100"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+LIMITS = '<limit lower="-9" upper="9" effort="1" velocity="1"/></joint>'
+EMPS = f"""\
 <robot name="emps"><link name="base"/><joint name="slide" type="prismatic"><parent link="base"/><child link="carriage"/>
-<axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint><link name="carriage"><inertial>
-<mass value="100"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>
+<axis xyz="1 0 0"/>{LIMITS}<link name="carriage">{BODIES}</robot>
 """
 GAIN = 35.15065188
 RATIOS = np.array([32.0, 32.0, 45.0, -48.0, 45.0, 32.0])
 CURRENTS = np.array([14.87, 13.26, 11.13, 10.62, 11.03, 11.47])
 
+KR300_RATIOS = np.array([256.857142857, 267.428571429, 252.333333333, 221.0, 239.619047619, 154.323134328])
+KR300 = ((0.0, 0.0, 0.0, 180), (0.35, 0.0, -0.675, 90), (1.15, 0.0, -0.189, 0), (0.041, 0.0, 0.189, -90),
+         (0.0, 0.0, -1.0, 90), (0.0, 0.0, 0.0, -90))  # fmt: skip
+PANDA = ((0.0, 0.0, 0.333, 0), (0.0, 0.0, 0.0, -90), (0.0, -0.316, 0.0, 90), (0.0825, 0.0, 0.0, 90),
+         (-0.0825, 0.384, 0.0, -90), (0.0, 0.0, 0.0, 90), (0.088, 0.0, 0.0, 90))  # fmt: skip
+"""Frames of the axes, each in the one before: position [m] and turn about x [degrees] (modified Denavit-Hartenberg)."""
 TIAGO = ("position", "velocity", "effort")
 TIAGO_GAINS = np.array([1.0, 13.6, 13.6, -8.7, -8.7, -20.5968, -20.5968, -20.5968])
 
@@ -89,6 +102,40 @@ def read_airbot(folder: Path) -> list[JointSignals]:
     return recordings
 
 
+def read_kr300(folder: Path) -> list[JointSignals]:
+    """Return the three recordings of the KR 300, of which the first is for training."""
+    tables = [loadmat(folder / f"{name}.mat", simplify_cells=True)["rec"] for name in "abc"]
+    zero = np.array([0.0, -np.pi / 2, np.pi, 0.0, 0.0, 0.0])
+    return [
+        JointSignals(
+            t["time_cont"],
+            np.deg2rad(t["act_pos_mot_deg"].T) + zero,
+            t["act_torque_abs_nm"].T * KR300_RATIOS,
+            np.deg2rad(t["act_vel_mot_deg_per_s"].T),
+        )
+        for t in tables
+    ]
+
+
+def read_panda(folder: Path) -> list[JointSignals]:
+    """Return the recording of the Panda."""
+    table = np.loadtxt(folder / "panda.csv", delimiter=",")
+    return [JointSignals(table[:, 0], table[:, 1:8], table[:, 8:15])]
+
+
+def chain(joint: str, frames: Sequence[tuple[float, float, float, float]]) -> str:
+    """Return the URDF of an arm whose joints turn about the z axes of frames."""
+    parts = []
+    for k, (x, y, z, turn) in enumerate(frames, 1):
+        parent = f"link_{k - 1}" if k > 1 else "base"
+        parts.append(
+            f'<joint name="{joint}{k}" type="revolute"><parent link="{parent}"/><child link="link_{k}"/>'
+            f'<origin xyz="{x} {y} {z}" rpy="{np.deg2rad(turn)} 0 0"/><axis xyz="0 0 1"/>{LIMITS}'
+            f'<link name="link_{k}">{BODIES}'
+        )
+    return f'<robot name="arm"><link name="base"/>{"".join(parts)}</robot>'
+
+
 @dataclass(frozen=True)
 class Published:
     """A machine: how its files are read, filter and rows a second of those who published it, drives of several joints.
@@ -118,6 +165,8 @@ SOURCES = {
     "emps": Published(read_emps, EMPS, 100.0),
     "tx40": Published(read_tx40, "tx40.urdf", 100.0, rate=500.0, drives=((6, (0.0, 0.0, 0.0, 0.0, 1.0, 1.0)),)),
     "ur10e": Published(read_ur10e, "ur10e.urdf", 7.5, order=5, rate=100.0, rest=0.01),
+    "kr300": Published(read_kr300, chain("a", KR300), 10.0, rest=0.01),
+    "panda": Published(read_panda, chain("joint_", PANDA), 10.0, rest=0.01),
     "tiago": Published(read_tiago, "tiago_arm.urdf", 10.0, rest=0.01),
     "airbot": Published(read_airbot, "airbot_play_v3_0_gripper.urdf", 10.0, rest=0.01),
 }
@@ -189,34 +238,57 @@ PROGRAMS: dict[str, tuple[Columns, Solver]] = {
 class IndependentFit:
     """Values of standard parameters, of which dependent ones are zero, by name; rank; residuals over forces; seconds.
 
-    predicted: forces of each file at the rows of the fit (rows,).
+    across: of the file for training, each fifth of its rows by the others. predicted: forces of each file at the rows
+    of the fit (rows,).
     """
 
     values: dict[str, float]
     rank: int
     rows: int
     errors: list[float]
+    across: float
     seconds: float
     predicted: list[np.ndarray] = field(repr=False)
 
 
-def fitted(source: Published, folder: Path, scratch: Path, program: str) -> IndependentFit:
-    """Identify a machine of which the first file is for training."""
+def fitted(
+    source: Published, folder: Path, scratch: Path, program: str, *, is_weighted: bool = False
+) -> IndependentFit:
+    """Identify a machine of which the first file is for training; weighted are rows by what is left of their joint."""
     started = time.perf_counter()
     bodies, solver = PROGRAMS[program]
     urdf = source.file(folder, scratch)
     rows = [rows_of(signals, source, urdf, bodies) for signals in source.read(folder)]
     parts = [(matrix[moves], forces[moves]) for matrix, forces, moves in rows]
     names = _names(urdf, source)
-    values, rank = solver(*parts[0], names)
+    joints = np.nonzero(rows[0][2])[1]
+
+    def estimated(kept: np.ndarray) -> tuple[np.ndarray, int]:
+        matrix, forces, joint = parts[0][0][kept], parts[0][1][kept], joints[kept]
+        found = solver(matrix, forces, names)
+        for _ in range(WEIGHINGS if is_weighted else 0):
+            left = forces - matrix @ found[0]
+            size = np.array([np.std(left[joint == k]) for k in range(joints.max() + 1)])[joint]
+            found = solver(matrix / size[:, None], forces / size, names)
+        return found
+
+    every = np.arange(len(joints))
+    values, rank = estimated(every)
     predicted = [matrix @ values for matrix, _ in parts]
     errors = [
         float(np.linalg.norm(forces - other) / np.linalg.norm(forces))
         for (_, forces), other in zip(parts, predicted, strict=True)
     ]
     spent = time.perf_counter() - started
+    held_out = np.concatenate(
+        [
+            parts[0][1][part] - parts[0][0][part] @ estimated(np.delete(every, part))[0]
+            for part in np.array_split(every, 5)
+        ]
+    )
+    across = float(np.linalg.norm(held_out) / np.linalg.norm(parts[0][1]))
     by_name = dict(zip(names, values.tolist(), strict=True))
-    return IndependentFit(by_name, rank, len(parts[0][1]), errors, spent, predicted)
+    return IndependentFit(by_name, rank, len(parts[0][1]), errors, across, spent, predicted)
 
 
 def _names(urdf: Path, source: Published) -> list[str]:
@@ -270,19 +342,28 @@ def rows_of(
     return matrix[kept], force[kept], ~resting[kept]
 
 
-def main() -> None:
-    """Print what the script leaves of the forces: `python -m benchmarks.campaigns.independent FOLDER NAME`."""
-    import argparse
-    from tempfile import TemporaryDirectory
+WAYS = {"script, ordinary": False, "script, weighted": True}
+"""Names of the estimates of the script, and whether they are weighted."""
 
+
+def plain_row(name: str, folder: Path, text: str, is_weighted: bool) -> str:
+    """Return the row of a table: rows, parameters, and what the script leaves of the forces of each file."""
+    with TemporaryDirectory() as scratch:
+        fit = fitted(SOURCES[name], folder, Path(scratch), "NumPy and Pinocchio", is_weighted=is_weighted)
+    shares = ", ".join(f"{error:.2%}" for error in fit.errors)
+    return (
+        f"| `{name}` | {text} | {fit.rows} | {fit.rank} | {shares}; fifths {fit.across:.2%} | | {fit.seconds:.1f} | |"
+    )
+
+
+def main() -> None:
+    """Print what the script leaves of the forces."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("folder", type=Path, help="folder of the files of the machine")
     parser.add_argument("name", choices=sorted(SOURCES))
     arguments = parser.parse_args()
-    with TemporaryDirectory() as scratch:
-        fit = fitted(SOURCES[arguments.name], arguments.folder, Path(scratch), "NumPy and Pinocchio")
-    shares = ", ".join(f"{error:.2%}" for error in fit.errors)
-    print(f"| `{arguments.name}` | {fit.rows} rows | {fit.rank} parameters | {shares} not explained |")
+    for text, is_weighted in WAYS.items():
+        print(plain_row(arguments.name, arguments.folder, text, is_weighted), flush=True)
 
 
 if __name__ == "__main__":

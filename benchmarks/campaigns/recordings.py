@@ -1,12 +1,15 @@
 """Identification of three public recordings beside what was published of them, and beside other programs.
 
-    python -m benchmarks.campaigns.recordings FOLDER [--only emps tx40 ur10e simulated] [--figaroh] [--reports REPORTS]
+    python -m benchmarks.campaigns.recordings FOLDER [--only emps tx40 ur10e kr300 panda simulated] [--figaroh]
+        [--reports REPORTS]
 
-FOLDER holds the folders emps, staubli_tx40 and ur10e with the files that `examples/recordings` names. Each machine is
-identified twice, in a process of its own: as `limbsweep identify` does where nothing is said, and with the filter and
-the rate of rows of those who published it, rest counted but for UR10e, whose authors cut it off. Then a script of
-NumPy, SciPy and Pinocchio, and with `--figaroh` FIGAROH where it is installed, identify the same files on their own,
-see `benchmarks.campaigns.independent`, and an arm that is simulated by Pinocchio: ordinary least squares each.
+FOLDER holds the folders emps, staubli_tx40, ur10e, kr300 and panda with the files that `examples/recordings` names.
+Each machine is identified in a process of its own as `limbsweep identify` does where nothing is said, and with the
+filter and the rate of rows of those who published it where they say them, rest counted but for UR10e, whose authors cut
+it off; beside these by a script of NumPy, SciPy and Pinocchio, see `benchmarks.campaigns.independent`: errors are those
+of each file, of each fifth of the time by parameters from the others, and of bodies near the robot's. Then the script,
+and with `--figaroh` FIGAROH where it is installed, identify the same files with the same filter as limbsweep, and an
+arm that is simulated by Pinocchio: ordinary least squares each.
 """
 
 from __future__ import annotations
@@ -24,10 +27,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from applications.identification.estimation.machines.choices import Preparation
+from applications.identification.estimation.machines.fitting import cross_validated
 from applications.identification.machines.description import read_description
 from applications.identification.machines.identify import identify_recordings
 from applications.identification.machines.page import save_page
-from benchmarks.campaigns.independent import BODY, SOURCES, JointSignals, Published, fitted
+from benchmarks.campaigns.independent import BODY, SOURCES, WAYS, JointSignals, Published, fitted, plain_row
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "recordings"
 INERTIAL = 10
@@ -40,8 +44,8 @@ class Recorded:
     """A machine: folder of its files, preparation of those who published it, and their figures in words."""
 
     folder: str
-    published: Preparation
-    figures: str
+    published: Preparation | None = None
+    figures: str = ""
 
 
 MACHINES = {
@@ -58,6 +62,8 @@ MACHINES = {
         Preparation(cutoff=7.5, order=5, rate=100.0),
         "40 base parameters without friction, 4.3 to 4.5 % train, 5.0 % validation",
     ),
+    "kr300": Recorded("kr300"),
+    "panda": Recorded("panda"),
 }
 
 
@@ -70,10 +76,13 @@ def identified(folder: Path, name: str, preparation: Preparation | None, report:
     result = identify_recordings(description)
     spent = time.perf_counter() - started
     errors = [f"{recording.role} {result.fit.errors[recording.name]:.2%}" for recording in result.machine.recordings]
+    errors.append(f"fifths {cross_validated(result.machine, result.fit):.2%}")
+    if result.standard.converged:
+        errors.append(f"bodies near the robot's {', '.join(f'{x:.2%}' for x in result.standard.errors.values())}")
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     if report is not None:
         save_page(result, report)
-    rows = f"{result.fit.rows} | {result.fit.base.count} | {', '.join(errors)}"
+    rows = f"{result.fit.rows} | {result.fit.base.count} | {'; '.join(errors)}"
     few = list(result.parameters()) if result.fit.base.count < INERTIAL else []
     return (
         f"{rows} | {result.fit.condition:.0f} | {spent:.1f} | {memory:.0f}",
@@ -186,12 +195,16 @@ def main() -> None:
         arguments.reports.mkdir(parents=True, exist_ok=True)
     few: list[str] = []
     for name in (name for name in arguments.only if name in MACHINES):
-        for text, preparation in (("limbsweep's", None), ("published", MACHINES[name].published)):
+        published = MACHINES[name].published
+        for text, preparation in [("limbsweep's", None), *([("published", published)] if published else [])]:
             page = arguments.reports / f"{name}.html" if arguments.reports and preparation is None else None
             cells, values = alone(arguments.folder, name, preparation, page)
             print(f"| `{name}` | {text} | {cells} |", flush=True)
             few += values
-        print(f"| `{name}` | figures published: {MACHINES[name].figures} | | | | | | |", flush=True)
+        for text, is_weighted in WAYS.items():
+            print(plain_row(name, arguments.folder / MACHINES[name].folder, text, is_weighted), flush=True)
+        if MACHINES[name].figures:
+            print(f"| `{name}` | figures published: {MACHINES[name].figures} | | | | | | |", flush=True)
     print("\n".join(["", *few, ""]))
     print("| machine | program | rows | parameters | not explained | apart, deviations | within 2 of truth | s |")
     print("|---|---|---:|---:|---|---:|---:|---|")

@@ -43,5 +43,10 @@ def check(sweep: Path, subset: str | None, quick: bool, cluster: Path | None = N
         for line in tried.lines():
             click.echo(line if line.startswith(" ") else f"warning: {parsed.robot}: {line}", err=True)
         all_failed |= tried.result.all_failed
+        if tried.result.all_failed and parsed.family.reference.platform.mobility:
+            x, y, z = (float(number) for number in parsed.family.reference.platform.home.position)
+            click.echo(
+                f"  Positions of trajectories count from the reference position, ({x:g}, {y:g}, {z:g}) m.", err=True
+            )
     if all_failed:
         raise Incomplete("every sample that was tried failed: the sweep would have no results")

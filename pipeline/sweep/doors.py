@@ -106,7 +106,7 @@ def sweep_of_dict(data: Mapping[str, Any], name: str = "sweep", folder: str | os
 def sweep(
     robot: RobotLike,
     *,
-    time: ArrayLike | Mapping[str, float],
+    time: ArrayLike | Mapping[str, float] | None = None,
     trajectories: Mapping[str, object] | Sequence[object] | TableLike | None = None,
     design: TableLike | None = None,
     friction: Mapping[str, Any] | None = None,
@@ -126,7 +126,8 @@ def sweep(
     files; (times, positions, rotations) has rotations (point, 3, 3) from the reference orientation too. Splines go
     through positions, and through roll, pitch and yaw (kind `waypoints`). Only a simulation without a controller does
     without.
-    time: times (time,) from zero on, evenly spaced [s]; (stop, step); or a dict as in a file.
+    time: times (time,) from zero on, evenly spaced [s]; (stop, step); or a dict as in a file. It may lack where each
+    trajectory has a time of its own.
     folder: of the files that are named.
     sections: the other keys of a sweep file, such as `outputs`, `metrics`, `limits` or `seed`; see
     `Sections`.

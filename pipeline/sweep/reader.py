@@ -46,7 +46,7 @@ from robots.model import Mechanism
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES
 from robots.requested import QuantityNames
-from robots.trajectories.time_grid import TimeGrid
+from robots.trajectories.time_grid import TimeGrid, longest
 from robots.trajectories.trajectory import Trajectory
 
 
@@ -110,13 +110,28 @@ def _read_core(reading: SweepReading) -> None:
     _check_names(report, file, reading.said(FrictionContent))
     _check_outputs(report, file)
     check_quantities(reading)
-    grid = reading.grid = read_grid(report, file.time) if "time" in sound else None
+    grid = read_grid(report, file.time) if file.time is not None and "time" in sound else None
+    trajectories: tuple[Trajectory, ...] = ()
     if "trajectories" in sound:
         trajectories = _read_trajectories(report, file.trajectories, reading.files, mechanism, grid)
         reading.trajectories = trajectories
+    if "time" not in report.document.data:
+        grid = _longest_own(report, trajectories)
+    reading.grid = grid
+    if "trajectories" in sound:
         check_points(report, trajectories, grid)
         check_workspaces(report, trajectories, grid)
         check_volumes(reading)
+
+
+def _longest_own(report: Report, trajectories: tuple[Trajectory, ...]) -> TimeGrid | None:
+    """Return the longest grid that trajectories have of their own; None where one has none, which is reported."""
+    grids = [one.grid for one in trajectories if one.grid is not None]
+    if grids and len(grids) == len(trajectories):
+        return longest(grids)
+    hint = "Add it, such as time: {stop: 1.0, step: 0.01}; it may lack where each trajectory has a time of its own."
+    report((), Got("no key 'time'"), "'time', which is required", hint)
+    return None
 
 
 def _check_together(reading: SweepReading) -> None:
@@ -138,7 +153,7 @@ def _sweep(reading: SweepReading, part: Swept) -> Sweep:
     assert part.friction is not None
     assert grid is not None
     x, y, z = file.gravity
-    longest, trajectories = with_grids(grid, part.trajectories)
+    whole, trajectories = with_grids(grid, part.trajectories)
     return Sweep(
         title=file.title,
         robot=part.design.family.name,
@@ -146,7 +161,7 @@ def _sweep(reading: SweepReading, part: Swept) -> Sweep:
         fixed=part.design.fixed,
         design=part.design.axis,
         trajectories=trajectories,
-        grid=longest,
+        grid=whole,
         gravity=(x, y, z),
         precision=part.precision,
         quantities=QuantityNames(

@@ -382,8 +382,8 @@ class CoreFile(Section):
     """motions of the platform, each under a name"""
     simulation: SimulationSection | None = None
     """simulate: a controller, force profiles, or a release; then `trajectories` may lack"""
-    time: TimeSection
-    """time grid of all trajectories that have none of their own"""
+    time: TimeSection | None = None
+    """time grid of all trajectories that have none of their own; may lack where each has one"""
     gravity: Gravity = (0.0, 0.0, -9.81)
     """vector of the world [m/s^2]"""
     precision: Literal["double", "single"] = "double"

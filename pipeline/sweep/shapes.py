@@ -87,7 +87,10 @@ class ShapesContent(FamilyContent[Mapping[str, LinkShape], Mapping[str, ShapeSec
         try:
             shaped(design.family, shapes)
         except ParameterError as error:
-            reading.report((KEY,), Got("these"), "links of the robot, each named once", sentence(str(error)))
+            wrong = next((name for name in shapes if repr(name) in str(error)), None)
+            path = (KEY,) if wrong is None else (KEY, wrong)
+            rule, hint = "links of the robot, each named once", sentence(str(error))
+            reading.report(path, Got("these" if wrong is None else repr(wrong)), rule, hint, key=wrong is not None)
             return cls({})
         return cls(shapes)
 

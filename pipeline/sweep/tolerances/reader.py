@@ -96,7 +96,7 @@ def _joint(section: TolerancesSection | None) -> np.ndarray:
 
 def read_deviations(report: Report, section: TolerancesSection | None, seed: int | None) -> tuple[Axis, ...]:
     """Read the axis of the deviations, none where none are drawn."""
-    if section is None or section.count == 0:
+    if section is None or section.count == 0 or not section.parameters:
         return ()
     chosen = seed if section.seed is None else section.seed
     if chosen is None:

@@ -20,8 +20,10 @@ from pipeline.execution.measured_time import measured_time
 from pipeline.execution.trial import trial
 from pipeline.monitor.samples import failed_samples
 from pipeline.plan.plan import plan
+from pipeline.sweep.doors import sweep
 from pipeline.sweep.model import Sweep
 from robots.status import Status
+from robots.trajectories.time_grid import TimeGrid
 from storage import open_results
 from storage.errors import StoreError
 from storage.times import of_trajectory, times_of
@@ -196,3 +198,15 @@ def test_wrong_times_are_told(time: str, message: str) -> None:
         Sweep.from_text(text(LONG, wrong))
     assert message in str(caught.value)
     assert "trajectories.short.time" in str(caught.value)
+
+
+def test_times_of_its_own_for_each_trajectory_need_no_others() -> None:
+    head = HEAD.replace("time: {stop: 0.4, step: 0.02}\n", "")
+    same(compute(Sweep.from_text(text(SHORT, FINE, head=head))), compute(Sweep.from_text(text(SHORT, FINE))))
+    with pytest.raises(InputError, match=r"no key 'time'.* may lack where each trajectory has a time of its own"):
+        Sweep.from_text(text(LONG, FINE, head=head))
+    circle = {"kind": "circle", "radius": 0.05, "normal": [0, 1, 0], "period": 0.4}
+    timed = circle | {"time": {"stop": "period", "samples": 21}}
+    assert sweep("five_bar", trajectories={"c": timed}, metrics="peak_force").grid == TimeGrid(0.02, 21)
+    with pytest.raises(InputError, match="no key 'time'"):
+        sweep("five_bar", trajectories={"c": circle}, metrics="peak_force")

@@ -188,6 +188,7 @@ def test_check_exits_with_1_where_every_sample_that_is_tried_fails(tmp_path: Pat
     failed = CliRunner().invoke(cli, ["check", str(sweep)])
     assert failed.exit_code == 1
     assert "every sample that was tried failed: the sweep would have no results" in failed.stderr
+    assert "Positions of trajectories count from the reference position, (" in failed.stderr
     assert CliRunner().invoke(cli, ["check", "--quick", str(sweep)]).exit_code == 0
     sweep.write_text(FIVE_BAR + CIRCLE + TIME)
     assert CliRunner().invoke(cli, ["check", str(sweep)]).exit_code == 0

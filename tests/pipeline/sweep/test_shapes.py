@@ -84,7 +84,7 @@ def test_one_diameter_moves_mass_stiffness_and_clearance() -> None:
         ("tube: [d, 0.8 * d]", "tube: [d, 0.035]", "the larger one first"),
         ("tube: [d, 0.8 * d]", "box: [d, d]", "a box without across"),
         ("tube: [d, 0.8 * d]", "shear: 0.5", "neither tube nor box"),
-        ("proximal: {tube", "proximate: {tube", "No link is called 'proximate'"),
+        ("proximal: {tube", "proximate: {tube", "shapes.proximate: got 'proximate'.* No link is called 'proximate'"),
         ("variables: {d", "parameters: {proximal_mass: 1.0}\nvariables: {d", "proximal_mass, a number of links whose"),
         ("material: aluminium", "density: 2700", "shapes.proximal: .*Young: absent"),
     ],
@@ -92,6 +92,16 @@ def test_one_diameter_moves_mass_stiffness_and_clearance() -> None:
 def test_wrong_shapes_are_refused(old: str, new: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         ls.Sweep.from_text(TEXT.replace(old, new))
+
+
+def test_a_wrong_shape_is_told_once() -> None:
+    """Capsules that lack because of it are not told beside it, and deviations of nothing stop no other check."""
+    wrong = TEXT.replace("proximal: {tube", "proximate: {tube") + "tolerances: {normal: {d: 1}, seed: 1}\n"
+    with pytest.raises(InputError) as caught:
+        ls.Sweep.from_text(wrong)
+    keys = [problem.key for problem in caught.value.problems]
+    assert keys.count("shapes.proximate") == keys.count("tolerances.normal") == 1
+    assert not any(key.startswith("criteria") for key in keys)
 
 
 def test_links_that_grow_without_getting_heavier_are_told() -> None:

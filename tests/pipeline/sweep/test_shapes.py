@@ -86,7 +86,7 @@ def test_one_diameter_moves_mass_stiffness_and_clearance() -> None:
         ("tube: [d, 0.8 * d]", "shear: 0.5", "neither tube nor box"),
         ("proximal: {tube", "proximate: {tube", "shapes.proximate: got 'proximate'.* No link is called 'proximate'"),
         ("variables: {d", "parameters: {proximal_mass: 1.0}\nvariables: {d", "proximal_mass, a number of links whose"),
-        ("material: aluminium", "density: 2700", "shapes.proximal: .*Young: absent"),
+        ("material: aluminium", "density: 2700", "shapes.proximal: .*young: absent"),
     ],
 )
 def test_wrong_shapes_are_refused(old: str, new: str, told: str) -> None:

@@ -7,14 +7,14 @@ rotations, sizes that look like millimetres, and loops that are open at the refe
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from robots.drives import Drive, Motor
 from robots.joint_kinds import JOINT_KINDS
-from robots.model import PLATFORM, Closure, Frame, Inertia, Instance, Limb, Mechanism
+from robots.model import PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism
 from robots.types import BASE
 
 Path = tuple[str | int, ...]
@@ -204,17 +204,17 @@ def check_inertia(inertia: Inertia, path: Path = ()) -> Iterator[FormatFinding]:
 
 def counts_about_one_axis(limb: Limb, index: int) -> bool:
     """Return whether one moment of a body is above the sum of the others, and its motion takes a single one."""
-    wrong, axis = list(check_inertia(limb.links[index].inertia)), only_axis(limb, index)
+    wrong, axis = list(check_inertia(limb.links[index].inertia)), only_axis(limb.links, index)
     return axis is not None and bool(wrong) and all(each.expected == OF_BODY for each in wrong)
 
 
-def only_axis(limb: Limb, index: int) -> np.ndarray | None:
+def only_axis(links: Sequence[Link], index: int) -> np.ndarray | None:
     """Return the direction (3,), in the frame of a body, about which alone it turns; None without one."""
     turned, only = np.eye(3), None
     while index != BASE:
         if index == PLATFORM:  # which turns as it may
             return None
-        link = limb.links[index]
+        link = links[index]
         if JOINT_KINDS[link.kind].turns:
             axis = turned @ np.array(link.axis, dtype=float)
             if only is not None and np.linalg.norm(np.cross(only, axis)) > TOLERANCE:

@@ -19,6 +19,8 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from robots.coupled import ALONG, NAME, over_coordinates
+from robots.formats import checks
+from robots.formats.inertias import kept_about
 from robots.formats.mobility import freedoms_at_home
 from robots.formats.poses import HERE, Pose, compose, frame_of, inverse, pose_of, rows, vector
 from robots.formats.ratings import Rating
@@ -44,7 +46,7 @@ _TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 def text(mechanism: Mechanism, name: str, ratings: Collection[Rating], ending: str) -> str:
     """Return a chain as a file with an ending of `WRITERS`. Raises ValueError for what the format cannot say."""
     chain = mechanism if mechanism.is_chain else _at_platform(name, mechanism)
-    limb = _renamed(_chain(chain))
+    limb = _of_bodies(_renamed(_chain(chain)))
     place = pose_of(chain.instances[0].base)
     lines = WRITERS[ending](limb, name, place, {rating.joint: rating for rating in ratings})
     return "\n".join(lines) + "\n"
@@ -108,6 +110,16 @@ def _moved_inertia(inertia: Inertia, pose: Pose) -> Inertia:
     turn, tensor = pose[0], np.array(inertia.tensor, dtype=float)
     centre = compose(pose, (np.eye(3), np.array(inertia.centre, dtype=float)))[1]
     return Inertia(inertia.mass, vector(centre), rows(turn @ tensor @ turn.T))
+
+
+def _of_bodies(limb: Limb) -> Limb:
+    """Return a limb with moments that bodies have, where those of bodies that turn about one axis are of none."""
+    links = list(limb.links)
+    for k, link in enumerate(links):
+        if checks.counts_about_one_axis(limb, k) and (axis := checks.only_axis(links, k)) is not None:
+            tensor = kept_about(link.inertia.tensor, axis)
+            links[k] = replace(link, inertia=replace(link.inertia, tensor=tensor))
+    return replace(limb, links=tuple(links))
 
 
 def _renamed(limb: Limb) -> Limb:

@@ -18,7 +18,7 @@ from robots.formats import assembly, checks
 from robots.formats.assembly import Setting, close_from_rough
 from robots.formats.closing import ClosingJoint
 from robots.formats.description import Description
-from robots.formats.inertias import nearest_tensor
+from robots.formats.inertias import kept_about, nearest_tensor
 from robots.formats.poses import Pose, compose, frame_of, pose_of, rows
 from robots.formats.ratings import Rating, known
 from robots.formats.writing import AXES
@@ -220,11 +220,15 @@ class GrowingTree:
             yield FormatError(line, place, got, finding.expected, hint)
 
     def repaired(self) -> Iterator[FormatError]:
-        """Give bodies whose moments no body has the nearest ones that one has; what was changed, as warnings."""
+        """Give bodies whose moments no body has the nearest ones that one has; what was changed, as warnings.
+
+        Of a body that turns about one axis alone the moment and products about that one stay: others do not count.
+        """
         for k, link in enumerate(self.links):
             wrong = [entry for entry in checks.check_inertia(link.inertia) if entry.got.startswith("principal moments")]
             if wrong:
-                tensor = nearest_tensor(link.inertia.tensor)
+                axis, tensor = checks.only_axis(self.links, k), link.inertia.tensor
+                tensor = nearest_tensor(tensor) if axis is None else kept_about(tensor, axis)
                 self.links[k] = replace(link, inertia=replace(link.inertia, tensor=tensor))
                 line, place = self.lines.get(link.body, (0, f"link {link.body}"))
                 shown = ", ".join(f"{x:g}" for x in np.linalg.eigvalsh(np.array(tensor, dtype=float)))

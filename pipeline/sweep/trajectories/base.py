@@ -15,6 +15,8 @@ from pipeline.sweep.trajectories import loads
 from pipeline.sweep.trajectories.description import describe_trajectory
 from pipeline.sweep.trajectories.reader import TrajectoryReader, check_reach
 from pipeline.sweep.trajectories.values import Mover
+from robots.formats import checks
+from robots.model import Mechanism
 from robots.quantities import QUANTITIES, Need
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory
@@ -54,6 +56,8 @@ class BaseContent(SectionContent[Trajectory | None, Mapping[str, Any] | None]):
         if reading.said(cls) is not None:
             check_standing(report, "outputs", file.outputs)
             check_standing(report, "metrics", file.metrics)
+        if base is not None and base.turn is not None and reading.mechanism is not None:
+            check_moments(report, reading.mechanism)
         return cls(base)
 
     def describe(self) -> dict[str, Any]:
@@ -78,6 +82,16 @@ def read_base(
     if trajectory.points is not None:
         check_reach(report, trajectory.points, (KEY, "file"), duration)
     return trajectory
+
+
+def check_moments(report: Report, mechanism: Mechanism) -> None:
+    """Refuse moments that no body has, which bodies that turn about one axis may have, where the base turns them."""
+    for limb in mechanism.limbs:
+        for k, link in enumerate(limb.links):
+            if checks.counts_about_one_axis(limb, k):
+                hint = "Give it the moments of a body, or the base no turn."
+                got = f"a turn, and moments of {link.body} that no body has"
+                report((KEY, "turn"), Got(got), "a base that turns bodies alone", hint)
 
 
 def check_standing(report: Report, section: str, names: Sequence[str]) -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import limbsweep as ls
+from applications.commands.cli import cli
 from pipeline.errors import InputError
 from robots.formats.checks import only_axis
 from robots.model import PLATFORM
@@ -58,10 +60,10 @@ def test_moments_of_no_body_are_refused_where_they_count(tmp_path: Path) -> None
 
 def test_bodies_on_a_platform_turn_with_it(tmp_path: Path) -> None:
     (limb,) = ls.robots.read(written(tmp_path)).mechanism.limbs
-    assert only_axis(limb, 1) is not None
+    assert only_axis(limb.links, 1) is not None
     carried = replace(limb, links=(replace(limb.links[0], parent=PLATFORM), *limb.links[1:]))
-    assert only_axis(carried, 0) is None
-    assert only_axis(carried, 1) is None
+    assert only_axis(carried.links, 0) is None
+    assert only_axis(carried.links, 1) is None
 
 
 def test_a_sweep_warns_of_them(tmp_path: Path) -> None:
@@ -71,6 +73,53 @@ def test_a_sweep_warns_of_them(tmp_path: Path) -> None:
     sweep.write_text("limbsweep: 1\nrobot: ./arm.yaml\n" + swing)
     told = [str(problem) for problem in ls.Sweep.from_yaml(sweep).warnings]
     assert any("moments of column that no body has" in line for line in told), told
+
+
+def test_a_base_that_turns_them_is_refused(tmp_path: Path) -> None:
+    swing = {"trajectories": {"s": {"kind": "harmonic", "amplitude": 0.1}}, "time": {"stop": 1, "step": 0.5}}
+    shaken = {"kind": "line_sine", "amplitude": [0.1, 0, 0], "period": 1.0}
+    turned = {**shaken, "turn": {"kind": "harmonic", "amplitude": [0.1, 0.0, 0.0], "period": 1.0}}
+
+    def felt(base: dict[str, object]) -> np.ndarray:
+        content = {"robot": "./arm.yaml", **swing, "outputs": ["actuator_force"], "base": base}
+        return np.asarray(ls.compute(ls.Sweep.from_dict(content, folder=tmp_path), progress=False)["actuator_force"])
+
+    written(tmp_path)
+    real = felt(shaken)
+    written(tmp_path, column=[0.002, 0.002, 0.5])
+    np.testing.assert_allclose(felt(shaken), real, 1e-12)
+    with pytest.raises(InputError, match=r"base\.turn: got a turn, and moments of column that no body has"):
+        felt(turned)
+
+
+@pytest.mark.parametrize("ending", [".urdf", ".sdf", ".xml"])
+@pytest.mark.filterwarnings("ignore:.*no body has")
+def test_files_of_other_formats_have_moments_of_bodies_and_the_same_forces(tmp_path: Path, ending: str) -> None:
+    if ending == ".xml":
+        pytest.importorskip("mujoco")
+    arm = ls.robots.read(written(tmp_path, column=[0.6, 0.002, 0.5], slide=[0.0, 0.0, 0.08]))
+    runner, exported = CliRunner(), tmp_path / f"exported{ending}"
+    assert runner.invoke(cli, ["robots", str(tmp_path / "arm.yaml"), "--export", str(exported)]).exit_code == 0
+    read = ["import", str(exported), "--output", str(tmp_path / "again.yaml"), "--strict-inertia"]
+    done = runner.invoke(cli, read)
+    assert done.exit_code == 0, done.output
+    again = ls.robots.read(tmp_path / "again.yaml")
+    rng = np.random.default_rng(4)
+    motion = ls.Motion(q=rng.normal(size=(5, 3)), qd=rng.normal(size=(5, 3)), qdd=rng.normal(size=(5, 3)))
+    felt, real = (ls.inverse_dynamics(robot, motion).force for robot in (again, arm))
+    np.testing.assert_allclose(felt, real, rtol=1e-9, atol=1e-9)
+
+
+def test_an_imported_body_keeps_its_moment_about_the_only_axis(tmp_path: Path) -> None:
+    body = '<inertial><mass value="1"/><inertia ixx="0" iyy="0" izz="0.5" ixy="0" ixz="0.01" iyz="0"/></inertial>'
+    joint = '<joint name="j" type="continuous"><parent link="b"/><child link="a"/><axis xyz="0 0 1"/></joint>'
+    (tmp_path / "r.urdf").write_text(f'<robot name="r"><link name="b"/><link name="a">{body}</link>{joint}</robot>')
+    read = ["import", str(tmp_path / "r.urdf"), "--output", str(tmp_path / "r.yaml")]
+    done = CliRunner().invoke(cli, read)
+    assert done.exit_code == 0, done.output
+    assert "They became" in done.output
+    robot = ls.robots.read(tmp_path / "r.yaml")
+    assert ls.inverse_dynamics(robot, q=[0.3], qd=[0.0], qdd=[2.0]).force == pytest.approx([1.0], rel=1e-12)
 
 
 def test_a_robot_that_cannot_be_read_is_told_alone(tmp_path: Path) -> None:

@@ -129,7 +129,9 @@ class Manifest:
             if not location.is_folder():
                 raise StoreError(f"{location}: there is no store; check the path, or run the sweep first")
             if not location.has(MANIFEST):
-                raise StoreError(f"{location}: not a store of limbsweep; expected a file {MANIFEST} in it")
+                raise StoreError(
+                    f"{location}: not a store of limbsweep; expected a file {MANIFEST} in it{_stores_in(location)}"
+                )
             text = location.read_within(MANIFEST, MAX_BYTES)
         try:
             return cls._parse(file, parse_json(text), location)
@@ -163,6 +165,17 @@ class Manifest:
         ledger = str(data.get("ledger", ""))
         attributes = Attributes({**data["attributes"], "sweep": sweep, "fingerprint": fingerprint})
         return cls(attributes, layout, state, generation, files, hashing, ledger)
+
+
+MOST_NAMED = 8
+"""Stores in a folder that a message names."""
+
+
+def _stores_in(location: Location) -> str:
+    """Return a hint to the stores in a folder, as a sweep of several robots makes them; empty without any."""
+    folder = location.folder
+    inside = sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}")) if folder is not None else []
+    return f"; name one of the stores in it: {', '.join(inside[:MOST_NAMED])}" if inside else ""
 
 
 def _seal(data: Mapping[str, Any]) -> str:

@@ -66,6 +66,14 @@ def test_foreign_directory(tmp_path: Path) -> None:
         Manifest.load(tmp_path)
 
 
+def test_a_folder_of_stores_is_told_by_their_names(tmp_path: Path) -> None:
+    for name in ("delta.zarr", "arm.zarr"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "limbsweep.json").touch()
+    with pytest.raises(StoreError, match=r"in it; name one of the stores in it: arm\.zarr, delta\.zarr$"):
+        Manifest.load(tmp_path)
+
+
 @pytest.mark.parametrize("key", ["format", "fingerprint", "sweep", "layout", "state"])
 @pytest.mark.parametrize("value", [None, 7, "x", []])
 def test_damaged_manifest(path: Path, key: str, value: object) -> None:

@@ -2,22 +2,22 @@
 
 Gains and losses are to first order, by exact derivatives at the design. The worst rows of a metric (actuators,
 trajectories, parts of the time) are tangents, and so are the conditions; the least objective within a step along each
-range is a linear programme, whose dual values are the gains. The design to which that step leads is computed; where it
-breaks a condition or is no better, less of the step is taken.
+range is a linear programme, whose dual values are the gains: all factors follow where a limit is relaxed. The design to
+which that step leads is computed; where it breaks a condition or is no better, less of the step is taken.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import OptimizeResult, linprog
 
 from applications.studies.columns import Array, Objective, condition
-from applications.studies.optimisation import SLACK, WINDOWS, LocalSearch, check_derivatives
+from applications.studies.optimisation import SLACK, WINDOWS, LocalSearch, check_derivatives, value_with_rates
 from applications.studies.problem import DesignProblem
 
 STEP = 0.1
@@ -34,9 +34,10 @@ NOTHING = 1e-9
 
 @dataclass(frozen=True)
 class Limit:
-    """A condition, or an end of a swept range: share of it that is left, and the gain of relaxing it by RELAXED.
+    """A condition, an end of a swept range, or a number of a table's row: share that is left, gain of relaxing it.
 
-    `factor` is the name of a factor whose range ends here, else empty; `gain` has the unit of the objective.
+    It is relaxed by RELAXED. `factor` is the name of a factor whose range ends here, else empty; `gain` has the unit of
+    the objective, NaN for a tight condition without a slope, such as one on a share of samples.
     """
 
     text: str
@@ -122,11 +123,11 @@ class _Tangents:
         spare, slope = search.spare(first), search.spare_rate(first)
         if search.epigraph:
             values, slopes = search.rows(first)
-            bound = spare.copy()
+            bound = _held(spare)
             bound[: len(values)] = -values  # t is free: tangents are about d = 0
         else:
             rate = np.asarray(search.goal_rate(first))
-            values, slopes, bound = np.array([search.goal(first)]), rate[None, :factors], spare
+            values, slopes, bound = np.array([search.goal(first)]), rate[None, :factors], _held(spare)
         cost = np.asarray(search.goal_rate(first), dtype=float)
         return cls(cost, -slope, bound, values, slopes)
 
@@ -135,18 +136,44 @@ class _Tangents:
         return float((self.values + np.abs(self.slopes) @ sizes).max() - self.values.max())
 
 
+def _held(spare: Array) -> Array:
+    """Return what conditions have to spare, zero where they are met within SLACK, as a share of 1 that has to be 1."""
+    return np.where((spare < 0.0) & (spare >= -2.0 * SLACK), 0.0, spare)
+
+
+def row_limits(problem: DesignProblem, target: Objective, row: Mapping[str, float]) -> tuple[Limit, ...]:
+    """Return numbers of the row of a table, by name, whose change by RELAXED gains; the largest gain first.
+
+    All else stays as it is in the problem at its constants. Raises InputError without derivatives.
+    """
+    numbers = {name: value for name, value in row.items() if value > 0.0}
+    if not numbers:
+        return ()
+    check_derivatives(problem, target, ())
+    spans = {name: ((1.0 - STEP) * value, (1.0 + STEP) * value) for name, value in numbers.items()}
+    others = {name: value for name, value in problem.constant.items() if name not in numbers}
+    varied = replace(problem, bounds=spans, constant=others)
+    value, rates = value_with_rates(varied, target, np.array([*numbers.values()]))
+    limits = []
+    for (name, number), rate in zip(numbers.items(), -target.sign * rates, strict=True):
+        if abs(gain := float(rate) * RELAXED * number) > NOTHING * abs(value):
+            limits.append(Limit(f"{'more' if gain > 0.0 else 'less'} {name}", 0.0, abs(gain), name))
+    return tuple(sorted(limits, key=lambda limit: -limit.gain))
+
+
 def _conditions(search: LocalSearch, texts: Sequence[str], solution: OptimizeResult) -> list[Limit]:
     """Return the conditions of the question, then those on designs, each by its tightest case."""
     names = (*texts, *(rule.text for rule in search.problem.space.conditions))
-    margins = search.margins(search.scaled(search.begin)).value
+    every = search.margins(search.scaled(search.begin))
+    margins, slopes = every.value, np.abs(every.rates).max(axis=0)
     duals = -np.asarray(solution.ineqlin.marginals)[len(solution.ineqlin.marginals) - len(margins) :]
     limits = []
     for k, text in enumerate(names):
         cases = slice(k * search.cases, (k + 1) * search.cases)
         margin = float(margins[cases].min())
-        limits.append(
-            Limit(text, _share_of_bound(margin, text), _gain(search, float(duals[cases].sum()) * RELAXED / 2.0))
-        )
+        gain = _gain(search, float(duals[cases].sum()) * RELAXED / 2.0)
+        is_step = margin <= SLACK and not slopes[cases].any()
+        limits.append(Limit(text, _share_of_bound(margin, text), math.nan if is_step else gain))
     return limits
 
 

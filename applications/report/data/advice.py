@@ -14,7 +14,7 @@ from applications.report.data.display import percent, quantity
 from applications.report.data.results import Results
 from applications.studies.columns import Objective, objective
 from applications.studies.link_masses import weightless
-from applications.studies.outlook import OFF, RELAXED, STEP, Outlook, outlook
+from applications.studies.outlook import OFF, RELAXED, STEP, Limit, Outlook, outlook, row_limits
 from applications.studies.problem import DesignProblem
 from pipeline.errors import InputError
 
@@ -23,6 +23,8 @@ EDGE = 0.02
 MOST_SAMPLES = 200_000
 """Samples of a design, over all its cases and trajectories, up to which derivatives are computed for a page."""
 MOST_LIMITS = 4
+LEAST_GAIN = 1e-3
+"""Share of the objective below which a better design nearby is not worth a step."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,17 @@ class Advice:
         except InputError as error:
             first = error.problems[0]
             return None, f"{first.got}"
+
+    @cached_property
+    def _row(self) -> tuple[Limit, ...]:
+        """Numbers of the design's rows of tables whose change gains."""
+        (problem, _), target, sweep = self._problem, self._target, self.results.sweep
+        if problem is None or target is None or sweep is None:
+            return ()
+        members = {name for factor in problem.space.varied() if factor.kind == "category" for name in factor.members}
+        numbers = [p.name for p in sweep.family.parameters if p.name in members and p.name in problem.constant]
+        factors = {**problem.constant, **self._stored(problem)}
+        return row_limits(problem.about((), factors), target, {name: problem.constant[name] for name in numbers})
 
     def better(self) -> str:
         """Compare the design with the next, the middle of all, and the robot's defaults."""
@@ -173,7 +186,10 @@ class Advice:
                 yield column, float(values[0]), float(values[-1])
 
     def limits(self) -> list[tuple[str, str, str]]:
-        """Return rows for the design's limits, tightest first: limit, share left, gain from 1 % more of it."""
+        """Return rows for the design's limits, tightest first: limit, share left, gain where it is relaxed by 1 %.
+
+        Numbers of its rows of tables are first: they are what a better row would have.
+        """
         prospect, column = self.prospect[0], self.column
         if prospect is None or column is None:
             spare = [(number, number.spare(self.results.place)) for number in key_numbers(self.results)]
@@ -181,9 +197,10 @@ class Advice:
             margins = [(share, words) for share, words in held if np.isfinite(share)]
             margins += self._ends() if self._has_number else ()
             return [(words, percent(share), "not known") for share, words in sorted(margins)]
-        rows = []
+        rows = [(self._of_row(limit), "a row", quantity(limit.gain, column.units)) for limit in self._row[:MOST_LIMITS]]
         for limit in prospect.limits[:MOST_LIMITS]:
             gain = quantity(limit.gain, column.units) if limit.gain else "nothing"
+            gain = "not known" if np.isnan(limit.gain) else gain
             gain += " (1 % of the swept range)" if limit.gain and limit.factor else ""
             text = self._end(limit.text, limit.factor) if limit.factor else condition_words(self.results, limit.text)
             rows.append((text, percent(limit.spare) if np.isfinite(limit.spare) else "no share of it", gain))
@@ -194,6 +211,13 @@ class Advice:
         if not self._has_number:
             return "Not known: this design has no number."
         return "No condition with a margin was given, and no range ends near it."
+
+    def _of_row(self, limit: Limit) -> str:
+        """Return the words for a number of a row: whether more or less of it gains, and how much it is."""
+        problem, sweep = self._problem[0], self.results.sweep
+        assert problem is not None and sweep is not None
+        unit = next(p.unit for p in sweep.family.parameters if p.name == limit.factor)
+        return f"{limit.text.replace('_', ' ')} than {quantity(problem.constant[limit.factor], unit)}"
 
     def _end(self, text: str, factor: str) -> str:
         problem = self._problem[0]
@@ -213,23 +237,23 @@ class Advice:
         if not self.results.designs.meets.any():
             return ["No design meets all conditions: loosen the one that most break (see Failures), or widen ranges."]
         if prospect is not None:
-            gain = column.sign * (prospect.value - prospect.best)
-            if gain > 1e-4 * abs(prospect.value):
+            share = abs(prospect.value - prospect.best) / (abs(prospect.value) or 1.0)
+            if share > LEAST_GAIN:
                 value = column.shown_in.text(prospect.best)
                 steps.append(
                     f"Improve it by derivatives (limbsweep study optimise): a design within {percent(STEP)} of each "
-                    f"range, computed, has {column.words} {value}."
+                    f"range, computed, has {column.words} {value}, {percent(share)} better."
                 )
             for limit in prospect.limits:
                 if limit.factor and limit.gain > 0.0 and limit.spare <= EDGE:
                     steps.append(
                         f"Sweep {limit.factor.replace('_', ' ')} beyond its {limit.text.split()[0]} value: "
-                        f"{percent(RELAXED)} of the range gains {quantity(limit.gain, column.units)}."
+                        f"{percent(RELAXED)} of the range gains {quantity(limit.gain, column.units)} where "
+                        "the others follow."
                     )
             if not steps:
-                steps.append(
-                    "Nothing near this design is better, to first order; look elsewhere by limbsweep study search."
-                )
+                found = f"Nothing near this design is more than {percent(max(share, LEAST_GAIN))} better, to first order"
+                steps.append(f"{found}; look elsewhere by limbsweep study search.")
         else:
             steps = [f"Sweep beyond the edge: {text}." for text in self._edges()]
             steps.append(self._without_derivatives(why))

@@ -198,7 +198,7 @@ def _advice(advice: Advice) -> str:
     rows, limits = advice.limits(), ""
     if rows:
         limits = markup_table(
-            [tuple(map(escape, row)) for row in rows], ("limit", "to spare", "1 % more gains"), "stack"
+            [tuple(map(escape, row)) for row in rows], ("limit", "to spare", "1 % relaxed gains"), "stack"
         )
     steps = "".join(f"<li>{escape(step)}</li>" for step in advice.next_step())
     entries = {

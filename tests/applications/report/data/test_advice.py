@@ -119,6 +119,75 @@ def test_no_design_that_breaks_a_condition_is_compared_with_others(results: Resu
     assert "64 (100\N{NO-BREAK SPACE}%)" in page_part.body
 
 
+REACH = """\
+limbsweep: 1
+robot: planar_3rrr
+design:
+  grid:
+    proximal_length: [0.16, 0.20, 0.24]
+    base_radius: [0.30, 0.35, 0.40]
+trajectories: {disc: {kind: workspace_cylinder, radius: 0.08, height: 0, counts: [2, 6, 1]}}
+time: {stop: 1, samples: 12}
+criteria: {stiffness: {actuators: {all: 8.0e+3}}}
+metrics: [least_stiffness, condition, usable_share]
+study:
+  objectives: [max least_stiffness]
+  where: [usable_share >= 1, condition < 6]
+"""
+
+
+def test_a_condition_that_is_met_exactly_leaves_other_limits() -> None:
+    results = results_of(run(Sweep.from_text(REACH), cluster=ClusterConfig.of("synchronous")))
+    prospect, why = Advice(results).prospect
+    assert prospect is not None, why
+    gains = {limit.text: limit.gain for limit in prospect.limits}
+    assert math.isnan(gains["usable_share >= 1"])  # a share of samples has steps alone
+    assert any(limit.factor and limit.gain > 0.0 for limit in prospect.limits)
+    assert Advice(results).limits()[0] == ("usable share >= 1", "0\N{NO-BREAK SPACE}%", "not known")
+    problem = problem_of(results)
+    found = problem.values(np.array([[*prospect.design.values()]]), ["least_stiffness", "usable_share"])
+    assert found["usable_share"][0] == 1.0
+    assert found["least_stiffness"][0] == pytest.approx(prospect.best, rel=1e-9)
+
+
+CATALOGUE = """\
+limbsweep: 1
+robot: linear_delta
+variables:
+  thrust: {default: 100, unit: N, lower: 0, text: of the motor}
+  top_speed: {default: 5, unit: m/s, lower: 0, text: of the motor}
+design:
+  list: {carriage_mass: [0.8, 2.6], thrust: [60, 320], top_speed: [5.0, 3.2]}
+  grid: {rod_length: [0.44, 0.48, 0.52]}
+limits: {actuators: {all: {force: thrust, velocity: top_speed}}}
+trajectories: {pick: {kind: quintic, start: [-0.15, 0, 0], end: [0.15, 0, 0.05], duration: 0.3}}
+time: {stop: 0.3, samples: 16}
+metrics: [cycle_time]
+study: {objectives: [min cycle_time]}
+"""
+
+
+def test_numbers_of_the_row_of_a_table_are_limits_by_what_they_gain() -> None:
+    results = results_of(run(Sweep.from_text(CATALOGUE), cluster=ClusterConfig.of("synchronous")))
+    assert results.sweep is not None
+    advice, chosen = Advice(results), results.dataset.isel(design=results.place)
+    names = ("thrust", "carriage_mass", "top_speed")
+    own = {name: float(chosen[name]) for name in names}
+    relaxed = []
+    for name, factor in (("thrust", 1.01), ("carriage_mass", 0.99), ("top_speed", 1.01)):
+        row = ", ".join(f"{key}: [{own[key] * (factor if key == name else 1.0)!r}]" for key in names)
+        text = re.sub(r"  list: .*", f"  list: {{{row}}}", CATALOGUE).replace(
+            "[0.44, 0.48, 0.52]", f"[{float(chosen['rod_length'])!r}]"
+        )
+        time = run(Sweep.from_text(text), cluster=ClusterConfig.of("synchronous"))["cycle_time"]
+        relaxed.append(float(chosen["cycle_time"].max()) - float(time.max()))
+    limits = {limit.factor: limit for limit in advice._row}
+    assert limits["thrust"].gain == pytest.approx(relaxed[0], rel=0.05)
+    assert limits["carriage_mass"].gain == pytest.approx(relaxed[1], rel=0.05)
+    assert ("top_speed" in limits) == (relaxed[2] > 1e-9)
+    assert advice.limits()[0][:2] == ("more thrust than 320 N", "a row")
+
+
 def test_a_length_that_no_mass_follows_is_told(results: Results) -> None:
     problem = problem_of(results)
     design = np.array([*problem.stored_design(results.by_case, results.place).values()])

@@ -87,7 +87,7 @@ def outlook(problem: DesignProblem, target: Objective, where: Sequence[str], des
     if solution.status != 0:  # the design breaks a condition
         return Outlook(value, value, off, (), {})
     limits = [*_conditions(search, texts, solution), *_ends(search, x, solution)]
-    limits.sort(key=lambda limit: limit.spare)
+    limits.sort(key=lambda limit: (limit.spare, -np.nan_to_num(limit.gain, nan=np.inf)))
     best, better = _computed(search, x, solution.x[: len(x)])
     named = dict(zip(problem.names, (search.low + (search.high - search.low) * better).tolist(), strict=True))
     return Outlook(value, best, off, tuple(limits), named)

@@ -12,16 +12,20 @@ from applications.report.data.answer import condition_words, key_numbers
 from applications.report.data.designs import DesignColumn
 from applications.report.data.display import percent, quantity
 from applications.report.data.results import Results
-from applications.studies.columns import Objective, objective
+from applications.studies.columns import Objective, condition, objective
 from applications.studies.link_masses import weightless
-from applications.studies.outlook import OFF, RELAXED, STEP, Limit, Outlook, outlook, row_limits
+from applications.studies.outlook import OFF, RELAXED, STEP, Limit, Outlook, outlook, parts_of, row_limits
 from applications.studies.problem import DesignProblem
+from applications.studies.space import is_dim
 from pipeline.errors import InputError
+from pipeline.sweep.model import Sweep
 
 EDGE = 0.02
 """Distance from the end of a swept range, as a share of it, up to which a design counts as at the edge."""
 MOST_SAMPLES = 200_000
 """Samples of a design, over all its cases and trajectories, up to which derivatives are computed for a page."""
+MOST_STEPS = 5_000
+"""Steps of a simulated design, up to which differences are: they take thousands of simulations of it."""
 MOST_LIMITS = 4
 LEAST_GAIN = 1e-3
 """Share of the objective below which a better design nearby is not worth a step."""
@@ -51,22 +55,30 @@ class Advice:
         sweep, target = self.results.sweep, self._target
         if sweep is None or target is None:
             return None, self.results.why_no_sweep or "no metric decides"
-        if sweep.simulation is not None:
-            return None, "a simulation has no exact derivatives"
         try:
-            problem = DesignProblem.of(sweep, cases=self.results.question.cases)
-            samples = sum(grid.samples for grid in sweep.grids) * sweep.sizes["friction"] * problem.case_count
-            if samples > MOST_SAMPLES:
-                return None, f"a design has {samples:,} samples"
+            problem = self._under_cases(sweep, target)
+            if why := _too_long(problem):
+                return None, why
             free = [name for name in problem.names if name in self._free]
             if not free:
                 return None, "no parameter varies between bounds"
             problem.require_columns(target.expression.names)
+            if cases := [name for name in self.results.question.cases if is_dim(sweep, name)]:
+                expressions = (target.expression, *map(condition, parts_of(self.results.question.where)))
+                if any(len(problem.require_columns(each.names)) > 1 for each in expressions):
+                    return None, f"several metrics in one expression under the cases {' and '.join(cases)}"
             place, coordinates = self.results.place, self.results.by_case.coords
             row = {str(name): x.values[place] for name, x in coordinates.items() if x.dims == ("design",)}
             return problem.about(free, row), ""
         except InputError as error:
             return None, str(error.problems[0].got)
+
+    def _under_cases(self, sweep: Sweep, target: Objective) -> DesignProblem:
+        """Return the problem of a sweep; where the worst counts, friction sets and trajectories are no cases of it."""
+        cases = self.results.question.cases
+        if target.over == "worst" and not target.tolerances:
+            cases = tuple(name for name in cases if not is_dim(sweep, name))
+        return DesignProblem.of(sweep, cases=cases)
 
     @property
     def _free(self) -> frozenset[str]:
@@ -139,6 +151,8 @@ class Advice:
         (problem, _), target = self._problem, self._target
         if problem is None or target is None or self.results.designs.numbers.shape[1] < problem.case_count:
             return None
+        if not {*problem.names} <= {p.name for p in problem.sweep.family.parameters}:
+            return None  # gains have no usual values
         point = problem.default_design()
         value = float(problem.objective(point, target)[0]) if np.isfinite(point).all() else np.nan
         return value if np.isfinite(value) else None
@@ -215,7 +229,8 @@ class Advice:
     def _of_row(self, limit: Limit) -> str:
         """Return the words for a number of a row: whether more or less of it gains, and how much it is."""
         problem, sweep = self._problem[0], self.results.sweep
-        assert problem is not None and sweep is not None
+        assert problem is not None
+        assert sweep is not None
         unit = next(p.unit for p in sweep.family.parameters if p.name == limit.factor)
         return f"{limit.text.replace('_', ' ')} than {quantity(problem.constant[limit.factor], unit)}"
 
@@ -244,16 +259,16 @@ class Advice:
                     f"Improve it by derivatives (limbsweep study optimise): a design within {percent(STEP)} of each "
                     f"range, computed, has {column.words} {value}, {percent(share)} better."
                 )
-            for limit in prospect.limits:
-                if limit.factor and limit.gain > 0.0 and limit.spare <= EDGE:
+            for limit in sorted((limit for limit in prospect.limits if limit.factor), key=lambda limit: -limit.gain):
+                if limit.gain > 0.0 and limit.spare <= EDGE:
                     steps.append(
                         f"Sweep {limit.factor.replace('_', ' ')} beyond its {limit.text.split()[0]} value: "
                         f"{percent(RELAXED)} of the range gains {quantity(limit.gain, column.units)} where "
                         "the others follow."
                     )
             if not steps:
-                found = f"Nothing near this design is more than {percent(max(share, LEAST_GAIN))} better, to first order"
-                steps.append(f"{found}; look elsewhere by limbsweep study search.")
+                found = f"Nothing near this design is more than {percent(max(share, LEAST_GAIN))} better"
+                steps.append(f"{found}, to first order; look elsewhere by limbsweep study search.")
         else:
             steps = [f"Sweep beyond the edge: {text}." for text in self._edges()]
             steps.append(self._without_derivatives(why))
@@ -270,6 +285,16 @@ class Advice:
         is_refused = bool(self.results.question.cases) or sweep is None or sweep.simulation is not None
         refine = "narrow the ranges about this one in a copy of the sweep" if is_refused else "study rank --refine"
         return f"Derivatives are not known here: {why}. Add designs about this one: {refine}."
+
+
+def _too_long(problem: DesignProblem) -> str:
+    """Return why derivatives of a design take too long for a page; empty where they do not."""
+    sweep = problem.sweep
+    samples = sum(grid.samples for grid in sweep.grids) * sweep.sizes["friction"] * problem.case_count
+    if sweep.simulation is None:
+        return f"a design has {samples:,} samples" if samples > MOST_SAMPLES else ""
+    steps = samples * sweep.simulation.simulation.every
+    return f"a design has {steps:,} steps of a simulation" if steps > MOST_STEPS else ""
 
 
 def _compared(column: DesignColumn, mine: float, reference: float) -> str:

@@ -188,6 +188,49 @@ def test_numbers_of_the_row_of_a_table_are_limits_by_what_they_gain() -> None:
     assert advice.limits()[0][:2] == ("more thrust than 320 N", "a row")
 
 
+SERVO = """\
+limbsweep: 1
+robot: planar_3r
+gravity: [0, -9.81, 0]
+friction: {law: coulomb_viscous, parameters: {width: 0.05}, list: {coulomb: [0.1, 0.3], viscous: [0.1, 0.2]}}
+trajectories: {move: {kind: quintic, start: 0.0, end: [0.4, 0.2, -0.2], duration: 0.1}}
+simulation:
+  controller: {kind: pd_gravity, parameters: {force_limit: 500.0}}
+  gains: {grid: {kp: [100, 200, 400], kd: [2, 4, 8]}}
+  step: 0.001
+time: {stop: 0.12, step: 0.01}
+metrics: [rms_tracking_error, peak_force]
+study:
+  objectives: [min rms_tracking_error]
+  where: [peak_force < 400]
+  cases: friction
+"""
+
+
+def test_gains_of_a_servo_have_limits_with_what_they_gain() -> None:
+    results = results_of(run(Sweep.from_text(SERVO), cluster=ClusterConfig.of("synchronous")))
+    advice = Advice(results)
+    assert "default parameters" not in advice.better()  # gains have none
+    prospect, why = advice.prospect
+    assert prospect is not None, why
+    best = results.dataset["rms_tracking_error"].max(("friction", "trajectory", "actuator")).min()
+    assert prospect.value == pytest.approx(float(best), rel=1e-9)  # the worst over friction sets
+    ends = [limit for limit in prospect.limits if limit.factor]
+    assert ends
+    assert sorted((limit.gain for limit in ends), reverse=True) == [limit.gain for limit in ends]
+    assert results.sweep is not None
+    wide = DesignProblem.of(results.sweep, {"kp": (50.0, 800.0), "kd": (1.0, 16.0)})
+    here = dict.fromkeys(("kp", "kd"), 0.0) | {name: prospect.design[name] for name in ("kp", "kd")}
+    for limit in ends:
+        room = RELAXED * (300.0 if limit.factor == "kp" else 6.0) * (-1.0 if limit.text.startswith("least") else 1.0)
+        there = here | {limit.factor: here[limit.factor] + room}
+        values = wide.values(np.array([[*here.values()], [*there.values()]]), ["rms_tracking_error"])
+        first, second = values["rms_tracking_error"]
+        assert first - second == pytest.approx(limit.gain, rel=0.1)
+    several = replace(results, question=replace(results.question, where=("peak_force < 1000 * rms_tracking_error",)))
+    assert Advice(several).prospect[1] == "several metrics in one expression under the cases friction"
+
+
 def test_a_length_that_no_mass_follows_is_told(results: Results) -> None:
     problem = problem_of(results)
     design = np.array([*problem.stored_design(results.by_case, results.place).values()])

@@ -173,7 +173,7 @@ MOST_NAMED = 8
 
 def _stores_in(location: Location) -> str:
     """Return a hint to the stores in a folder, as a sweep of several robots makes them; empty without any."""
-    folder = location.folder
+    folder = location.folder()
     inside = sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}")) if folder is not None else []
     return f"; name one of the stores in it: {', '.join(inside[:MOST_NAMED])}" if inside else ""
 

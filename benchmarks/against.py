@@ -26,7 +26,7 @@ from benchmarks.checkout import is_repository
 from benchmarks.figures import number
 from benchmarks.history import LEAST, Names, verdict
 from benchmarks.processes import environment
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 
 ROOT = Path(__file__).parent.parent
 TURNS = 5

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from benchmarks import history
 from benchmarks.checkout import commit
 from benchmarks.figures import FULL, QUICK, Figure, Size, heading, json_line, number, surroundings, table
-from robots.parameters import ParameterError, nearest
+from robots.parameter_errors import ParameterError, nearest
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ from pipeline.sweep.doors import read_sweeps, sweep
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metrics import UserMetric
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.status import Status
 from robots.stops import JointStop
 from storage.errors import StoreError

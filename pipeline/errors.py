@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from robots.data_classes import astuple, dataclass
 
 LIMIT = 50
 """Problems that are reported at once; a file with more of them is not the file that was meant."""
@@ -18,7 +19,7 @@ _DIRECTIONS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\
 """Letters that turn the direction of those after them."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Problem:
     """One thing that is wrong: `line` and `column` count from 1, both 0 where the whole file is meant."""
 
@@ -48,7 +49,7 @@ class InputError(Exception):
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(sorted(problems))
+        self.problems = tuple(sorted(problems, key=astuple))
         super().__init__(self.problems)
 
     def __str__(self) -> str:

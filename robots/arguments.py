@@ -19,13 +19,13 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 
-from robots.parameters import ParameterError, nearest
+from robots.data_classes import dataclass
+from robots.parameter_errors import ParameterError, nearest
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 

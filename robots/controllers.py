@@ -7,12 +7,13 @@ controller is sampled: it looks at its coordinates every `sample_time` and its f
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
+from robots.data_classes import dataclass, field, replace
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Mechanism
-from robots.parameters import LARGEST, Parameter, ParameterError, nearest, unit_of
+from robots.parameter_errors import ParameterError, nearest
+from robots.parameters import LARGEST, Parameter, unit_of
 from robots.types import TWIST
 
 Space = Literal["actuator", "joint", "task"]

@@ -13,10 +13,10 @@ may stand on bodies that move themselves, a carriage or a turntable, whose joint
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 
 from robots import geometry
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass, fields, replace
 from robots.drives import Drive, Spin
 from robots.geometry import product
 from robots.joint_kinds import JointError

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from robots.data_classes import dataclass
 from robots.quantities import DIFFERENTIABLE, QUANTITIES, SMOOTH_SERIES, Quantity, names
 
 PARAMETER, SIDE = "parameter", "side"

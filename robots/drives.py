@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
+from robots.data_classes import dataclass, field
 from robots.types import BASE, JointKind, Number, Vector
 
 Ratios = tuple[tuple[str, "Number"], ...]

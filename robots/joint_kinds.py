@@ -8,9 +8,9 @@ joint of the tree has its own axis in place of z. How far a joint slides while i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple
 
+from robots.data_classes import dataclass, fields, replace
 from robots.types import JointKind, Number
 
 X, Y, Z = range(3)

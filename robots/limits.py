@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import NamedTuple, TypeVar
 
+from robots.data_classes import dataclass, field
 from robots.model import Mechanism
-from robots.parameters import ParameterError, nearest
+from robots.parameter_errors import ParameterError, nearest
 from robots.types import JointKind
 
 Part = TypeVar("Part")

@@ -7,8 +7,8 @@ and N.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from robots.data_classes import dataclass
 from robots.parameters import LARGEST, Parameter
 
 _JOINT, _FORCE = "rad or m", "N m or N"

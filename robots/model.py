@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Self
 
 from robots import joint_kinds
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass, field, fields, replace
 from robots.drives import Drive, Motor, check
 from robots.joint_kinds import COUNTED_KINDS, JOINT_KINDS, TREE_KINDS, Kind
 from robots.parameters import Parameter, complete

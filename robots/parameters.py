@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Self
+
+from robots.data_classes import dataclass
+from robots.parameter_errors import ParameterError, nearest
 
 LARGEST = 1e12
 """Size of a number beyond which nothing of a machine lies: a typing error, whose squares and products would leave the
 range of doubles. It bounds every parameter that has no bounds of its own."""
 
-
-LONGEST = 200
-"""Characters of a name that are compared with others."""
 
 EITHER = " or "
 """Between the unit of a joint that turns and that of one that slides."""
@@ -24,17 +22,6 @@ def unit_of(unit: str, turns: Iterable[bool]) -> str:
     """Return the unit for joints that turn or slide: one of the two in `unit`, or both for joints of both kinds."""
     both, kinds = unit.split(EITHER), {*turns}
     return both[0 if kinds.pop() else 1] if len(both) == 2 and len(kinds) == 1 else unit
-
-
-class ParameterError(ValueError):
-    """A parameter that does not exist, or a value outside its bounds. The text has its name and the expected values.
-
-    >>> try:
-    ...     ls.robots.build("delta_3rr2rrr", uper_arm=0.28)
-    ... except ls.ParameterError as error:
-    ...     print(error)
-    delta_3rr2rrr has no parameter 'uper_arm'; did you mean 'upper_arm'?
-    """
 
 
 @dataclass(frozen=True)
@@ -89,13 +76,6 @@ class Parameter:
         if not self.lower <= value <= self.upper:
             return f"is outside [{self.lower:g}, {self.upper:g}] {self.unit}".rstrip()
         return None
-
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    """Return a hint for a misspelt name: the nearest of `names`, or all of them."""
-    names = list(names)
-    close = difflib.get_close_matches(str(name)[:LONGEST], names, n=1)
-    return f"did you mean {close[0]!r}?" if close else "known: " + ", ".join(names)
 
 
 def complete(parameters: Iterable[Parameter], values: Mapping[str, float], *, owner: str) -> dict[str, float]:

@@ -11,9 +11,9 @@ a sweep checks it, the tasks of a block call it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
+from robots.data_classes import dataclass, replace
 from robots.model import Mechanism
 
 Kind = Literal["series", "metric", "motion", "status"]

@@ -5,8 +5,7 @@ Joints are as near to the posture as they can be. Tasks are conditions on joints
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
+from robots.data_classes import dataclass, fields
 from robots.types import Number, Vector
 
 

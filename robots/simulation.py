@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robots.controllers import Controller, coordinate_turns
+from robots.data_classes import dataclass, field
 from robots.model import Mechanism
 from robots.parameters import Parameter, unit_of
 from robots.stops import Stops

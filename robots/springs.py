@@ -7,9 +7,9 @@ What a user declares, with parameters and motions over time, is in `robots.loads
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeVar
 
+from robots.data_classes import dataclass, fields, replace
 from robots.types import BASE, IDENTITY, ZERO, Matrix, Number, Vector
 
 Element = TypeVar("Element", "AppliedWrench", "Spring", "JointSpring", "AppliedWrench | Spring")

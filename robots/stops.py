@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from robots.data_classes import dataclass
 from robots.limits import MOTOR, JointPlace, matches, places
 from robots.model import Mechanism
-from robots.parameters import ParameterError, nearest
+from robots.parameter_errors import ParameterError, nearest
 
 
 @dataclass(frozen=True)

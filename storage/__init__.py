@@ -1,4 +1,4 @@
-"""Dims, chunks and files of results. Of robots it knows the table of quantities alone, of Dask graphs nothing.
+"""Dims, chunks and files of results. Of robots it knows the table of quantities, of Dask graphs nothing.
 
 Only `storage.store` opens Zarr. It is loaded on first use, so that planning, which needs `storage.layout` alone, does
 not wait for Zarr; xarray is loaded where a store is opened as a dataset.

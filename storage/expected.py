@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass
 from storage.encoding import shards
 from storage.encoding.checksums import DIGEST, Checksum, Hashing, content, digest, seal
 from storage.encoding.shards import ShardError

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass, replace
 from robots.quantities import QUANTITIES
 from storage.encoding.checksums import DIGEST, content, matches, seal
 from storage.errors import StoreError

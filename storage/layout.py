@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
+from robots.data_classes import dataclass, replace
 from robots.quantities import FRICTION, Quantity, selected_dims
 from robots.quantities import simulated as simulated_row
 from storage.errors import StoreError

@@ -12,9 +12,9 @@ import json
 import time
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Self
 
+from robots.data_classes import dataclass
 from storage.encoding.checksums import DIGEST, Checksum, digest, seal
 from storage.encoding.documents import parse_json
 from storage.errors import StoreError

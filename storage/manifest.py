@@ -11,9 +11,9 @@ import json
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from robots.data_classes import dataclass, field
 from storage.encoding.checksums import Checksum, Hashing
 from storage.encoding.documents import MAX_BYTES, parse_json
 from storage.errors import StoreError

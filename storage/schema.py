@@ -9,9 +9,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from robots.data_classes import dataclass
 from robots.quantities import QUANTITIES, Quantity, needing
 from storage.errors import StoreError
 

@@ -8,11 +8,11 @@ same either way.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass, field
 from storage.layout import Layout
 from storage.ledger import Receipt
 from storage.places.reach import Mark

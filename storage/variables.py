@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Literal, SupportsIndex
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.quantities import FRICTION, GAINS, STATE, Quantity
 from storage.errors import StoreError
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
+
+from robots.data_classes import dataclass
 
 ROLES = ("train", "validation", "test")
 

@@ -11,7 +11,7 @@ import click
 from pipeline.errors import InputError, RunCancelledError, RunStoppedError, visible
 from pipeline.execution.processes.signals import exit_status
 from robots.extras import MissingExtraError
-from robots.parameters import ParameterError, nearest
+from robots.parameter_errors import ParameterError, nearest
 from storage.errors import StoreError
 
 BAD_INPUT = (InputError, MissingExtraError, ParameterError, StoreError)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +12,7 @@ from applications.commands.refusals import Refused
 from applications.commands.schemas import write_with_schema
 from applications.commands.terminal import print_warnings, with_record
 from pipeline.robot_files.importing import import_robot
+from robots.data_classes import dataclass
 from robots.formats.effects import KINDS
 
 

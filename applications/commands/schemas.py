@@ -26,7 +26,7 @@ from robots.arguments import shown
 from robots.catalog import FAMILIES
 from robots.controllers import CONTROLLERS
 from robots.friction.laws import LAWS
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.quantities import QUANTITIES
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS
 

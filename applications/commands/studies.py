@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -15,6 +14,7 @@ from applications.studies.columns import costs, feasible, refuse
 from applications.studies.pareto import front
 from applications.studies.refinement import refine
 from applications.studies.stored_factors import FRICTION_SET
+from robots.data_classes import dataclass
 
 
 def pareto(

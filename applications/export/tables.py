@@ -15,7 +15,6 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +28,7 @@ from pipeline.execution.opening import open
 from pipeline.stores.metric_rows import Table, metric_rows
 from pipeline.sweep.stored import stored_sweep
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass
 from robots.extras import require_extra
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,9 @@ import numpy as np
 
 from pipeline.sweep.dataset_split import PARTS, case_part, part_name
 from robots.arguments import check_arguments, shown
+from robots.data_classes import dataclass
 from robots.extras import require_extra
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from storage.places.location import LocationLike

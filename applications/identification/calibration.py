@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Annotated, Any
 
@@ -27,10 +26,11 @@ from pipeline.documents.yaml import MAX_BYTES, parse_yaml
 from pipeline.errors import refused
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import find_family, require_format
+from robots.data_classes import dataclass, replace
 from robots.formats import writing
 from robots.formats.description import describe
 from robots.model import Robot
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from storage.errors import StoreError
 
 COLUMNS = ("parameter", "unit", "nominal", "value", "deviation")

@@ -9,7 +9,6 @@ import functools
 import math
 import uuid
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,8 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.rewriting import flowing, rewritten
 from pipeline.sweep.trajectories.random_fourier import KIND, Entry, entries
 from robots.arguments import check_arguments
-from robots.parameters import ParameterError, nearest
+from robots.data_classes import dataclass
+from robots.parameter_errors import ParameterError, nearest
 
 if TYPE_CHECKING:
     from robots.trajectories.trajectory import Trajectory

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,8 +13,9 @@ from applications.identification.identify_job import friction_of, robot_of
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.trajectories.random_fourier import Entry, entries
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass
 from robots.limits import joints
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.trajectories.trajectory import Series
 from robots.types import IDENTITY, TWIST
 from tasks.dynamics.records import Environment, Forces

@@ -6,7 +6,7 @@ import numpy as np
 from xarray import Dataset
 
 from robots.arguments import check_arguments
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from tasks.features.friction.curve import Curve, curve
 
 OUTPUTS = ("actuator_force", "actuator_position", "actuator_velocity")

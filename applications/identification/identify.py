@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -25,7 +24,8 @@ from pipeline.execution.graph import job_graph
 from pipeline.execution.job_executor import job_executor
 from pipeline.sweep.stored import stored_sweep
 from robots.arguments import check_arguments
-from robots.parameters import nearest
+from robots.data_classes import dataclass
+from robots.parameter_errors import nearest
 from storage.errors import StoreError
 from storage.places.access import locate
 from storage.places.location import LocationLike

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from applications.identification.recordings import PLACE, MotionSource, needed, 
 from pipeline.sweep.dataset_split import PARTED, part_name
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import stored_files
+from robots.data_classes import dataclass
 from robots.model import Robot
 from robots.quantities import STATE
 from storage.store import open_results

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from applications.identification import dataset_card
 from applications.publishing.episodes import Episodes
 from applications.publishing.tables import FOLDER
 from pipeline.sweep.publication.publication import LICENCES, Publication
+from robots.data_classes import dataclass
 
 if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep

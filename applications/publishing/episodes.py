@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ import numpy as np
 from applications.identification.batches import case_dims, parted_cases, require_one_length
 from pipeline.errors import size
 from pipeline.sweep.dataset_split import PARTS
+from robots.data_classes import dataclass
 from storage.errors import StoreError
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ episodes, a row group a few. Names and columns are those of LeRobot 3, and of an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from applications.publishing.episodes import Episode, Episodes
+from robots.data_classes import dataclass, field
 
 if TYPE_CHECKING:
     from pyarrow import Schema, Table

@@ -6,13 +6,13 @@ import io
 import json
 import tarfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from applications.publishing.episodes import Episode, Episodes
 from applications.publishing.frames import SHARD
+from robots.data_classes import dataclass, field
 
 FOLDER = "webdataset"
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ import numpy as np
 
 from pipeline.sweep.dataset_split import PARTS
 from robots.arguments import check_arguments, shown
+from robots.data_classes import dataclass
 from robots.extras import require_extra
 from storage.errors import StoreError
 

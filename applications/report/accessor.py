@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -28,6 +27,7 @@ from applications.studies.columns import objective, refuse
 from applications.studies.ranking import rank
 from pipeline.documents.writing import table
 from pipeline.sweep.question.reader import stored_question
+from robots.data_classes import dataclass
 from robots.model import Robot
 
 if TYPE_CHECKING:

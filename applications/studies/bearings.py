@@ -8,7 +8,6 @@ the same damage by the linear rule of Palmgren and Miner: P_m^p is the mean of P
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -16,6 +15,7 @@ import xarray as xr
 
 from applications.studies.columns import refuse
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass
 from storage.times import has_one_length, of_trajectory
 
 EXPONENTS = {"ball": 3.0, "roller": 10.0 / 3.0}

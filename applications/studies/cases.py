@@ -18,7 +18,7 @@ from pipeline.errors import refused
 from pipeline.sweep.axes.columns import CASE, LABEL, STORED, TRUTH
 from pipeline.sweep.question.question import DIMS
 from robots.arguments import check_arguments
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 
 INCOMPLETE = "designs_without_all_cases"
 """The attribute that counts designs which lack a case, and are left out."""

@@ -9,7 +9,6 @@ over these names, in the language of the `where` key of sweep files.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -21,10 +20,11 @@ from pipeline.errors import InputError, refused
 from pipeline.sweep.axes.columns import CASE
 from pipeline.sweep.question.question import WEIGHTED, split_objective, split_tolerances, split_trajectory
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass
 from robots.derivatives import PARAMETER
 from robots.expressions.expression import ExpressionError, Kind, ParsedExpression, parse
 from robots.loads.wrapped import SUFFIX
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.quantities import FRICTION, QUANTITIES, large_is_good
 
 Array = NDArray[np.float64]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.sweep.axes.samples import Array, between
+from robots.data_classes import dataclass
 
 Kind = Literal["free", "category", "derived", "fixed", "case", "tolerance"]
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +26,7 @@ from scipy.optimize import minimize
 from applications.studies.columns import Array, Objective, base_of, cases_of_deviations, condition, objective, refuse
 from applications.studies.problem import DesignProblem
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass, field
 from robots.derivatives import OF_SIMULATIONS, WITHOUT
 from robots.expressions.expression import ParsedExpression
 from robots.expressions.rates import NumberWithRates, with_rates

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import OptimizeResult, linprog
@@ -19,6 +18,7 @@ from scipy.optimize import OptimizeResult, linprog
 from applications.studies.columns import Array, Objective, condition
 from applications.studies.optimisation import SLACK, WINDOWS, LocalSearch, check_derivatives, value_with_rates
 from applications.studies.problem import DesignProblem
+from robots.data_classes import dataclass, replace
 
 STEP = 0.1
 """Largest change of a factor, as a share of its range."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -16,8 +15,10 @@ from applications.studies.space import DesignSpace
 from pipeline.documents.report import sentence
 from pipeline.sweep.gravity import GRAVITY, gravity_parameters
 from pipeline.sweep.model import Sweep
+from robots.data_classes import dataclass, field, replace
 from robots.expressions.rates import NumberWithRates
-from robots.parameters import Parameter, nearest
+from robots.parameter_errors import nearest
+from robots.parameters import Parameter
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from applications.studies.factors import Choice, Continuous, Variable
 from pipeline.sweep.axes.samples import Array
+from robots.data_classes import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,8 +21,9 @@ from pipeline.sweep.gravity import GRAVITY
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.needs import lacking_of
 from pipeline.sweep.question.question import split_trajectory
+from robots.data_classes import dataclass, replace
 from robots.expressions.rates import NumberWithRates
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.quantities import QUANTITIES, Need, large_is_good, needs
 from robots.quantities import names as names_of_stage
 from robots.requested import NO_QUANTITIES, QuantityNames

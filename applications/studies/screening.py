@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -33,8 +32,9 @@ from applications.studies.space import DesignSpace
 from pipeline.documents.report import sentence
 from pipeline.sweep.model import Sweep
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass
 from robots.loads.wrapped import SUFFIX
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 
 LEVELS = 4
 """Levels of each parameter; a step goes over half of them, so that all are met equally often."""

@@ -11,7 +11,6 @@ takes the designs of any sweep.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
@@ -22,6 +21,7 @@ from applications.studies.boxes import check_box, values_at
 from applications.studies.columns import Array, Objective, refuse, value_of
 from applications.studies.space import DesignSpace
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass
 
 BLOCKS = 8
 """Blocks of a Sobol' sample, each spread over the whole box: differences without one block give the error."""

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
@@ -27,6 +26,7 @@ from scipy.linalg import lapack
 from applications.studies.columns import Array, Indices, refuse
 from applications.studies.factors import even
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass
 
 LEAST = 12
 """Designs with a value, at least."""

@@ -9,7 +9,6 @@ derivatives where points have rates. Operating cases and deviations within toler
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from pipeline.sweep.axes.derived import DependentAxis, Derived, Filtered
 from pipeline.sweep.gravity import GRAVITY
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import DIMS
+from robots.data_classes import dataclass, field, replace
 from robots.expressions.expression import ParsedExpression
 from robots.parameters import Parameter
 from robots.quantities import FRICTION, GAINS, STATE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +16,7 @@ from pipeline.errors import InputError
 from pipeline.sweep.axes.columns import LABEL, STORED, TRUTH
 from pipeline.sweep.question.reader import stored_question
 from pipeline.sweep.several import only_chosen
+from robots.data_classes import dataclass
 from robots.loads.wrapped import SUFFIX
 from robots.quantities import FRICTION, GAINS, STATE
 

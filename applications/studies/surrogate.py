@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from pipeline.documents.outputs import output
 from pipeline.sweep.axes.columns import CASE
 from pipeline.sweep.question.question import split_trajectory
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass, replace
 from robots.derivatives import PARAMETER, derivative
 from robots.expressions.rates import NumberWithRates, with_rates
 from robots.quantities import QUANTITIES

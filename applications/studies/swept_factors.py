@@ -16,7 +16,7 @@ from pipeline.sweep.axes.derived import DependentAxis, Derived, Filtered
 from pipeline.sweep.axes.kinds import ArrayValues, Axis, Grid, Listed, Product, Sampled
 from pipeline.sweep.tolerances.reader import Deviations
 from robots.expressions.expression import ParsedExpression
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 
 MAX_CASES = 10_000
 """Combinations of operating cases."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,9 @@ from pipeline.documents.report import sentence
 from pipeline.sweep.axes.derived import Sliced
 from pipeline.sweep.model import Sweep
 from robots.arguments import check_arguments
-from robots.parameters import Parameter, nearest
+from robots.data_classes import dataclass, replace
+from robots.parameter_errors import nearest
+from robots.parameters import Parameter
 from robots.quantities import DIFFERENTIABLE
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from benchmarks.composition.features import AXES, PLAIN
 from benchmarks.composition.machines import MACHINES
 from benchmarks.figures import CheckError
 from pipeline.errors import InputError
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from storage.errors import StoreError
 
 Outcome = Literal["works", "refused", "no meaning", "wrong", "traceback", "too long"]

@@ -25,7 +25,7 @@ from robots.friction.groups import select
 from robots.loads.declared import SpringLoad, WrenchLoad
 from robots.loads.family import with_loads
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.status import Status
 from tasks import forward_dynamics, inverse_dynamics
 from tasks.dynamics.records import NO_FORCES, Environment, Forces, Motion

@@ -29,7 +29,7 @@ from limbsweep.labelled.table import (
 from limbsweep.labelled.units import in_si
 from robots.arguments import check_arguments, real_numbers, shown
 from robots.model import Robot
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.stops import JointStop, Stops
 from tasks.dynamics import servo as controllers
 from tasks.dynamics import simulate as direct

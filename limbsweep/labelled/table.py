@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from robots.data_classes import dataclass, field
 
 Dims = tuple[str, ...]
 

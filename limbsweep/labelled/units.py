@@ -12,7 +12,8 @@ from pipeline.documents.units import UNITS, Unit
 from robots.controllers import coordinate_turns
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Mechanism
-from robots.parameters import EITHER, nearest
+from robots.parameter_errors import nearest
+from robots.parameters import EITHER
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,9 @@ from limbsweep.labelled.calls import leaves_of, on_leaves
 from limbsweep.labelled.motions import differentiate_simulation
 from limbsweep.labelled.table import ARGUMENTS
 from limbsweep.tensors.simulations import SIMULATE, simulate, simulation_outputs, simulation_shapes
+from robots.data_classes import dataclass, field
 from robots.model import Robot
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.types import TWIST
 from tasks.checks.lagrange import lagrange_coefficients
 from tasks.dynamics.bearings import constraint_forces

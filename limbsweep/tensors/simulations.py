@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from limbsweep.labelled.motions import differentiate_simulation
 from robots.model import Robot
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from tasks.dynamics import servo as controllers
 from tasks.dynamics.directions import Array, Derivatives
 from tasks.dynamics.motion_derivatives import FORCE, SimulationDerivatives

@@ -19,7 +19,6 @@ import shlex
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
 from pipeline.cluster import kinds
@@ -29,6 +28,7 @@ from pipeline.cluster.safety import is_loopback
 from pipeline.cluster.settings import RESOURCE, effective, worker_environment
 from pipeline.errors import InputError, refused
 from pipeline.plan.cost import duration
+from robots.data_classes import dataclass
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -33,7 +33,7 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import Count, Integer, Section, Text
 from pipeline.documents.yaml import KeyPath, dotted
 from pipeline.errors import InputError
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 
 LONGEST = 1e9
 """Seconds; thirty years."""

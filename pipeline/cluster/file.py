@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from pipeline.cluster.checks import ClusterSection, check_dask, check_kind, check_options, scheduler_address
@@ -21,6 +20,7 @@ from pipeline.documents.report import Got, Report
 from pipeline.documents.validation import Section, validate_keys
 from pipeline.documents.yaml import Document, parse_yaml
 from pipeline.errors import InputError, Problem, refused
+from robots.data_classes import dataclass, field
 from robots.devices import CPU, Device
 
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from robots.data_classes import dataclass
 
 HMS = r"\d{1,4}:[0-5]?\d:[0-5]?\d"
 NAME = r"[A-Za-z0-9_+][^\s/:@*\\]*"

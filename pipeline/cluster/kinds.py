@@ -11,8 +11,9 @@ import os
 import ssl
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from robots.data_classes import dataclass, field
 
 ClusterKindName = Literal[
     "local", "threads", "synchronous", "address", "scheduler-file",

@@ -7,10 +7,11 @@ comma is its rest, since no value has brackets that do not close.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from ruamel.yaml import events
+
+from robots.data_classes import dataclass, field
 
 MAX_PARTS = 64
 """Parts of one value."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 
 from pipeline.documents.yaml import Document, KeyPath, dotted
 from pipeline.errors import InputError, Problem, show
-from robots.parameters import nearest
+from robots.data_classes import dataclass, field, replace
+from robots.parameter_errors import nearest
 
 
 @dataclass

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from robots.parameters import nearest
+from robots.data_classes import dataclass
+from robots.parameter_errors import nearest
 
 
 @dataclass(frozen=True)

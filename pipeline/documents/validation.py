@@ -11,7 +11,6 @@ import inspect
 import re
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, TypeVar, Union, get_args, get_origin
 
@@ -32,7 +31,9 @@ from pipeline.documents.report import Report, number_hint, sentence
 from pipeline.documents.units import UNITS
 from pipeline.documents.yaml import Document, KeyPath, YamlValue
 from pipeline.errors import Problem, show
-from robots.parameters import LARGEST, Parameter, nearest
+from robots.data_classes import dataclass
+from robots.parameter_errors import nearest
+from robots.parameters import LARGEST, Parameter
 
 HUGE = 1e30
 """Size of any number in a file, in whatever unit: beyond it squares and products leave the range of single precision,

@@ -17,7 +17,6 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ruamel.yaml import YAML, events
@@ -25,6 +24,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from pipeline.documents.brackets import WholeValues
 from pipeline.errors import LIMIT, InputError, Problem, refused, show
+from robots.data_classes import dataclass, field
 
 Scalar = str | int | float | bool | None
 

@@ -11,9 +11,9 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
 
 from pipeline.monitor.log import BlocksAdvanced, Listener
+from robots.data_classes import dataclass
 from tasks.kernels.advance import listening
 
 TOPIC = "limbsweep-progress"

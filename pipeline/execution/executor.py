@@ -12,13 +12,13 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pipeline.errors import ClusterLostError, TaskError
 from pipeline.execution.advance import HERE, RunningShares
 from pipeline.execution.policy import Failure, MemoryRestart, PausedWorker, PauseStep, WorkerTable
 from pipeline.monitor.log import ClusterState, Event
+from robots.data_classes import dataclass
 
 Key = tuple[Any, ...]
 """Key of a task: its name with that of the run, then the block that it belongs to."""

@@ -12,7 +12,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dask.base import annotate, get_annotations
@@ -50,6 +49,7 @@ from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.execution.work import computed_if_alike
 from pipeline.monitor.log import ClusterState, Event, WorkersLeft
 from pipeline.plan.model import Plan
+from robots.data_classes import dataclass
 from robots.devices import GPU
 from storage.errors import StoreError
 from storage.ledger import Receipt

@@ -20,7 +20,6 @@ import sys
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar
 
 import cloudpickle
@@ -39,6 +38,7 @@ from pipeline.execution.processes.memory import held_memory
 from pipeline.execution.user_warnings import ReceiptWithWarnings, with_warnings
 from pipeline.execution.versions import identity
 from pipeline.plan.model import Plan
+from robots.data_classes import dataclass, replace
 from robots.devices import CPU
 from storage.encoding.shards import crc32c
 from storage.errors import StoreError

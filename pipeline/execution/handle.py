@@ -8,7 +8,6 @@ import time
 import warnings
 from collections.abc import Callable, Generator
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from dask.base import annotate, get_annotations
@@ -16,6 +15,7 @@ from dask.base import annotate, get_annotations
 from pipeline.errors import RunCancelledError, refused
 from pipeline.monitor.log import BlockDone, BlockFailed, CaseFailed, Event, Listener, Started
 from pipeline.monitor.notebook import EVERY, Display, in_notebook
+from robots.data_classes import dataclass, replace
 
 if TYPE_CHECKING:
     from xarray import Dataset

@@ -10,7 +10,6 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
 
 from pipeline.errors import RunCancelledError, RunStoppedError
 from pipeline.execution.advance import RunningShares
@@ -43,6 +42,7 @@ from pipeline.monitor.log import (
 )
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import fitted
+from robots.data_classes import dataclass, field, replace
 from storage.errors import StoreError
 from storage.ledger import Ledger, Receipt
 from storage.sending import delivered

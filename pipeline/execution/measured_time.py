@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -35,6 +34,7 @@ from pipeline.sweep.axes.kinds import Axis
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.simulated.axes import SimulationAxes
 from robots.criteria.selection import EVERYTHING
+from robots.data_classes import dataclass, replace
 from robots.trajectories.kinds import is_grid
 from tasks.kernels.kernel import seconds_of_new_code
 

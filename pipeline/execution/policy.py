@@ -25,11 +25,11 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
 from pipeline.errors import ClusterLostError, size
+from robots.data_classes import dataclass
 
 if TYPE_CHECKING:
     from distributed import Client

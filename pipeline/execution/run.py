@@ -14,7 +14,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -53,6 +52,7 @@ from pipeline.plan.plan import plan as plan_sweep
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metrics import UserFunction, UserMetric, with_metrics
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass, replace
 from storage.completion import finish
 from storage.ledger import Ledger
 from storage.places.access import coordinator_lock, locate

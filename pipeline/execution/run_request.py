@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipeline.cluster.file import ClusterConfig
+from robots.data_classes import dataclass
 from storage.places.location import Location
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ of designs in a store is that of the file, so one task takes several blocks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from pipeline.execution.blocks import block_of, designs_of
 from pipeline.plan.model import BLOCK_MEMORY, Plan
 from pipeline.sweep.axes.derived import Derived
 from pipeline.sweep.axes.kinds import Axis, Grid, Product
+from robots.data_classes import dataclass, replace
 from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.limb_results import shares_limbs
 

@@ -15,7 +15,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,7 @@ from pipeline.execution.processes.child_process import import_path, module_comma
 from pipeline.execution.processes.queue import printed_file, private_folder, runs_at_once, turn
 from pipeline.execution.run_request import RunRequest
 from pipeline.monitor.log import last_run
+from robots.data_classes import dataclass, replace
 from storage.errors import StoreError
 from storage.places.access import locate
 from storage.places.location import LocationLike

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from pipeline.sweep.friction_sets import NO_FRICTION
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.simulated.axes import SimulationAxes
 from robots.criteria.selection import EVERYTHING
+from robots.data_classes import dataclass, replace
 from robots.derivatives import NO_DERIVATIVES
 from robots.requested import QuantityNames
 from robots.status import Status

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from robots.data_classes import dataclass
 from storage.ledger import Receipt
 from tasks.blocks.user_metrics import MetricWarning
 

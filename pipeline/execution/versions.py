@@ -8,13 +8,13 @@ from __future__ import annotations
 import functools
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from pipeline.errors import LIMIT, InputError, Problem
+from robots.data_classes import dataclass
 
 SOURCE = "source of limbsweep"
 """Name of the fingerprint among versions."""

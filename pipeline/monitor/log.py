@@ -18,10 +18,11 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import Field, asdict, dataclass, fields
+from dataclasses import Field
 from typing import Any, Self, get_args
 
 from pipeline.errors import visible
+from robots.data_classes import asdict, dataclass, fields
 from storage.encoding.documents import parse_json
 from storage.places.access import locate
 from storage.places.location import Journal, LocationLike, refusals

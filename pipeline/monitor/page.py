@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
@@ -21,6 +20,7 @@ from pipeline.monitor.log import BlocksDone, ClusterState, LogRecord
 from pipeline.monitor.progress import clock, count, counted, note
 from pipeline.monitor.samples import FAILED, FailedSamples, failed_samples, none_failed
 from pipeline.monitor.status import RunStatus, status_with_run
+from robots.data_classes import dataclass
 from storage.places.location import LocationLike
 from storage.store import open_results, read_parts
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pipeline.errors import size
@@ -35,6 +34,7 @@ from pipeline.monitor.log import (
     WorkersJoined,
     WorkersLeft,
 )
+from robots.data_classes import dataclass, replace
 
 if TYPE_CHECKING:
     from rich.console import Console

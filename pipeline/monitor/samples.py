@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.status import ADVICE, Status
 from storage.errors import StoreError
 from storage.times import samples_of

@@ -6,7 +6,6 @@ import json
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from statistics import mean, stdev
 from typing import Any, Literal, TypeVar
@@ -36,6 +35,7 @@ from pipeline.monitor.log import (
 )
 from pipeline.monitor.progress import clock, counted, note
 from robots.arguments import check_arguments
+from robots.data_classes import asdict, dataclass
 from storage.ledger import Ledger
 from storage.manifest import Manifest
 from storage.places.access import holder

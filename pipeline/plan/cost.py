@@ -8,7 +8,8 @@ run series` prints them for another machine.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from robots.data_classes import dataclass, field
 
 
 @dataclass(frozen=True)

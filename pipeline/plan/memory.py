@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from pipeline.sweep.model import Sweep
+from robots.data_classes import dataclass
 from robots.friction.groups import varies
 from robots.measurement import clean_series
 from robots.quantities import FRICTION, QUANTITIES, SPACE, Quantity

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ from pipeline.plan.memory import (
     steady_quantities,
 )
 from pipeline.sweep.model import Sweep
+from robots.data_classes import dataclass, field, replace
 from robots.derivatives import SIDE, derivative
 from robots.devices import CPU, Device
 from robots.model import Mechanism

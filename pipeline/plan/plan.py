@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -39,6 +38,7 @@ from pipeline.plan.model import (
     require_files,
 )
 from pipeline.sweep.model import Sweep
+from robots.data_classes import dataclass, replace
 from robots.model import Mechanism
 from robots.quantities import (
     GAINS,

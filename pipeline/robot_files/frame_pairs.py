@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -17,12 +16,13 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import Section, Two, validate_keys
 from pipeline.errors import Problem, show
 from pipeline.robot_files.sections import MAX_LINKS, Label, Parts
+from robots.data_classes import dataclass, replace
 from robots.formats.checks import check_loops
 from robots.formats.closing import ClosingJoint
 from robots.formats.tree import Tree
 from robots.formats.xml_tree import Element
 from robots.model import Frame
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.types import JointKind
 
 Pair = Two[Label]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 
 from pipeline.errors import InputError, Problem, refused
 from pipeline.robot_files.closing import assembled, closed, likely_loops, paired, pairs_of, report_of_loops
@@ -17,6 +16,7 @@ from pipeline.robot_files.frame_pairs import (
 )
 from pipeline.robot_files.packages import NO_PACKAGES, PackageFiles, Packages
 from pipeline.robot_files.reader import parse_robot
+from robots.data_classes import dataclass, replace
 from robots.formats import mjcf, sdf, urdf, writing
 from robots.formats.description import Description
 from robots.formats.parametric import with_parameters

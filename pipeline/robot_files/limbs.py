@@ -31,7 +31,8 @@ from robots.expressions.expression import ParsedExpression
 from robots.formats import writing
 from robots.formats.description import Variant
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Coupling, Frame, Instance, Limb, Link, Platform
-from robots.parameters import Parameter, nearest
+from robots.parameter_errors import nearest
+from robots.parameters import Parameter
 from robots.redundancy import ArmAngle, LinearTask, Task
 from robots.types import BASE, TWIST, Number
 

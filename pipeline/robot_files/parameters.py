@@ -8,7 +8,8 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS
 from pipeline.documents.validation import Line, Number, Section, Text
 from pipeline.documents.yaml import KeyPath
-from robots.parameters import LARGEST, Parameter, nearest
+from robots.parameter_errors import nearest
+from robots.parameters import LARGEST, Parameter
 
 
 class ParameterSection(Section):

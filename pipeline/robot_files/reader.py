@@ -11,7 +11,6 @@ import os
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -29,6 +28,7 @@ from pipeline.robot_files.sections import RobotFile
 from pipeline.robot_files.values import NO_PITCH, PITCH, Places, ValueReader
 from robots import catalog, limits
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass, replace
 from robots.drives import COUPLED, uncoupled
 from robots.expressions.expression import GEOMETRIC, ParsedExpression
 from robots.formats import checks, mobility, writing

@@ -7,7 +7,6 @@ then a limb of its own, whose joints count from there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,10 +14,11 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.robot_files.sections import RobotFile
 from robots.coupled import grounded, grounds_of, homes_of
+from robots.data_classes import dataclass, replace
 from robots.formats import assembly, checks
 from robots.formats.assembly import References, Setting
 from robots.formats.description import PLAIN, Description, Variant
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.types import BASE
 
 NO_VALUES = "Move the rough positions; or lengths do not reach: look at them, and at the platform's home."

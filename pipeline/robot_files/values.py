@@ -8,18 +8,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from pipeline.documents.report import Got, Report, number_hint, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.robot_files.sections import ClosureSection, FrameSection, InertiaSection, LinkSection
 from robots.coupled import COORDINATES, CoupledPlatform
+from robots.data_classes import dataclass, field
 from robots.expressions.expression import GEOMETRIC, ExpressionError, ParsedExpression, parse
 from robots.formats.description import Along, AxisTurn, DriveCurve, Late
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Frame, Inertia, Mechanism
-from robots.parameters import LARGEST, nearest
+from robots.parameter_errors import nearest
+from robots.parameters import LARGEST
 from robots.types import IDENTITY
 
 PITCH = "pitch"

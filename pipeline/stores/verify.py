@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.cluster.arguments import ClusterLike, as_cluster
@@ -24,6 +23,7 @@ from pipeline.stores.recompute import differing, uncomputable
 from pipeline.stores.repair import check_derived, repair_files, repair_manifest
 from pipeline.sweep.stored import stored_sweep
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass, replace
 from storage.errors import StoreError
 from storage.growth import manifest_in_force
 from storage.integrity import (

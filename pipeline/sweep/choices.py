@@ -5,7 +5,6 @@ A choice is a key of the file, `robot:` or `subset:`, so that the text of a swee
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from pipeline.documents.report import Report, sentence
@@ -16,7 +15,8 @@ from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.friction_sets import FrictionAxis
 from pipeline.sweep.reading import SweepReading
 from pipeline.sweep.sections import SelectionSection, SubsetSection
-from robots.parameters import nearest
+from robots.data_classes import dataclass, replace
+from robots.parameter_errors import nearest
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.time_grid import TimeGrid
 from robots.trajectories.trajectory import Trajectory

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pipeline.sweep.axes.kinds import Axis
+from robots.data_classes import dataclass
 from robots.model import Family
 from robots.parameters import Parameter
 

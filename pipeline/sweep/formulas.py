@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -15,10 +14,11 @@ from pipeline.documents.validation import ExpressionText, Section
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.derived import CHUNK
 from pipeline.sweep.design_axis import DesignAxis
+from robots.data_classes import dataclass
 from robots.expressions.expression import ExpressionError, ParsedExpression, parse
 from robots.formulas import Formula, checked
 from robots.loads.wrapped import moved_values
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.types import Number
 
 Part = TypeVar("Part")

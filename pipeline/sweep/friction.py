@@ -7,7 +7,6 @@ name in front: `motors_viscous`. What is swept and what is fixed may be of any g
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
 
 from pydantic import Field
@@ -20,11 +19,13 @@ from pipeline.sweep.friction_sets import NO_FRICTION, FrictionAxis
 from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from pipeline.sweep.sections import AxesSection, GroupName
 from pipeline.sweep.side_files import SideFiles
+from robots.data_classes import dataclass, replace
 from robots.friction.groups import LOADS, FrictionGroup, group_parameters, select
 from robots.friction.laws import FORCE, LAWS
 from robots.limits import JointPlace
 from robots.model import Mechanism
-from robots.parameters import Parameter, ParameterError
+from robots.parameter_errors import ParameterError
+from robots.parameters import Parameter
 
 KEY = "friction"
 PATH = (KEY,)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from pipeline.sweep.axes.kinds import NOTHING, Array, Axis, complete
+from robots.data_classes import dataclass, field
 from robots.friction.groups import FrictionGroup
 from robots.parameters import Parameter
 

@@ -20,7 +20,7 @@ from pipeline.sweep.sections import ActuatorSection, JointSection, LimitSection
 from robots.formulas import checked, described
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import NO_LIMITS, Capacity, JointLimit, Limits, select_actuators, select_joints
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.quantities import Need
 from robots.types import JointKind
 

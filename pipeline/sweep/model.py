@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -29,6 +28,7 @@ from pipeline.sweep.trajectories.description import describe_grid, describe_traj
 from pipeline.sweep.user_metric import PreparedMetric
 from robots.criteria.parts import CriteriaParameters
 from robots.criteria.selection import SeriesSelection
+from robots.data_classes import dataclass, field, replace
 from robots.derivatives import RequestedDerivatives
 from robots.formats.description import Description
 from robots.formats.families import family_of

@@ -6,10 +6,10 @@ Needs that a section of the file meets (limits, criteria, a supply) are checked 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
 from pipeline.sweep.reading import SweepReading
 from pipeline.sweep.simulated.axes import SimulationAxes
+from robots.data_classes import dataclass, replace
 from robots.model import Mechanism
 from robots.quantities import QUANTITIES, Need, needs
 from robots.simulation import TREE

@@ -43,7 +43,7 @@ from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspac
 from robots.derivatives import OF_GIVEN_MOTIONS, OF_SIMULATIONS, is_series
 from robots.limits import EVEN_SHARING
 from robots.model import Mechanism
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.quantities import QUANTITIES
 from robots.requested import QuantityNames
 from robots.trajectories.time_grid import TimeGrid, longest

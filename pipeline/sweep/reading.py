@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import Field
@@ -14,6 +13,7 @@ from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.sections import CoreFile
 from pipeline.sweep.side_files import SideFiles
 from robots.catalog import FAMILIES
+from robots.data_classes import dataclass, field
 from robots.formats.description import Description
 from robots.model import Family, Mechanism
 from robots.quantities import Need, needs

@@ -25,7 +25,7 @@ from robots.catalog import FAMILIES, FOREIGN, IMPORT, is_file
 from robots.formats import writing
 from robots.formats.description import Description
 from robots.model import Family, Robot
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 
 
 def read_description(report: Report, file: CoreFile, folder: Path) -> tuple[Description | None, str | None]:

@@ -24,7 +24,7 @@ from robots.formats.description import Description
 from robots.formulas import checked, ordered
 from robots.loads.shaped import ShapedDescription, shaped
 from robots.model import Family
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 
 KEY = "shapes"
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from pipeline.documents.tables.reader import parse_table
 from pipeline.documents.tables.table import Table
 from pipeline.documents.yaml import KeyPath
 from pipeline.errors import InputError, refused
+from robots.data_classes import dataclass, field
 from storage import sources
 from storage.places.access import locate
 from storage.places.location import Location, LocationLike

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from robots.data_classes import dataclass
 from robots.quantities import MetricFunction, Quantity
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from pipeline.documents.report import sentence
@@ -22,7 +21,8 @@ from pipeline.sweep.function_hash import of_function
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.needs import lacking_of
 from pipeline.sweep.user_metric import PreparedMetric
-from robots.parameters import nearest
+from robots.data_classes import dataclass, replace
+from robots.parameter_errors import nearest
 from robots.quantities import OF_SIMULATION, QUANTITIES, VALUES, MetricFunction, Quantity
 from storage.schema import NAME
 

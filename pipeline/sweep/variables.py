@@ -20,7 +20,7 @@ from pipeline.sweep.reading import FamilyContent, SweepReading
 from robots.formats.description import Description
 from robots.loads.wrapped import varied
 from robots.model import Family
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 
 KEY = "variables"
 

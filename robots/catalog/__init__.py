@@ -29,7 +29,7 @@ from robots.catalog.literature import (
 )
 from robots.catalog.payload import with_payload
 from robots.model import Family, Robot
-from robots.parameters import ParameterError, nearest
+from robots.parameter_errors import ParameterError, nearest
 
 _PARALLEL = (delta, delta_3r2us, irsbot2, five_bar, gough_stewart, hexapod_6rrrprr)
 _CHAINS = (planar_3r, rover_rocker, five_axis_tree, three_loop_leg, irb6)

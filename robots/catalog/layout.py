@@ -8,9 +8,8 @@ Parameters whose values no source prints: they are declared here, and their robo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from robots import geometry
+from robots.data_classes import dataclass, field
 from robots.geometry import cross, dot, minus, product, sqrt, times, transpose, unit
 from robots.model import PLATFORM, Closure, Frame, Inertia, Link
 from robots.parameters import Parameter

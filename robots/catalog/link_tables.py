@@ -8,8 +8,8 @@ gives all its vectors in them. Parameters are called after the body: `link_2_mas
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from robots.data_classes import dataclass
 from robots.geometry import diagonal
 from robots.model import Frame, Inertia, Link
 from robots.parameters import Parameter

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 
+from robots.data_classes import dataclass, replace
 from robots.geometry import diagonal, joined
 from robots.model import Family, Inertia, Mechanism
 from robots.parameters import Parameter

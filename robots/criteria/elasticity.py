@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import check_arguments
 from robots.criteria.selection import joint_names, link_names, of_parts
+from robots.data_classes import dataclass, field
 from robots.formulas import ordered
 from robots.limits import Place, actuator_numbers
 from robots.model import Mechanism
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 
 
 @check_arguments

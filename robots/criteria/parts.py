@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,11 @@ import numpy as np
 from robots.arguments import check_arguments
 from robots.criteria.elasticity import Elasticity
 from robots.criteria.selection import joint_names, link_names, of_parts
+from robots.data_classes import dataclass, field
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import Place, actuator_numbers
 from robots.model import Limb, Mechanism
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 
 FLANKS = 0.5
 """Standard deviation of a play of width 1, of which one flank or the other touches."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
+from robots.data_classes import dataclass
 from robots.limits import Place, select
 from robots.model import Mechanism
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 
 Part = TypeVar("Part")
 Value = TypeVar("Value")

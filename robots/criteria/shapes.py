@@ -10,15 +10,15 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from robots.criteria.elasticity import Beam
+from robots.data_classes import dataclass, replace
 from robots.formulas import Values, root, value_of
 from robots.geometry import dot, joined, minus, point, sqrt
 from robots.model import Inertia, Limb
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.types import ZERO, Matrix, Number, Vector
 
 

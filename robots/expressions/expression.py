@@ -11,10 +11,10 @@ has the same bits on every machine. Robot files allow those in GEOMETRIC.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.expressions.parser import (
     CHOOSING,
     EXACT,

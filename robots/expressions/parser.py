@@ -15,13 +15,13 @@ import operator
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise, starmap, takewhile
 from typing import Literal, cast
 
 import numpy as np
 
-from robots.parameters import nearest
+from robots.data_classes import dataclass
+from robots.parameter_errors import nearest
 from robots.types import Number
 
 Kind = Literal["number", "condition"]

@@ -7,12 +7,12 @@ number has a kink, `abs` at zero or `min` of equal numbers, the rate is that of 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass
 from robots.expressions.expression import ParsedExpression
 
 Array = NDArray[np.float64]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
 
 from robots import geometry
+from robots.data_classes import dataclass, replace
 from robots.formats.checks import Pose, joined
 from robots.joint_kinds import JOINT_KINDS, X, Y, Z
 from robots.model import PLATFORM, Closure, Frame, Instance, Limb, Link, Mechanism

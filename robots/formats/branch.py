@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from robots.arguments import check_arguments, shown
+from robots.data_classes import dataclass, replace
 from robots.formats.assembly import Setting, close_facing, counted_from
 from robots.formats.description import Description
 from robots.formats.poses import rows, vector
@@ -34,7 +34,7 @@ from robots.formats.working_modes import (
     way,
 )
 from robots.model import Family, Frame, Limb, Mechanism, Robot
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.types import Number
 
 SAME = 1e-9

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.drives import Drive, Motor
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism

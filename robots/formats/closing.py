@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
+from robots.data_classes import dataclass, replace
 from robots.formats.poses import HERE, Pose, compose, frame_of, inverse, pose_of, with_x_y, with_z
 from robots.model import Frame
 from robots.types import JointKind, Number

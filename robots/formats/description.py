@@ -16,7 +16,6 @@ import functools
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial, reduce
 from typing import Any
 
@@ -24,6 +23,7 @@ import numpy as np
 
 from robots import geometry
 from robots.coupled import CoupledPlatform, closed
+from robots.data_classes import dataclass, fields, replace
 from robots.expressions.expression import ParsedExpression
 from robots.formats.assembly import References, counted_from
 from robots.formats.ratings import Rating

@@ -7,8 +7,8 @@ left out and told. Elements that change nothing are in no table.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 
+from robots.data_classes import dataclass
 from robots.formats.xml_tree import FALSE, Element, FormatError, is_true
 
 KINDS = (

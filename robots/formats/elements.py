@@ -7,12 +7,12 @@ are in `robots.formats.effects`. What is in no table is told: a misspelt element
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
+from robots.data_classes import dataclass
 from robots.formats import effects
 from robots.formats.effects import Effect
 from robots.formats.xml_tree import Element, FormatError
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 
 ROTORS = ("rotorInertia", "rotor_inertia", "motorInertia", "drake:rotor_inertia")
 GEARS = ("mechanicalReduction", "gear_ratio", "drake:gear_ratio")

@@ -9,12 +9,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.formats.xml_tree import Element, FormatError, ImportedError, group, numbers_of
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 
 COLUMNS: Mapping[str, bool] = {
     "joint": True,

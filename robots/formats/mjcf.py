@@ -9,12 +9,12 @@ and `mj_kinematics`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass, field
 from robots.formats import effects
 from robots.formats.closing import ClosingJoint, hinged
 from robots.formats.mjcf_files import ModelFiles

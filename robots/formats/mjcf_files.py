@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
+from robots.data_classes import dataclass, field
 from robots.formats.xacro.budget import Refusal
 from robots.formats.xml_tree import MAX_BYTES, MAX_ELEMENTS, Element, FormatError, parse
 

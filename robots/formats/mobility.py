@@ -8,12 +8,12 @@ are held. Harmless rotations, of a rod between two balls or a platform on a sing
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robots.coupled import COORDINATES
+from robots.data_classes import dataclass
 from robots.formats.assembly import ASSEMBLED, PATIENCE, Setting, close
 from robots.formats.checks import FormatFinding, Pose, joined, poses_at
 from robots.formats.poses import frame_of, of_quaternion, pose_of

@@ -7,11 +7,10 @@ its joint does not allow, and no more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from robots.data_classes import dataclass, replace
 from robots.formats.assembly import ASIDE, Setting, approach, sides, turn_apart
 from robots.formats.checks import Pose
 from robots.formats.closing import ClosingJoint

@@ -8,12 +8,12 @@ Gauss-Newton steps of least norm; that this holds at other poses as well is look
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import qr
 from scipy.spatial.transform import Rotation
 
+from robots.data_classes import dataclass, replace
 from robots.formats.assembly import CLOSED, LEVER, PATIENCE, Setting, approach, close, gap_between, sides
 from robots.formats.checks import Pose
 from robots.formats.nearly_closed import GAP, TURN

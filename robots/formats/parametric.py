@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 
+from robots.data_classes import dataclass, field, replace
 from robots.expressions.expression import GEOMETRIC, ParsedExpression, parse
 from robots.formats.checks import HEAVIEST, LONGEST
 from robots.formats.description import CONSTANTS, Description, Late

@@ -7,9 +7,9 @@ They do not change any result by themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
 
 from robots import joint_kinds
+from robots.data_classes import dataclass, fields
 
 
 @dataclass(frozen=True)

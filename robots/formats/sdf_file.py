@@ -9,17 +9,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from robots.data_classes import dataclass, field, replace
 from robots.formats import effects, elements
 from robots.formats.poses import HERE, Pose, compose, inverse, of_angles, of_quaternion
 from robots.formats.ratings import Rating
 from robots.formats.sdf_words import unclear_words
 from robots.formats.urdf_file import UNLIMITED
 from robots.formats.xml_tree import Element, FormatError, ImportedError, is_true
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.types import JointKind
 
 KINDS: Mapping[str, JointKind] = {

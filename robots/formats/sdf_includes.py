@@ -12,9 +12,9 @@ import os
 import posixpath
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from robots.data_classes import dataclass, field, replace
 from robots.formats.xacro.budget import MacroError, Refusal
 from robots.formats.xml_tree import MAX_ELEMENTS, Element, FormatError, is_true
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
+from robots.data_classes import dataclass, field, replace
 from robots.formats import assembly, checks
 from robots.formats.assembly import Setting, close_from_rough
 from robots.formats.closing import ClosingJoint
@@ -25,7 +25,7 @@ from robots.formats.writing import AXES
 from robots.formats.xml_tree import FormatError, ImportedError
 from robots.geometry import joined, point
 from robots.model import Closure, Coupling, Frame, Inertia, Limb, Link, Mechanism
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.types import BASE, JointKind, Vector
 
 Place = tuple[int, Pose]

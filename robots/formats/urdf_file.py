@@ -10,17 +10,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 import numpy as np
 
+from robots.data_classes import dataclass, field
 from robots.formats.elements import GEARS, ROTORS
 from robots.formats.poses import of_angles, of_quaternion
 from robots.formats.ratings import Rating
 from robots.formats.xacro.expansion import EXPAND
 from robots.formats.xml_tree import Element, FormatError
 from robots.joint_kinds import URDF_KINDS
-from robots.parameters import LARGEST, nearest
+from robots.parameter_errors import nearest
+from robots.parameters import LARGEST
 
 Numbers = tuple[float, ...]
 FIXED = "fixed"

@@ -22,7 +22,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -30,6 +29,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.spatial.transform import Rotation, Slerp
 
+from robots.data_classes import dataclass, replace
 from robots.formats.assembly import Setting, close, conditions, sides
 from robots.formats.poses import rows as matrix_rows
 from robots.formats.poses import vector

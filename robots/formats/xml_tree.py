@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from xml.parsers import expat
+
+from robots.data_classes import dataclass, field
 
 MAX_DEPTH = 32
 MAX_ELEMENTS = 100_000

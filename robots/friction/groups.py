@@ -7,13 +7,14 @@ Parameters of a group are those of its law, then those of its load. Plain data; 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
+from robots.data_classes import dataclass
 from robots.friction.laws import LAWS
 from robots.limits import MOTOR, JointPlace, matches, places
 from robots.model import Mechanism
-from robots.parameters import LARGEST, Parameter, ParameterError, nearest
+from robots.parameter_errors import ParameterError, nearest
+from robots.parameters import LARGEST, Parameter
 from robots.quantities import FRICTION, Quantity
 from robots.types import JointKind
 

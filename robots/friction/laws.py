@@ -10,8 +10,8 @@ dry parameters are such forces; where it is the joint's normal torque or force, 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from robots.data_classes import dataclass
 from robots.parameters import LARGEST, Parameter
 
 FORCE, VISCOUS, SPEED = "N m or N", "N m s/rad or N s/m", "rad/s or m/s"

@@ -12,13 +12,13 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass, fields
 from robots.expressions.expression import GEOMETRIC, STATEFUL, ExpressionError, ParsedExpression, parse
 from robots.loads.laws import Points, StateNames
 from robots.parameters import LARGEST, Parameter

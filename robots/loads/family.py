@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robots.arguments import check_arguments
 from robots.criteria.selection import joint_names, platform_link, real_link_names
+from robots.data_classes import dataclass, field, replace
 from robots.drives import Drive
 from robots.expressions.expression import ParsedExpression
 from robots.formats.description import CONSTANTS
@@ -54,7 +54,8 @@ from robots.loads.laws import TabulatedNumber, joint_state_names
 from robots.loads.signals import Breaks, Signal, carried, signals_of
 from robots.loads.wrapped import ExtendedDescription, LimbGroups, extended
 from robots.model import PLATFORM, Family, Frame, Inertia, Limb, Link, Mechanism, Robot
-from robots.parameters import Parameter, ParameterError, nearest
+from robots.parameter_errors import ParameterError, nearest
+from robots.parameters import Parameter
 from robots.springs import AppliedWrench, Bushing, ForceElement, ForceLaw, JointSpring, Spring
 from robots.trajectories.trajectory import WRENCH
 from robots.types import BASE, IDENTITY, Matrix, Number, Vector

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
+from robots.data_classes import dataclass, field
 from robots.expressions.parser import chosen
 from robots.types import Number
 

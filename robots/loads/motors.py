@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass, replace
 from robots.drives import Drive, Motor, PIController
 from robots.loads.wrapped import ExtendedDescription, extended
 from robots.model import Family, Limb, Mechanism, Robot
-from robots.parameters import LARGEST, Parameter, ParameterError, nearest
+from robots.parameter_errors import ParameterError, nearest
+from robots.parameters import LARGEST, Parameter
 from robots.types import Number
 
 COPPER = 0.00393

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from robots.criteria.selection import of_parts, real_link_names
 from robots.criteria.shapes import Line, LinkShape, joint_points, lines_of, shape_inertia
+from robots.data_classes import dataclass, field, replace
 from robots.loads.wrapped import ExtendedDescription, LimbGroups, extended
 from robots.model import Family, Limb, Mechanism
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.types import Number
 
 ShapedLink = tuple[int, int, tuple[Line, ...]]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass
 from robots.loads.declared import TIME, DeclaredLoad, ObjectLoad, WrenchLoad, expressions_of
 from robots.trajectories.trajectory import WRENCH
 

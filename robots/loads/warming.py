@@ -10,15 +10,16 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from robots.arguments import check_arguments
 from robots.criteria.selection import link_names, once, platform_link
+from robots.data_classes import dataclass, field, replace
 from robots.limits import Place, select
 from robots.loads.wrapped import ExtendedDescription, LimbGroups, extended
 from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Instance, Limb, Link, Mechanism, Robot
-from robots.parameters import Parameter, ParameterError
+from robots.parameter_errors import ParameterError
+from robots.parameters import Parameter
 from robots.types import BASE, Number, Vector
 
 TEMPERATURE = "link_temperature"

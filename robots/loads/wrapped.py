@@ -8,13 +8,14 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Generic, TypeVar
 
+from robots.data_classes import dataclass, field, replace
 from robots.formats.description import Description
 from robots.model import Family, Limb, Mechanism
-from robots.parameters import Parameter, ParameterError, nearest
+from robots.parameter_errors import ParameterError, nearest
+from robots.parameters import Parameter
 from robots.types import Number
 
 Items = TypeVar("Items", bound=tuple[object, ...])

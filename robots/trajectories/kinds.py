@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from robots.data_classes import dataclass, field
 from robots.parameters import LARGEST, Parameter
 from robots.types import IDENTITY, Matrix
 

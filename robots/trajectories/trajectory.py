@@ -8,12 +8,12 @@ identification; Park 2006, for the conditions at the ends.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robots.data_classes import dataclass
 from robots.trajectories.kinds import HARMONICS, Turn, Value
 from robots.trajectories.time_grid import TimeGrid
 from robots.types import LoadAxes

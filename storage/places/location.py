@@ -14,10 +14,10 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from robots.data_classes import dataclass
 from storage.errors import StoreError
 from storage.places.regular import ForeignFileError
 

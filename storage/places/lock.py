@@ -18,12 +18,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
+from robots.data_classes import asdict, dataclass, replace
 from storage.encoding.documents import parse_json
 from storage.errors import StoreError
 from storage.places.location import refusals

@@ -10,9 +10,9 @@ import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from robots.data_classes import dataclass
 from storage.errors import StoreError
 from storage.places.location import DRAFT, Location
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass, replace
 from robots.devices import CPU
 from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status

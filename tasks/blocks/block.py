@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.criteria.selection import EVERYTHING, SeriesSelection
+from robots.data_classes import dataclass, field, replace
 from robots.derivatives import is_series
 from robots.devices import CPU, Device
 from robots.formats.description import Description

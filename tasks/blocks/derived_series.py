@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.friction.groups import FrictionGroup
 from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status

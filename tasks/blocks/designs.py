@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass, replace
 from tasks.kernels.keys import Values
 
 Array = NDArray[np.float64]

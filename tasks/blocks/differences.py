@@ -8,10 +8,10 @@ see `tasks.mathematics.extrapolation`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
+from robots.data_classes import dataclass, replace
 from robots.derivatives import derivative, derivative_status, is_series
 from robots.quantities import FRICTION, GAINS, QUANTITIES, STATE, simulated
 from robots.status import Status

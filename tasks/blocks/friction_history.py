@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 
 import numpy as np
 
+from robots.data_classes import dataclass, replace
 from robots.friction.groups import FrictionGroup
 from robots.limits import JointPlace
 from robots.status import Status

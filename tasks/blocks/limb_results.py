@@ -6,12 +6,12 @@ They are kept from the tasks that computed them, or computed strip by strip in o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass
 from tasks.blocks.block import Block
 from tasks.blocks.memory import HostMemory
 from tasks.blocks.motions import Motions, TrajectoryPart

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.measurement import CLEAN, Sensors
 from tasks.blocks.pool import Arrays, empty
 from tasks.mathematics import signals

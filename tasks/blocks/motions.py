@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Values
 

@@ -9,11 +9,11 @@ over the step this is exact. A force that jumps where a step begins has two valu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass, field, replace
 from robots.quantities import reduction
 from robots.requested import QuantityNames
 from tasks.blocks.case_stages import CaseStages

@@ -11,11 +11,11 @@ from __future__ import annotations
 import functools
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass, replace
 from robots.quantities import FREEDOMS, FRICTION_PARAMETERS, GAINS, PARAMETERS, STATE, TIME
 from tasks.blocks.block import Block, BlockMetric
 from tasks.blocks.pool import Arrays

@@ -9,11 +9,11 @@ the drive holds it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.model import PLATFORM, Closure, Instance, Limb, Link
 from robots.types import BASE
 from tasks.dynamics.body_motions import BodyMotions, platform_motion

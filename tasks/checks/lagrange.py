@@ -17,15 +17,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass
 from robots.model import Family, Inertia, Robot
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.status import Status
 from robots.types import BASE
 from tasks.dynamics import inputs

@@ -8,13 +8,13 @@ equations (`tasks.checks.composite_joints`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike
 
+from robots.data_classes import dataclass
 from robots.model import PLATFORM, Robot
 from robots.springs import ForceElement
 from robots.types import BASE

@@ -13,7 +13,6 @@ for the 150 equations of the hexapod, whose condition number is about 150 with m
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, Unpack, get_args
 
 import numpy as np
@@ -22,6 +21,7 @@ import scipy.sparse.linalg
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from robots.data_classes import dataclass
 from robots.model import Family, Robot
 from robots.status import ADVICE, Status
 from robots.types import TWIST

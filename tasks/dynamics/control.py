@@ -16,12 +16,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from robots.controllers import CONTROLLERS, Controller, controller_parameters, coordinates, parameter_of
+from robots.data_classes import dataclass
 from robots.model import Family
 from robots.parameters import LARGEST
 from robots.types import TWIST

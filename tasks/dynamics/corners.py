@@ -8,13 +8,14 @@ rates need: between two places they cannot come to zero and back.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import DenseOutput, OdeSolver
 from scipy.optimize import brentq
+
+from robots.data_classes import dataclass
 
 Numbers = NDArray[np.float64]
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.data_classes import dataclass, replace
 from robots.model import Robot
 from robots.quantities import FREEDOMS, QUANTITIES, names
 from robots.status import Status

@@ -17,7 +17,7 @@ from robots.arguments import check_arguments, shown
 from robots.criteria.elasticity import Elasticity
 from robots.criteria.parts import Capsules, Clearances, Errors
 from robots.model import Inertia, Robot
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from tasks.dynamics.derivatives import FUNCTIONS, StageDerivatives
 from tasks.dynamics.directions import Derivatives
 from tasks.dynamics.extrapolated_derivatives import ExtrapolatedDerivatives

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robots.arguments import real_numbers, shown
 from robots.model import Robot
-from robots.parameters import ParameterError, nearest
+from robots.parameter_errors import ParameterError, nearest
 
 Array = np.ndarray
 

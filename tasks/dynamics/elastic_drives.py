@@ -11,13 +11,13 @@ the stiffness; with them derivatives of tau are central differences of order six
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass
 from robots.loads.declared import ElasticDrive
 from robots.loads.family import LoadedDescription, rotor_name
 from robots.model import Robot

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from robots.arguments import check_arguments
 from robots.model import Robot
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics import inputs

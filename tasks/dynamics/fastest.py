@@ -8,13 +8,13 @@ curves in it (both: `tasks.dynamics.paths.power`), and limits of jerk couple nei
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass
 from robots.model import Robot
 from tasks.dynamics.drive_values import DriveModel, motion_input
 from tasks.dynamics.forces_over_step import Acting, OfState, OfTime, Push, is_of_state

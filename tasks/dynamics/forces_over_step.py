@@ -7,13 +7,13 @@ through these. Functions of the state are called for the whole batch.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import argument_count
+from robots.data_classes import dataclass, replace
 from robots.loads.family import signal_breaks, signal_values
 from robots.loads.signals import Breaks
 from robots.model import Family

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from robots.arguments import check_arguments
 from robots.model import Robot
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.status import Status
 from tasks.dynamics import inputs
 from tasks.dynamics.equations import free_acceleration

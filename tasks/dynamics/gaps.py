@@ -8,12 +8,12 @@ not looked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass
 from robots.loads.family import at_time
 from robots.model import Frame, Limb, Robot
 from robots.springs import ForceElement, ForceLaw, JointSpring, Spring

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Family, Inertia, Limb, Link
 from tasks.kernels.expression import CASE, Graph

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import shown
+from robots.data_classes import dataclass
 from robots.loads.family import signal_values
 from robots.model import Family, Robot
 from robots.types import TWIST, LoadAxes

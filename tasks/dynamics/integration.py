@@ -21,12 +21,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.criteria.elasticity import Elasticity
+from robots.data_classes import dataclass
 from robots.friction.groups import FrictionGroup
 from robots.friction.laws import LAWS
 from robots.model import Family, Robot

@@ -9,7 +9,6 @@ arrays of the same batch dims, without a cluster. SI units, world axes; see `rob
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple, Unpack
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robots.arguments import check_arguments
 from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
+from robots.data_classes import dataclass
 from robots.model import Robot
 from robots.quantities import names
 from robots.status import Status

@@ -12,12 +12,12 @@ these are refused here, as are platforms that turn.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.data_classes import dataclass, replace
 from robots.friction.laws import LAWS
 from robots.model import Robot
 from robots.status import Status

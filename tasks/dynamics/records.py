@@ -7,7 +7,6 @@ may be DataArrays. Missing values default to zero; a missing pose defaults to th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from typing import Any, Protocol, TypedDict, cast, runtime_checkable
 
 import numpy as np
@@ -15,8 +14,9 @@ from numpy.typing import ArrayLike
 
 from robots.arguments import real_numbers, shown
 from robots.criteria.elasticity import Elasticity
+from robots.data_classes import dataclass, fields
 from robots.model import Robot
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.types import LoadAxes
 from tasks.features.friction.inputs import Friction
 

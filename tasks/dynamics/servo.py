@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import check_argument, check_arguments
 from robots.controllers import Controller, Space, check_space, controller_parameters
+from robots.data_classes import dataclass
 from robots.model import Robot
-from robots.parameters import ParameterError, nearest
+from robots.parameter_errors import ParameterError, nearest
 from tasks.dynamics.control import ControlLoop, Settings
 from tasks.dynamics.drive_model import InverseModel, case_rows
 from tasks.dynamics.drive_values import Seen, motion_input

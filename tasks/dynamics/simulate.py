@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.integrate import DOP853, OdeSolver, Radau
 
 from robots.model import Robot
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.status import Status
 from robots.stops import Stops
 from tasks.dynamics import inputs, spanning_tree

@@ -10,11 +10,10 @@ stops: `tasks.dynamics.tree_walk`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass, replace
 from robots.loads.signals import Breaks
 from robots.model import Robot
 from robots.status import Status

@@ -8,13 +8,13 @@ quarter turn.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass
 from robots.model import Mechanism, Robot
 from robots.types import TWIST
 from tasks.dynamics.motions import ChainMotion, Simulation

@@ -8,13 +8,13 @@ section 5.3 (projections).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass
 from robots.model import Family
 from tasks.dynamics.forces_over_step import Push
 from tasks.dynamics.instant.layout import StateLayout

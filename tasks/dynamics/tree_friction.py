@@ -7,11 +7,11 @@ refused.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass
 from robots.friction.groups import FrictionGroup
 from robots.friction.laws import LAWS
 from robots.friction.smooth import obstacles

@@ -8,11 +8,10 @@ Glocker 2001, Set-Valued Force Laws; Featherstone 2008, Rigid Body Dynamics Algo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass
 from robots.model import Mechanism
 from robots.stops import Stops, stopped_joints
 

@@ -8,13 +8,13 @@ for all samples side by side; a sample without an event keeps the step that it h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
+from robots.data_classes import dataclass, field, replace
 from robots.loads.signals import Breaks, Piece
 from robots.status import Status
 from tasks.dynamics.corners import StepPath, Tolerances, Watch, steps_up_to

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.data_classes import dataclass, fields, replace
 from robots.drives import Motor
 from tasks.dynamics.fed_motors import FedMotors
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from robots.criteria.parts import Capsules
+from robots.data_classes import dataclass, replace
 from robots.formulas import as_row
 from robots.model import Family, Mechanism
 from robots.types import BASE

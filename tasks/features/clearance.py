@@ -7,10 +7,10 @@ lines, so that none can be too small, and one of them is the least.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from tasks.kernels.expression import Array, Scalar
 from tasks.mathematics.algebra import dot, sqrt, where
 

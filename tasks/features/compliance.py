@@ -20,7 +20,6 @@ Source: theorem of least work, Menabrea and Castigliano.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -28,6 +27,7 @@ import numpy as np
 
 from robots.criteria.elasticity import Elasticity
 from robots.criteria.parts import Errors
+from robots.data_classes import dataclass
 from robots.formulas import as_row
 from robots.model import Mechanism
 from robots.types import TWIST

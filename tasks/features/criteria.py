@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from robots.criteria.elasticity import Elasticity
 from robots.criteria.parts import Clearances, CriteriaParameters
+from robots.data_classes import dataclass, replace
 from robots.formulas import as_row
 from robots.model import Family, Mechanism
 from robots.quantities import Need

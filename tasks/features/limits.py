@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
+from robots.data_classes import dataclass, replace
 from robots.limits import Capacity
 from robots.quantities import any_needs
 from robots.status import Status

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+from robots.data_classes import dataclass, replace
 from robots.types import TWIST
 from tasks.kernels.expression import Scalars
 from tasks.kernels.keys import Shapes

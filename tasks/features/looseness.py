@@ -9,11 +9,11 @@ arrays, with the farthest of all directions: `tasks.dynamics.clearance_error`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from tasks.kernels.expression import Array, Scalar
 from tasks.mathematics.algebra import array, sqrt, where
 

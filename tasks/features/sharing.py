@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from robots.data_classes import dataclass, replace
 from robots.limits import EVEN_SHARING, LEAST_MAXIMUM, SharingForm
 from tasks.kernels.keys import Shapes
 from tasks.mechanics import assembly

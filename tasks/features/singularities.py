@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
+from robots.data_classes import dataclass, replace
 from robots.quantities import Need
 from tasks.kernels.expression import Numbers
 from tasks.kernels.keys import Shapes

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from robots.data_classes import dataclass, replace
 from robots.status import Status
 from tasks.kernels.expression import Array, Scalar
 from tasks.mathematics.algebra import array, where

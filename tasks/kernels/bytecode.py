@@ -12,11 +12,11 @@ case, one for each group of lanes, and one for the end of a case, which finishes
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass
 from tasks.kernels.emission.writer import ATTRIBUTES, FunctionText, declarations
 from tasks.kernels.expression import CASE, CONSTANT, MASKS, RESULT, SAMPLE
 from tasks.kernels.interpreter import IDENTITY

@@ -15,11 +15,11 @@ import ctypes
 import functools
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass, field
 from robots.extras import how_to_install
 from tasks.kernels.emission import threads
 from tasks.kernels.llvm import text_for_cards

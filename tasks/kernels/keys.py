@@ -9,11 +9,12 @@ import contextlib
 import math
 import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from robots.data_classes import dataclass
 
 T = TypeVar("T")
 

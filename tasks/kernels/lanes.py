@@ -19,12 +19,12 @@ import functools
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robots.data_classes import dataclass, replace
 from tasks.kernels.case_parts import PREPARED, split
 from tasks.kernels.kernel import FIRST, growing, kernel, machine_code
 from tasks.kernels.kernel import rows as batch_rows

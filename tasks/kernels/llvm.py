@@ -7,12 +7,12 @@ import functools
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
 
+from robots.data_classes import dataclass, replace
 from tasks.kernels import stored
 from tasks.kernels.bytecode import Bytecode, encode, interpreter
 from tasks.kernels.emission.emitter import source

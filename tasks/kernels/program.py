@@ -12,11 +12,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
+from robots.data_classes import dataclass, field
 from tasks.kernels.expression import (
     CASE,
     CONSTANT,

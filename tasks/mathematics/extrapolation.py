@@ -8,9 +8,9 @@ Recipes, section 5.7.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+
+from robots.data_classes import dataclass
 
 Array = np.ndarray
 

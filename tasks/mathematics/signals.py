@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.measurement import FORCES, MEASUREMENT, POSITIONS, Channels
-from robots.parameters import ParameterError, complete
+from robots.parameter_errors import ParameterError
+from robots.parameters import complete
 from tasks.kernels.expression import Array
 
 

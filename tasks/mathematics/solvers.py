@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from tasks.kernels.expression import Array, Scalar
 from tasks.mathematics.algebra import array, inverse, reciprocal, sqrt, where
 

@@ -8,10 +8,10 @@ arms.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from tasks.kernels.expression import Array
 from tasks.mechanics.loops import Tips
 

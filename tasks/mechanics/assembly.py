@@ -9,11 +9,11 @@ import itertools
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.status import Status
 from tasks.kernels.expression import Array, Dual, Mask, Scalar
 from tasks.mathematics.algebra import (

@@ -9,10 +9,10 @@ of x . K x + theta . C theta; forces are its slopes, so that a bushing without d
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.springs import Bushing
 from tasks.kernels.expression import Array, Scalar
 from tasks.mathematics.algebra import array, atan2, cross, dot, sqrt, where

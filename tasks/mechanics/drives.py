@@ -9,11 +9,11 @@ rotors and shafts are part of `tasks.mechanics.recursion`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.drives import Drive
 from robots.model import Limb
 from tasks.kernels.expression import Array, Expression, Scalar, Scalars

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.model import Platform
 from robots.springs import AppliedWrench, Bushing, ForceElement, JointSpring, Spring, at_state, laws_of, state_with
 from robots.types import BASE

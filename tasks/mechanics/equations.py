@@ -11,11 +11,11 @@ differentiated.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass, replace
 from robots.model import Inertia, Limb, Platform
 from robots.types import BASE
 from tasks.kernels.expression import Array, Expression, Mask, Scalar

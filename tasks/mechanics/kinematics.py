@@ -15,12 +15,12 @@ joints that cannot slide in the axes of the root.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.joint_kinds import JOINT_KINDS, X, Y, Z
 from robots.model import Closure, Frame, Limb, Link
 from robots.types import BASE, JointKind, Number

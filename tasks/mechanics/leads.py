@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.joint_kinds import JOINT_KINDS, Freedom
 from robots.types import JointKind
 from tasks.kernels.expression import Array, Scalar

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
+from robots.data_classes import dataclass, field, replace
 from robots.model import PLATFORM, Limb
 from robots.springs import state_names
 from robots.status import Status

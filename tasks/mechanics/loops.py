@@ -10,11 +10,11 @@ Eqs. (13), (14), (32), (41), (43)-(47), (76), (77), (90), (91).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.model import PLATFORM, Closure, Limb
 from robots.types import BASE
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars

@@ -17,11 +17,11 @@ platform has the same terms.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
+from robots.data_classes import dataclass, replace
 from robots.drives import Spin
 from robots.model import Inertia, Limb, Link, Platform
 from robots.types import BASE, ZERO

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from robots.data_classes import dataclass
 from robots.model import Family, Frame
 from tasks.mechanics.chain import Chain, loop_size
 from tasks.mechanics.families import structure_of

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.model import Family, Instance, Mechanism
 from robots.types import ROTATION, TWIST
 from tasks.kernels.expression import ABSENT, Array

@@ -8,12 +8,12 @@ same. Start states are references at time zero, moved by the offsets of initial 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from robots.controllers import Controller
+from robots.data_classes import dataclass
 from robots.model import Family
 from tasks.dynamics.control import ControlLoop, Settings
 from tasks.dynamics.drive_values import DriveModel, Inverse

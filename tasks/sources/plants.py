@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.loads.family import signal_breaks
 from robots.loads.signals import Breaks, Piece
 from robots.status import Status

@@ -12,11 +12,11 @@ tracking count all steps of a simulation, not the stored ones alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
+from robots.data_classes import dataclass, field, replace
 from robots.status import Status
 from tasks.dynamics.drive_values import DriveModel
 from tasks.kernels.advance import tell

@@ -10,10 +10,10 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.model import Family
 from robots.quantities import QUANTITIES, SPACE
 from tasks.kernels.expression import ABSENT, CONSTANT, Array, Numbers, Scalar, Scalars

@@ -8,12 +8,12 @@ parts by these functions alone. Parts are hashable: equal parts give the same pr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import numpy as np
 
+from robots.data_classes import dataclass, field
 from robots.drives import Motor
 from robots.limits import Capacity
 from robots.model import Platform
@@ -46,7 +46,6 @@ SolvedLimb = tuple[Mounted, Solved, Pose, SpatialMotion, Array]
 """A limb, mounted and solved, pose and motion of the platform, and the motion vector of all freedoms."""
 
 
-@dataclass(frozen=True)
 class LimbSolver:
     """The way from an input `motion` to the joints of a limb."""
 
@@ -117,7 +116,6 @@ class LimbSample:
         return [(pose.rotation @ m, pose.rotation @ f) for (pose, _), (m, f) in zip(self.links, wrenches, strict=True)]
 
 
-@dataclass(frozen=True)
 class LimbPart:
     """Terms that a feature adds to the program of one limb."""
 
@@ -236,7 +234,6 @@ Place = Literal["force", "status", "posture"]
 """Places of parts in the assembly: forces, status from them, inputs of metrics and series."""
 
 
-@dataclass(frozen=True)
 class Part(Generic[S]):
     """Terms that a feature adds to the program of platform, assembly or actuators."""
 

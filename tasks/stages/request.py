@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from robots.data_classes import dataclass, replace
 from robots.model import Family
 from robots.quantities import QUANTITIES, Need, any_needs, names
 from robots.quantities import Stage as StageName

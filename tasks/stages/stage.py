@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass
 from tasks.kernels.derivatives import pushforward
 from tasks.kernels.keys import Arrays, Indexed, Key, Rate, Shapes, Values
 from tasks.kernels.program import Kernels, Program

@@ -11,7 +11,7 @@ import pytest
 from benchmarks import cases
 from benchmarks.cases import CASES
 from benchmarks.figures import QUICK
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 
 WANTED = {
     "kernel": ("inverse kinematics and dynamics", "NumPy, same operations, over compiled", "steps, most", "compile"),

@@ -16,7 +16,7 @@ from benchmarks import against, cases, history
 from benchmarks.against import Pair, pairs, table, write
 from benchmarks.figures import Figure
 from benchmarks.history import Names
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 
 STEADY = [1.0, 1.01, 0.99, 1.0, 1.3, 1.0]
 """One run beside other work among five that agree."""

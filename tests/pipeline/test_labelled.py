@@ -19,7 +19,7 @@ from robots import catalog
 from robots.criteria.elasticity import Beam, Elasticity
 from robots.criteria.parts import Capsules, Errors
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tasks.dynamics.fastest import fastest_motion
 from tasks.dynamics.fed_motors import from_currents
 from tasks.features.friction import history

@@ -9,7 +9,7 @@ import pytest
 
 from robots import Robot, catalog
 from robots.friction.laws import LAWS
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.trajectories.kinds import MOTIONS
 from robots.types import BASE
 from tests.reference.delta_bodies import parse_delta

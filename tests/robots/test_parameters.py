@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from robots.parameters import Parameter, ParameterError, complete, nearest
+from robots.parameter_errors import ParameterError, nearest
+from robots.parameters import Parameter, complete
 
 LENGTH = Parameter("length", "m", 0.5, 1e-3, 10.0)
 OFFSET = Parameter("offset", "rad", 0.0)

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from applications.export.code.c_program import needed_inputs
+from robots.data_classes import dataclass, field, replace
 from robots.model import Robot
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics import inputs

@@ -8,7 +8,6 @@ Source: Gautier, Numerical calculation of the base inertial parameters of robots
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +15,7 @@ from scipy.linalg import qr
 
 from applications.identification.estimation.states import random_motion
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass, replace
 from robots.model import Robot
 from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, Motion, Moving, check_record
 from tasks.dynamics.regressor import regressor

@@ -9,13 +9,13 @@ the program; Goulart and Chen 2024, for the solver, Clarabel.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import clarabel
 import numpy as np
 from scipy import sparse
 from scipy.linalg import qr
 
+from robots.data_classes import dataclass
 from tasks.dynamics.inertial_parameters import BODY, TENSOR
 from tasks.kernels.expression import Array
 

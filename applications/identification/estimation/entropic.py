@@ -11,7 +11,6 @@ boxes; Goulart and Chen 2024, for the solver.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import clarabel
 import numpy as np
@@ -28,6 +27,7 @@ from applications.identification.estimation.consistent import (
     pseudo_inertia,
     triangle_vector,
 )
+from robots.data_classes import dataclass, field
 from tasks.kernels.expression import Array
 
 DOUBLE = 2 * SIDE

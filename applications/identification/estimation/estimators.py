@@ -8,12 +8,12 @@ Van Loan 1980 for total least squares; Rust 1972 for the covariances, which are 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robots.parameters import nearest
+from robots.data_classes import dataclass, replace
+from robots.parameter_errors import nearest
 from tasks.kernels.expression import Array
 
 Actuators = int | Array

@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
@@ -20,10 +19,11 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 from applications.identification.estimation.base import BaseParameters
+from robots.data_classes import dataclass
 from robots.limits import NO_LIMITS
 from robots.limits import Limits as RangeLimits
 from robots.model import Robot
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.trajectories.trajectory import FREE, Series
 from robots.types import IDENTITY, TRANSLATION, TWIST
 from tasks.dynamics.inputs import present

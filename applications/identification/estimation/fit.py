@@ -7,7 +7,6 @@ Where reactions load friction that changes them, forces are those of inverse dyn
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +20,9 @@ from applications.identification.estimation.machines.machine_model import Machin
 from applications.identification.estimation.machines.recorded_motion import actuator_motion
 from applications.identification.estimation.methods import METHODS
 from applications.identification.estimation.recorded import Data, Filtering, Recording
+from robots.data_classes import dataclass
 from robots.model import Robot
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from tasks.dynamics.inputs import present
 from tasks.dynamics.records import GRAVITY, Environment, Forces, Moving
 from tasks.dynamics.regressor import standard_parameters

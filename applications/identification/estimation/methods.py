@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from applications.identification.estimation.consistent import SIZE, consistent, 
 from applications.identification.estimation.estimators import ESTIMATORS
 from applications.identification.estimation.recorded import Data
 from applications.identification.estimation.separable import separable
+from robots.data_classes import dataclass, field
 from robots.friction.groups import FrictionGroup
 from robots.friction.laws import LAWS
 from robots.parameters import Parameter

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from applications.identification.estimation.base import BaseParameters
+from robots.data_classes import dataclass, field
 from robots.model import Robot
 from tasks.dynamics.inputs import field_input
 from tasks.dynamics.records import Environment, Forces, Motion, Moving

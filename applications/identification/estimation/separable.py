@@ -7,12 +7,12 @@ former. Source: Golub and Pereyra 1973, variable projection; derivatives of the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import least_squares as search
 
 from applications.identification.estimation import estimators
+from robots.data_classes import dataclass
 from tasks.kernels.expression import Array
 
 SCAN = 24

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from pipeline.documents.tables.selection import READINGS, ColumnRequest, Selecte
 from pipeline.documents.units import UNITS
 from pipeline.errors import refused
 from pipeline.robot_files.rated import ratings
+from robots.data_classes import dataclass
 from robots.model import Robot
 
 LEFT_OUT = 0.05

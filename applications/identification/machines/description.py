@@ -48,7 +48,7 @@ from pipeline.robot_files.reader import find_family
 from robots.expressions.expression import SMOOTH, ExpressionError, parse
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Inertia, Robot
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from tasks.dynamics.inertial_parameters import BODY, body_parameters, shared_columns
 
 ESTIMATE = "estimate"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -50,6 +49,7 @@ from applications.identification.estimation.machines.stribeck import with_stribe
 from applications.identification.estimation.machines.uncertain import UncertainRobot, uncertain_robot
 from applications.identification.machines.described import RecordingDescription
 from pipeline.errors import InputError, Problem, refused
+from robots.data_classes import dataclass, replace
 from robots.formats.description import Description as RobotDescription
 
 WEIGHTED = "weighted"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
 from applications.identification.estimation.encoders import ActuatorMotion
+from robots.data_classes import dataclass
 from robots.expressions.expression import ParsedExpression
 from robots.model import Robot
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +18,7 @@ from applications.studies.problem import DesignProblem
 from applications.studies.space import is_dim
 from pipeline.errors import InputError
 from pipeline.sweep.model import Sweep
+from robots.data_classes import dataclass
 
 EDGE = 0.02
 """Distance from the end of a swept range, as a share of it, up to which a design counts as at the edge."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from applications.report.data.designs import SUMMED, DesignColumn
 from applications.report.data.display import display_unit, quantity, rounded
 from applications.report.data.results import Results
 from applications.studies.columns import objective
+from robots.data_classes import dataclass
 
 BOUND = re.compile(r"\s*(\w+)\s*(<=?|>=?)\s*(?:([-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)|([A-Za-z]\w*))\s*")
 WORST = ("worst", "max", "min")

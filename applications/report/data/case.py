@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from robots.data_classes import dataclass
 from robots.model import Mechanism, Robot
 from robots.trajectories.trajectory import Trajectory
 

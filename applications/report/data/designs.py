@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -28,6 +27,7 @@ from applications.studies.stored_factors import FRICTION_SET
 from pipeline.errors import InputError
 from pipeline.sweep.axes.columns import CASE, STORED
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
+from robots.data_classes import dataclass, field, replace
 from robots.derivatives import PARAMETER
 from robots.quantities import large_is_good
 

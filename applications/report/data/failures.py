@@ -5,7 +5,6 @@ The shares are shown over two parameters, and over conditions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from applications.report.data.designs import DesignColumn
 from applications.report.data.results import Results
 from applications.studies.columns import feasible
+from robots.data_classes import dataclass
 
 Array = NDArray[np.float64]
 

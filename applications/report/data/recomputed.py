@@ -9,7 +9,6 @@ one initial state, see `applications.studies.axes`; it is simulated again, and i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +33,7 @@ from pipeline.sweep.side_files import stored_files
 from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.stored import SWEEP_FINGERPRINT
 from robots.criteria.selection import EVERYTHING
+from robots.data_classes import dataclass, replace
 from robots.derivatives import NO_DERIVATIVES
 from robots.friction.laws import LAWS
 from robots.model import Robot

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ from pipeline.documents.files import FileSource
 from pipeline.errors import InputError, refused
 from pipeline.execution.conventions import joint_units
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
+from robots.data_classes import dataclass, replace
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from applications.report.data.designs import DesignColumn
 from applications.report.data.results import Results
 from pipeline.errors import refused
+from robots.data_classes import dataclass
 
 MOST_RUNS = 8
 MOST_DIFFERENCES = 12

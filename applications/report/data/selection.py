@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.sweep.axes.columns import STORED
+from robots.data_classes import dataclass
 
 if TYPE_CHECKING:
     from xarray import Dataset

@@ -8,13 +8,13 @@ point of the joint.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from applications.report.data.case import DesignCase
 from applications.report.data.sketch import LimbSketch, sketch
+from robots.data_classes import dataclass
 from robots.model import Mechanism
 from storage.times import samples_of, times_of
 

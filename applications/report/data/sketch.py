@@ -7,7 +7,6 @@ mount frame. The figure shows the pose at zero joint variables; `sketch` gives t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING
@@ -17,8 +16,9 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from pipeline.documents.outputs import output
+from robots.data_classes import dataclass, replace
 from robots.model import Frame, Instance, Limb, Link, Mechanism, Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.types import BASE
 from tasks.mechanics.kinematics import JointState, way
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.monitor.samples import meanings
+from robots.data_classes import dataclass
 from robots.status import ADVICE, Status
 
 if TYPE_CHECKING:

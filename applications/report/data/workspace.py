@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from applications.report.data.case import MOST_TRAJECTORIES, DesignCase
 from applications.report.data.results import Results
+from robots.data_classes import dataclass
 from robots.model import Robot
 from robots.status import Status
 

@@ -6,7 +6,6 @@ Lines move by the animation elements of SVG, which every browser plays, inside a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
@@ -20,7 +19,8 @@ from applications.report.figures.paper import lacks
 from pipeline.documents.outputs import write_text
 from pipeline.documents.report import sentence
 from pipeline.errors import refused
-from robots.parameters import nearest
+from robots.data_classes import dataclass
+from robots.parameter_errors import nearest
 
 WIDTH, HEIGHT, MARGIN = 480.0, 400.0, 14.0
 """Of the picture [px]; the line of time is in the lower margin."""

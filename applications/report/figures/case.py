@@ -26,7 +26,7 @@ from applications.report.figures.paper import dress, lacks, new
 from pipeline.documents.outputs import check_output, output
 from pipeline.documents.report import sentence
 from pipeline.errors import refused
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 
 MOST_SLICES = 5
 """Slices of a workspace, from its lowest to its highest."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from robots.data_classes import dataclass, field
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ import functools
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -41,7 +40,8 @@ from pipeline.sweep.question.question import StudyQuestion
 from pipeline.sweep.rewriting import flowing, rewritten
 from pipeline.sweep.several import only_chosen
 from pipeline.sweep.side_files import Folder, MemoryFiles
-from robots.parameters import nearest
+from robots.data_classes import dataclass, replace
+from robots.parameter_errors import nearest
 from storage.errors import StoreError
 from storage.growth import FOLDER as GROWTH
 from storage.manifest import Manifest

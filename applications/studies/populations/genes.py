@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from applications.studies.columns import Array
 from applications.studies.factors import Choice, Variable
 from applications.studies.points import PointSpace
+from robots.data_classes import dataclass
 
 MOST_POINTS = 100_000
 """Points of a space of choices alone that are listed, to find the nearest one that was not proposed."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from applications.studies.cases import stored_number
@@ -16,6 +14,7 @@ from applications.studies.space import DesignSpace
 from pipeline.errors import InputError
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import StudyQuestion
+from robots.data_classes import dataclass
 
 
 @dataclass(frozen=True)

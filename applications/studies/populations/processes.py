@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from applications.studies.pareto import best_designs, front
 from applications.studies.populations.asking import SearchSettings
 from applications.studies.populations.evolution import Evolution
 from applications.studies.populations.genes import Genome, Proposals, designs
+from robots.data_classes import dataclass
 
 MOST_FITTED = 160
 """Designs that a process is fitted to, at most: the best ones."""

@@ -12,7 +12,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypedDict, Unpack, cast
 
 import numpy as np
@@ -35,6 +34,7 @@ from pipeline.monitor.log import Listener
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import StudyQuestion
 from robots.arguments import check_arguments
+from robots.data_classes import dataclass, field
 from storage.places.location import LocationLike
 
 MAX_GENERATIONS = 100_000

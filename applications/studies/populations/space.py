@@ -9,7 +9,6 @@ conditions, such as the one of Optuna, is asked by conditions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 import xarray as xr
@@ -25,6 +24,7 @@ from pipeline.execution.contents import variable_units
 from pipeline.sweep.axes.columns import CASE
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import WEIGHTED, StudyQuestion
+from robots.data_classes import dataclass, field, replace
 from robots.quantities import QUANTITIES
 
 ROBOT = "robot"

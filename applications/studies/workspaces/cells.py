@@ -7,7 +7,6 @@ corners are kept. A region is not seen if it is smaller than a cell of the first
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from applications.studies.columns import Array, Mask
+from robots.data_classes import dataclass
 
 States = Callable[[Array], tuple[Mask, Mask]]
 """Of points (n, axis): whether all holds there, and whether they are reached at all."""

@@ -12,14 +12,13 @@ At an edge a tangent knows one of two faces alone, so shapes with edges are move
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.optimize import linprog
 
 from applications.studies.columns import Array
 from applications.studies.workspaces.cells import States, halved
 from applications.studies.workspaces.shapes import RegularShape
+from robots.data_classes import dataclass
 
 STEPS, ROWS = 30, 200
 """Linear programmes for one set of boundary points, at most, and the points nearest to the shape that each has."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,9 +12,10 @@ from pipeline.documents.report import sentence
 from pipeline.execution.blocks import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
+from robots.data_classes import dataclass, replace
 from robots.expressions.expression import ParsedExpression
 from robots.model import Mechanism
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.requested import QuantityNames
 from robots.status import Status
 from robots.types import TWIST

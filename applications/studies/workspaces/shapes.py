@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import spatial, stats
 
 from applications.studies.columns import Array
+from robots.data_classes import dataclass
 
 ROUNDING = 1e-9
 """Share of the size of a hull by which the origin is inside, at least."""

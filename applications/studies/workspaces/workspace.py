@@ -7,7 +7,6 @@ box or hull from boundary points that are found as exactly as asked (`largest`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypedDict, Unpack
 
@@ -22,6 +21,7 @@ from applications.studies.workspaces.poses import FORCE, RestPoses, conditions
 from pipeline.sweep.doors import RobotLike, sweep
 from pipeline.sweep.model import Sweep
 from robots.arguments import check_arguments, shown
+from robots.data_classes import dataclass, replace
 from robots.types import TWIST
 
 Kind = Literal["ball", "box", "cylinder", "hull"]

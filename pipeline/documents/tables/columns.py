@@ -9,12 +9,12 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import InputError, reason, refused, size
+from robots.data_classes import dataclass, field
 
 Array = NDArray[np.float64]
 NUMBERS = "fiub"

@@ -10,13 +10,13 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import IO, Any
 
 from pipeline.documents.tables.columns import Array, Bounds, Columns, ReadColumns, of_kind
 from pipeline.documents.tables.text import open_text
 from pipeline.errors import InputError, refused, size
+from robots.data_classes import dataclass
 from robots.extras import require_extra
 
 KIND = ("workbook", "a workbook of Excel")

@@ -11,13 +11,13 @@ import math
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import IO
 
 import numpy as np
 
 from pipeline.documents.tables.columns import Bounds, Variable
 from pipeline.errors import reason, refused, size
+from robots.data_classes import dataclass, field
 
 HEADER = 128
 TAG = 8

@@ -9,7 +9,6 @@ import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any, Literal, cast
 
@@ -20,6 +19,7 @@ from pipeline.documents.tables.columns import RECORDED, SIDE, Bounds, Columns, V
 from pipeline.documents.tables.strict_csv import parse_csv
 from pipeline.documents.tables.table import Table, table
 from pipeline.errors import refused
+from robots.data_classes import dataclass
 from robots.loading import load_module
 
 ENDING = ".gz"

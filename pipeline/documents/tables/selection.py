@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,8 @@ from pipeline.documents.tables.columns import RECORDED, Array, Bounds, Columns, 
 from pipeline.documents.tables.reader import open_columns
 from pipeline.documents.units import UNITS
 from pipeline.errors import refused
-from robots.parameters import nearest
+from robots.data_classes import dataclass
+from robots.parameter_errors import nearest
 
 Name = str | int
 MEASURES: Mapping[str, tuple[str, ...]] = {

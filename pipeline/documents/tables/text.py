@@ -13,7 +13,6 @@ import math
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import IO
 
@@ -24,6 +23,7 @@ from pipeline.documents.tables.columns import Array, Bounds, Columns, ReadColumn
 from pipeline.documents.tables.torn import check_torn
 from pipeline.documents.units import UNITS
 from pipeline.errors import refused, size
+from robots.data_classes import dataclass, field
 
 DELIMITERS = (";", "\t", ",", None)
 COMMENTS = ("#", "%")

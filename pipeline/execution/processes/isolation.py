@@ -14,13 +14,13 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Set
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pipeline.errors import TaskError
 from pipeline.execution.processes.child_process import ChildProcess
 from pipeline.monitor.log import CaseFailed
+from robots.data_classes import dataclass, replace
 from robots.status import Status
 from storage.layout import Layout
 from storage.ledger import Receipt

@@ -23,7 +23,7 @@ from robots.loads.motors import (
     supplied,
 )
 from robots.model import Family
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 
 KEY = "motors"
 KEYS = {

@@ -20,7 +20,7 @@ from robots.limits import (
     select_actuators,
 )
 from robots.model import Mechanism
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 
 SHARING_KEY = "sharing"
 

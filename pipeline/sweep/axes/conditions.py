@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,8 +12,10 @@ from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.derived import MAX_SCANNED, MAX_WORK, Derived, Filtered, Fixed, Sliced, in_chunks
 from pipeline.sweep.axes.kinds import Axis
 from pipeline.sweep.sections import SelectionSection
+from robots.data_classes import dataclass
 from robots.expressions.expression import ExpressionError, Kind, ParsedExpression, parse
-from robots.parameters import Parameter, nearest
+from robots.parameter_errors import nearest
+from robots.parameters import Parameter
 
 
 @dataclass(frozen=True)

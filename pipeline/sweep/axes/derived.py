@@ -6,7 +6,6 @@ An axis with conditions is gone through once, in chunks, and keeps one bit for e
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.sweep.axes.kinds import Array, Axis, Indices
+from robots.data_classes import dataclass
 from robots.expressions.expression import ParsedExpression
 
 MAX_SCANNED = 10**8

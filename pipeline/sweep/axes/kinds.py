@@ -11,13 +11,13 @@ import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.sweep.axes import samples
+from robots.data_classes import dataclass, field
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,7 +37,9 @@ from pipeline.sweep.axes.samples import SamplingMethod
 from pipeline.sweep.dataset_split import part_name
 from pipeline.sweep.sections import AxesSection, BoundsSection, ColumnSection, SampleSection
 from pipeline.sweep.side_files import SideFiles
-from robots.parameters import Parameter, nearest
+from robots.data_classes import dataclass
+from robots.parameter_errors import nearest
+from robots.parameters import Parameter
 from robots.quantities import GAINS, PLACED, QUANTITIES, STATE
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")

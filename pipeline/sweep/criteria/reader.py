@@ -28,7 +28,7 @@ from robots.criteria.parts import NO_CRITERIA, Capsule, Capsules, Clearances, Cr
 from robots.criteria.shapes import LinkShape
 from robots.formulas import checked, described, formulas_of, ordered
 from robots.model import Family, Mechanism
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.quantities import CRITERIA, Need
 from robots.types import TWIST
 

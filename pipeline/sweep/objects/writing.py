@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from pipeline.sweep.objects.motions import TIMES, angles_of, points_of, with_rot
 from pipeline.sweep.sections import AxesSection
 from robots import catalog
 from robots.arguments import real_numbers, shown
+from robots.data_classes import dataclass, field, fields
 from robots.formats import writing
 from robots.formats.description import Description, describe
 from robots.friction.laws import LAWS

@@ -28,7 +28,7 @@ from robots.derivatives import (
     RequestedDerivatives,
 )
 from robots.model import Mechanism
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.quantities import QUANTITIES
 from robots.simulation import state_parameters
 

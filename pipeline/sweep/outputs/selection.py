@@ -15,7 +15,7 @@ from robots.criteria.selection import (
     link_names,
 )
 from robots.limits import Place, select
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.quantities import PLACED, QUANTITIES
 
 NAMES = {"joint": joint_names, "link": link_names, "deviation": freedom_names, "freedom": freedom_names}

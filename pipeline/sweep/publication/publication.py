@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+
+from robots.data_classes import dataclass, replace
 
 LICENCES = {
     "apache-2.0": "Apache-2.0",

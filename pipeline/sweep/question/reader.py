@@ -29,7 +29,7 @@ from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from pipeline.sweep.tolerances.reader import TolerancesContent, tolerances_of
 from robots.expressions.expression import ExpressionError, Kind, parse
 from robots.loads.wrapped import SUFFIX
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 
 KEY = "study"
 REDUCED = re.compile(r"(?P<base>\w+)_(?:max|min|mean|sum)")

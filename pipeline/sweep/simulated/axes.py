@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from pipeline.sweep.axes.kinds import NOTHING, Array, Axis, complete
+from robots.data_classes import dataclass, field
 from robots.parameters import Parameter
 from robots.quantities import GAINS, STATE
 from robots.simulation import ForceProfile, SimulationSettings

@@ -28,7 +28,8 @@ from robots.friction.laws import LAWS
 from robots.friction.smooth import obstacles
 from robots.limits import NO_LIMITS, Capacity
 from robots.model import Mechanism
-from robots.parameters import Parameter, ParameterError
+from robots.parameter_errors import ParameterError
+from robots.parameters import Parameter
 from robots.simulation import TREE, ForceProfile, Method, SimulationSettings, state_parameters
 from robots.stops import JointStop, Stops, stopped_joints
 from robots.trajectories.kinds import is_grid

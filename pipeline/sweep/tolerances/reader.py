@@ -12,7 +12,6 @@ designs. They have the streams of an axis of their own.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Self
 
@@ -24,10 +23,11 @@ from pipeline.sweep.axes.kinds import MAX_DRAWN, Array, ArrayValues, Axis, Liste
 from pipeline.sweep.reading import FamilyContent, SweepReading, optional
 from pipeline.sweep.tolerances.sections import FittedTolerances, ToleranceSection, TolerancesSection
 from pipeline.sweep.tolerances.spread import JointSpread, correlated
+from robots.data_classes import dataclass
 from robots.formats.description import Description
 from robots.loads.wrapped import SUFFIX, toleranced
 from robots.model import Family
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 
 KEY = "tolerances"
 DIGITS = 12

@@ -11,7 +11,7 @@ from pipeline.sweep.tolerances.sections import WarmingSection
 from robots.formats.description import Description
 from robots.loads.warming import warmed
 from robots.model import Family
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 
 WARMING_KEY = "warming"
 

@@ -7,7 +7,6 @@ trajectories of the kind `fourier`. Better ones than random: `limbsweep excite`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from pipeline.documents.report import Report
 from pipeline.documents.yaml import KeyPath, parse_yaml
 from pipeline.sweep.trajectories.turns import may_turn, orientation_of
 from pipeline.sweep.trajectories.values import Mover
+from robots.data_classes import dataclass
 from robots.model import Mechanism
 from robots.trajectories.kinds import Turn
 from robots.trajectories.trajectory import FREE, Series, Trajectory

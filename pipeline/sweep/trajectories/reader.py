@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from pipeline.sweep.trajectories import loads
 from pipeline.sweep.trajectories.mobility import check_held
 from pipeline.sweep.trajectories.turns import TIMES, read_turn
 from pipeline.sweep.trajectories.values import Mover, read_values
+from robots.data_classes import dataclass, field
 from robots.trajectories.kinds import JOINT_MOTIONS, Turn, is_grid
 from robots.trajectories.time_grid import TimeGrid
 from robots.trajectories.trajectory import Trajectory

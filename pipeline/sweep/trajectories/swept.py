@@ -12,13 +12,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pipeline.documents.report import Got, Report
 from pipeline.documents.yaml import KeyPath
+from robots.data_classes import dataclass
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
 from robots.trajectories.trajectory import SweptValue
 

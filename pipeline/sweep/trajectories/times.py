@@ -18,7 +18,7 @@ from pipeline.documents.validation import validate_section
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.sections import TimeSection
 from pipeline.sweep.trajectories.values import Mover
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from robots.trajectories.time_grid import TimeGrid, longest
 from robots.trajectories.trajectory import Trajectory
 

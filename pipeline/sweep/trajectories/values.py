@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pipeline.documents.report import Report, number_hint
 from pipeline.documents.validation import check_bounds
 from pipeline.documents.yaml import KeyPath
+from robots.data_classes import dataclass
 from robots.parameters import Parameter
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, MotionKind, Value
 

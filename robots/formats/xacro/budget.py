@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 
+from robots.data_classes import dataclass, field
 from robots.formats.xml_tree import FormatError
 
 MAX_STEPS = 1_000_000

@@ -11,9 +11,9 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Protocol
 
+from robots.data_classes import dataclass, field
 from robots.formats.xacro.budget import Budget, MacroError, Refusal
 from robots.formats.xacro.expressions import MATH, PYTHON, Namespace, Value
 from robots.formats.xacro.scopes import Lazy, Macro, Scope, Texts, literal, truth

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 
+from robots.data_classes import dataclass, field
 from robots.formats.xacro.budget import Budget, Refusal
 from robots.formats.xacro.expressions import MAX_TEXT, MAX_WHOLE, Value, evaluate
 from robots.formats.xml_tree import Element

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass
 from robots.friction.groups import FrictionGroup
 from robots.friction.laws import LAWS
 from tasks.dynamics.instant.elimination import TINY, solved, spread_starts, sum_of_rows

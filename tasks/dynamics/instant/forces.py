@@ -18,12 +18,12 @@ of a sample tells coefficients so large that this does not settle, or that there
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.friction.groups import FrictionGroup
 from robots.model import Family
 from robots.status import Status

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.friction.groups import FrictionGroup
 from robots.model import Family
 from robots.types import TWIST

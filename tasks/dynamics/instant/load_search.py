@@ -10,13 +10,13 @@ so that no bit depends on the batch. Source: Qi and Sun 1993, A nonsmooth versio
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass
 from tasks.dynamics.instant.elimination import TINY, solved, spread_starts, sum_of_rows
 from tasks.kernels.keys import Arrays
 

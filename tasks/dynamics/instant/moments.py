@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from tasks.dynamics.instant.layout import StateLayout
 
 ROUNDING = 1e-12

@@ -9,11 +9,10 @@ one way or the other as it begins to move; all combinations are refuted one by o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.data_classes import dataclass
 from tasks.dynamics.instant.affine_loads import RESTING, AffineLoads
 
 Numbers = NDArray[np.float64]

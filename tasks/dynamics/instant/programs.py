@@ -14,12 +14,12 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from robots.criteria.elasticity import Elasticity
+from robots.data_classes import dataclass
 from robots.friction.groups import FrictionGroup
 from robots.model import Family
 from robots.status import Status

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from robots.data_classes import dataclass
 from tasks.features.friction.joints import ForwardFriction
 from tasks.features.friction.requests import LimbFriction
 from tasks.kernels.expression import Array, Expression, Scalar, fma

@@ -35,12 +35,12 @@ Brogliato and Nijmeijer 2002, Periodic motion and bifurcations induced by the Pa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from tasks.kernels.expression import Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, from_columns, sqrt, total, where
 from tasks.mathematics.solvers import Factors

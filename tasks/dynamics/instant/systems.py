@@ -19,12 +19,12 @@ costs time for each array. Cases may lie in the lanes of vectors, each with its 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass, field, replace
 from robots.friction.groups import FrictionGroup
 from robots.model import Platform
 from robots.types import TWIST

@@ -8,13 +8,13 @@ of each piece of the path, on which it is smooth.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.polynomial import chebyshev
 
+from robots.data_classes import dataclass
 from tasks.dynamics.paths.power import Curves, PathLimits
 
 

@@ -8,7 +8,6 @@ is cut into legs where it rests: there a path may turn back, or have a corner.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation, RotationSpline
 
+from robots.data_classes import dataclass
 from robots.model import Robot
 from tasks.dynamics.records import Moving
 

@@ -16,13 +16,13 @@ does so too, so the highest forward pass through these sets is the fastest motio
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import real_numbers, shown
+from robots.data_classes import dataclass, replace
 from robots.drives import Motor
 from robots.status import Status
 

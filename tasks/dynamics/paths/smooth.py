@@ -14,12 +14,11 @@ the path is less smooth; a' is constant between knots. The solution is checked b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 from scipy.interpolate import BSpline
 from scipy.linalg import LinAlgError, solveh_banded
 
+from robots.data_classes import dataclass, replace
 from robots.status import Status
 from tasks.dynamics.paths.forces import ActuatorDerivatives, DrivenPath, PathForces
 from tasks.dynamics.paths.power import FastestMotion, PathLimits, beyond_limits

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robots.friction import laws as data
-from robots.parameters import complete, nearest
+from robots.parameter_errors import nearest
+from robots.parameters import complete
 from tasks.features.friction.laws import LAWS
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robots.friction.laws import CURVES, FORCE, SPEED, VISCOUS
-from robots.parameters import Parameter, complete, nearest
+from robots.parameter_errors import nearest
+from robots.parameters import Parameter, complete
 from tasks.features.friction import laws as friction
 
 if TYPE_CHECKING:

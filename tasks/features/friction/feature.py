@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass, replace
 from robots.friction.groups import FrictionGroup, settles
 from robots.limits import JointPlace
 from robots.model import Family

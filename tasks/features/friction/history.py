@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from robots.arguments import check_arguments
 from robots.friction import laws as data
-from robots.parameters import complete, nearest
+from robots.parameter_errors import nearest
+from robots.parameters import complete
 from tasks.features.friction.laws import LAWS
 from tasks.features.friction.sliding import Sliding
 from tasks.kernels.expression import Array, Scalar

@@ -8,19 +8,20 @@ with defaults. Several groups are a sequence of such mappings.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robots.arguments import check_argument
+from robots.data_classes import dataclass, replace
 from robots.friction.groups import LOADS, FrictionGroup, group_parameters, select
 from robots.friction.laws import CURVES, FrictionLaw
 from robots.friction.laws import LAWS as LAW_DATA
 from robots.limits import JointPlace
 from robots.model import Robot
-from robots.parameters import ParameterError, complete, nearest
+from robots.parameter_errors import ParameterError, nearest
+from robots.parameters import complete
 
 KEYS = ("law", "joints", "load")
 

@@ -19,11 +19,11 @@ Source: industrial manipulators paper, Eqs. (17) and (18).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.friction.groups import FrictionGroup
 from robots.friction.laws import FORCE, VISCOUS
 from robots.friction.laws import LAWS as LAW_DATA

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from robots.data_classes import dataclass
 from robots.friction import laws as data
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from tasks.features.friction import lugre, stiction
 from tasks.features.friction.sliding import ONSET, Directed, Parts, scales, scaling, sign, stribeck_magnitude
 from tasks.kernels.expression import Scalar

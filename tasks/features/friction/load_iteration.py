@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from robots.data_classes import dataclass
 from robots.status import Status
 from tasks.kernels.expression import Array, Dual, Mask, Scalar
 from tasks.mathematics.algebra import array, either, every, iterate, opposite, total, where

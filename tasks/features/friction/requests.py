@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from robots import limits
+from robots.data_classes import dataclass
 from robots.friction.groups import FrictionGroup
 from robots.limits import MOTOR, JointPlace
 from robots.model import Family

@@ -23,13 +23,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import matmul, mul
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass, replace
 from robots.model import Limb
 from robots.redundancy import ArmAngle, LinearTask, Task
 from robots.status import Status

@@ -18,12 +18,12 @@ Seraji 1989 for tasks; Nakamura 1991, section 4.2, for weighted pseudo-inverses.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from robots.data_classes import dataclass, replace
 from robots.redundancy import RestPosture
 from robots.status import Status
 from tasks.features.redundancy.posture import Departure, FreeJoints, PostureBesideTasks, TaskRows, condition

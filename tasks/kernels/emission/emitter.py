@@ -15,8 +15,7 @@ of both. Results go to neighbouring slots, from `out` on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from robots.data_classes import dataclass
 from tasks.kernels.emission import writer
 from tasks.kernels.emission.slots import Argument, Repeats, Stretch, handed_over, is_long, kernel_slots, loop_slots
 from tasks.kernels.emission.writer import ATTRIBUTES, FILL, PLACE, FunctionText, constant, declarations, literal

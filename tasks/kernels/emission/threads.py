@@ -18,9 +18,9 @@ run on a processor.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from robots.data_classes import dataclass
 from tasks.kernels.emission.writer import INTRINSIC, FloatFormat, FunctionText, literal
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
 from tasks.kernels.interpreter import IDENTITY

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from tasks.kernels.emission import slots as far
 from tasks.kernels.emission.slots import Slots, StretchCall, handed_over
 from tasks.kernels.expression import CONSTANT, Dual

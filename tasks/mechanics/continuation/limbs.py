@@ -12,12 +12,12 @@ within the distance of its inverse is Banach's lemma.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from robots.data_classes import dataclass, replace
 from robots.model import Limb
 from robots.types import BASE
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars

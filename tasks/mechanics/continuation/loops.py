@@ -10,12 +10,12 @@ its ends. Source: as for limbs, see `tasks.mechanics.continuation.limbs`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from robots.data_classes import dataclass, replace
 from tasks.kernels.expression import Array, Dual, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, either, every, iterate, opposite, sqrt, squared_box, total, where
 from tasks.mechanics.continuation.steps import (

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise, permutations, product
 from typing import NamedTuple, Self
 
 import numpy as np
 
+from robots.data_classes import dataclass, replace
 from robots.model import Limb
 from tasks.kernels.expression import Array, Dual, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, atan2, dot, either, every, largest, opposite, sincos, sqrt, where

@@ -8,11 +8,11 @@ origin, as in `tasks.mechanics.recursion`. Source: Featherstone, Rigid Body Dyna
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.model import Limb, Link
 from robots.types import BASE
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars

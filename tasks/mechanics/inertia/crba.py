@@ -7,10 +7,9 @@ Algorithms, section 6.2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from robots.data_classes import dataclass
 from tasks.kernels.expression import Array, Scalar
 from tasks.mathematics.algebra import plus_cross
 from tasks.mechanics.inertia.placed import Body, Placed, symmetric, turned_tensor

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.model import Link
 from tasks.kernels.expression import Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, cross, dot, skew

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.model import Link
-from robots.parameters import nearest
+from robots.parameter_errors import nearest
 from tasks.mathematics.algebra import array
 from tasks.mechanics.inertia import crba, explicit, momentum, pseudo_inertia
 from tasks.mechanics.inertia.placed import Placed

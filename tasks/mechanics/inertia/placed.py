@@ -6,12 +6,12 @@ All vectors are in the axes of one `root`, the base or a link, as in `tasks.mech
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Inertia, Link
 from robots.types import BASE, JointKind

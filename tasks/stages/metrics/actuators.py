@@ -7,11 +7,11 @@ the trapezoidal rule: sample input `weight` holds its weights.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.drives import Motor
 from robots.limits import Capacity
 from tasks.kernels.expression import Scalar

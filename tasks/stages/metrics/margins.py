@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.formulas import as_row
 from robots.limits import Capacity, Limits
 from tasks.kernels.expression import Array, Scalar

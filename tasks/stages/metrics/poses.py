@@ -13,12 +13,12 @@ have no unit, and neither size nor gears change them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.model import Mechanism
 from robots.quantities import QUANTITIES, SPACE, mechanism_sizes
 from robots.status import Status

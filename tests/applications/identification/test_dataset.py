@@ -23,7 +23,7 @@ from pipeline.errors import InputError
 from pipeline.sweep.dataset_split import DatasetSplit, case_part
 from pipeline.sweep.model import Sweep
 from robots.extras import MissingExtraError
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from storage import open_results
 from storage.errors import StoreError
 from storage.store import StoreWriter

@@ -15,7 +15,7 @@ from applications.identification.excite import Excited, excite
 from applications.identification.excite_job import ExcitationOptions
 from pipeline.sweep.model import Sweep
 from robots import catalog
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics
 from tasks.dynamics.inverse import actuator_positions

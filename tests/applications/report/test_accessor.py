@@ -24,7 +24,7 @@ from pipeline.stores.verify import verify
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metrics import UserMetric
 from robots import catalog
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tests.pipeline.robot_files.test_urdf import FOUR_BAR
 from tests.pipeline.runs import SYNCHRONOUS
 

@@ -10,7 +10,7 @@ import xarray as xr
 
 from applications.studies.bearings import RollingBearing, bearing_life
 from pipeline.errors import InputError
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 
 
 def dataset(times: np.ndarray, velocity: np.ndarray, load: np.ndarray) -> xr.Dataset:

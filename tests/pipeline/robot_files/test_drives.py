@@ -16,7 +16,7 @@ from pipeline.robot_files.reader import parse_robot
 from robots import catalog
 from robots.formats import writing
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tasks import forward_dynamics, inverse_dynamics
 from tasks.dynamics.inverse import actuator_positions
 from tasks.dynamics.records import Forces, Moving

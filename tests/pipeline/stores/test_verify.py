@@ -16,7 +16,7 @@ from applications.commands.cli import cli
 from pipeline import verify
 from pipeline.stores import names
 from pipeline.sweep.stored import stored_sweep
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from storage import open_results
 from storage.encoding.checksums import checksum
 from storage.errors import StoreError

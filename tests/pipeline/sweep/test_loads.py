@@ -16,7 +16,7 @@ from pipeline.errors import InputError
 from robots import catalog
 from robots.loads.declared import LoadError, ObjectLoad, SpringLoad, WrenchLoad
 from robots.loads.family import signal_values, with_loads
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.status import Status
 from tasks import inverse_dynamics, joint_reactions
 from tasks.dynamics.simulate import simulate

@@ -16,7 +16,7 @@ from robots.formats import checks
 from robots.geometry import diagonal
 from robots.limits import Capacity, JointLimit
 from robots.model import Inertia
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 
 HEAD = "limbsweep: 1\nrobot: {robot}\n"
 CIRCLE = "trajectories: {c: {kind: circle, radius: 0.05, normal: [0, 1, 0]}}\n"

@@ -12,7 +12,7 @@ import limbsweep as ls
 from robots.drives import Drive
 from robots.loads.warming import warmed
 from robots.model import Family
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 
 EXPANSION = {"proximal": 23e-6, "distal": 1e-6, "base": 12e-6}
 WARMER = 40.0

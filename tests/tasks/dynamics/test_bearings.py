@@ -11,7 +11,7 @@ import pytest
 from benchmarks import regions
 from robots import catalog
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tasks import constraint_forces, inverse_kinematics, joint_reactions
 from tasks.dynamics.records import Environment, Forces, Motion, Moving
 

@@ -11,7 +11,7 @@ import pytest
 
 from robots import catalog
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.status import Status
 from tasks import forward_dynamics, inverse_dynamics
 from tasks.dynamics.records import Forces

@@ -11,7 +11,7 @@ import tasks
 from benchmarks import regions
 from robots import catalog
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.status import Status
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.dynamics import inverse

@@ -14,7 +14,7 @@ from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots import geometry
 from robots.model import Family, Frame, Link, Mechanism, Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.types import BASE
 from tasks.dynamics.simulate import simulate
 from tasks.sources.commanded import moving

@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 import limbsweep as ls
 from robots import catalog, geometry
 from robots.model import Family, Frame, Link, Mechanism, Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.status import Status
 from robots.stops import stopped_joints
 from robots.types import BASE

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from limbsweep import robots
 from robots.criteria.parts import Capsule, Capsules
 from robots.model import PLATFORM, Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tasks.dynamics.criteria import clearance
 from tasks.dynamics.inverse import RobotMotion, body_motion
 from tasks.features.clearance import Line, gap, square_distance

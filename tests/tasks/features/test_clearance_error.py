@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 import limbsweep as ls
 from robots.criteria.parts import Clearances, Errors, JointClearance
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tasks.dynamics.inverse import body_motion
 
 AT = [0.08, 0.0, -0.58]

@@ -13,7 +13,7 @@ from limbsweep import robots
 from robots.criteria.elasticity import Beam, Elasticity
 from robots.criteria.parts import Errors
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.status import Status
 from tasks.dynamics.criteria import PoseError, pose_error
 from tasks.dynamics.inverse import body_motion

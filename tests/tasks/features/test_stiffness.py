@@ -11,7 +11,7 @@ import pytest
 from limbsweep import robots
 from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.criteria import Stiffness, cartesian_stiffness, deflection, natural_frequencies

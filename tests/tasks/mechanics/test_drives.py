@@ -10,7 +10,8 @@ import pytest
 from robots.drives import Drive, Spin
 from robots.geometry import joined
 from robots.model import Family, Mechanism
-from robots.parameters import Parameter, ParameterError
+from robots.parameter_errors import ParameterError
+from robots.parameters import Parameter
 from robots.types import BASE
 from tasks import equations_of_motion, forward_dynamics, inertia_matrix, inverse_dynamics, joint_reactions
 from tasks.dynamics.inverse import actuator_positions

@@ -17,7 +17,7 @@ from robots.geometry import point, shifted
 from robots.loads.declared import LoadError, SpringLoad
 from robots.loads.family import with_loads
 from robots.model import Family, Inertia, Link, Mechanism, Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.status import Status
 from robots.types import BASE
 from tasks import inverse_dynamics, joint_reactions

@@ -8,7 +8,6 @@ for the indices and their names.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -16,9 +15,10 @@ from scipy.spatial.transform import Rotation
 from applications.identification.estimation.base import BaseParameters, from_matrix
 from applications.identification.estimation.calibration.geometry import Geometry
 from applications.identification.estimation.calibration.readings import Reader, Reading, turn
+from robots.data_classes import dataclass, field
 from robots.limits import places
 from robots.model import Robot
-from robots.parameters import ParameterError, nearest
+from robots.parameter_errors import ParameterError, nearest
 
 STEPS = 30
 SETTLED = 1e-3

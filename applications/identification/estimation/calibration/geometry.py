@@ -7,13 +7,13 @@ limb gives that limb's joints, and limbs may differ although a family describes 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from robots.data_classes import dataclass
 from robots.model import Robot
-from robots.parameters import ParameterError, nearest
+from robots.parameter_errors import ParameterError, nearest
 
 GEOMETRIC = ("m", "deg", "rad", "1")
 """Units of parameters that may say where joints are."""

@@ -9,15 +9,15 @@ Jacobian. Partial derivatives by parameters are finite differences of two steps,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from applications.identification.estimation.calibration.geometry import Geometry
+from robots.data_classes import dataclass
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.types import TWIST
 from tasks.dynamics.inverse import body_motion, inverse_kinematics
 from tasks.dynamics.records import Motion

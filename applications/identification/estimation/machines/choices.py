@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
+
+from robots.data_classes import dataclass, field
 
 FrictionColumns = Literal["none", "viscous", "coulomb_viscous", "asymmetric", "stribeck"]
 LAWS: tuple[FrictionColumns, ...] = ("none", "viscous", "coulomb_viscous", "asymmetric", "stribeck")

@@ -8,10 +8,9 @@ taken, if it is clearly better than the stamps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from robots.data_classes import dataclass
 from tasks.kernels.expression import Array
 
 JITTER = 1e-3

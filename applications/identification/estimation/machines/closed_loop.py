@@ -10,7 +10,6 @@ motion are linear about the last iterate, as a wave of Newton's steps.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,8 +20,9 @@ from applications.identification.estimation.machines.machine import TRAIN, Recor
 from applications.identification.estimation.machines.machine_model import PositionController
 from applications.identification.estimation.machines.preparation import Prepared
 from applications.identification.estimation.machines.recorded_motion import is_direct
+from robots.data_classes import dataclass, replace
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tasks.dynamics.records import Moving
 from tasks.mathematics.signals import rate
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.data_classes import dataclass, replace
 from robots.friction.laws import LAWS as LAW_DATA
 from robots.limits import places
 from robots.model import Family, Inertia, Limb, Link, Mechanism, Robot

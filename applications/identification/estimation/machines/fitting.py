@@ -9,7 +9,6 @@ parameter; an unknown one has its own parameters. Source: Khalil, Gautier and Le
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -34,8 +33,9 @@ from applications.identification.estimation.machines.preparation import Prepared
 from applications.identification.estimation.machines.recorded_motion import robot_motion
 from applications.identification.estimation.machines.residuals import FitRows, LackOfFit, Whiteness
 from applications.identification.estimation.machines.run import Run, thinned
+from robots.data_classes import dataclass, field, replace
 from robots.formats.description import Description, describe
-from robots.parameters import ParameterError, nearest
+from robots.parameter_errors import ParameterError, nearest
 from tasks.dynamics.inertial_parameters import ARMATURE, BODY, SPIN, Column, shared_columns
 
 METHODS = (*estimators.ESTIMATORS,)

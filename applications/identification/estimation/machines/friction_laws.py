@@ -8,13 +8,13 @@ are enough for all laws.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from applications.identification.estimation.machines.fitting import FOLDS, MachineFit
 from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine
 from applications.identification.estimation.machines.run import Run, thinning
+from robots.data_classes import dataclass
 
 NEAR = (0.01, 0.03)
 """Ways from a reversal over that of the whole motion, on which presliding fades."""

@@ -7,7 +7,6 @@ with twice the gains are the same machine. Source: Gautier and Briot 2012.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -19,7 +18,8 @@ from applications.identification.estimation.machines.fitting import MachineFit, 
 from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine
 from applications.identification.estimation.machines.residuals import FitRows
 from applications.identification.estimation.machines.run import Run
-from robots.parameters import ParameterError
+from robots.data_classes import dataclass, replace
+from robots.parameter_errors import ParameterError
 
 LARGEST = 20.0
 """Factor by which a gain may be off."""

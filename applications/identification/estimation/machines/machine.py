@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,8 +14,9 @@ from applications.identification.estimation.machines.payload import Payload, bas
 from applications.identification.estimation.machines.preparation import Prepared
 from applications.identification.estimation.machines.recorded_motion import actuator_motion, robot_motion
 from applications.identification.estimation.machines.run import Rows, Run, run_of, thinned, thinning
+from robots.data_classes import dataclass, replace
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tasks.dynamics.inertial_parameters import SIZE, Column
 from tasks.dynamics.records import Moving
 

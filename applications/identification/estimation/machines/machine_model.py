@@ -8,7 +8,6 @@ entries. Inertia and friction of a drive act on the actuators by this row. Sourc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,9 +16,10 @@ from applications.identification.estimation.encoders import ActuatorMotion
 from applications.identification.estimation.machines.choices import USUAL, FrictionColumns
 from applications.identification.estimation.machines.coupled_friction import CoupledFriction, is_coupled
 from applications.identification.estimation.states import random_motion
+from robots.data_classes import dataclass, replace
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tasks.dynamics.inertial_parameters import Column
 from tasks.dynamics.records import GRAVITY, Environment, Forces, Motion, Moving
 from tasks.dynamics.regressor import Regressor, columns_of, regressor, standard_parameters

@@ -9,7 +9,6 @@ cutoffs over the bandwidth of a motion; Bendat and Piersol 2010, for errors of s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.ndimage import median_filter
 from scipy.signal import periodogram
 
+from robots.data_classes import dataclass
 from tasks.kernels.expression import Array
 
 MOTION = 0.99

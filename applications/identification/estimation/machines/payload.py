@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import block_diag
 
 from applications.identification.estimation.base import BaseParameters, from_matrix
 from applications.identification.estimation.states import random_motion
+from robots.data_classes import dataclass
 from robots.model import Robot
-from robots.parameters import ParameterError, nearest
+from robots.parameter_errors import ParameterError, nearest
 from tasks.dynamics.inertial_parameters import BODY, SIZE, Column, shared_columns
 from tasks.dynamics.records import GRAVITY
 from tasks.dynamics.regressor import regressor

@@ -8,7 +8,6 @@ Sources: Swevers, Verdonck, De Schutter 2007; Gautier, Janot, Vandanjon 2013; Ha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -27,7 +26,8 @@ from applications.identification.estimation.machines.noise import (
     noise_floors,
     spectrum,
 )
-from robots.parameters import ParameterError
+from robots.data_classes import dataclass, field, replace
+from robots.parameter_errors import ParameterError
 from tasks.kernels.expression import Array
 from tasks.mathematics.signals import rate
 

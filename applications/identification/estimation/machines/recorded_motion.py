@@ -11,7 +11,7 @@ import numpy as np
 from applications.identification.estimation.encoders import ActuatorMotion, angular_velocity, finite, joint_positions
 from applications.identification.estimation.machines.preparation import Prepared
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tasks.dynamics.forward_kinematics import forward_kinematics
 from tasks.dynamics.inputs import present
 from tasks.dynamics.inverse import actuator_positions, inverse_dynamics, inverse_kinematics

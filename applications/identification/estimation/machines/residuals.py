@@ -8,7 +8,6 @@ the number of independent samples.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import solve_toeplitz
@@ -16,6 +15,7 @@ from scipy.signal import lfilter
 from scipy.stats import chi2, f
 
 from applications.identification.estimation.machines.choices import LARGEST
+from robots.data_classes import dataclass, replace
 from tasks.kernels.expression import Array
 
 LAGS = 20

@@ -7,7 +7,6 @@ independent.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import cast
 
 import numpy as np
@@ -16,7 +15,8 @@ from applications.identification.estimation.base import BaseParameters
 from applications.identification.estimation.encoders import ActuatorMotion, finite
 from applications.identification.estimation.machines.preparation import Prepared
 from applications.identification.estimation.machines.residuals import FitRows
-from robots.parameters import ParameterError
+from robots.data_classes import dataclass, field, replace
+from robots.parameter_errors import ParameterError
 from tasks.dynamics.inputs import present
 from tasks.dynamics.records import Moving
 

@@ -8,7 +8,6 @@ positions, put on the motion with both signs. Source: Soderstrom 2018, for error
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from applications.identification.estimation.machines.machine import TRAIN, Recor
 from applications.identification.estimation.machines.preparation import Prepared, filtered_motion
 from applications.identification.estimation.machines.recorded_motion import robot_motion
 from applications.identification.estimation.machines.run import Run, thinned
+from robots.data_classes import dataclass, replace
 from tasks.mathematics.signals import rate
 
 PIECE = 2500

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from applications.identification.estimation.machines import residuals
 from applications.identification.estimation.machines.fitting import MachineFit, Standard, identified_robot
 from applications.identification.estimation.machines.machine import RecordedMachine
+from robots.data_classes import dataclass, replace
 from robots.expressions.expression import GEOMETRIC, ParsedExpression, parse
 from robots.formats.description import Description, Late
 from robots.model import Inertia, Robot

@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 from applications.identification.estimation.states import random_motion
 from robots import catalog
 from robots.model import Inertia
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.status import Status
 from robots.types import TWIST
 from tasks import inverse_dynamics, regressor

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tasks.mathematics import signals
 
 STEP = 1e-3

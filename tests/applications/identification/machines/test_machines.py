@@ -32,7 +32,7 @@ from robots import catalog
 from robots.extras import MissingExtraError
 from robots.formats.description import describe
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from storage.store import open_arrays
 from tasks import inverse_dynamics
 from tasks.dynamics.records import Forces

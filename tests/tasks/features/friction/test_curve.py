@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from robots.friction.laws import CURVES
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tasks.features.friction import laws as friction
 from tasks.features.friction.curve import curve, fit
 from tests.reference.published_friction import IRB_2400

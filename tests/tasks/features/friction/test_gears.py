@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.status import Status
 from tasks import forward_dynamics, inverse_dynamics, regressor
 from tasks.dynamics.records import Forces, Motion, State

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from robots.friction.laws import LAWS
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tasks.features.friction import laws as friction
 from tasks.features.friction import lugre, stiction
 from tasks.features.friction.block_test import draw_block

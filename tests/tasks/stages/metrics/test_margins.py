@@ -10,7 +10,7 @@ import pytest
 from pipeline.execution import work
 from robots import catalog
 from robots.limits import Capacity, JointLimit, Limits, joints, select_actuators, select_joints
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.requested import QuantityNames
 from robots.status import Status
 from tasks.blocks.block import Block

@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -22,6 +21,7 @@ from applications.identification.estimation.machines.machine import RecordedMach
 from applications.identification.estimation.machines.machine_model import actuator_kinds
 from applications.identification.estimation.machines.recorded_motion import is_direct
 from applications.identification.estimation.machines.run import Run
+from robots.data_classes import dataclass, replace
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.types import TWIST

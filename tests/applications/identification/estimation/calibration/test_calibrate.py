@@ -12,7 +12,7 @@ from applications.identification.estimation.calibration.calibrate import Calibra
 from applications.identification.estimation.calibration.geometry import Geometry
 from applications.identification.estimation.calibration.readings import Reader
 from robots import catalog
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tasks.dynamics.inverse import actuator_positions
 from tasks.mathematics.rotations import roll_pitch_yaw
 

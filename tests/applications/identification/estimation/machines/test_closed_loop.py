@@ -22,7 +22,7 @@ from applications.identification.estimation.machines.machine_model import Machin
 from applications.identification.estimation.machines.preparation import Prepared, Signals, prepare
 from robots import catalog
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tasks.dynamics.simulate import simulate
 from tasks.mathematics.signals import rate
 from tests.applications.identification.estimation.machines.synthetic import FRICTION, STEP, series

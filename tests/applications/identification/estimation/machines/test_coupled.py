@@ -22,7 +22,7 @@ from applications.identification.estimation.machines.recorded_motion import actu
 from applications.identification.estimation.states import random_motion
 from robots import catalog
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tasks import inverse_dynamics
 from tasks.dynamics.inverse import actuator_positions
 from tasks.dynamics.records import Forces, Moving

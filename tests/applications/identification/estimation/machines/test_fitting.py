@@ -24,7 +24,7 @@ from applications.identification.estimation.machines.preparation import Signals,
 from applications.identification.estimation.machines.stribeck import with_stribeck
 from robots import catalog
 from robots.model import Robot
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from robots.types import TWIST
 from tasks import inverse_dynamics
 from tasks.dynamics.inverse import actuator_positions

@@ -18,7 +18,7 @@ from applications.identification.estimation.machines.payload import Payload
 from applications.identification.estimation.machines.preparation import Prepared, Signals, filtered_motion, prepare
 from robots import catalog
 from robots.model import Inertia
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tasks import inverse_dynamics
 from tasks.dynamics.inertial_parameters import body_parameters
 from tasks.dynamics.records import Forces

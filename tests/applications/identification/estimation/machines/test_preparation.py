@@ -17,7 +17,7 @@ from applications.identification.estimation.machines.preparation import (
     without_outliers,
 )
 from robots import catalog
-from robots.parameters import ParameterError
+from robots.parameter_errors import ParameterError
 from tests.applications.identification.estimation.machines.synthetic import STEP, chain, series
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 from pathlib import Path
@@ -50,6 +51,24 @@ def test_a_notebook_is_stored_without_outputs(file: Path) -> None:
     assert code
     assert [cell for cell in code if cell["outputs"] or cell["execution_count"] is not None] == []
     assert notebook["metadata"].keys() == {"kernelspec", "language_info"}
+
+
+def test_cells_of_the_first_notebook_run_and_show_what_they_end_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this process, without a kernel; kernels run all notebooks behind the marker `slow`."""
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, Any] = {"__name__": "notebook"}
+    shown = []
+    for cell in nbformat.read(ROOT / "docs" / "notebooks" / "first_sweep.ipynb", 4)["cells"]:
+        if cell["cell_type"] == "code":
+            tree = ast.parse(cell["source"])
+            end = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+            exec(compile(tree, "cell", "exec"), space)
+            if isinstance(end, ast.Expr):
+                shown.append(eval(compile(ast.Expression(end.value), "cell", "eval"), space))
+    formats = [kind for each in shown for kind in ("html", "png", "svg") if getattr(each, f"_repr_{kind}_", str)()]
+    assert formats == ["html", "html", "html", "png", "svg"]  # robot, plan, results, series, the mechanism in motion
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

@@ -19,6 +19,8 @@ from typing import NamedTuple, TypeGuard
 FACE = "limbsweep"
 INSIDE = f"{FACE}._src"
 PACKAGES = ("robots", "tasks", "storage", "pipeline", "applications", "benchmarks")
+CLUSTER = "cluster.yaml"
+"""File beside the packages that `limbsweep new cluster` copies."""
 LEFT_OUT = ("benchmarks/campaigns/mutants.py", "benchmarks/house")
 """What reads the repository, and is of no use without one."""
 
@@ -131,6 +133,7 @@ def write_package(root: Path, folder: Path) -> None:
         for file in sorted((root / package).rglob("*")):
             if file.is_file() and "__pycache__" not in file.parts and not any(map(file.is_relative_to, left_out)):
                 _copy(file, target / file.relative_to(root / package), known)
+    shutil.copyfile(root / CLUSTER, folder / FACE / "_src" / CLUSTER)
     (folder / FACE / "_src" / "__init__.py").write_text('"""The packages behind `limbsweep`."""\n', "utf-8")
 
 

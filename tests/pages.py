@@ -8,7 +8,7 @@ begins with `limbsweep`, in the order of the page. Comments in front of a block 
 
 Those of the how-to pages are in `tests/test_howto.py`, which runs them.
 
-Every page starts in a folder with the examples of the repository and `cluster.yaml`.
+Every page starts in a folder with the examples of the repository.
 """
 
 from __future__ import annotations
@@ -97,9 +97,8 @@ def _indented(lines: Iterator[tuple[int, str]]) -> str:
 
 
 def prepare(folder: Path, text: str) -> None:
-    """Put the examples, `cluster.yaml` and the files of a page into a folder."""
+    """Put the examples and the files of a page into a folder."""
     shutil.copytree(ROOT / "examples", folder / "examples")
-    shutil.copy(ROOT / "cluster.yaml", folder)
     for block in blocks(text):
         kind, name = block.note
         if kind == "file":

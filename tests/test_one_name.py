@@ -139,6 +139,7 @@ def test_no_module_of_the_package_imports_by_an_old_name(tmp_path: Path) -> None
     ours = {name for _, name in imported if name.startswith("limbsweep.")}
     missing = [name for name in ours if not _exists(tmp_path / name.replace(".", "/"))]
     assert missing == []
+    assert (tmp_path / "limbsweep" / "_src" / "cluster.yaml").read_bytes() == (ROOT / "cluster.yaml").read_bytes()
     scripts = {file.name for file in (tmp_path / "limbsweep" / "_src" / "applications" / "report" / "web").iterdir()}
     assert scripts == {file.name for file in (ROOT / "applications" / "report" / "web").iterdir()}
 

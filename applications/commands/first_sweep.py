@@ -11,6 +11,8 @@ import click
 
 from applications.commands.schemas import write_with_schema
 from applications.commands.template import sweep_text, swept_first
+from applications.commands.terminal import forced
+from pipeline.documents.outputs import check_output
 from pipeline.errors import InputError, Problem
 from pipeline.execution.trial import trial
 from pipeline.robot_files import rated
@@ -24,17 +26,32 @@ SPREADS = (0.1, 0.03, 0.003)
 """Half widths of a first design axis, where no motion serves all designs of a wider one."""
 
 
-def new(name: str, output: Path) -> None:
-    """Write a commented sweep file for a robot."""
+NEXT = {"sweep": "check", "cluster": "cluster"}
+"""Commands that read the files that are written."""
+CLUSTER = "cluster"
+"""Name in the place of a robot's that asks for a cluster file."""
+CLUSTER_FILE = Path(__file__).parents[2] / "cluster.yaml"
+"""The commented cluster file of a checkout, which a wheel has beside its packages."""
+
+
+def new(name: str, output: Path | None) -> None:
+    """Write a commented sweep file for a robot, or a commented cluster file."""
+    kind = CLUSTER if name == CLUSTER else "sweep"
+    place = output or Path(f"{kind}.yaml")
+    check_output(place, force=forced())
+    text = CLUSTER_FILE.read_text("utf-8") if kind == CLUSTER else _first_sweep(name, place)
+    write_with_schema(kind, place, text)
+    click.echo(f"wrote {place}; next: {shlex.join(['limbsweep', NEXT[kind], str(place)])}")
+
+
+def _first_sweep(name: str, output: Path) -> str:
+    """Return the text of a sweep that a robot can make, for a file at a place."""
     family, place = find_family(name), name_from(name, output.parent)
     for texts in _wishes(family, place):
         text, failed = _first_that_runs(texts, name, output)
         if not failed:
-            break
-    else:
-        raise InputError(failed)
-    write_with_schema("sweep", output, text)
-    click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'check', str(output)])}")
+            return text
+    raise InputError(failed)
 
 
 def _wishes(family: Family, place: str) -> Iterator[list[str]]:

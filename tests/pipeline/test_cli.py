@@ -22,6 +22,7 @@ from click.testing import CliRunner, Result
 from applications.commands import schemas
 from applications.commands.cli import cli
 from applications.commands.declared.sweeps import SCHEMAS
+from applications.commands.first_sweep import CLUSTER_FILE
 from applications.commands.refusals import CommandGroup
 from applications.commands.runs import Action, run
 from pipeline.cluster.file import ClusterConfig
@@ -244,6 +245,18 @@ def test_what_new_writes_passes_check(name: str) -> None:
     schema = "wrote sweep.schema.json, by which editors check the file\n"
     assert (result.exit_code, result.stdout) == (0, f"{schema}wrote sweep.yaml; next: limbsweep check sweep.yaml\n")
     assert limbsweep("check", "sweep.yaml").exit_code == 0
+
+
+def test_new_writes_the_commented_cluster_file() -> None:
+    result = limbsweep("new", "cluster")
+    schema = "wrote cluster.schema.json, by which editors check the file\n"
+    next_one = "wrote cluster.yaml; next: limbsweep cluster cluster.yaml\n"
+    assert (result.exit_code, result.stdout) == (0, schema + next_one)
+    first, rest = Path("cluster.yaml").read_text("utf-8").split("\n", 1)
+    assert (first, rest) == (schemas.line("cluster.schema.json"), CLUSTER_FILE.read_text("utf-8"))
+    assert limbsweep("cluster", "cluster.yaml").exit_code == 0
+    message = "--output: got 'cluster.yaml', which exists already; expected a new file. "
+    assert refused("new", "cluster").startswith(message)
 
 
 def test_new_does_not_overwrite() -> None:

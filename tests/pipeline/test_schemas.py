@@ -77,8 +77,9 @@ def test_mistakes_are_seen() -> None:
 
 def test_files_that_are_written_name_their_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    commands = (["new", "five_bar"], ["robots", "five_bar", "--export", "own.yaml"])
-    for command, name, kind in zip(commands, ("sweep.yaml", "own.yaml"), ("sweep", "robot"), strict=True):
+    commands = (["new", "five_bar"], ["robots", "five_bar", "--export", "own.yaml"], ["new", "cluster"])
+    names = ("sweep.yaml", "own.yaml", "cluster.yaml")
+    for command, name, kind in zip(commands, names, ("sweep", "robot", "cluster"), strict=True):
         assert CliRunner().invoke(cli, command).exit_code == 0
         text = Path(name).read_text("utf-8")
         assert text.startswith(f"# yaml-language-server: $schema={kind}.schema.json\n")

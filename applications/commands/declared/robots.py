@@ -44,9 +44,9 @@ ROBOTS = (
     command(
         "new",
         "first_sweep",
-        "Write a commented sweep file for the robot NAME.",
+        "Write a commented sweep file for the robot NAME; `new cluster` writes a commented cluster file.",
         NAME,
-        output_option(default="sweep.yaml", help="Default: sweep.yaml."),
+        output_option(help="Default: sweep.yaml; cluster.yaml for a cluster."),
         FORCED,
     ),
     command(

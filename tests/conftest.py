@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import atexit
 import gc
+import multiprocessing
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -147,4 +149,19 @@ def pytest_configure() -> None:
 
 def pytest_collection_finish() -> None:
     """Let the collector of garbage pass over modules and tests from now on."""
+    if "distributed" in sys.modules:
+        _fork_workers()
     gc.freeze()
+
+
+def _fork_workers() -> None:
+    """Let Dask fork its worker processes from one that has imported what they need: two processor seconds less for each.
+
+    Runs that are started as programs start new interpreters, as users do.
+    """
+    import dask
+    from distributed.utils import get_mp_context
+
+    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+    get_mp_context()  # names the modules that it knows
+    multiprocessing.set_forkserver_preload(["distributed", "xarray", "pipeline.execution.graph", "tasks.blocks"])

@@ -54,14 +54,18 @@ def by_hand(folder: Path, workers: int = 1) -> Iterator[Cluster]:
             made.add_worker()
         yield made
     finally:
-        for process in [scheduler, *(made.workers if made else ())]:
+        # A scheduler that is asked to end waits for seconds; workers say goodbye to one that is there.
+        workers_left = made.workers if made else []
+        for process in workers_left:
             process.terminate()
-        for process in [scheduler, *(made.workers if made else ())]:
+        for process in workers_left:
             try:
                 process.wait(3)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        scheduler.kill()
+        scheduler.wait()
 
 
 def _start(module: str, folder: Path, *words: str) -> subprocess.Popen[bytes]:

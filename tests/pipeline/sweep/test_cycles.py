@@ -116,7 +116,7 @@ metrics: [condition]
 def test_a_cycle_time_is_made_small_and_what_has_no_derivative_is_refused() -> None:
     designs = "design: {grid: {upper_arm: {values: [0.22, 0.30]}}}\n"
     problem = DesignProblem.of(Sweep.from_text(HEAD + designs + LIMITS.replace(", power: 70.0", "") + LINE + FEW))
-    best, *_ = optimise(problem, "cycle_time", [[0.28]], ["peak_force <= 100"])
+    best, *_ = optimise(problem, "cycle_time", [[0.24]], ["peak_force <= 100"])
     arms = np.linspace(0.22, 0.30, 4)[:, None]
     assert best.value <= problem.values(arms, ["cycle_time"])["cycle_time"].min() * (1.0 + 1e-4)
     with pytest.raises(InputError, match="failed_samples, which has no derivatives"):

@@ -206,7 +206,7 @@ def test_it_is_an_integrator_of_simulate() -> None:
 
 def test_without_an_integrator_by_name_cases_go_on_beyond_singular_points() -> None:
     """Each as in all joints from its start, with the bits that it has alone; friction that sticks ends there."""
-    robot, times = catalog.build("five_bar"), np.linspace(0.0, 0.5, 6)
+    robot, times = catalog.build("five_bar"), np.linspace(0.0, 0.3, 4)
     held = ls.inverse_dynamics(robot, position=robot.mechanism.platform.home.position).force
     forces, options = np.stack([[2.0, 1.0], held]), {"step": 0.01}
     found = ls.simulate(robot, ls.State(), ls.Forces(actuator=forces), times, **options)

@@ -155,7 +155,7 @@ def pytest_collection_finish() -> None:
 
 
 def _fork_workers() -> None:
-    """Let Dask fork processes of workers from one that has imported what they need: two processor seconds less for each.
+    """Let Dask fork processes of workers from one that has imported what they need, which takes two seconds.
 
     Runs that are started as programs start new interpreters, as users do.
     """

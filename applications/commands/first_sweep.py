@@ -24,8 +24,6 @@ SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 """Scale factors of a first motion, tried from large to small until the robot can make the motion."""
 SPREADS = (0.1, 0.03, 0.003)
 """Half widths of a first design axis, where no motion serves all designs of a wider one."""
-
-
 NEXT = {"sweep": "check", "cluster": "cluster"}
 """Commands that read the files that are written."""
 CLUSTER = "cluster"

@@ -5,11 +5,8 @@ traced in Python, written as text of LLVM, read by LLVM, made machine code, load
 limbs that are alike share their programs, as they do in a run. `--root` measures the packages of another checkout after
 those of this one, robot by robot, in a process of its own; the last column is its time over ours.
 
-With `--first` the time is that of the first call as users have it: all forces and reactions of 16 states, from tracing
-to the numbers, without compiled code on the disk. With `--first --friction` it is that of forces, and then of
-accelerations, with friction in all joints.
-
-A robot is one of the catalogue or a file of one, such as `limbsweep import` writes; files have no first call here.
+A robot is one of the catalogue or a file of one, such as `limbsweep import` writes. First calls as users have them
+begin with bytecode: `benchmarks.first_calls`.
 `tree_78` is a tree of 78 revolute joints in general position, as large as a humanoid with hands: inverse dynamics and
 inertia matrix.
 """
@@ -26,8 +23,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +37,6 @@ SECTIONS = (
     "path limits", "supply",
 )  # fmt: skip
 """Needs that a sweep has to say more for than the name of the robot."""
-STATES = 16
-"""States of a first call."""
 MOST = 8
 """Passes of LLVM that are printed."""
 STAGES = ("limb", "assembly", "actuation", "reactions")
@@ -131,31 +125,6 @@ def measured(name: str, *, forces: bool) -> dict[str, float]:
     return clock.seconds | {"lines": lines, "programs": len(programs)}
 
 
-def first_call(name: str, *, friction: bool = False) -> dict[str, float]:
-    """Return the processor seconds of the first calls of some states; a small robot pays for imports.
-
-    They are forces and reactions; with friction in all joints forces, and accelerations under these.
-    """
-    from benchmarks import regions
-    from robots import catalog
-    from tasks import forward_dynamics, inverse_dynamics, joint_reactions
-    from tasks.dynamics.records import Forces
-
-    rubbing = Forces(friction={"law": "coulomb_viscous", "coulomb": 0.1, "viscous": 0.1, "joints": "all"})
-    for small in ("planar_3r" if name == "five_bar" else "five_bar", name):
-        robot = catalog.build(small)
-        states: Any = regions.states(robot, STATES)
-        begin = time.process_time()
-        if friction:
-            force = inverse_dynamics(robot, **states, forces=rubbing).force
-            still = {key: part for key, part in states.items() if key not in ("acceleration", "qdd")}
-            forward_dynamics(robot, **still, forces=replace(rubbing, actuator=force))
-            continue
-        inverse_dynamics(robot, **states)
-        joint_reactions(robot, **states)
-    return {"seconds": time.process_time() - begin}
-
-
 def apart(name: str, root: Path, *options: str) -> dict[str, float]:
     """Return the same in a process of its own, by the packages of a checkout; this module is that of this one."""
     # -P: the folder of this file has a module `robots` too
@@ -194,17 +163,6 @@ def passes(name: str, *, forces: bool) -> None:
         print(f"  {title:50s}{part:8.2f}{part / whole:7.1%}")
 
 
-def first_calls(names: Sequence[str], root: Path | None, *options: str) -> None:
-    """Print the seconds of the first call of each robot, beside those of another checkout."""
-    for name in names:
-        ours = apart(name, ROOT, "--first", *options)["seconds"]
-        line = f"{name:22s}{ours:8.2f} s"
-        if root is not None:
-            theirs = apart(name, root.resolve(), "--first", *options)["seconds"]
-            line += f"{theirs:8.2f} s{theirs / ours:7.2f}"
-        print(line, flush=True)
-
-
 def main() -> int:
     """Print the table."""
     from robots import catalog
@@ -212,24 +170,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.compile_times", description="Time to compile.")
     parser.add_argument("robots", nargs="*", metavar="ROBOT", help=f"robots of the catalogue, robot files, or {TREE}")
     parser.add_argument("--forces", action="store_true", help="actuator forces alone")
-    parser.add_argument("--first", action="store_true", help="the first call of forces and reactions, as users have it")
-    parser.add_argument("--friction", action="store_true", help="the first call with friction in all joints")
     parser.add_argument("--root", type=Path, help="another checkout")
     parser.add_argument("--passes", action="store_true", help="what LLVM's passes take of each robot, longest first")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     names = options.robots or (*catalog.FAMILIES, TREE)
     if options.worker:
-        found = (
-            first_call(names[0], friction=options.friction)
-            if options.first
-            else measured(names[0], forces=options.forces)
-        )
-        print(json.dumps(found))
-        return 0
-    if options.first:
-        friction = ["--friction"] if options.friction else []
-        first_calls([name for name in names if name != TREE], options.root, *friction)
+        print(json.dumps(measured(names[0], forces=options.forces)))
         return 0
     if options.passes:
         for name in names:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from robots.data_classes import dataclass
 from tasks.kernels.emission.writer import ATTRIBUTES, FunctionText, declarations
-from tasks.kernels.expression import CASE, CONSTANT, MASKS, RESULT, SAMPLE
+from tasks.kernels.expression import CASE, CONSTANT, LEAVES, MASKS, RESULT, SAMPLE
 from tasks.kernels.interpreter import IDENTITY
 from tasks.kernels.keys import LANES, Key
 from tasks.kernels.program import PER_CASE, Program
@@ -255,12 +255,17 @@ class _Encoder:
         self.program = program
         self.values: list[float] = []
         self.codes: list[int] = []
-        nodes = list(enumerate(program.nodes))
-        self.slot = {i: self._constant(node.data) for i, node in nodes if node.op == CONSTANT}
+        self.leaves: dict[str, list[int]] = {op: [] for op in LEAVES}
+        for i, node in enumerate(program.nodes):
+            if node.op in LEAVES:
+                self.leaves[node.op].append(i)
+        self.slot = [-1] * len(program.nodes)
+        for i in self.leaves[CONSTANT]:
+            self.slot[i] = self._constant(program.nodes[i].data)
         self.zero = self._constant(0.0)
         self.identities = {how: self._constant(value) for how, value in IDENTITY.items()}
         self.count = len(self.values)
-        self.slot |= {i: self._new() for i, node in nodes if node.op != CONSTANT}
+        self.slot = [self._new() if slot < 0 else slot for slot in self.slot]
         arrays: Iterable[Key] = (*program.case, *program.sample, *program.outputs)
         self.number = {key: k for k, key in enumerate(arrays)}
         self.reduced = [
@@ -295,16 +300,15 @@ class _Encoder:
         self.codes += (CODES[name], result, a, b, c)
 
     def _loads(self, op: str, name: str) -> None:
-        for i, node in enumerate(self.program.nodes):
-            if node.op == op:
-                key, component = node.data
-                self._add(name, self.slot[i], self.number[key], component)
+        for i in self.leaves[op]:
+            key, component = self.program.nodes[i].data
+            self._add(name, self.slot[i], self.number[key], component)
 
     def _region(self, key: int) -> None:
         nodes, slot, codes = self.program.nodes, self.slot, self.codes
         for i in self.program.regions.get(key, ()):
-            operands = [slot[arg] for arg in nodes[i].args]
-            codes += (CODES[nodes[i].op], slot[i], *operands, *UNUSED[len(operands)])
+            op, args, _ = nodes[i]
+            codes += (CODES[op], slot[i], *[slot[arg] for arg in args], *UNUSED[len(args)])
 
     def _each_case(self) -> None:
         self._loads(CASE, "load_case")
@@ -345,9 +349,10 @@ class _Encoder:
         self._add("or", finished, finished, slot[loop.done])
         self._add("again", rounds, finished, 0, begin // WORDS + 1)
         self.codes[begin + WORDS - 1] = len(self.codes) // WORDS
-        for i, node in enumerate(self.program.nodes):
-            if node.op == RESULT and node.data[0] == index:
-                slot[i] = slot[loop.state[node.data[1]]]
+        for i in self.leaves[RESULT]:
+            of_loop, component = self.program.nodes[i].data
+            if of_loop == index:
+                slot[i] = slot[loop.state[component]]
 
     def _unchanged(self, node: int, states: Iterable[int]) -> int:
         """Return the slot of the next value of a state; a copy if it is itself a state, which is about to change."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from tasks.kernels.expression import CASE, CONSTANT, SAMPLE
 from tasks.kernels.program import PER_CASE, Iteration, Node, Program
@@ -81,7 +80,7 @@ def _renumbered(
     number = {i: k for k, i in enumerate(sorted(kept))}
     nodes = [program.nodes[i] for i in number]
     return number, tuple(
-        inputs[i] if i in inputs else replace(node, args=tuple(number[arg] for arg in node.args))
+        inputs[i] if i in inputs else node._replace(args=tuple(number[arg] for arg in node.args))
         for i, node in zip(number, nodes, strict=True)
     )
 

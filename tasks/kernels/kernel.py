@@ -39,10 +39,10 @@ FEW = 1 << 18
 For these, quick code loses a tenth of the time that better code takes to make, whatever the length of the program.
 """
 
-WORK = 1 << 24
-"""Samples times nodes of the program that a kernel does with bytecode, all calls together.
+BEGINNING = 1 << 14
+"""Samples that a kernel does with bytecode, all calls together, whatever the length of the program.
 
-Bytecode takes some 15 times as long as better code; this is a third of the time that quick code takes to make.
+Bytecode takes some 15 times as long as better code; this is about a third of the time that quick code takes to make.
 """
 
 PATIENCE = 3e-5
@@ -107,8 +107,8 @@ class Call(NamedTuple):
 class Kernel:
     """A program that is compiled on first use; calls release the GIL and may run in many threads.
 
-    The first samples have bytecode (WORK), then code that is made quickly, and further ones better code (FEW). All have
-    the same bits.
+    The first samples have bytecode (BEGINNING), then code that is made quickly, and further ones better code (FEW). All
+    have the same bits.
 
     With `single`, samples are computed in single precision: half the time, and seven digits at best. Arrays are of
     doubles nevertheless, and what depends on the case alone is computed in double precision. Machine code is kept on
@@ -151,7 +151,7 @@ class Kernel:
     def begins(self) -> bool:
         """Return whether bytecode is still quicker than code that has to be made."""
         nodes = len(self.program.nodes)
-        few = self._samples_done * nodes <= WORK and self._seconds_of_bytecode <= PATIENCE * nodes
+        few = self._samples_done <= BEGINNING and self._seconds_of_bytecode <= PATIENCE * nodes
         return few and not self.single and bool(llvm.starts_at_once())
 
     @functools.cached_property

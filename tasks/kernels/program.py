@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import functools
 import gc
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -35,11 +36,16 @@ from tasks.kernels.keys import Arrays, Key, Shape, Shapes, arguments
 PER_CASE = -1
 """Region of the nodes that depend on case inputs alone."""
 
+UNUSED, SEVERAL = -2, -3
+"""In place of the region that uses a node: none does, or more than one."""
+
+Form = tuple[str, tuple[Expression, ...]]
+"""Operation of a node and its arguments, after products have gone into sums."""
+
 REDUCTIONS = ("max", "min", "sum")
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """One operation of a program; `args` are indices of earlier nodes. `data` as in Expression."""
 
     op: str
@@ -208,7 +214,10 @@ def _skipped(loop: Loop) -> tuple[Expression, ...]:
 
 
 class _Ordering:
-    """Finds which nodes are needed, in which region, and which products can be fused into sums."""
+    """Finds which nodes are needed, in which region, and which products can be fused into sums.
+
+    Tables have a place for each node of the graph, whose arguments have lower numbers than it has.
+    """
 
     def __init__(
         self, graph: Graph, results: Mapping[Key, np.ndarray], first: Sequence[Key] = (), *, fuse: bool = True
@@ -216,59 +225,53 @@ class _Ordering:
         self.graph, self.fuse = graph, fuse
         self.results = {key: [graph.lift(x) for x in value.ravel()] for key, value in results.items()}
         self.shapes = {key: value.shape for key, value in results.items()}
-        self.region = self._regions()
-        self.needed = self._needed(self._roots())
-        self.uses = self._uses(self.needed, self._roots())
+        roots = [x for values in self.results.values() for x in values]
+        self.roots, self.region = roots, self._regions()
+        self.needed, self.uses = self._needed(roots)
         # sums that these outputs need are fused as if there were no others
-        roots = [x for name in first for x in self.results[name]]
-        self.core = self._needed(roots) if first else set()
-        self.core_uses = self._uses(self.core, roots) if first else self.uses
+        none = bytearray(len(graph.nodes)), self.uses
+        self.core, self.core_uses = self._needed([x for key in first for x in self.results[key]]) if first else none
 
-    def _roots(self) -> list[Expression]:
-        return [x for values in self.results.values() for x in values]
-
-    def _needed(self, roots: Sequence[Expression]) -> set[int]:
-        node_numbers: set[int] = set()
-        stack = list(roots)
+    def _needed(self, roots: Sequence[Expression]) -> tuple[bytearray, list[int]]:
+        """Return whether each node is needed for the roots or by a loop, and how often needed ones use it."""
+        nodes = self.graph.nodes
+        uses = [0] * len(nodes)
+        for x in roots:
+            uses[x.number] += 1
+        needed = bytearray(map(bool, uses))
         for loop in self.graph.loops:  # whole, though some of its results may not be used
             assert loop.done is not None
-            stack.extend((*loop.initial, *loop.state, *loop.following, loop.done, *_skipped(loop)))
-        while stack:
-            node = stack.pop()
-            if node.number not in node_numbers:
-                node_numbers.add(node.number)
-                stack.extend(node.args)
-        return node_numbers
+            for x in (*loop.initial, *loop.following, loop.done, *_skipped(loop)):
+                uses[x.number] += 1
+                needed[x.number] = True
+            for x in loop.state:
+                needed[x.number] = True
+        for node in reversed(nodes):
+            if needed[node.number]:
+                for arg in node.args:
+                    needed[arg.number] = True
+                    uses[arg.number] += 1
+        return needed, uses
 
-    def _regions(self) -> dict[int, int]:
-        region: dict[int, int] = {}
+    def _regions(self) -> list[int]:
+        region: list[int] = []
         for node in self.graph.nodes:
-            if node.op == CONSTANT or node.op == CASE:
-                region[node.number] = PER_CASE
-            elif node.op == SAMPLE:
-                region[node.number] = 0
+            if node.args:
+                region.append(max([region[arg.number] for arg in node.args]))
             elif node.op == STATE:
-                region[node.number] = 2 * node.data[0] + 1
+                region.append(2 * node.data[0] + 1)
             elif node.op == RESULT:
-                region[node.number] = 2 * node.data[0] + 2
+                region.append(2 * node.data[0] + 2)
             else:
-                region[node.number] = max(region[arg.number] for arg in node.args)
+                region.append(0 if node.op == SAMPLE else PER_CASE)
         return region
 
-    def _uses(self, node_numbers: set[int], roots: Sequence[Expression]) -> Counter[int]:
-        uses = Counter(arg.number for i in node_numbers for arg in self.graph.nodes[i].args)
-        uses.update(x.number for x in roots)
-        for loop in self.graph.loops:
-            assert loop.done is not None
-            uses.update(x.number for x in (*loop.initial, *loop.following, loop.done, *_skipped(loop)))
-        return uses
-
-    def _fused(self, node: Expression) -> tuple[str, tuple[Any, ...]] | None:
+    def _fused(self, node: Expression) -> Form | None:
         """Return the fused form of a sum, if one of its terms is a product that nothing else needs."""
         if not self.fuse or node.op not in ("add", "sub"):
             return None
         left, right = node.args
-        uses = self.core_uses if node.number in self.core else self.uses
+        uses = self.core_uses if self.core[node.number] else self.uses
         for product, addend in ((left, right), (right, left)):
             alone = product.op == "mul" and uses[product.number] == 1
             if alone and self.region[product.number] == self.region[node.number]:
@@ -278,19 +281,17 @@ class _Ordering:
         return None
 
     def program(self, name: str, case: Shapes, sample: Shapes, reductions: Mapping[Key, str]) -> Program:
-        forms = {}
-        for i in sorted(self.needed):
-            node = self.graph.nodes[i]
-            forms[i] = self._fused(node) or (node.op, node.args)
+        needed = itertools.compress(self.graph.nodes, self.needed)
+        forms = {node.number: self._fused(node) or (node.op, node.args) for node in needed}
         live = self._live(forms)
         placed = self._placed(forms, live)
-        index: dict[int, int] = {}
+        index = [-1] * len(self.graph.nodes)
         nodes: list[Node] = []
         regions: dict[int, list[int]] = {}
         for i in live:
             op, args = forms[i]
             index[i] = len(nodes)
-            nodes.append(Node(op, tuple(index[arg.number] for arg in args), self.graph.nodes[i].data))
+            nodes.append(Node(op, tuple([index[arg.number] for arg in args]), self.graph.nodes[i].data))
             if op not in LEAVES:
                 regions.setdefault(placed[i], []).append(index[i])
         loops = tuple(
@@ -311,36 +312,43 @@ class _Ordering:
         ordered = {key: tuple(value) for key, value in sorted(regions.items())}
         return Program(name, dict(case), dict(sample), outputs, dict(reductions), tuple(nodes), ordered, loops)
 
-    def _placed(self, forms: Mapping[int, tuple[str, tuple[Expression, ...]]], live: Sequence[int]) -> dict[int, int]:
+    def _placed(self, forms: Mapping[int, Form], live: Sequence[int]) -> list[int]:
         """Return the region of each remaining node: nodes used only in the body of a rare loop are computed there.
 
         Which products are fused is decided before, so that no bit depends on it.
         """
-        used: dict[int, set[int]] = {i: set() for i in live}
-        first, outside = min(self.region.values(), default=0) - 1, self._roots()
+        rare = {2 * k + 1 for k, loop in enumerate(self.graph.loops) if loop.skip is not None}
+        placed = list(self.region)
+        if not rare:
+            return placed
+        used = [UNUSED] * len(placed)  # the only region that uses a node
+        outside = list(self.roots)
         for k, loop in enumerate(self.graph.loops):
             assert loop.done is not None
             outside += [*loop.initial, *_skipped(loop)]
             for x in (*loop.following, loop.done):
-                used[x.number].add(2 * k + 1)
+                used[x.number] = 2 * k + 1 if used[x.number] in (UNUSED, 2 * k + 1) else SEVERAL
         for x in outside:
-            used[x.number].add(first)
-        rare = {2 * k + 1 for k, loop in enumerate(self.graph.loops) if loop.skip is not None}
-        placed = dict(self.region)
+            used[x.number] = SEVERAL
         for i in reversed(live):
             op, args = forms[i]
-            if op not in LEAVES and self.region[i] > PER_CASE and len(used[i]) == 1 and used[i] <= rare:
-                placed[i] = max(self.region[i], *used[i])
+            if used[i] in rare and op not in LEAVES and self.region[i] > PER_CASE:
+                placed[i] = max(self.region[i], used[i])
+            place = placed[i]
             for arg in args:
-                used[arg.number].add(placed[i])
+                if used[arg.number] != place:
+                    used[arg.number] = place if used[arg.number] == UNUSED else SEVERAL
         return placed
 
-    def _live(self, forms: Mapping[int, tuple[str, tuple[Expression, ...]]]) -> list[int]:
+    def _live(self, forms: Mapping[int, Form]) -> list[int]:
         """Return the nodes that remain after products have gone into sums, arguments first."""
-        used = {arg.number for _, args in forms.values() for arg in args}
-        used |= {x.number for x in self._roots()}
-        used |= {x.number for loop in self.graph.loops for x in (*loop.initial, *loop.following)}
-        return [i for i, (op, _) in sorted(forms.items()) if op != "mul" or i in used]
+        used = bytearray(len(self.graph.nodes))
+        for x in itertools.chain(self.roots, *((*loop.initial, *loop.following) for loop in self.graph.loops)):
+            used[x.number] = True
+        for _, args in forms.values():
+            for arg in args:
+                used[arg.number] = True
+        return [i for i, (op, _) in forms.items() if op != "mul" or used[i]]
 
 
 class Runner(Protocol):

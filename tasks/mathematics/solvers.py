@@ -34,36 +34,42 @@ class Factors:
     def of(cls, matrix: Array) -> Factors:
         """Factorise a symmetric matrix, of which only the lower triangle is read."""
         n = len(matrix)
-        lower = np.array(np.eye(n), dtype=object)
+        lower: list[list[Scalar]] = [[] for _ in range(n)]
         pivots: list[Scalar] = []
         inverse: list[Scalar] = []
         for j in range(n):
-            for i in range(j, n):
+            scaled: list[Scalar] = []
+            pivot = matrix[j][j]
+            for x, y in zip(lower[j], pivots, strict=True):
+                scaled.append(x * y)
+                pivot = pivot - x * scaled[-1]
+            pivots.append(pivot)
+            inverse.append(reciprocal(pivot))
+            for i in range(j + 1, n):
                 remainder = matrix[i][j]
-                for k in range(j):
-                    remainder = remainder - lower[i, k] * (lower[j, k] * pivots[k])
-                if i == j:
-                    pivots.append(remainder)
-                    inverse.append(reciprocal(remainder))
-                else:
-                    lower[i, j] = remainder * inverse[j]
-        return cls(lower, pivots, inverse)
+                for x, y in zip(lower[i], scaled, strict=True):
+                    remainder = remainder - x * y
+                lower[i].append(remainder * inverse[j])
+        whole = np.array(np.eye(n), dtype=object)
+        for i, row in enumerate(lower):
+            whole[i, :i] = row
+        return cls(whole, pivots, inverse)
 
     def forward(self, b: Iterable[Scalar]) -> list[Scalar]:
         """Return L^-1 b."""
         result: list[Scalar] = []
-        for i, value in enumerate(b):
-            for k in range(i):
-                value = value - self.lower[i, k] * result[k]
+        for row, value in zip(self.lower.tolist(), b, strict=True):
+            for x, y in zip(row, result, strict=False):
+                value = value - x * y
             result.append(value)
         return result
 
     def solve(self, b: Iterable[Scalar]) -> np.ndarray:
         """Return the inverse of the matrix times b (n,)."""
         result = [x * y for x, y in zip(self.forward(b), self.inverse_pivots, strict=True)]
-        for i in reversed(range(len(result))):
-            for k in range(i + 1, len(result)):
-                result[i] = result[i] - self.lower[k, i] * result[k]
+        for i, column in reversed([*enumerate(self.lower.T.tolist())]):
+            for x, y in zip(column[i + 1 :], result[i + 1 :], strict=True):
+                result[i] = result[i] - x * y
         return array(result)
 
     def quadratic(self, b: Iterable[Scalar]) -> Scalar:

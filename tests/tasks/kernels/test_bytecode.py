@@ -89,8 +89,8 @@ def test_a_sequence_takes_bytecode_and_machine_code_in_turn(monkeypatch: pytest.
     inner = sequence.add(first, {"x": x}, {})
     sequence.add(second, {"y": inner["y"]}, {"z": z})
     values, results = np.random.default_rng(1).normal(size=(2, 24)), []
-    for work in (1 << 24, len(first.nodes) * 24 * 2, 0):
-        monkeypatch.setattr(kernel, "WORK", work)
+    for samples in (1 << 24, 48, 0):
+        monkeypatch.setattr(kernel, "BEGINNING", samples)
         results.append(np.empty((1, 24)))
         sequence({x: values, z: results[-1]}, 24)
     for result in results[1:]:
@@ -112,10 +112,10 @@ def test_slow_bytecode_is_given_up_within_a_call(
     assert not is_bytecode(cut)
 
 
-def test_work_and_time_end_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_and_time_end_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
     program, x = rare_program(), np.full((1, 2, 8), 1.5)
     inputs = {"a": np.full((1, 1), 0.5), "x": x}
-    monkeypatch.setattr(kernel, "WORK", 20 * len(program.nodes))
+    monkeypatch.setattr(kernel, "BEGINNING", 20)
     ready = Kernel(program, keep=False)
     before = ready(inputs, 8)
     assert is_bytecode(ready)

@@ -299,7 +299,7 @@ def test_constants_of_outputs_are_there_from_the_start_and_need_not_be_written_a
 
 def test_better_code_comes_with_more_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LIMBSWEEP_COMPILE", raising=False)
-    monkeypatch.setattr(kernel, "WORK", 0)
+    monkeypatch.setattr(kernel, "BEGINNING", 0)
     monkeypatch.setattr(kernel, "SHORT", 0)
     run, inputs = Kernel(total_program(), keep=False), good_arrays()
     cases = max(len(values) for values in inputs.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -23,9 +24,10 @@ from tests.tasks.kernels.test_kernel import poisoned_outputs, rare_program, tota
 
 @pytest.fixture(autouse=True)
 def bytecode_first() -> Iterator[None]:
-    """Begin with bytecode, where the other tests of kernels have the best code."""
+    """Begin with bytecode, where the other tests of kernels have the best code, however busy the machine is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(COMPILE, raising=False)
+        patch.setattr(kernel, "PATIENCE", math.inf)
         yield
 
 

@@ -2,9 +2,9 @@
 
 A job is a function as users call it, at 16 states of a robot of the catalogue; with `--features` it is a feature of the
 table of composition, a small sweep computed in memory. Each call is made in a process that has made it for another
-small robot and is forked from there, so that imports are not counted and nothing of the robot is compiled. The last
-lines tell how many calls take longer than 1 s and 3 s, and the longest. `--root DIR` makes the same calls by the
-packages of another checkout, job by job. Linux only.
+small robot, so that imports are not counted, and that has compiled nothing of this one. The last lines tell how many
+calls take longer than 1 s and 3 s, and the longest. `--root DIR` makes the same calls by the packages of another
+checkout, job by job.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 STATES = 16
 """States of a first call."""
-SMALL = ("five_bar", "planar_3r")
+SMALL = ("five_bar", "ur5e")
 """Robots that pay for imports: a platform and a chain."""
 INSTANTS = (0.0, 1e-3, 2e-3)
 """Of a motion [s]."""
@@ -172,20 +172,12 @@ def work(title: str, names: Sequence[str]) -> None:
     """Print the seconds of the first call of a job for each robot, as lines of JSON; null where it is refused."""
     call = job_of(title)
     for small in SMALL:
-        _attempt(call, small)
+        if small not in names:
+            _attempt(call, small)
     for name in names:
-        readable, writable = os.pipe()
-        child = os.fork()
-        if not child:  # the robots that paid for imports have their programs: a small one is measured beside the other
-            begin = time.process_time()
-            done = _attempt(call, name)
-            seconds = time.process_time() - begin
-            os.write(writable, json.dumps(seconds if done else None).encode())
-            os._exit(0)
-        os.close(writable)
-        os.waitpid(child, 0)
-        with os.fdopen(readable) as answer:
-            print(json.dumps([name, json.loads(answer.read() or "null")]), flush=True)
+        begin = time.process_time()
+        done = _attempt(call, name)
+        print(json.dumps([name, time.process_time() - begin if done else None]), flush=True)
 
 
 def _attempt(call: Callable[[str], None], name: str) -> bool:
@@ -198,7 +190,13 @@ def _attempt(call: Callable[[str], None], name: str) -> bool:
 
 
 def apart(title: str, names: Sequence[str], root: Path) -> Iterator[tuple[str, float | None]]:
-    """Yield the robots and their seconds, from a process that has the packages of a checkout."""
+    """Yield the robots and their seconds, from processes that have the packages of a checkout."""
+    small = [[name] for name in names if name in SMALL]
+    for part in ([name for name in names if name not in SMALL], *small):
+        yield from _process(title, part, root) if part else ()
+
+
+def _process(title: str, names: Sequence[str], root: Path) -> Iterator[tuple[str, float | None]]:
     # -P: the folder of this file has a module `robots` too
     words = [sys.executable, "-P", str(Path(__file__)), "--worker", title, *names]
     environment = {
@@ -221,7 +219,7 @@ def table(names: Sequence[str], jobs: Sequence[str], root: Path | None) -> Itera
     for title in jobs:
         others = apart(title, names, root.resolve()) if root is not None else iter(())
         for name, seconds in apart(title, names, ROOT):
-            _, other = next(others, (name, None))
+            _, other = next(others, (name, None))  # robots in the same order
             if seconds is not None:
                 found[name, title] = seconds
             beside = f"{other:8.2f} s{other / seconds:7.2f}" if other is not None and seconds else ""

@@ -238,20 +238,20 @@ class _Ordering:
         uses = [0] * len(nodes)
         for x in roots:
             uses[x.number] += 1
-        needed = bytearray(map(bool, uses))
+        marks = bytearray(map(bool, uses))
         for loop in self.graph.loops:  # whole, though some of its results may not be used
             assert loop.done is not None
             for x in (*loop.initial, *loop.following, loop.done, *_skipped(loop)):
                 uses[x.number] += 1
-                needed[x.number] = True
+                marks[x.number] = True
             for x in loop.state:
-                needed[x.number] = True
+                marks[x.number] = True
         for node in reversed(nodes):
-            if needed[node.number]:
+            if marks[node.number]:
                 for arg in node.args:
-                    needed[arg.number] = True
+                    marks[arg.number] = True
                     uses[arg.number] += 1
-        return needed, uses
+        return marks, uses
 
     def _regions(self) -> list[int]:
         region: list[int] = []
@@ -281,8 +281,8 @@ class _Ordering:
         return None
 
     def program(self, name: str, case: Shapes, sample: Shapes, reductions: Mapping[Key, str]) -> Program:
-        needed = itertools.compress(self.graph.nodes, self.needed)
-        forms = {node.number: self._fused(node) or (node.op, node.args) for node in needed}
+        nodes_in_order = itertools.compress(self.graph.nodes, self.needed)
+        forms = {node.number: self._fused(node) or (node.op, node.args) for node in nodes_in_order}
         live = self._live(forms)
         placed = self._placed(forms, live)
         index = [-1] * len(self.graph.nodes)

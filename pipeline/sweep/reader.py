@@ -115,7 +115,7 @@ def _read_core(reading: SweepReading) -> None:
     if "trajectories" in sound:
         trajectories = _read_trajectories(report, file.trajectories, reading.files, mechanism, grid)
         reading.trajectories = trajectories
-    if "time" not in report.document.data:
+    if report.document.data.get("time") is None:
         grid = _longest_own(report, trajectories)
     reading.grid = grid
     if "trajectories" in sound:

@@ -120,7 +120,7 @@ def lines_of(limb: Limb, link: int) -> tuple[Line, ...]:
     points = np.array(joint_points(limb, link), dtype=float)
     gaps = np.linalg.norm(points[:, None] - points[None], axis=-1)
     total = gaps.sum(axis=1)
-    hub = next(k for k, length in enumerate(total) if length <= total.min() * (1.0 + TIE))
+    hub = next((k for k, length in enumerate(total) if length <= total.min() * (1.0 + TIE)), 0)
     return tuple((hub, k) for k in range(len(points)) if gaps[hub, k] > TIE * gaps.max())
 
 

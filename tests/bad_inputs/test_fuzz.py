@@ -205,6 +205,35 @@ def test_a_mutated_document_is_read_or_refused(kind: str, seed: int) -> None:
     read_or_refused(reader, dumped(data).encode("utf-8", "surrogatepass"))
 
 
+def documents() -> list[dict[str, Any]]:
+    """Sweep files of the examples and the pages."""
+    pages = sorted((ROOT / "docs").rglob("*.md"))
+    texts = [block for page in pages for block in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)]
+    texts = [text for text in texts if text.startswith("limbsweep: 1\nrobot: ")]
+    return [parse_yaml(text, "f").data for text in (*SWEEPS[3:], *texts)]
+
+
+@pytest.mark.slow
+def test_sections_of_several_files_in_one_are_read_or_refused() -> None:
+    """Sections that no file has together, some with mistakes: a mistake in one hides nothing and stops no other."""
+    known, seed = documents(), random.SystemRandom().randrange(2**32)
+    dice, until = random.Random(seed), time.monotonic() + float(os.environ.get(SECONDS, "120"))
+    while time.monotonic() < until:
+        data = copy.deepcopy(dice.choice(known))
+        for other in dice.choices(known, k=dice.randint(1, 4)):
+            section = dice.choice([key for key in other if key not in ("limbsweep", "robot")])
+            data[section] = copy.deepcopy(other[section])
+        try:
+            data = mutated_data(data, dice) if dice.random() < 0.6 else data
+        except InputError:
+            continue
+        text = dumped(data)
+        try:
+            read_or_refused(read_sweep, text.encode("utf-8", "surrogatepass"))
+        except Exception as error:
+            raise AssertionError(f"a mixture of seed {seed}: {text}") from error
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", list(READERS))
 def test_many_mutations_in_little_memory(kind: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -205,6 +205,8 @@ def test_times_of_its_own_for_each_trajectory_need_no_others() -> None:
     same(compute(Sweep.from_text(text(SHORT, FINE, head=head))), compute(Sweep.from_text(text(SHORT, FINE))))
     with pytest.raises(InputError, match=r"no key 'time'.* may lack where each trajectory has a time of its own"):
         Sweep.from_text(text(LONG, FINE, head=head))
+    with pytest.raises(InputError, match="no key 'time'"):
+        Sweep.from_text(text(LONG, FINE, head=head) + "time: null\n")
     circle = {"kind": "circle", "radius": 0.05, "normal": [0, 1, 0], "period": 0.4}
     timed = circle | {"time": {"stop": "period", "samples": 21}}
     assert sweep("five_bar", trajectories={"c": timed}, metrics="peak_force").grid == TimeGrid(0.02, 21)

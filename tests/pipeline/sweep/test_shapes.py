@@ -118,3 +118,11 @@ def test_criteria_of_shapes_need_shapes() -> None:
     before, after = TEXT.index("shapes:\n"), TEXT.index("criteria:")
     with pytest.raises(InputError, match=r"criteria.stiffness.shapes: .*Add a section shapes"):
         ls.Sweep.from_text(TEXT[:before] + TEXT[after:])
+
+
+def test_designs_that_cannot_stand_at_the_reference_pose_are_read() -> None:
+    """Their links have no places at it: nothing is told of their lengths."""
+    before, after = TEXT.index("design:"), TEXT.index("trajectories:")
+    grid = "design: {grid: {crank_length: [0.12, 0.18], rod_length: [1.0, 0.4]}}\n"
+    hexa = (TEXT[:before] + grid + TEXT[after:]).replace("five_bar", "hexa").replace(", least_stiffness, clearance", "")
+    assert ls.Sweep.from_text(hexa).sizes["design"] == 4

@@ -6,6 +6,7 @@ may be DataArrays. Missing values default to zero; a missing pose defaults to th
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypedDict, cast, runtime_checkable
 
@@ -47,6 +48,23 @@ class WoundActing:
     robot: Robot
     command: Acting | ServoLike
     through: Callable[[Any], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class SuppliedActing:
+    """Forces of a robot's motors on a supply, as a function of time and state."""
+
+    robot: Robot
+    forces: Callable[..., ArrayLike]
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """The arguments of the function."""
+        return inspect.signature(self.forces)
+
+    def __call__(self, *seen: Any) -> ArrayLike:
+        """Return the forces at a time and state."""
+        return self.forces(*seen)
 
 
 class Record:

@@ -45,6 +45,7 @@ from tasks.dynamics.records import (
     Motion,
     ServoLike,
     State,
+    SuppliedActing,
     WoundActing,
     records_of,
 )
@@ -80,19 +81,13 @@ def chain_system(robot: Robot, forces: Forces, environment: Environment) -> Moti
     """Return the equations of a chain under forces."""
     base = bool(environment.base_parts)
     system = MotionSystem.of(robot, forces.friction, environment.gravity, base=base, elasticity=forces.elasticity)
-    return wound(robot, system, forces.actuator)
+    return wound(system, forces.actuator)
 
 
-def wound(robot: Robot, system: MotionSystem, actuator: object) -> MotionSystem:
-    """Return the equations of motion, with currents where motors have an inductance.
-
-    Raises ValueError for motors of another robot.
-    """
+def wound(system: MotionSystem, actuator: object) -> MotionSystem:
+    """Return the equations of motion, with currents where motors have an inductance."""
     if not isinstance(actuator, WoundActing):
         return system
-    if actuator.robot != robot:
-        got = f"got motors of {actuator.robot} with an inductance, to simulate {robot}"
-        raise ValueError(f"actuator: {got}; expected on_supply of the same robot")
     through: MotionSystem = actuator.through(system)
     return through
 
@@ -132,7 +127,7 @@ def platform_system(robot: Robot, forces: Forces, environment: Environment) -> M
         elasticity=forces.elasticity,
         load_with_platform=forces.load is not None and forces.load_axes == "platform",
     )
-    return wound(robot, system, forces.actuator)
+    return wound(system, forces.actuator)
 
 
 def platform_motion(system: MotionSystem, history: Sequence[tuple[float, Moment]], batch: Batch) -> Simulation:
@@ -263,6 +258,7 @@ def simulate(
     Raises TypeError for what does not belong to the robot's kind.
     """
     _refuse(robot, parts)
+    _refuse_motors_of_others(robot, force)
     forms: dict[str, object] = {name: part for name, part in parts.items() if name in FORMS and part is not None}
     stops = parts.get("stops") or {}
     driven = {name: part for name, part in parts.items() if name not in (*FORMS, "stops")}
@@ -311,6 +307,7 @@ def simulate_adaptive(
     balance, solver, elasticity and the motion of the base. All else as in `simulate`.
     """
     _refuse(robot, parts)
+    _refuse_motors_of_others(robot, force)
     stops = parts.get("stops") or {}
     driven = {name: part for name, part in parts.items() if name != "stops"}
     state, forces, environment = records_of(force, cast(DrivenKeywords, driven))
@@ -370,6 +367,13 @@ def _in_task_space(
     if environment.base_parts or robot.family.signals or isinstance(forces.actuator, WoundActing) or clock.method:
         return True
     return any(part is not None for part in (forces.friction, forces.elasticity, state.memory))
+
+
+def _refuse_motors_of_others(robot: Robot, force: object) -> None:
+    """Refuse motors of another robot by ValueError."""
+    if isinstance(force, SuppliedActing | WoundActing) and force.robot != robot:
+        got = f"got motors of {force.robot} on a supply, to simulate {robot}"
+        raise ValueError(f"actuator: {got}; expected on_supply of the same robot")
 
 
 FORMS = ("form", "close")

@@ -24,7 +24,7 @@ from tasks.dynamics.drive_model import InverseModel, case_rows
 from tasks.dynamics.fed_motors import ActuatorRates, FedMotors, _resistances, from_currents, torque_constants
 from tasks.dynamics.forces_over_step import Acting, is_of_state, is_of_time
 from tasks.dynamics.integration import MotionSystem
-from tasks.dynamics.records import ServoLike, WoundActing
+from tasks.dynamics.records import ServoLike, SuppliedActing, WoundActing
 from tasks.dynamics.windings import Windings, loop_numbers
 from tasks.dynamics.wound_system import WoundSystem
 from tasks.kernels import kernel
@@ -89,8 +89,8 @@ def on_supply(
         return force[:, : int(np.prod(batch, dtype=int))].T.reshape(*batch, len(constant))
 
     if mechanism.is_chain:
-        return lambda time, q, qd: fed(time, (q, qd))
-    return lambda time, position, rotation, twist: fed(time, (position, rotation, twist))
+        return SuppliedActing(robot, lambda time, q, qd: fed(time, (q, qd)))
+    return SuppliedActing(robot, lambda time, position, rotation, twist: fed(time, (position, rotation, twist)))
 
 
 def _fed_motors(robot: Robot, of: Commanded, limits: Mapping[str, ArrayLike]) -> FedMotors:

@@ -231,3 +231,12 @@ def test_voltages_as_profiles_are_those_of_on_supply() -> None:
     voltage, current = (arrays[name][0, 0, 0] for name in outputs[1:])
     np.testing.assert_allclose(voltage[:, 3:], np.broadcast_to(volts[3:], (6, 2)), rtol=1e-12)
     np.testing.assert_allclose(current[0, :3], [3.0, -3.0, 3.0], rtol=1e-12)  # more than the drive gives at rest
+
+
+@pytest.mark.parametrize("options", [{"step": 0.01}, {}, {"integrator": "spanning_tree"}])
+def test_motors_of_another_robot_are_refused(options: dict[str, Any]) -> None:
+    robot, other = ls.robots.build("irb6"), ls.robots.build("irb6", payload_mass=2.0)
+    push = ls.Forces(actuator=ls.on_supply(robot, np.zeros(5), voltage=24.0))
+    assert ls.simulate(robot, ls.State(q=np.zeros(5)), push, [0.0, 0.01], **options).status == 0
+    with pytest.raises(ValueError, match=r"got motors of Robot\(irb6\) on a supply, to simulate Robot\(irb6, payload"):
+        ls.simulate(other, ls.State(q=np.zeros(5)), push, [0.0, 0.01], **options)

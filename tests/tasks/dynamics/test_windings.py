@@ -244,7 +244,7 @@ def test_what_has_no_meaning_is_refused_with_its_reason(motor: Path) -> None:
         ls.differentiate(ls.forward_dynamics, robot, q=[0.0], forces=ls.Forces(actuator=force))
     other = ls.robots.read(motor, coil=0.004)
     with pytest.raises(
-        ValueError, match=r"got motors of Robot\(motor\) on a supply, to simulate Robot\(motor, coil=0.004"
+        ValueError, match=r"got motors of Robot\(motor\) on a supply, to simulate Robot\(motor, coil="
     ):
         ls.simulate(other, ls.State(q=[0.0]), ls.Forces(actuator=force), [0.0, 0.1], step=0.01)
     same = ls.robots.read(motor)

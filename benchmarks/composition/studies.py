@@ -20,9 +20,9 @@ from benchmarks.figures import require
 def best(case: Case) -> None:
     """Check that the best design in memory has the least worst force over all cases of a question."""
     case.results.limbsweep.designs()
-    found = case.results.limbsweep.best("peak_force").expand_dims("design")
+    winner = case.results.limbsweep.best("peak_force").expand_dims("design")
     least = _feasible(ls.study.by_cases(_stacked(case), case.sweep.question.cases), "peak_force").min()
-    require(float(_worst(found, "peak_force")[0]) <= least * (1 + 1e-12), "not the best")
+    require(float(_worst(winner, "peak_force")[0]) <= least * (1 + 1e-12), "not the best")
 
 
 def _worst(data: xr.Dataset, name: str) -> np.ndarray:
@@ -108,9 +108,9 @@ def optimise(case: Case) -> None:
             raise NoMeaningError("rows of tables alone vary")
         kept = [k for k, name in enumerate(problem.names) if name not in fixed]
         problem, start = problem.at(fixed), start[kept]
-    found = ls.study.optimise(problem, _objective(case), start[None], windows=4)[0]
-    require(found.value <= found.start * (1 + 1e-9) or not found.feasible, "worse than at the start")
-    require_near(found.value, _alone(case, problem, found.design), 1e-6, "the optimum, as a sweep of its own")
+    optimum = ls.study.optimise(problem, _objective(case), start[None], windows=4)[0]
+    require(optimum.value <= optimum.start * (1 + 1e-9) or not optimum.feasible, "worse than at the start")
+    require_near(optimum.value, _alone(case, problem, optimum.design), 1e-6, "the optimum, as a sweep of its own")
 
 
 def _objective(case: Case) -> str:
@@ -160,7 +160,7 @@ def morris(case: Case) -> None:
 
 def search(case: Case) -> None:
     """Check that designs of a search have the costs of their sweep, with derived parameters by their rule."""
-    found = ls.study.search(
+    searched = ls.study.search(
         case.sweep,
         case.folder / "found.zarr",
         generations=2,
@@ -170,7 +170,7 @@ def search(case: Case) -> None:
         cluster=SYNCHRONOUS,
     )
     data = ls.study.by_cases(ls.open(case.folder / "found.zarr").load(), case.sweep.question.cases)
-    require_near(found.costs[:, 0], ls.study.value_of(data, "peak_force"), 1e-12, "costs")
+    require_near(searched.costs[:, 0], ls.study.value_of(data, "peak_force"), 1e-12, "costs")
     if case.levels["design"] == "derived parameter":
         name, rule = rule_of(case.machine)
         first = case.machine.varied[0]
@@ -179,8 +179,8 @@ def search(case: Case) -> None:
 
 def identify(case: Case) -> None:
     """Check that parameters identified from exact motions and forces give these forces."""
-    found = ls.identify(case.store, cluster=SYNCHRONOUS)
-    require(found.fits or found.failed, "no answer")
+    identified = ls.identify(case.store, cluster=SYNCHRONOUS)
+    require(identified.fits or identified.failed, "no answer")
     if case.is_simulated or case.levels["friction"] in STATES:
         return
     exact, close = ls.identify(case.store, clean=True, cluster=SYNCHRONOUS), CLOSE[case.levels["precision"]]

@@ -243,9 +243,7 @@ def test_what_has_no_meaning_is_refused_with_its_reason(motor: Path) -> None:
     with pytest.raises(ValueError, match="expected them in simulate, or forces"):
         ls.differentiate(ls.forward_dynamics, robot, q=[0.0], forces=ls.Forces(actuator=force))
     other = ls.robots.read(motor, coil=0.004)
-    with pytest.raises(
-        ValueError, match=r"got motors of Robot\(motor\) on a supply, to simulate Robot\(motor, coil="
-    ):
+    with pytest.raises(ValueError, match=r"got motors of Robot\(motor\) on a supply, to simulate Robot\(motor, coil="):
         ls.simulate(other, ls.State(q=[0.0]), ls.Forces(actuator=force), [0.0, 0.1], step=0.01)
     same = ls.robots.read(motor)
     assert ls.simulate(same, ls.State(q=[0.0]), ls.Forces(actuator=force), [0.0, 0.01], step=0.01).current.shape == (

@@ -62,7 +62,7 @@ class SuppliedActing:
         """The arguments of the function."""
         return inspect.signature(self.forces)
 
-    def __call__(self, *seen: Any) -> ArrayLike:
+    def __call__(self, *seen: np.ndarray) -> ArrayLike:
         """Return the forces at a time and state."""
         return self.forces(*seen)
 

@@ -60,6 +60,7 @@ def line(place: str) -> str:
 def _sweep() -> Schema:
     whole: Schema = SweepFile.model_json_schema()
     keys = whole["properties"]
+    keys["time"] = {"$ref": "#/$defs/TimeSection"}  # without null, beside which editors mark the whole section
     texts = {name: family.title for name, family in FAMILIES.items()}
     any_text = {"type": "string", "minLength": 1}
     keys["robot"] |= {"anyOf": [_names(texts), any_text, {"type": "object"}]}

@@ -272,6 +272,7 @@ def test_the_dataset_says_where_it_comes_from(everything: xarray.Dataset) -> Non
 
 def test_listeners_hear_of_every_block_once(monkeypatch: pytest.MonkeyPatch) -> None:
     cut_finely(monkeypatch)
+    monkeypatch.setattr("pipeline.execution.run.find_spec", lambda name: name)  # dashboards can be drawn
     events: list[Event] = []
     run(sweep(FEW), None, SYNCHRONOUS, [events.append, events.append])
     first, second, *between, last, _ = events

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas
@@ -204,4 +206,17 @@ def test_a_variable_of_a_later_version_is_passed_through_with_a_warning(kind: st
 def test_metadata_without_that_variable_are_named(kind: str, path: Path, text: str) -> None:
     (path / "zarr.json").write_text(text)
     with pytest.raises(StoreError, match=rf"s/zarr.json: missing or damaged .*; only it describes '{LATER}'"):
+        Manifest.load(path)
+
+
+@pytest.mark.parametrize("kind", ["later version"])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("data_type", "complex128"), ("dimension_names", ["design", "spool"]), ("dimension_names", ["design", "design"])],
+)
+def test_that_variable_has_a_known_type_and_dims_once(kind: str, path: Path, key: str, value: Any) -> None:
+    group = json.loads((path / "zarr.json").read_text("utf-8"))
+    group["consolidated_metadata"]["metadata"][LATER][key] = value
+    (path / "zarr.json").write_text(json.dumps(group))
+    with pytest.raises(StoreError, match=rf"damaged .*{LATER} of type .* along .*only it describes '{LATER}'"):
         Manifest.load(path)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import limbsweep as ls
 from pipeline.execution import work
@@ -16,6 +18,7 @@ from pipeline.sweep.model import Sweep
 from robots.status import Status
 from tasks.blocks.pool import Arrays
 from tasks.dynamics.simulate import simulate_adaptive
+from tasks.sources.runner import integration_error
 
 STEP, FINER = 0.002, 16
 MOVE = {"move": {"kind": "quintic", "end": 0.3, "duration": 0.06}}
@@ -54,6 +57,17 @@ def test_the_error_that_is_told_is_that_beside_a_much_finer_run(name: str) -> No
     assert 0.5 * actual < arrays["integration_error"].item() < 3.0 * actual
     if "limits" in name:
         assert arrays["lost_steps"].max() > 3
+
+
+def test_the_error_of_a_quarter_turn_is_the_same_about_every_axis() -> None:
+    for axis in np.eye(3):
+        still, turned = np.zeros((2, 2, 18, 1))
+        still[:, 3:12, 0] = turned[:, 3:12, 0] = np.eye(3).ravel()
+        turned[1, 3:12, 0] = Rotation.from_rotvec(0.5 * np.pi * axis).as_matrix().ravel()
+        run, finer = (SimpleNamespace(series={"motion": motion}) for motion in (turned, still))
+        error, share = integration_error(run, finer, "euler", chain=False)
+        assert error == pytest.approx([2.0 * np.sqrt(2.0)])
+        assert share == pytest.approx([2.0])
 
 
 def test_the_error_of_adaptive_steps_is_near_their_tolerance() -> None:

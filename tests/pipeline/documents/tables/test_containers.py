@@ -35,6 +35,7 @@ def test_arrays_of_mat_files(tmp_path: Path, form: str, packed: bool) -> None:
         "t": T[:, None],
         "q": Q,
         "turned": Q.T,
+        "square": np.arange(9.0).reshape(3, 3),
         "gain": 3.0,
         "note": "text",
         "small": np.arange(50, dtype="i2"),
@@ -49,6 +50,7 @@ def test_arrays_of_mat_files(tmp_path: Path, form: str, packed: bool) -> None:
     check(found, q="turned")
     assert "gain" not in found
     np.testing.assert_array_equal(found["small"], np.arange(50))
+    np.testing.assert_array_equal(found["square[2]"], [1.0, 4.0, 7.0])
     if form == "5":
         np.testing.assert_array_equal(found["cells{1}[2]"], Q[:, 1])
     again = loadmat(tmp_path / "a.mat")

@@ -65,7 +65,7 @@ class _Function(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Keep what derivatives are computed from."""
+        """Keep the tensors from which derivatives are computed."""
         ctx.call, ctx.derivatives = inputs[0], inputs[0].at_tensors
         ctx.save_for_backward(*inputs[1:])
         ctx.mark_non_differentiable(output[-1])
@@ -95,7 +95,7 @@ class _Cotangents(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Keep what second derivatives are computed from."""
+        """Keep the tensors from which second derivatives are computed."""
         ctx.call, ctx.derivatives = inputs[:2]
         ctx.save_for_backward(*inputs[2 + len(ctx.call.tensors) :])
 

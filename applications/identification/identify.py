@@ -128,7 +128,7 @@ def identify(
 
     motion: where motions come from, `measured` by the encoders or `commanded`; absent: measured, but commanded for
     clean signals. Trajectories for training are used, the others for validation. Raises StoreError for a store without
-    the signals, and for a method or designs that there are not; ClusterLostError.
+    the signals, and for an unknown method or design; ClusterLostError.
 
         >>> motion = {"kind": "random_fourier", "count": 3, "seed": 2, "period": 2.0, "position": 1.0}
         >>> sweep = ls.sweep(

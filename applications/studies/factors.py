@@ -120,7 +120,7 @@ def list_factors(columns: Mapping[str, NDArray[Any]], labels: Container[str], se
     """Return the factors of a list of designs, columns (n,) by name: independent ones, and groups that vary together.
 
     Columns that a label with few texts decides are one factor, the label's; so are columns that name one another. All
-    others are free, labels of many texts, such as names of designs, and labels that are numbers none.
+    other columns are free. Labels of many texts, such as names of designs, and labels that are numbers are no factors.
     """
     texts = [name for name in columns if name in labels and columns[name].dtype.kind not in "fiu"]
     numeric = [name for name in columns if name not in texts]

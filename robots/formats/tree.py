@@ -149,7 +149,7 @@ class Tree:
         return Closure(loop.joint, loop.kind, *a, *b, loop.pitch)
 
     def _end(self, loop: ClosingJoint, name: str, frame: Frame) -> tuple[int, Frame]:
-        """Return the body of the model, and a frame of a body of the file in it."""
+        """Return the body of the model that has a link of the file, and the pose in it of a frame of that link."""
         if name not in self.bodies:
             hint = nearest(name, self.bodies)
             raise ValueError(f"link {name!r} of loop {loop.joint} is none of {self.name}; {hint}")

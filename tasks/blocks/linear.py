@@ -75,7 +75,7 @@ class Linear:
         return dict(zip(SERIES, (state, acting), strict=True))
 
     def _asked(self, values: Arrays, change: np.ndarray, load: Values) -> np.ndarray:
-        """Return forces along freedoms (design, freedom, padded time), left to the masses after a change of motion."""
+        """Return the forces that accelerate the masses after a change of motion (design, freedom, padded time)."""
         moved = {**values, Rate("motion"): change, **load}
         rates: dict[Key, np.ndarray] = {}
         for stage in self.stages:

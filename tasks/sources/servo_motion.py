@@ -104,7 +104,7 @@ def _of_each(system: MotionSystem, width: int) -> MotionSystem:
 
 
 def _drive(robot: Robot, servo: Servo, step: float, steps: int, width: int, gravity: ArrayLike) -> Controlled:
-    """Return the servo as the drive of so many samples."""
+    """Return the drive of `width` samples that a servo controls."""
     x, y, z = (float(part) for part in np.asarray(gravity, dtype=float))
     parameters = np.repeat(with_parameters(robot.family, robot.values), width, axis=0)
     model = InverseModel(robot.family, case_rows(robot.family, parameters, (x, y, z)))

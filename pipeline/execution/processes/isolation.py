@@ -132,7 +132,7 @@ class _PartialResults:
             self.arrays[name][self._region(name, part)] = array
 
     def flag(self, part: CaseRanges, times: int) -> None:
-        """Set statuses and counts of a part that failed at so many times."""
+        """Set the status of a part that failed, and its counts to the number of times."""
         for name, array in self.arrays.items():
             if self._variables[name].row.kind == "status":
                 array[self._region(name, part)] = Status.COMPUTATION_FAILED

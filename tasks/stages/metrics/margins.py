@@ -1,7 +1,7 @@
 """Margins to the limits of joints and actuators, for one sample: 1 in the middle of the range, 0 at its end.
 
-Below zero, a limit is exceeded; so a margin of joints and one of actuators can be compared whatever their units. What
-has no limit leaves all of the margin, 1.
+A margin is negative where a limit is exceeded. Margins have no unit: those of joints and of actuators can be compared.
+A joint or an actuator without limits has the margin 1.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Payload:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Its columns."""
+        """Columns of the inertia of the payload."""
         return tuple(Column(self.name, parameter, unit) for parameter, unit in BODY.items())
 
     def places(self, columns: Sequence[Column]) -> list[int]:

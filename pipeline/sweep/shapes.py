@@ -136,7 +136,7 @@ def _check_box(report: Report, section: ShapeSection, path: KeyPath) -> None:
 def _sizes(reader: FormulaReader, section: ShapeSection, path: KeyPath) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return the sizes of the profile outside and inside, with a wall above zero for every design."""
     if section.tube is not None:
-        outer, inner = (*section.tube, 0.0)[:2]
+        outer, inner = (*section.tube, 0.0, 0.0)[:2]
         if not outer > inner:
             reader.report((*path, "tube"), list(section.tube), "outside, inside: the larger one first", "Swap them.")
         outer = reader.require(checked(outer, outer - inner), (*path, "tube"), "a wall for every design")

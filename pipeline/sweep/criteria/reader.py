@@ -220,7 +220,7 @@ def _link(reader: FormulaReader, section: LinkMaterialSection, path: KeyPath) ->
 def _body(kind: str, section: LinkMaterialSection, reader: FormulaReader, path: KeyPath) -> Beam | LinkCompliance:
     s = section
     if kind == "tube":
-        outer, inner = (*(s.tube or ()), 0.0)[:2]
+        outer, inner = (*(s.tube or ()), 0.0, 0.0)[:2]
         outer = reader.require(checked(outer, outer - inner), (*path, kind), "a wall for every design")
         return Beam.tube(outer, s.young or 0.0, inner=inner, poisson=s.poisson, shear=s.shear)
     if kind == "box":

@@ -59,8 +59,6 @@ def _motion_series(case: Case) -> list[str]:
 
 def _check_tree(case: Case, data: xr.Dataset) -> None:
     """Check motions in all joints of a tree: beside the robot's own coordinates, with stops beside one case alone."""
-    if case.levels["field"] == "moving base":
-        return
     stopped = case.levels["motion"] == "stops"
     joint, far = case.machine.stop if stopped else ("", 0.0)
     options: dict[str, Any] = {"stops": {joint: ls.JointStop(-far, far)}} if stopped else {"integrator": "rk4"}
@@ -72,7 +70,7 @@ def _check_tree(case: Case, data: xr.Dataset) -> None:
         still = _moving(case, sample.isel(time=0))
         moved = ls.simulate(
             _robot(case, sample), ls.State(**still), ls.Forces(friction=_friction(case, sample)), data["time"].values,
-            step=0.001, environment=ls.Environment(gravity=_environment(case, sample.isel(time=0)).gravity), **options,
+            step=0.001, environment=_over_time(case, sample), **options,
         )  # fmt: skip
         chain = case.machine.is_chain
         if stopped and free and case.levels["field"] == "tilted gravity":
@@ -183,6 +181,17 @@ def _environment(case: Case, sample: xr.Dataset) -> ls.Environment:
             gravity[k] = float(sample[f"gravity_{axis}"])
     base = base_at(float(sample["time"])) if case.levels["field"] == "moving base" else None
     return ls.Environment(gravity=gravity, base=base)
+
+
+def _over_time(case: Case, sample: xr.Dataset) -> ls.Environment:
+    """Return gravity, and the motion of the base by functions of time."""
+    gravity = _environment(case, sample.isel(time=0)).gravity
+    if case.levels["field"] != "moving base":
+        return ls.Environment(gravity=gravity)
+    base: dict[str, Any] = {
+        name: lambda time, name=name: getattr(base_at(time), name) for name in ("rotation", "twist", "acceleration")
+    }
+    return ls.Environment(gravity=gravity, base=ls.Motion(**base))
 
 
 def base_at(time: float) -> ls.Motion:

@@ -32,7 +32,9 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no case after so many minutes")
     parser.add_argument("--random", type=int, metavar="N", help="execute N random cases in place of the array")
     parser.add_argument("--seed", type=int, default=1, help="of the random cases")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="end a case after so many seconds")
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), help="end a case after so many seconds of processor time"
+    )
     options = parser.parse_args()
     deadline = time.monotonic() + 60.0 * options.minutes
     with tempfile.TemporaryDirectory(prefix="composition-") as folder:

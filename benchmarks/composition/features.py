@@ -324,6 +324,13 @@ def _forces(machine: Machine) -> Piece:
     return {"time": SHORT, "simulation": {"step": 0.001, "forces": profile}, "trajectories": None}
 
 
+def _speeds(machine: Machine) -> Piece:
+    gains = {"current_gain": 4.0, "current_integral": 9000.0, "speed_gain": 0.05, "speed_integral": 0.5}
+    profile = {"push": {"values": 5.0, "of": "speed"}, "rest": {"values": 0.0, "of": "speed"}}
+    motors = {"motors": {"inductance": 0.002, **gains}, "outputs": ["motor_current"]}
+    return {"time": SHORT, "simulation": {"step": 0.001, "forces": profile}, "trajectories": None, **motors}
+
+
 def _released(machine: Machine, **more: Any) -> Piece:
     """Return a simulation in all joints of the tree, from rest on, without forces of actuators."""
     return {"time": SHORT, "simulation": {"step": 0.001, **more}, "trajectories": None}
@@ -348,12 +355,13 @@ MOTIONS: Mapping[str, Feature] = {
     "swept gains": _gains,
     "cascade": _cascade,
     "force profiles": _forces,
+    "speeds of drives": _speeds,
     "spanning tree": lambda machine: _released(machine, method="spanning_tree"),
     "stops": _stopped,
 }
 
 IN_TREES = ("spanning tree", "stops")
-SIMULATED = ("controller", "adaptive steps", "swept gains", "cascade", "force profiles", *IN_TREES)
+SIMULATED = ("controller", "adaptive steps", "swept gains", "cascade", "force profiles", "speeds of drives", *IN_TREES)
 
 
 # criteria, limits, motors, sensors

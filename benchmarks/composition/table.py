@@ -82,7 +82,7 @@ class TooLongError(BaseException):
 
 @contextlib.contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """End what is done here after so many seconds. Raises TooLongError then."""
+    """End what is done here after so many seconds of processor time. Raises TooLongError then."""
     if seconds == float("inf"):
         yield
         return
@@ -90,23 +90,23 @@ def within(seconds: float) -> Iterator[None]:
     def end(*_: object) -> None:
         raise TooLongError
 
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def execute(levels: Levels, folder: Path, seconds: float = float("inf")) -> Result:
-    """Pass a case through its door, in a folder that is emptied afterwards, for so many seconds at most."""
+    """Pass a case through its door, in a folder that is emptied afterwards, for so many seconds of processor time."""
     place, start = Path(tempfile.mkdtemp(dir=folder)), time.perf_counter()
     try:
         with within(seconds):
             outcome, text = _outcome(levels, place)
     except TooLongError:
-        outcome, text = "too long", f"no end after {seconds:g} s"
+        outcome, text = "too long", f"no end after {seconds:g} s of processor time"
     shutil.rmtree(place, ignore_errors=True)
     return Result(dict(levels), outcome, text.replace(str(place), "."), time.perf_counter() - start)
 
@@ -174,7 +174,7 @@ class Table:
     """Outcomes of pairs: those that work, and entries that together are refused or mean nothing.
 
     record: file to which each result is added as a line of JSON, and from which results of earlier parts are taken.
-    deadline: time (`time.monotonic`) after which no case is executed. seconds: time that a case may take.
+    deadline: time (`time.monotonic`) after which no case is executed. seconds: processor time that a case may take.
     """
 
     folder: Path
@@ -267,8 +267,8 @@ class Table:
         for few in [[], *([entry] for entry in own), *map(list, combinations(own, 2))]:
             if len(few) == 2 and not early:
                 break
-            trial = self.execute({**plain, **dict(few)})
-            if trial.outcome == result.outcome:
+            trial = {**plain, **dict(few)}
+            if self._refused_in(trial) is None and self.execute(trial).outcome == result.outcome:
                 return frozenset([*few, *([] if early else [("door", door)])])
         return self.needed(result, door)
 
@@ -278,7 +278,7 @@ class Table:
         for name in levels:
             if levels[name] != plain[name]:
                 trial = {**levels, name: plain[name]}
-                if self.execute(trial).outcome == result.outcome:
+                if self._refused_in(trial) is None and self.execute(trial).outcome == result.outcome:
                     levels = trial
         door_too = [("door", door)] if door not in (READ, SIMPLE["door"]) else []
         return frozenset([*door_too, *((name, level) for name, level in levels.items() if level != plain[name])])

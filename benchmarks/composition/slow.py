@@ -17,6 +17,8 @@ from benchmarks.composition.case import Case, require_near
 from benchmarks.composition.features import BASE, IN_TREES, PLAIN, motion_outputs, rule_of
 from benchmarks.figures import require
 from robots.quantities import QUANTITIES
+from robots.types import TWIST
+from tasks.dynamics.inverse import body_motion
 
 Array = np.ndarray
 
@@ -46,6 +48,8 @@ def check(case: Case) -> None:
         return
     if not case.is_simulated:
         _check_motion(case, data)
+        if case.levels["friction"] in STATES and case.levels["motion"] != "workspace":
+            _check_bristles(case, data)
     for place in _places(case, data):
         _check_sample(case, data.isel(place), f"at {place}")
     _check_metrics(case, data)
@@ -127,6 +131,30 @@ def _check_motion(case: Case, data: xr.Dataset) -> None:
             own = own.isel({dim: 0 for dim in own.dims if dim != "time"}).values
             if not np.isnan(own).any():
                 require_near(own, amplitude * factor, CLOSE[case.levels["precision"]], "motion", least=1e-9)
+
+
+def _check_bristles(case: Case, data: xr.Dataset) -> None:
+    """Check that forces are those without friction, and beside them bristles along the motion of each actuator."""
+    plain = {"friction": "no friction", "outputs": "forces", "metrics": "metrics of forces", "question": "no question"}
+    bare = Case(case.machine, {**case.levels, **plain}, case.folder).results
+    law, cases = case.content["friction"]["parameters"], data["actuator_force"].isel(friction=0)
+    for design in {0, data.sizes["design"] - 1}:
+        for trajectory in range(data.sizes["trajectory"]):
+            at = {"design": design, "trajectory": trajectory}
+            count = int(data["trajectory_samples"][trajectory]) if "trajectory_samples" in data else data.sizes["time"]
+            times = data["time"].isel({dim: k for dim, k in at.items() if dim in data["time"].dims}).values[:count]
+            one, still, rate = (
+                x.isel(at).squeeze("friction", drop=True) if "friction" in x.dims else x.isel(at)
+                for x in (cases, bare["actuator_force"], bare["actuator_velocity"])
+            )
+            one, still, rate = (x.transpose("time", "actuator").values[:count] for x in (one, still, rate))
+            if not np.isfinite(one).all():
+                continue
+            for k in range(rate.shape[1]):
+                force = ls.friction_along("lugre", velocity=rate[:, k], times=times, values=law).force
+                close = CLOSE[case.levels["precision"]]
+                least = close * float(np.abs(one).max())
+                require_near(one[:, k] - still[:, k], force, close, f"bristles of {at}, {k}", least=least)
 
 
 def _coordinates(case: Case, data: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
@@ -270,11 +298,74 @@ def _check_sample(case: Case, sample: xr.Dataset, where: str) -> None:
         )
         return
     require_near(expected, found.force, close, f"forces {where}", least=1e-9 * case.machine.force)
+    resolved = bool(robot.mechanism.resolved)  # its posture changes with the design
+    if "actuator_force_derivative" in sample and not case.is_simulated and not resolved:
+        _check_derivative(case, sample, moving, environment, where)
     if "joint_reaction" in sample and case.levels["motors"] not in ("sharing", "shares"):
         reactions = ls.joint_reactions(robot, **moving, environment=environment, forces=forces).wrench
         require_near(sample["joint_reaction"].values, reactions, 10.0 * close, f"reactions {where}")
+    if "link_position" in sample:
+        _check_links(case, sample, robot, moving, where)
+    if "state_matrix" in sample and not case.is_simulated and case.levels["motors"] not in ("sharing", "shares"):
+        _check_linear(case, sample, robot, moving, environment, where)
     if "mass_matrix" in sample:
         _check_equations(case, sample, robot, moving, environment, where)
+
+
+def _check_links(case: Case, sample: xr.Dataset, robot: ls.Robot, moving: dict[str, Any], where: str) -> None:
+    """Check that poses and twists of links are those of the function, and the centre of mass that of all bodies."""
+    bodies = body_motion(robot, **{name: values for name, values in moving.items() if name != "time"})
+    close, platform = CLOSE[case.levels["precision"]], robot.mechanism.platform
+    carried = [(float(platform.inertia.mass), bodies.platform.point(platform.inertia.centre))]
+    holder = bodies.platform
+    for k, (motions, instance) in enumerate(zip(bodies.limbs, robot.mechanism.instances, strict=True)):
+        for i, (motion, link) in enumerate(zip(motions, robot.mechanism.limbs[instance.limb].links, strict=True)):
+            own = sample.isel(limb=k, link=i)
+            require_near(own["link_position"].values, motion.position, close, f"link {link.body} {where}", least=1e-12)
+            twist = np.concatenate([motion.omega, motion.velocity])
+            require_near(own["link_twist"].values, twist, 10.0 * close, f"twist of {link.body} {where}", least=1e-9)
+            carried.append((float(link.inertia.mass), motion.point(link.inertia.centre)))
+            holder = motion if case.machine.is_chain and link.body == case.machine.link else holder
+    if piece := case.content.get("loads", {}).get("piece"):
+        held = piece["from"] <= float(sample["time"]) < piece["until"]
+        carried.append((piece["mass"] * held, holder.point(tuple(piece["at"]))))
+    centre = sum(mass * point for mass, point in carried) / sum(mass for mass, _ in carried)
+    require_near(sample["centre_of_mass"].values, centre, 10.0 * close, f"centre of mass {where}", least=1e-12)
+
+
+def _check_linear(
+    case: Case, sample: xr.Dataset, robot: ls.Robot, moving: dict[str, Any], environment: ls.Environment, where: str
+) -> None:
+    """Check that A and B are those of the function, with loads of the instant and the forces without friction."""
+    bare = ls.inverse_dynamics(robot, **moving, environment=environment)
+    still = {name: values for name, values in moving.items() if name not in ("qdd", "acceleration", "time")}
+    now = ls.robots.at_time(robot, float(sample["time"]))
+    near = ls.linearisation(now, **still, environment=environment, forces=ls.Forces(actuator=bare.force))
+    close = 100.0 * CLOSE[case.levels["precision"]]
+    require_near(sample["state_matrix"].values, near.state, close, f"state matrix {where}")
+    require_near(sample["input_matrix"].values, near.input, close, f"input matrix {where}")
+
+
+def _check_derivative(
+    case: Case, sample: xr.Dataset, moving: dict[str, Any], environment: ls.Environment, where: str
+) -> None:
+    """Check that derivatives of forces from both sides are differences of forces of two designs, on the same motion."""
+    name, robot = case.machine.varied[0], _robot(case, sample)
+    step = 1e-5 * abs(robot.values[name])
+    ends = []
+    for value in (robot.values[name] - step, robot.values[name] + step):
+        moved = {name: value}
+        if case.levels["design"] == "derived parameter":
+            follower, rule = rule_of(case.machine)
+            moved[follower] = eval(rule, {}, moved)
+        near = ls.Robot.of(robot.family, {**robot.values, **moved})
+        forces = ls.Forces(friction=_friction(case, sample))
+        ends.append(ls.inverse_dynamics(near, **moving, environment=environment, forces=forces).force)
+    expected = (ends[1] - ends[0]) / (2.0 * step)
+    close, least = max(1e-4, 10.0 * CLOSE[case.levels["precision"]]), 1e-6 * np.abs(ends).max() / step * 1e-4
+    for side in range(sample.sizes["side"]):
+        slope = sample["actuator_force_derivative"].sel(parameter=name).isel(side=side)
+        require_near(slope.values, expected, close, f"derivatives of forces {where}", least=least)
 
 
 def _check_equations(
@@ -286,6 +377,11 @@ def _check_equations(
     now = ls.robots.at_time(robot, float(sample["time"]))
     equations = ls.equations_of_motion(now, **still, environment=environment)
     require_near(sample["mass_matrix"].values, equations.mass, close, f"mass matrix {where}")
+    mechanism = robot.mechanism
+    twist = dict(zip(TWIST, moving.get("twist", ()), strict=False))
+    rates = moving["qd"] if mechanism.is_chain else np.array([twist[name] for name in mechanism.platform.mobility])
+    energy = 0.5 * rates @ sample["mass_matrix"].values @ rates
+    require_near(sample["kinetic_energy"].values, energy, close, f"kinetic energy {where}", least=least)
     pull = (sample["gravity_force"] - sample["load_force"]).values
     require_near(pull, equations.gravity, close, f"gravity and loads {where}", least=least)
 

@@ -1,21 +1,25 @@
 """Each attribute of MuJoCo's schema, set to values in models that have all elements: what it changes there and here.
 
-    python -m benchmarks.imports.attributes [ELEMENT ...]
+    python -m benchmarks.imports.attributes [--record] [SECTION/ELEMENT ...]
 
 A model is changed in one attribute and compiled. Where the reader takes it without a warning, forces of its joints have
 to be those of MuJoCo with springs, compensated gravity, fluids and tendons, and the friction, ranges and gravity that
 MuJoCo has have to be those of the ratings. What differs is printed: an attribute that changes dynamics in silence. The
-exit status is 1 then.
+exit status is 1 then. `--record` writes the verdicts on all attributes to `benchmarks/records/mjcf.json`, from which the
+page of robot files has its table. Elements of defaults are those of the elements that have them.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -25,6 +29,7 @@ import pinocchio as pin
 
 from benchmarks import COMPILE
 from benchmarks.imports.comparison import LARGEST_ERROR, errors_of_loops
+from benchmarks.imports.mjcf_models import FILES, MODELS
 from benchmarks.imports.mujoco import of_model
 from benchmarks.imports.spanning import Spanning, following
 from pipeline.errors import InputError
@@ -35,103 +40,7 @@ from robots.formats.tree import Tree
 from robots.formats.xml_tree import ImportedError, parse
 from tasks.mechanics.topology import TopologyError
 
-OPEN = """
-<mujoco model="tree">
-  <compiler angle="radian"/><option><flag/></option><size/><statistic/>
-  <default>
-    <joint/><geom/><site/><equality/><tendon/><general/><mesh/>
-  </default>
-  <asset><mesh name="m" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1"/></asset>
-  <worldbody>
-    <geom name="floor" type="plane" size="1 1 1" pos="0 0 -2"/>
-    <body name="a" pos="0 0 .5">
-      <joint name="ja" axis="0 0 1"/><geom name="ga" type="capsule" fromto="0 0 0 .3 .1 0" size=".03"/>
-      <site name="sa" pos=".1 0 .1"/><camera name="ca"/><light name="la"/>
-      <body name="b" pos=".3 .1 0">
-        <inertial pos=".1 .02 .03" mass="1.3" diaginertia=".02 .03 .025"/>
-        <joint name="jb" type="slide" axis="1 .2 0"/><site name="sb" pos=".1 .1 0"/>
-        <body name="c" pos="0 .2 0">
-          <joint name="jc" type="hinge" pos=".02 0 .01" axis="0 1 .3"/><geom name="gc" type="mesh" mesh="m"/>
-          <site name="sc" pos="0 .1 .1"/>
-          <body name="d" pos=".1 0 .2">
-            <joint name="jd" type="ball"/><geom name="gd" type="box" size=".05 .04 .03" pos=".02 .1 0"/>
-            <body name="e" pos="0 .1 .1">
-              <joint name="je" axis="1 0 0"/><geom name="ge" type="sphere" size=".05" pos="0 .05 0"/>
-            </body>
-          </body>
-        </body>
-      </body>
-      <body name="f" pos="-.2 0 0">
-        <joint name="jf" axis="0 1 0"/><joint name="jg" axis="0 0 1" type="slide"/>
-        <geom name="gf" type="cylinder" size=".03 .1" pos=".05 0 0"/>
-      </body>
-    </body>
-  </worldbody>
-  <contact><pair geom1="ge" geom2="floor"/><exclude body1="a" body2="e"/></contact>
-  <tendon>
-    <spatial name="ts"><site site="sa"/><site site="sc"/></spatial>
-    <fixed name="tf"><joint joint="ja" coef="1"/><joint joint="jc" coef="-.5"/></fixed>
-  </tendon>
-  <actuator>
-    <general name="a0" joint="ja"/><motor name="a1" joint="jb"/><position name="a2" joint="jc"/>
-    <velocity name="a3" joint="je"/><intvelocity name="a4" joint="jf" actrange="-1 1"/>
-    <damper name="a5" joint="jf" ctrlrange="0 1"/><cylinder name="a6" joint="jg"/>
-    <muscle name="a7" tendon="ts" lengthrange=".1 1"/><motor name="a8" tendon="tf"/><motor name="a9" site="sc"/>
-    <general name="a10" joint="jd"/><pid name="a11" joint="ja" ki="1"/><general name="a12" body="e"/>
-    <dcmotor name="a13" joint="ja" motorconst="1 1" resistance="1"/>
-  </actuator>
-  <sensor><jointpos joint="ja"/></sensor>
-  <custom><numeric name="n" data="1"/></custom>
-  <keyframe><key name="k"/></keyframe>
-</mujoco>
-"""
-"""A tree with joints, bodies, tendons and actuators of all kinds."""
-
-CLOSED = """
-<mujoco model="loop">
-  <compiler angle="radian"/><option><flag/></option><default><equality/></default>
-  <worldbody>
-    <body name="a"><joint name="ja" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 .3" size=".02"/>
-      <body name="b" pos="0 0 .3"><joint name="jb" axis="0 1 0"/>
-        <geom type="capsule" fromto="0 0 0 .4 0 .1" size=".02"/><site name="sb" pos=".4 0 .1"/></body></body>
-    <body name="c" pos=".4 0 0"><joint name="jc" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 .4" size=".02"/>
-      <site name="sc" pos="0 0 .4"/>
-      <body name="d" pos="0 0 .2"><joint name="jd" axis="1 0 0"/><geom type="sphere" size=".05" pos=".1 .1 0"/></body>
-      <body name="e" pos="0 0 .1"><joint name="je" axis="1 0 0"/><geom type="sphere" size=".05" pos=".1 0 0"/></body>
-    </body>
-  </worldbody>
-  <tendon><fixed name="ta"><joint joint="jd" coef="1"/></fixed><fixed name="tb"><joint joint="je" coef="2"/></fixed>
-  </tendon>
-  <equality>
-    <connect name="e0" site1="sb" site2="sc"/>
-    <tendon name="e1" tendon1="ta" tendon2="tb"/>
-  </equality>
-  <actuator><motor name="m0" joint="ja"/><motor name="m1" joint="je"/></actuator>
-</mujoco>
-"""
-"""A loop of three bars, and a joint that follows another."""
-
-COUPLED = """
-<mujoco model="coupled">
-  <compiler angle="radian"/><option><flag/></option><default><equality/></default>
-  <worldbody>
-    <body name="a"><joint name="ja" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 .3" size=".02"/>
-      <body name="b" pos="0 0 .3"><joint name="jb" axis="0 1 0"/>
-        <geom type="capsule" fromto="0 0 0 .4 0 .1" size=".02"/>
-        <body name="g" pos=".1 0 .2"><joint name="jg" axis="0 0 1"/>
-          <geom type="box" size=".1 .2 .03" pos=".1 0 0"/></body>
-      </body></body>
-    <body name="c" pos=".4 0 0"><joint name="jc" type="ball"/><geom type="capsule" fromto="0 0 0 0 0 .4" size=".02"/>
-      <body name="d" pos="0 0 .4"><joint name="jd" type="slide" axis="0 0 1"/><geom type="sphere" size=".05"/></body>
-    </body>
-  </worldbody>
-  <equality><joint name="e1" joint1="jb" joint2="ja"/><weld name="e0" body1="b" body2="d" active="false"/></equality>
-  <actuator><motor name="m0" joint="ja"/></actuator>
-</mujoco>
-"""
-"""A joint that follows another by an equality, and a weld that is not active."""
-
-MODELS = {"tree": OPEN, "loop": CLOSED, "coupled": COUPLED}
+RECORD = Path(__file__).parents[1] / "records" / "mjcf.json"
 
 VALUES = (
     "0.3", "-0.4", "1", "2", "3", "0", "-1", "true", "false", "auto", "enable", "disable", "0.1 0.2", "-1 1", "1 1",
@@ -140,7 +49,8 @@ VALUES = (
     "ja", "jb", "jc", "jd", "je", "a", "b", "c", "d", "sa", "sb", "sc", "ts", "tf", "ta", "tb", "ga", "gc", "m",
     "world", "hinge", "slide", "ball", "free", "box", "sphere", "capsule", "cylinder", "ellipsoid", "mesh", "degree",
     "XYZ", "zyx", "none", "integrator", "filter", "filterexact", "user", "affine", "fixed", "muscle", "implicit",
-    "RK4", "elliptic", "dense", "convex", "exact", "shell",
+    "RK4", "elliptic", "dense", "convex", "exact", "shell", "inner", "jr", "fr", "r", "far", "other", "mat", "t", "i",
+    "mesh.obj", "other.xml", "included.xml", "body", "site", "geom", "joint", "xyz", "mujoco.pid", "kp", "fc", "fl", "ft",
 )  # fmt: skip
 """Values that are tried of each attribute: whatever MuJoCo compiles counts."""
 
@@ -149,6 +59,20 @@ STATES = 3
 ENOUGH = 5
 """Values of an attribute that change numbers, after which others are left out."""
 
+IDLE = 8
+"""Values that change nothing, after which others are left out."""
+
+FURTHER = {
+    "body/frame": "axisangle childclass euler name pos quat xyaxes zaxis",
+    "body/replicate": "count euler offset sep",
+    "body/include": "file",
+}
+"""Elements that MuJoCo resolves before its schema, with their attributes."""
+
+VERDICTS = ("read", "told", "refused", "invalid", "idle")
+"""Read into the tree with the forces of MuJoCo; told; refused as something that no robot file can say; refused as a value
+of what is read, such as loops that do not close then; without effect on dynamics."""
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -156,60 +80,85 @@ class Trial:
 
     model: str
     element: str
+    """The tags of the element and of the one around it."""
     attribute: str
     value: str
     verdict: str
-    """`refused`, `told`, `same`, or what differs."""
+    """One of VERDICTS, or what differs."""
 
     @property
     def is_silent(self) -> bool:
         """Return whether MuJoCo differs without a word."""
-        return self.verdict not in ("refused", "told", "same")
+        return self.verdict not in VERDICTS
 
 
-def schema() -> Iterator[tuple[str, list[str]]]:
-    """Yield tag and attributes of each element of MuJoCo's schema; those of bodies under both tags that have them."""
-    rows = list[tuple[str, list[str]]]()
+def schema() -> dict[str, tuple[str, ...]]:
+    """Return the attributes of each element of MuJoCo's schema but defaults, by its tag and that of its parent."""
+    rows, stack = dict[str, list[str]](), list[str]()
     for line in mujoco.mj_printSchema(False, False).splitlines():
-        if head := re.match(r" *(\S+) \(.\) *(.*)$", line):
-            rows.append((head[1].removeprefix("(world)"), head[2].split()))
-        elif rows:
-            rows[-1][1].extend(line.split())
-    merged = dict[str, list[str]]()
-    for tag, attributes in rows:
-        merged.setdefault(tag, []).extend(each for each in attributes if each not in merged.get(tag, ()))
-    yield from merged.items()
+        if head := re.match(r"( *)(\S+) \(.\) *(.*)$", line):
+            stack[len(head[1]) // 3 :] = [head[2].removeprefix("(world)")]
+            path, found = "/".join(stack[-2:]), head[3].split()
+        else:
+            found = line.split()
+        if "default" not in stack:
+            rows.setdefault(path, []).extend(found)
+    return {path: tuple(found) for path, found in rows.items() if found} | {
+        path: tuple(words.split()) for path, words in FURTHER.items()
+    }
+
+
+def places(root: ElementTree.Element) -> Iterator[tuple[str, ElementTree.Element]]:
+    """Yield the elements of a model, each with its tag and that of its parent; the world is a body, frames are none."""
+    yield root.tag, root
+    stack = [(root, root.tag)]
+    while stack:
+        outer, name = stack.pop()
+        for inner in outer:
+            if inner.tag != "default":
+                yield f"{name}/{inner.tag}", inner
+                tag = "body" if inner.tag == "worldbody" else inner.tag
+                stack.append((inner, name if inner.tag in ("frame", "replicate") else tag))
 
 
 def trials(elements: list[str]) -> Iterator[Trial]:
-    """Yield a trial of each element, attribute and value that MuJoCo compiles."""
+    """Yield a trial of each element, attribute and value that MuJoCo compiles; in a refused model of new ones alone."""
+    seen = set[str]()
     for name, text in MODELS.items():
-        places = [each.tag for each in ElementTree.fromstring(text).iter()]
-        for tag, attributes in schema():
-            if tag in places and (tag in elements or not elements):
+        found = {path for path, _ in places(ElementTree.fromstring(text))}
+        refused = _verdict(_compiled(text), text) == "refused"
+        for path, attributes in schema().items():
+            if path in found and (path in elements or not elements) and not (refused and path in seen):
                 for attribute in attributes:
-                    yield from _trials_of(name, tag, attribute)
+                    yield from _trials_of(name, path, attribute)
+        seen |= found
 
 
-def _trials_of(name: str, tag: str, attribute: str) -> Iterator[Trial]:
-    """Change the attribute in each element of a tag, all at once and the first alone."""
-    looked = len(_KNOWN)
-    for value in VALUES:
-        if len(_KNOWN) > looked + ENOUGH:
+def _compiled(text: str) -> Any:
+    return mujoco.MjModel.from_xml_string(text, FILES)
+
+
+def _trials_of(name: str, path: str, attribute: str) -> Iterator[Trial]:
+    """Change the attribute in each element of a kind, all at once and the first alone."""
+    looked, idle = len(_KNOWN), 0
+    stated = [each.get(attribute) for place, each in places(ElementTree.fromstring(MODELS[name])) if place == path]
+    for value in dict.fromkeys([*filter(None, stated), *VALUES]):
+        if len(_KNOWN) > looked + ENOUGH or idle > IDLE:
             return
         for first in (True, False):
             root = ElementTree.fromstring(MODELS[name])
-            found = [each for each in root.iter(tag) if each.get("name") != "default"]
+            found = [each for place, each in places(root) if place == path]
             for element in found[: 1 if first else None]:
                 element.set(attribute, value)
             if not first and len(found) < 2:
                 continue
             text = ElementTree.tostring(root, encoding="unicode")
             try:
-                model = mujoco.MjModel.from_xml_string(text)
+                model = _compiled(text)
             except ValueError:
                 continue
-            yield Trial(name, tag, attribute, value, _verdict(model, text))
+            yield Trial(name, path, attribute, value, verdict := _verdict(model, text))
+            idle += verdict == "idle"
 
 
 _KNOWN = dict[bytes, str]()
@@ -224,17 +173,17 @@ def _verdict(model: Any, text: str) -> str:
 
 
 SEEN = ("body_", "jnt_", "dof_", "tendon_", "actuator_", "eq_", "site_", "wrap_", "qpos", "geom_fluid", "flex_", "n")
-UNSEEN = ("name", "names", "nbuffer", "narena", "nuser", "nnames", "nmesh", "npaths", "ntex", "nsensor", "nnum", "nkey")
+UNSEEN = ("name", "nbuffer", "narena", "nuser", "nnames", "nmesh", "npaths", "ntex", "nsensor", "nnum", "nkey")
+_NAMES = sorted(each for each in dir(mujoco.MjModel) if each.startswith(SEEN) and not each.startswith(UNSEEN))
 
 
 def _numbers(model: Any) -> bytes:
     """Return the arrays of a model that dynamics may depend on."""
     parts = [bytes(model.opt.disableflags.to_bytes(8, "little")), model.opt.gravity.tobytes(), model.opt.wind.tobytes()]
-    parts += [np.array([model.opt.density, model.opt.viscosity, model.opt.disableactuator]).tobytes()]
-    for name in sorted(dir(model)):
-        if name.startswith(SEEN) and not name.startswith(UNSEEN):
-            value = getattr(model, name)
-            parts.append(np.asarray(value).tobytes() if isinstance(value, np.ndarray | int | float) else b"")
+    parts += [model.names, np.array([model.opt.density, model.opt.viscosity, model.opt.disableactuator]).tobytes()]
+    for name in _NAMES:
+        value = getattr(model, name)
+        parts.append(np.asarray(value).tobytes() if isinstance(value, np.ndarray | int | float) else b"")
     return b"".join(parts)
 
 
@@ -243,11 +192,11 @@ def _look(model: Any, text: str) -> str:
     vars(mjcf)["load"] = lambda path, files, data: (parse(data), model, mujoco)  # in this process
     files = PackageFiles("model.xml", {})
     try:
-        tree = mjcf.read_tree(data, "model.xml", files, inertias="as they are")
-    except ImportedError:
-        return "refused"
-    usual = set(_WARNINGS.setdefault(tree.name, [str(each.got) for each in tree.warnings]))
-    if {str(each.got) for each in tree.warnings} - usual:
+        tree = mjcf.read_tree(data, "model.xml", files, "floating", "as they are")
+    except ImportedError as error:
+        return "refused" if any("--leave-out" in each.hint for each in error.problems) else "invalid"
+    usual = _USUAL.setdefault(tree.name, tree)
+    if {each.got for each in tree.warnings} - {each.got for each in usual.warnings}:
         return "told"
     differences = _of_ratings(model, tree)
     for name in ("dof_damping", "dof_dampingpoly", "actuator_damping", "actuator_dampingpoly"):
@@ -260,10 +209,11 @@ def _look(model: Any, text: str) -> str:
     try:
         error = _error_of_loops(tree, peer) if tree.loops else error_of_tree(tree, peer)
     except (InputError, TopologyError):  # of loops that cannot be closed, or let nothing move
-        return "refused"
+        return "invalid"
     if not error <= LARGEST_ERROR:
         differences.append(f"forces {error:.1e}")
-    return ", ".join(differences) or "same"
+    is_same = repr(replace(tree, warnings=())) == repr(replace(usual, warnings=()))
+    return ", ".join(differences) or ("idle" if is_same else "read")
 
 
 def _error_of_loops(tree: Tree, peer: Spanning) -> float:
@@ -298,7 +248,8 @@ def in_pinocchio(tree: Tree) -> pin.Model:
     return model
 
 
-_WARNINGS = dict[str, list[str]]()
+_USUAL = dict[str, Tree]()
+"""Trees of the models as they are, by their names."""
 
 
 def _of_ratings(model: Any, tree: Tree) -> list[str]:
@@ -325,22 +276,41 @@ def _of_ratings(model: Any, tree: Tree) -> list[str]:
     return differences
 
 
+def record(results: Mapping[tuple[str, str], set[str]]) -> dict[str, Any]:
+    """Return the verdicts on the attributes of each element: in which of VERDICTS they are, and those not tried."""
+    elements = dict[str, dict[str, list[str]]]()
+    for path, attributes in schema().items():
+        row = elements[path] = dict[str, list[str]]()
+        for attribute in attributes:
+            verdicts = results.get((path, attribute), {"not tried"})
+            for verdict in [each for each in VERDICTS[:4] if each in verdicts] or verdicts:
+                if verdict != "invalid" or "read" not in verdicts:
+                    row.setdefault(verdict, []).append(attribute)
+    return {"mujoco": mujoco.__version__, "elements": elements}
+
+
 def main(arguments: list[str]) -> int:
     """Print what differs in silence, each attribute once, and counts."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("elements", nargs="*", help="elements with their parents, as body/joint; default: all")
+    parser.add_argument("--record", action="store_true", help=f"write {RECORD.name}, of all elements")
+    stated = parser.parse_args(arguments)
     os.environ[COMPILE] = ""  # samples are few: programs run as bytecode, with the same bits
     for name, text in MODELS.items():
-        print(f"{name} as it is: {_verdict(mujoco.MjModel.from_xml_string(text), text)}", flush=True)
+        print(f"{name} as it is: {_verdict(_compiled(text), text)}", flush=True)
     counts, silent = Counter[str](), set[tuple[str, str, str, str]]()
-    tried = set[tuple[str, str]]()
-    for trial in trials(arguments):
-        tried.add((trial.element, trial.attribute))
+    results = dict[tuple[str, str], set[str]]()
+    for trial in trials(stated.elements):
+        results.setdefault((trial.element, trial.attribute), set()).add(trial.verdict)
         counts["silent" if trial.is_silent else trial.verdict] += 1
         kind = re.sub(r"[\d.e+-]+", "N", trial.verdict)
         row = (trial.model, trial.element, trial.attribute, kind)
         if trial.is_silent and row not in silent:
             silent.add(row)
             print(f"{trial.model}: <{trial.element} {trial.attribute}={trial.value!r}>: {trial.verdict}", flush=True)
-    print(f"{len(tried)} attributes, {sum(counts.values())} values: {dict(counts)}")
+    print(f"{len(results)} attributes, {sum(counts.values())} values: {dict(counts)}")
+    if stated.record and not stated.elements:
+        RECORD.write_text(json.dumps(record(results), indent=1) + "\n")
     return int(bool(silent))
 
 

@@ -40,11 +40,11 @@ SDF: Vocabulary = {
         "audio magnetic_field atmosphere gui physics scene light actor plugin road spherical_coordinates state "
         "population gravity wind",
     ),
-    "include": Words("uri name pose static", "", "plugin namespace"),
+    "include": Words("uri name pose static placement_frame", "merge", "plugin namespace model_state"),
     "model": Words(
         "link joint frame pose static model include",
-        "name",
-        "self_collide allow_auto_disable plugin gripper enable_wind",
+        "name placement_frame",
+        "self_collide allow_auto_disable plugin gripper enable_wind model_state",
         "canonical_link namespace",
     ),
     "frame": Words("pose", "name attached_to"),
@@ -60,7 +60,7 @@ SDF: Vocabulary = {
     "joint": Words(
         "parent child pose axis axis2 thread_pitch screw_thread_pitch drake:rotor_inertia drake:gear_ratio",
         "name type",
-        "physics sensor drake:controller_gains",
+        "physics sensor drake:controller_gains gearbox_ratio gearbox_reference_body",
     ),
     "axis": _AXIS,
     "axis2": _AXIS,

@@ -43,11 +43,10 @@ def read_tree(
         root = data if isinstance(data, Element) else parse(data)
     except FormatError as error:
         raise ImportedError([error]) from None
-    if files is not None:
-        root, problems = with_includes(root, path, files)
-        if problems:
-            raise ImportedError(problems)
-    return _Growth(*read(root, leave_out), base).tree(inertias)
+    root, told = (root, []) if files is None else with_includes(root, path, files)
+    reading, whole = read(root, leave_out)
+    reading.warnings += told
+    return _Growth(reading, whole, base).tree(inertias)
 
 
 class _Growth:

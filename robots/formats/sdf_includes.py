@@ -15,8 +15,10 @@ from collections.abc import Collection, Iterator
 from typing import Protocol
 
 from robots.data_classes import dataclass, field, replace
+from robots.formats.elements import unread
+from robots.formats.sdf_words import unclear_words
 from robots.formats.xacro.budget import MacroError, Refusal
-from robots.formats.xml_tree import MAX_ELEMENTS, Element, FormatError, is_true
+from robots.formats.xml_tree import MAX_ELEMENTS, Element, FormatError, ImportedError, is_true
 
 MAX_NESTED = 10
 """Files that include one another, one inside the other."""
@@ -41,10 +43,11 @@ class IncludedFiles(Protocol):
 
 @dataclass
 class _Inclusion:
-    """The files that are being read, and what is wrong with them."""
+    """The files that are being read, what is wrong with them, and what is told of them."""
 
     files: IncludedFiles
     problems: list[FormatError] = field(default_factory=list)
+    warnings: list[FormatError] = field(default_factory=list)
     count: int = 0
 
     def refuse(self, at: Element, got: str, expected: str, hint: str = "") -> None:
@@ -53,9 +56,15 @@ class _Inclusion:
 
 
 def with_includes(root: Element, path: str, files: IncludedFiles) -> tuple[Element, list[FormatError]]:
-    """Return the root of a file that stands at `path` with its includes in their place, and what is wrong with them."""
+    """Return the root of a file that stands at `path` with its includes in their place, and warnings about them.
+
+    Raises ImportedError with all that is wrong with them.
+    """
     inclusion = _Inclusion(files)
-    return _filled(inclusion, root, path, 0), inclusion.problems
+    whole = _filled(inclusion, root, path, 0)
+    if inclusion.problems:
+        raise ImportedError(inclusion.problems)
+    return whole, inclusion.warnings
 
 
 def _filled(inclusion: _Inclusion, outer: Element, path: str, depth: int) -> Element:
@@ -73,6 +82,8 @@ def _filled(inclusion: _Inclusion, outer: Element, path: str, depth: int) -> Ele
 
 def _included(inclusion: _Inclusion, at: Element, path: str, depth: int) -> list[Element]:
     """Return what stands in place of an include: a model, or with `merge` its parts; nothing where it is wrong."""
+    inclusion.problems += unclear_words(at)
+    inclusion.warnings += unread(at, "SDF")
     uri = at.first("uri")
     if uri is None or not uri.text:
         inclusion.refuse(at, "no <uri>", "<uri>, the name of a model or file", "Add it.")

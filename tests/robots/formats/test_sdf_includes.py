@@ -124,6 +124,7 @@ def _turn(axis: int, angle: float) -> np.ndarray:
             "got <experimental:params>; expected a model without changes",
         ),
         ("<include><uri>bad.sdf</uri></include>", "got bad.sdf:1: text that is not XML"),
+        ('<include merge="tru"><uri>model://hand</uri></include>', "got merge 'tru'; expected true or false"),
     ],
 )
 def test_wrong_includes_are_told_in_their_line(tmp_path: Path, include: str, message: str) -> None:
@@ -135,6 +136,13 @@ def test_wrong_includes_are_told_in_their_line(tmp_path: Path, include: str, mes
         import_robot(path)
     assert message in str(caught.value)
     assert "arm.sdf:6:" in str(caught.value)
+
+
+def test_a_misspelt_child_of_an_include_is_told(tmp_path: Path) -> None:
+    """It stands in no other place: the include is gone when the whole is read."""
+    text = ARM.replace("MERGE", "").replace("PALM", "tool::palm").replace("</uri>", "</uri><psoe>9 0 0 0 0 0</psoe>")
+    told = map(str, tree_of(written(tmp_path, arm=text)).warnings)
+    assert any("got an element <psoe> that is not read; expected known elements. Did you mean 'pose'" in x for x in told)
 
 
 PAIR = """<sdf version="1.11"><world name="pair">

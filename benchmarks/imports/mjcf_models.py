@@ -1,0 +1,227 @@
+"""Models of MuJoCo that have all elements of its schema between them, and files that they name."""
+
+from __future__ import annotations
+
+OPEN = """
+<mujoco model="tree">
+  <compiler angle="radian"/><option><flag/></option><size/><statistic/>
+  <default>
+    <joint/><geom/><site/><equality/><tendon/><general/><mesh/>
+  </default>
+  <asset><mesh name="m" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1"/></asset>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 1" pos="0 0 -2"/>
+    <body name="a" pos="0 0 .5">
+      <joint name="ja" axis="0 0 1"/><geom name="ga" type="capsule" fromto="0 0 0 .3 .1 0" size=".03"/>
+      <site name="sa" pos=".1 0 .1"/><camera name="ca"/><light name="la"/>
+      <body name="b" pos=".3 .1 0">
+        <inertial pos=".1 .02 .03" mass="1.3" diaginertia=".02 .03 .025"/>
+        <joint name="jb" type="slide" axis="1 .2 0"/><site name="sb" pos=".1 .1 0"/>
+        <body name="c" pos="0 .2 0">
+          <joint name="jc" type="hinge" pos=".02 0 .01" axis="0 1 .3"/><geom name="gc" type="mesh" mesh="m"/>
+          <site name="sc" pos="0 .1 .1"/>
+          <body name="d" pos=".1 0 .2">
+            <joint name="jd" type="ball"/><geom name="gd" type="box" size=".05 .04 .03" pos=".02 .1 0"/>
+            <body name="e" pos="0 .1 .1">
+              <joint name="je" axis="1 0 0"/><geom name="ge" type="sphere" size=".05" pos="0 .05 0"/>
+            </body>
+          </body>
+        </body>
+      </body>
+      <body name="f" pos="-.2 0 0">
+        <joint name="jf" axis="0 1 0"/><joint name="jg" axis="0 0 1" type="slide"/>
+        <geom name="gf" type="cylinder" size=".03 .1" pos=".05 0 0"/>
+      </body>
+    </body>
+  </worldbody>
+  <contact><pair geom1="ge" geom2="floor"/><exclude body1="a" body2="e"/></contact>
+  <tendon>
+    <spatial name="ts"><site site="sa"/><site site="sc"/></spatial>
+    <fixed name="tf"><joint joint="ja" coef="1"/><joint joint="jc" coef="-.5"/></fixed>
+  </tendon>
+  <actuator>
+    <general name="a0" joint="ja"/><motor name="a1" joint="jb"/><position name="a2" joint="jc"/>
+    <velocity name="a3" joint="je"/><intvelocity name="a4" joint="jf" actrange="-1 1"/>
+    <damper name="a5" joint="jf" ctrlrange="0 1"/><cylinder name="a6" joint="jg"/>
+    <muscle name="a7" tendon="ts" lengthrange=".1 1"/><motor name="a8" tendon="tf"/><motor name="a9" site="sc"/>
+    <general name="a10" joint="jd"/><pid name="a11" joint="ja" ki="1"/><general name="a12" body="e"/>
+    <dcmotor name="a13" joint="ja" motorconst="1 1" resistance="1"/>
+  </actuator>
+  <sensor><jointpos joint="ja"/></sensor>
+  <custom><numeric name="n" data="1"/></custom>
+  <keyframe><key name="k"/></keyframe>
+</mujoco>
+"""
+"""A tree with joints, bodies, tendons and actuators of all kinds."""
+
+CLOSED = """
+<mujoco model="loop">
+  <compiler angle="radian"/><option><flag/></option><default><equality/></default>
+  <worldbody>
+    <body name="a"><joint name="ja" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 .3" size=".02"/>
+      <body name="b" pos="0 0 .3"><joint name="jb" axis="0 1 0"/>
+        <geom type="capsule" fromto="0 0 0 .4 0 .1" size=".02"/><site name="sb" pos=".4 0 .1"/></body></body>
+    <body name="c" pos=".4 0 0"><joint name="jc" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 .4" size=".02"/>
+      <site name="sc" pos="0 0 .4"/>
+      <body name="d" pos="0 0 .2"><joint name="jd" axis="1 0 0"/><geom type="sphere" size=".05" pos=".1 .1 0"/></body>
+      <body name="e" pos="0 0 .1"><joint name="je" axis="1 0 0"/><geom type="sphere" size=".05" pos=".1 0 0"/></body>
+    </body>
+  </worldbody>
+  <tendon><fixed name="ta"><joint joint="jd" coef="1"/></fixed><fixed name="tb"><joint joint="je" coef="2"/></fixed>
+  </tendon>
+  <equality>
+    <connect name="e0" site1="sb" site2="sc"/>
+    <tendon name="e1" tendon1="ta" tendon2="tb"/>
+  </equality>
+  <actuator><motor name="m0" joint="ja"/><motor name="m1" joint="je"/></actuator>
+</mujoco>
+"""
+"""A loop of three bars, and a joint that follows another."""
+
+COUPLED = """
+<mujoco model="coupled">
+  <compiler angle="radian"/><option><flag/></option><default><equality/></default>
+  <worldbody>
+    <body name="a"><joint name="ja" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 .3" size=".02"/>
+      <body name="b" pos="0 0 .3"><joint name="jb" axis="0 1 0"/>
+        <geom type="capsule" fromto="0 0 0 .4 0 .1" size=".02"/>
+        <body name="g" pos=".1 0 .2"><joint name="jg" axis="0 0 1"/>
+          <geom type="box" size=".1 .2 .03" pos=".1 0 0"/></body>
+      </body></body>
+    <body name="c" pos=".4 0 0"><joint name="jc" type="ball"/><geom type="capsule" fromto="0 0 0 0 0 .4" size=".02"/>
+      <body name="d" pos="0 0 .4"><joint name="jd" type="slide" axis="0 0 1"/><geom type="sphere" size=".05"/></body>
+    </body>
+  </worldbody>
+  <equality><joint name="e1" joint1="jb" joint2="ja"/><weld name="e0" body1="b" body2="d" active="false"/></equality>
+  <actuator><motor name="m0" joint="ja"/></actuator>
+</mujoco>
+"""
+"""A joint that follows another by an equality, and a weld that is not active."""
+
+PARTS = """
+<mujoco model="parts">
+  <compiler angle="radian"><lengthrange/></compiler>
+  <option/><visual><global/><quality/><headlight/><map/><scale/><rgba/></visual>
+  <default>
+    <default class="inner"><joint armature=".1"/></default>
+  </default>
+  <asset>
+    <texture name="t" type="2d" builtin="flat" width="4" height="4"/>
+    <material name="mat"><layer role="rgb" texture="t"/></material>
+    <hfield name="h" nrow="2" ncol="2" size="1 1 .1 .1"/>
+    <mesh name="m" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1"/><model name="other" file="other.xml"/>
+    <skin name="k" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2">
+      <bone body="b" bindpos="0 0 0" bindquat="1 0 0 0" vertid="0 1 2" vertweight="1 1 1"/>
+    </skin>
+  </asset>
+  <worldbody>
+    <body name="a" pos="0 0 1"><freejoint name="fa"/><geom name="ga" type="box" size=".1 .2 .3" mass="2"/>
+      <frame name="fr" pos=".1 0 .2" euler="0 .3 0">
+        <body name="b" pos="0 0 .1"><joint name="jb" axis="0 1 0" range="-1 1"/><site name="sb"/>
+          <geom name="gb" size=".1" pos=".1 0 0"/><camera name="cb" resolution="4 4"/></body>
+      </frame>
+      <replicate count="2" offset="0 .2 0" euler="0 0 .3">
+        <body name="r" pos=".3 0 0"><joint name="jr" axis="1 0 0"/><geom size=".05" pos="0 0 .1"/></body>
+      </replicate>
+      <attach model="other" body="far" prefix="o_"/>
+      <body name="c" pos="0 .2 0"><joint name="jc" type="ball"/><geom name="gc" size=".1" pos="0 .1 0"/>
+        <site name="sc" pos=".1 0 0"/></body>
+      <include file="included.xml"/>
+    </body>
+    <light name="l"/>
+  </worldbody>
+  <deformable>
+    <skin name="k2" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2">
+      <bone body="b" bindpos="0 0 0" bindquat="1 0 0 0" vertid="0 1 2" vertweight="1 1 1"/>
+    </skin>
+  </deformable>
+  <contact><pair geom1="ga" geom2="gc"/></contact>
+  <tendon>
+    <spatial name="ts" range="0 9"><site site="sb"/><geom geom="gb"/><site site="sc"/><pulley divisor="2"/><site site="sb"/>
+      <site site="sc"/></spatial>
+  </tendon>
+  <actuator>
+    <adhesion name="ad" body="b" ctrlrange="0 1"/><orientation name="o" joint="jc" kp="1" ctrlrange="-1 1"/>
+    <motor name="mo" joint="jb"/>
+  </actuator>
+  <sensor>
+    <touch site="sb"/><accelerometer site="sb"/><velocimeter site="sb"/><gyro site="sb"/><force site="sb"/>
+    <torque site="sb"/><magnetometer site="sb"/><camprojection site="sb" camera="cb"/><rangefinder site="sb"/>
+    <jointvel joint="jb"/><tendonpos tendon="ts"/><tendonvel tendon="ts"/>
+    <actuatorpos actuator="mo"/><actuatorvel actuator="mo"/><actuatorfrc actuator="mo"/>
+    <jointactuatorfrc joint="jb"/><tendonactuatorfrc tendon="ts"/><ballquat joint="jc"/><ballangvel joint="jc"/>
+    <jointlimitpos joint="jb"/><jointlimitvel joint="jb"/><jointlimitfrc joint="jb"/>
+    <tendonlimitpos tendon="ts"/><tendonlimitvel tendon="ts"/><tendonlimitfrc tendon="ts"/>
+    <framepos objtype="body" objname="b"/><framequat objtype="body" objname="b"/>
+    <framexaxis objtype="body" objname="b"/><frameyaxis objtype="body" objname="b"/>
+    <framezaxis objtype="body" objname="b"/><framelinvel objtype="body" objname="b"/>
+    <frameangvel objtype="body" objname="b"/><framelinacc objtype="body" objname="b"/>
+    <frameangacc objtype="body" objname="b"/><subtreecom body="b"/><subtreelinvel body="b"/><subtreeangmom body="b"/>
+    <insidesite site="sb" objtype="body" objname="c"/><distance geom1="ga" geom2="gc"/>
+    <normal geom1="ga" geom2="gc"/><fromto geom1="ga" geom2="gc"/><contact geom1="ga"/>
+    <tactile mesh="m" geom="gc"/><e_potential/><e_kinetic/><clock/><user dim="1"/>
+  </sensor>
+  <custom><text name="te" data="x"/><tuple name="tu"><element objtype="body" objname="b"/></tuple></custom>
+</mujoco>
+"""
+"""A floating tree with sensors, assets, frames, and parts of other files."""
+
+FLEXIBLE = """
+<mujoco model="flexible">
+  <worldbody>
+    <body name="a"><joint axis="0 1 0"/><geom size=".1"/>
+      <flexcomp name="fc" type="grid" count="3 3 1" spacing=".1 .1 .1" dim="2" mass="1" radius=".01">
+        <edge/><elasticity/><contact/><pin id="0"/></flexcomp>
+    </body>
+    <body name="t">
+      <flexcomp name="ft" type="grid" count="3 3 3" spacing=".1 .1 .1" dim="3" mass="1" radius=".01" dof="trilinear"
+        pos="0 0 2"/>
+    </body>
+    <body name="n0" pos="0 0 1"><joint type="slide"/><geom size=".01"/></body>
+    <body name="n1" pos=".1 0 1"><joint type="slide"/><geom size=".01"/></body>
+  </worldbody>
+  <deformable>
+    <flex name="fl" dim="1" body="n0 n1" vertex="0 0 0 0 0 0" element="0 1" radius=".01">
+      <contact/><edge/><elasticity/></flex>
+  </deformable>
+  <equality><flex flex="fc"/><flexstrain flex="ft" cell="0 0 0"/></equality>
+</mujoco>
+"""
+"""Flexible bodies, which are refused."""
+
+PLUGINS = """
+<mujoco model="plugins">
+  <extension>
+    <plugin plugin="mujoco.pid"><instance name="i"><config key="kp" value="1"/></instance></plugin>
+    <plugin plugin="mujoco.sdf.nut"/><plugin plugin="mujoco.sensor.touch_grid"/>
+  </extension>
+  <asset><mesh name="m"><plugin plugin="mujoco.sdf.nut"><config key="radius" value=".1"/></plugin></mesh></asset>
+  <worldbody>
+    <body name="a"><joint name="ja" axis="0 1 0"/><site name="sa"/>
+      <geom type="sdf" mesh="m"><plugin plugin="mujoco.sdf.nut"><config key="radius" value=".1"/></plugin></geom>
+    </body>
+  </worldbody>
+  <actuator>
+    <plugin plugin="mujoco.pid" joint="ja"><config key="kp" value="1"/></plugin>
+    <plugin plugin="mujoco.pid" joint="ja" instance="i"/>
+  </actuator>
+  <sensor>
+    <plugin plugin="mujoco.sensor.touch_grid" objtype="site" objname="sa"><config key="size" value="2 2"/>
+      <config key="fov" value="10 10"/><config key="gamma" value="0"/></plugin>
+  </sensor>
+</mujoco>
+"""
+"""Plugins, which are refused."""
+
+MODELS = {
+    "tree": OPEN, "loop": CLOSED, "coupled": COUPLED, "parts": PARTS, "flexible": FLEXIBLE, "plugins": PLUGINS
+}  # fmt: skip
+
+FILES = {
+    "other.xml": b"<mujoco model='other'><worldbody><body name='far' pos='0 .1 .3'><joint name='jf' axis='0 1 1'/>"
+    b"<geom size='.05' pos='.1 0 0'/></body></worldbody></mujoco>",
+    "included.xml": b"<mujoco><body name='more' pos='0 .2 .1'><joint axis='1 0 1'/><geom size='.1' pos='0 .1 0'/></body>"
+    b"</mujoco>",
+    "mesh.obj": b"v 0 0 0\nv .2 0 0\nv 0 .2 0\nv 0 0 .2\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n",
+}
+"""Files that the models name."""

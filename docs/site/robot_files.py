@@ -11,7 +11,7 @@ from docs.site.sweep_files import section
 from pipeline.robot_files import sections
 from pipeline.robot_files.parameters import ParameterSection
 from robots.formats import effects as refusals
-from robots.formats import elements, mjcf
+from robots.formats import elements, mjcf, usd_words
 from robots.joint_kinds import JOINT_KINDS
 
 SECTIONS = (
@@ -58,12 +58,14 @@ def effects() -> Iterator[str]:
     for name, table in (("SDF", refusals.SDF), ("URDF", refusals.URDF)):
         for effect in table:
             yield f"| {name} | `{effect.path}` | `{effect.kind}` |"
+    for prim, each in usd_words.USD.items():
+        yield from (f"| USD | {prim} `@{name}` | |" for name in each.refused.split())
     for kind, words in mjcf.REFUSED.items():
         yield f"| MuJoCo | {words} | `{kind}` |"
 
 
 def words() -> Iterator[str]:
-    """Yield the table of elements and attributes of SDF and URDF that are read, and of those without effect."""
+    """Yield the table of elements and attributes of SDF, URDF and USD that are read, and of those without effect."""
     yield from ("| format | element | read | without effect |", "|---|---|---|---|")
     for name, (vocabulary, table) in elements.LANGUAGES.items():
         refused = {tuple(effect.path.split("/")[-2:]) for effect in table}
@@ -71,6 +73,8 @@ def words() -> Iterator[str]:
             idle = [word for word in known.idle.split() if (tag, word) not in refused]
             read = _named(known.children.split(), known.attributes.split())
             yield f"| {name} | `{tag}` | {read} | {_named(idle, known.idle_attributes.split())} |"
+    for kind, each in usd_words.USD.items():
+        yield f"| USD | {kind} | {_named((), each.read.split())} | {_named((), each.idle.split())} |"
 
 
 def _named(children: Iterable[str], attributes: Iterable[str]) -> str:

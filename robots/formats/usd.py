@@ -21,6 +21,7 @@ from scipy.spatial.transform import Rotation
 
 from robots.extras import how_to_install
 from robots.formats.poses import Pose, compose, inverse
+from robots.formats.usd_words import unread
 from robots.formats.xml_tree import Element, FormatError, ImportedError, group, numbers_of
 
 ENDINGS = (".usd", ".usda", ".usdc", ".usdz")
@@ -57,7 +58,7 @@ def model(path: str, title: str) -> tuple[Element, list[FormatError]]:
     stage = _read(path)
     for prims in (stage["bodies"], stage["joints"]):
         _name_apart(prims)
-    problems, warnings = list(_problems(stage)), list(_gravity(stage))
+    problems, warnings = list(_problems(stage)), [*_gravity(stage), *unread(stage)]
     joints = [joint for joint in stage["joints"] if joint["enabled"]]
     kinds = {joint["name"]: _kind(joint) for joint in joints}
     for joint in joints:

@@ -17,12 +17,17 @@ Prim: TypeAlias = Any
 Matrix: TypeAlias = Any
 Quaternion: TypeAlias = Any
 
-BODY_NUMBERS = ("mjc:body:gravcomp", "physxRigidBody:linearDamping", "physxRigidBody:angularDamping")
+BODY_NUMBERS = (
+    "mjc:body:gravcomp", "physxRigidBody:linearDamping", "physxRigidBody:angularDamping", "physxRigidBody:lockedPosAxis",
+    "physxRigidBody:lockedRotAxis",
+)  # fmt: skip
 FLAGS = ("physxRigidBody:disableGravity",)
 JOINT_NUMBERS = (
     "physxJoint:armature", "mjc:armature", "newton:armature", "mjc:stiffness", "mjc:damping", "mjc:frictionloss",
-    "newton:friction", "newton:damping", "physxJoint:jointFriction",
 )  # fmt: skip
+OF_PHYSICS = ("physics:", "physx", "drive:", "limit:", "state:", "mjc:", "newton:")
+"""Beginnings of the names of attributes that say something of dynamics."""
+
 MIMICS = ("NewtonMimicAPI", "PhysxMimicJointAPI")
 
 
@@ -118,6 +123,7 @@ class StageReader:
             "moments": None if moments is None or not any(moments) else [x * square for x in moments],
             "kinematic": bool(self.physics.RigidBodyAPI(prim).GetKinematicEnabledAttr().Get()),
             "numbers": self.numbers(prim, BODY_NUMBERS),
+            "authored": _authored(prim),
             "flags": [name for name in FLAGS if prim.HasAttribute(name) and prim.GetAttribute(name).Get()],
         }
 
@@ -171,6 +177,7 @@ class StageReader:
             "single": [_finite(x) for x in single],
             "drives": {name: _finite(x) for name, x in drives.items()},
             "numbers": self.numbers(prim, JOINT_NUMBERS),
+            "authored": _authored(prim),
             "mimics": [name for name in _schemas(prim) if name.startswith(MIMICS)],
             "metres": self.metres,
         }
@@ -180,6 +187,11 @@ def _schemas(prim: Prim) -> list[str]:
     """Return the schemas that are applied to a prim, those that OpenUSD does not know too."""
     stated = prim.GetMetadata("apiSchemas")
     return [] if stated is None else [str(name) for name in stated.GetAppliedItems()]
+
+
+def _authored(prim: Prim) -> list[str]:
+    """Return the names of attributes and relations of physics that a stage states of a prim."""
+    return [str(name) for name in prim.GetAuthoredPropertyNames() if str(name).startswith(OF_PHYSICS)]
 
 
 def _finite(value: float | None) -> float | None:

@@ -10,7 +10,9 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.errors import InputError
 from pipeline.robot_files.importing import ImportedRobot, import_robot
+from robots.formats import usd_words
 from robots.formats.usd import _allowed, _kind
+from robots.formats.usd_words import unread
 from robots.model import Robot
 from tasks import inverse_dynamics, inverse_kinematics
 from tests.robots.formats.test_nearly_closed import UP, four_bar
@@ -169,3 +171,63 @@ def test_springs_are_left_out_where_that_is_asked(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="a spring of a joint"):
         imported(tmp_path, text)
     assert imported(tmp_path, text, leave_out=("springs",)).warnings
+
+
+ALIEN = (
+    ("float physics:mass = 1", "physxRigidBody:lockedPosAxis = 2", "link crank: got physxRigidBody:lockedPosAxis"),
+    ("float physics:mass = 1", "physxRigidBody:linearDamping = 2", "link crank: got physxRigidBody:linearDamping"),
+)
+
+
+@pytest.mark.parametrize(("line", "attribute", "message"), ALIEN)
+def test_attributes_of_simulators_that_hold_bodies_are_refused(
+    line: str, attribute: str, message: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("pxr")
+    with pytest.raises(InputError, match=message):
+        imported(tmp_path, stage().replace(line, f"{line}\n custom int {attribute}"))
+
+
+def test_each_attribute_of_the_schema_is_in_a_table() -> None:
+    """Of what bodies and joints may have: no attribute of UsdPhysics is told as one that is not known."""
+    pytest.importorskip("pxr")
+    from pxr import Usd
+
+    registry = Usd.SchemaRegistry()
+    joints = ("Revolute", "Prismatic", "Spherical", "Fixed", "")
+    applied = {
+        "body": ("RigidBodyAPI", "MassAPI", "CollisionAPI", "MeshCollisionAPI", "FilteredPairsAPI"),
+        "joint": ("DriveAPI", "LimitAPI"),
+    }
+    names = {kind: set[str]() for kind in applied}
+    for kind, apis in applied.items():
+        for api in apis:
+            names[kind].update(registry.FindAppliedAPIPrimDefinition(f"Physics{api}").GetPropertyNames())
+    for joint in joints:
+        found = registry.FindConcretePrimDefinition(f"Physics{joint}Joint").GetPropertyNames()
+        names["joint"].update(name for name in found if name.startswith("physics:"))
+    assert len(names["body"]) > 14
+    assert len(names["joint"]) > 20
+    prims = {kind: [{"name": "p", "authored": sorted(found)}] for kind, found in names.items()}
+    assert not [*unread({"bodies": prims["body"], "joints": prims["joint"]})]
+
+
+def test_an_attribute_of_another_schema_is_told_once(tmp_path: Path) -> None:
+    pytest.importorskip("pxr")
+    text = stage().replace("float physics:mass = 1", "float physics:mass = 1\n custom float newton:friktion = 3")
+    told = [str(each) for each in imported(tmp_path, text).warnings if "newton:friktion" in str(each)]
+    assert len(told) == 1
+    assert "link crank: got an attribute newton:friktion that is not read; expected known attributes" in told[0]
+
+
+@pytest.mark.parametrize("kind", usd_words.USD)
+def test_what_is_idle_changes_nothing(kind: str, tmp_path: Path) -> None:
+    """Each attribute of a table, set on the crank or on its joint."""
+    pytest.importorskip("pxr")
+    start = "float physics:mass = 1" if kind == "body" else 'uniform token physics:axis = "Z"'
+    plain = imported(tmp_path, stage())
+    words = [name for name in usd_words.USD[kind].idle.split() if "*" not in name and "filteredPairs" not in name]
+    more = "".join(f"\n custom float3 {name} = (1, 2, 3)" for name in words if name != "physics:density")
+    made = imported(tmp_path, stage().replace(start, start + more, 1))
+    assert repr(made.description.family) == repr(plain.description.family)
+    assert str(made.warnings) == str(plain.warnings)

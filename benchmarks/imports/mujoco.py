@@ -15,8 +15,8 @@ from benchmarks.imports.spanning import GRAVITY, Spanning, rotors
 from robots.formats.tree import Base, Tree
 
 BARE = (
-    "dof_damping", "dof_dampingpoly", "jnt_stiffness", "jnt_stiffnesspoly", "body_gravcomp", "tendon_stiffness",
-    "tendon_damping", "tendon_armature",
+    "dof_damping", "dof_dampingpoly", "actuator_damping", "actuator_dampingpoly", "jnt_stiffness",
+    "jnt_stiffnesspoly", "body_gravcomp", "tendon_stiffness", "tendon_damping", "tendon_armature",
 )  # fmt: skip
 """Arrays of a model that say what is no part of the dynamics here."""
 

@@ -25,6 +25,8 @@ STRICTER = {
     "no <inertia>; expected <inertia>": "masses without moments, which other engines leave out",
     "expected a mass of at least 0 kg": "masses below zero, which other engines replace",
     "expected a body of at most": "a moment of inertia for which the body would be larger than 100 m",
+    "expected at most 100 m": "a centre of mass farther away, of a file in millimetres",
+    "axis 0 0 0; expected a direction": "an axis without a direction, which other engines leave at zero",
 }
 """Parts of the reasons of refusals of files that other engines read, and what these engines pass over."""
 

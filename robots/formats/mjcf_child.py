@@ -7,6 +7,7 @@ It imports nothing of ours, and the process can write no file.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
 
@@ -35,8 +36,15 @@ def _weighed(mujoco: ModuleType, path: str) -> Any:
     """Return the model without its shapes where bodies weigh as much: hulls and meshes take most of time and room."""
     try:
         spec = mujoco.MjSpec.from_file(path)
-        for shape in spec.geoms:
+        weightless = set[str]()
+        for shape in list(spec.geoms):
             shape.contype = shape.conaffinity = 0
+            if shape.type == mujoco.mjtGeom.mjGEOM_MESH and 0.0 in (shape.mass, shape.density):
+                weightless.add(shape.meshname)
+                spec.delete(shape)
+        weightless -= {part.meshname for part in (*spec.geoms, *spec.sites)}
+        for mesh in [each for each in spec.meshes if (each.name or Path(each.file).stem) in weightless]:
+            spec.delete(mesh)
         spec.compiler.discardvisual = True
         return spec.compile()
     except (ValueError, RuntimeError):  # of shapes that have to stay too: MuJoCo says which

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -16,6 +16,16 @@ Pose = tuple[np.ndarray, np.ndarray]
 """Rotation (3, 3) and position (3,) [m] in an outer frame."""
 
 HERE: Pose = (np.eye(3), np.zeros(3))
+
+
+def in_degrees(angles: Iterable[float]) -> bool:
+    """Return whether angles that are read as radians [rad] look like degrees: beyond two turns, within two of 360."""
+    largest = max(map(abs, angles), default=0.0)
+    return 13.0 < largest <= 720.0
+
+
+AS_RADIANS = "It is read in radians: 90 degrees are 1.5708."
+"""Advice about angles that look like degrees."""
 
 
 def of_angles(angles: Sequence[float] | Array) -> Array:

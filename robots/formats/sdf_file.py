@@ -14,7 +14,7 @@ import numpy as np
 
 from robots.data_classes import dataclass, field, replace
 from robots.formats import effects, elements
-from robots.formats.poses import HERE, Pose, compose, inverse, of_angles, of_quaternion
+from robots.formats.poses import AS_RADIANS, HERE, Pose, compose, in_degrees, inverse, of_angles, of_quaternion
 from robots.formats.ratings import Rating
 from robots.formats.sdf_words import unclear_words
 from robots.formats.urdf_file import UNLIMITED
@@ -170,6 +170,9 @@ class SdfModel:
         values = np.array(self.numbers(at, place, 6, (0.0,) * 6))
         if is_true(at.attributes.get("degrees", "")):
             values[3:] = np.deg2rad(values[3:])
+        elif in_degrees(values[3:]):
+            hint = f'{AS_RADIANS} <pose degrees="true"> has degrees.'
+            self.warn(at, place, f"a pose with angles {values[3]:g}, {values[4]:g}, {values[5]:g}", "a turn", hint)
         return outer, (of_angles(values[3:]), values[:3])
 
     def body(self, name: str) -> str:
@@ -343,7 +346,8 @@ def read_joint(reading: SdfModel, at: Element, scope: str) -> SdfJoint | None:
     name, kind = scope + at.attributes["name"], at.attributes.get("type", "")
     place = f"joint {name}"
     if kind not in ALL_KINDS:
-        hint = "Write it as a coupling, in a robot file." if kind == "gearbox" else ""
+        small = "Kinds are in small letters." if kind.lower() in ALL_KINDS else ""
+        hint = "Write it as a coupling, in a robot file." if kind == "gearbox" else small
         reading.refuse(at, place, f"type {kind[:60]!a}", f"one of {', '.join(ALL_KINDS)}", hint)
         return None
     ends = []
@@ -476,6 +480,8 @@ def _rating(reading: SdfModel, joint: Element, tag: str, place: str) -> Rating:
         low, high = (reading.number(limit, key, place, d) for key, d in (("lower", -math.inf), ("upper", math.inf)))
         if low < high and max(abs(low), abs(high)) < UNLIMITED and joint.attributes.get("type") != "continuous":
             numbers |= {"low": low, "high": high}
+            if joint.attributes.get("type") == "revolute" and in_degrees((low, high)):
+                reading.warn(limit, place, f"a range of {low:g} to {high:g}", "a few turns at most", AS_RADIANS)
         for key, name in (("force", "effort"), ("velocity", "velocity")):
             value = reading.number(limit, name, place, -1.0)
             numbers |= {key: value} if 0.0 < value < UNLIMITED else {}

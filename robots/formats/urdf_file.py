@@ -15,7 +15,7 @@ import numpy as np
 
 from robots.data_classes import dataclass, field
 from robots.formats.elements import GEARS, ROTORS
-from robots.formats.poses import of_angles, of_quaternion
+from robots.formats.poses import AS_RADIANS, in_degrees, of_angles, of_quaternion
 from robots.formats.ratings import Rating
 from robots.formats.xacro.expansion import EXPAND
 from robots.formats.xml_tree import Element, FormatError
@@ -133,6 +133,10 @@ def read(root: Element) -> UrdfFile:
         hint = part if root.tag.startswith("mujoco") else OTHER_FORMATS.get(root.tag, "Convert it to URDF first.")
         raise FormatError(root.line, "", f"<{root.tag}>", "<robot>", hint)
     file = UrdfFile(root.attributes.get("name", "robot"))
+    for key, value in root.attributes.items():
+        other = f"{key.removeprefix('xmlns:')}:"
+        if value.endswith("wiki/xacro") and any(child.tag.startswith(other) for child in root.children):
+            file.refuse(root.line, "", f"macros under {other!a}", "macros under 'xacro:', as xacro knows them")
     for child in root.children:
         if child.tag.startswith("xacro:"):
             file.refuse(child.line, "", f"the macro {child.tag!a}", "plain URDF", EXPAND)
@@ -221,6 +225,8 @@ class ElementReader:
         """Return the pose in the attributes of an element."""
         zero = (0.0, 0.0, 0.0)
         xyz, rpy = self.numbers(at, "xyz", 3, zero), self.numbers(at, "rpy", 3, zero)
+        if in_degrees(rpy):
+            self.file.warn(at.line, self.place, f"rpy {at.attributes['rpy'][:60]}", "angles of a turn", AS_RADIANS)
         if "quat_xyzw" not in at.attributes:
             return Origin(xyz, rpy)
         quaternion = self.numbers(at, "quat_xyzw", 4)
@@ -277,7 +283,9 @@ class _Joint(ElementReader):
             return
         element, kind = self.element, self.element.attributes.get("type", "")
         if kind not in KINDS:
-            hint = "A joint of several freedoms is written as several joints with massless links."
+            meant = advice(kind.lower(), KINDS)
+            several = "A joint of several freedoms is written as several joints with massless links."
+            hint = meant if meant.endswith("?") else several
             self.refuse(element, f"type {kind[:60]!a}", f"one of {', '.join(KINDS)}", hint)
         rating, gear = self.rating(kind), _gear(self, element)
         parent, child = self.link("parent"), self.link("child")
@@ -316,6 +324,9 @@ class _Joint(ElementReader):
                 self.file.warn(at.line, self.place, got, "lower at most upper", hint)
             if kind not in _UNLIMITED and lower < upper:
                 found |= {"low": lower, "high": upper}
+                if kind == "revolute" and in_degrees((lower, upper)):
+                    got = f"a range of {lower:g} to {upper:g}"
+                    self.file.warn(at.line, self.place, got, "a few turns at most", AS_RADIANS)
             found |= {key: self.limit(at, name, 0.0) for key, name in (("force", "effort"), ("velocity", "velocity"))}
         if (at := self.element.first("dynamics")) is not None:
             found |= {key: self.limit(at, name, 0.0) for key, name in (("viscous", "damping"), ("coulomb", "friction"))}

@@ -18,8 +18,8 @@ Matrix: TypeAlias = Any
 Quaternion: TypeAlias = Any
 
 BODY_NUMBERS = (
-    "mjc:body:gravcomp", "physxRigidBody:linearDamping", "physxRigidBody:angularDamping", "physxRigidBody:lockedPosAxis",
-    "physxRigidBody:lockedRotAxis",
+    "mjc:body:gravcomp", "physxRigidBody:linearDamping", "physxRigidBody:angularDamping",
+    "physxRigidBody:lockedPosAxis", "physxRigidBody:lockedRotAxis",
 )  # fmt: skip
 FLAGS = ("physxRigidBody:disableGravity",)
 JOINT_NUMBERS = (

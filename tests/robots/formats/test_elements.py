@@ -14,8 +14,8 @@ SDF_SCHEMA = {
     "world": "@name audio wind include gravity magnetic_field atmosphere gui physics scene light frame joint model "
     "actor plugin road spherical_coordinates state population",
     "include": "@merge uri name namespace pose placement_frame static plugin model_state",
-    "model": "@name @namespace @canonical_link @placement_frame model_state static self_collide allow_auto_disable frame pose link "
-    "joint plugin gripper include model enable_wind",
+    "model": "@name @namespace @canonical_link @placement_frame model_state static self_collide "
+    "allow_auto_disable frame pose link joint plugin gripper include model enable_wind",
     "link": "@name gravity enable_wind self_collide kinematic must_be_base_link velocity_decay pose inertial collision "
     "visual sensor projector audio_sink audio_source battery light particle_emitter",
     "inertial": "@auto mass density auto_inertia_params pose inertia fluid_added_mass",
@@ -30,8 +30,8 @@ SDF_SCHEMA = {
     "limit": "lower upper effort velocity stiffness dissipation",
     "mimic": "@joint @axis multiplier offset reference",
 }
-"""Of SDF 1.4 to 1.12, without the parts of what is idle; `@` before attributes. The gears of a gearbox go with its kind,
-and <frame> of links and joints, of 1.5 and 1.6, is told."""
+"""Of SDF 1.4 to 1.12, without the parts of what is idle; `@` before attributes. The gears of a gearbox go with its
+kind, and <frame> of links and joints, of 1.5 and 1.6, is told."""
 
 URDF_SCHEMA = {
     "robot": "@name @version link joint material transmission gazebo",
@@ -48,6 +48,7 @@ URDF_SCHEMA = {
     "dynamics": "@damping @friction",
     "mimic": "@joint @multiplier @offset",
 }
+
 
 @pytest.mark.parametrize("language", elements.LANGUAGES)
 def test_each_element_of_a_schema_is_in_a_table(language: str) -> None:

@@ -201,6 +201,11 @@ def test_a_mesh_that_is_not_there_and_weighs_nothing_is_not_asked_for(tmp_path: 
     weighed = text.format('<inertial mass="2" pos="0 0 0" diaginertia="1 1 1"/>')
     (kept,) = import_robot(written(tmp_path, weighed), parameters=False).description.template.limbs[0].links
     assert kept.inertia.mass == 2.0
+    ball = '<geom size=".1" mass="2"/>'
+    for shape in ('mass="0"', 'density="0" group="2"'):
+        light = text.format(ball).replace('type="mesh"', f'type="mesh" {shape}')
+        (kept,) = import_robot(written(tmp_path, light), parameters=False).description.template.limbs[0].links
+        assert kept.inertia.mass == 2.0
 
 
 def test_what_is_left_out_is_told(tmp_path: Path) -> None:

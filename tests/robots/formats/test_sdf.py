@@ -443,3 +443,17 @@ def test_a_frame_of_a_model_without_links_is_on_the_first_link_inside() -> None:
     tree = sdf.read_tree(file(inner, frames, joint("j", "f1", "f2", "0 0 1")))
     assert tree.joints == ("j",)
     assert not any("no joint leads" in each.got for each in tree.warnings)
+
+
+def test_angles_that_look_like_degrees_are_told() -> None:
+    text = file(*ARM).decode()
+    for old, new, message in (
+        ("0.3 -0.4 0.5</pose>", "0 90 0</pose>", "a pose with angles 0, 90, 0; expected a turn. It is read in radians"),
+        ("<upper>1</upper>", "<upper>175</upper>", "to 175; expected a few turns at most. It is read in radians"),
+    ):
+        assert old in text
+        assert any(message in str(each) for each in sdf.read_tree(text.replace(old, new, 1).encode()).warnings)
+    degrees = text.replace("0.3 -0.4 0.5</pose>", "0 90 0</pose>").replace("<pose>0.1", '<pose degrees="true">0.1')
+    assert not any("radians" in str(each) for each in sdf.read_tree(degrees.encode()).warnings)
+    with pytest.raises(ImportedError, match=r"type 'Revolute'; .* Kinds are in small letters\."):
+        sdf.read_tree(text.replace('type="revolute"', 'type="Revolute"', 1).encode())

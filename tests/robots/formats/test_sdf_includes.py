@@ -142,7 +142,8 @@ def test_a_misspelt_child_of_an_include_is_told(tmp_path: Path) -> None:
     """It stands in no other place: the include is gone when the whole is read."""
     text = ARM.replace("MERGE", "").replace("PALM", "tool::palm").replace("</uri>", "</uri><psoe>9 0 0 0 0 0</psoe>")
     told = map(str, tree_of(written(tmp_path, arm=text)).warnings)
-    assert any("got an element <psoe> that is not read; expected known elements. Did you mean 'pose'" in x for x in told)
+    expected = "got an element <psoe> that is not read; expected known elements. Did you mean 'pose'"
+    assert any(expected in each for each in told)
 
 
 PAIR = """<sdf version="1.11"><world name="pair">

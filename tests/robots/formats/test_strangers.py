@@ -297,3 +297,33 @@ def test_space_before_the_declaration_and_bytes_behind_the_end(tmp_path: Path) -
     assert any("space before <?xml" in text and ":3:1" in text for text in said)
     assert any("bytes behind the end" in text for text in said)
     assert made.text == brought(tmp_path, plain).text
+
+
+DEGREES = [
+    ('rpy="0 90 0"', "rpy 0 90 0; expected angles of a turn. It is read in radians: 90 degrees are 1.5708."),
+    ('lower="-170" upper="170"', "a range of -170 to 170; expected a few turns at most. It is read in radians"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), DEGREES)
+def test_angles_that_look_like_degrees_are_told(words: str, message: str, tmp_path: Path) -> None:
+    """They are read as the format says, so that a robot of them is another one than its author has."""
+    usual = '<origin xyz="0 0 1" rpy="0 1 0"/><limit lower="-3" upper="12.5" effort="5" velocity="180"/>'
+    text = (
+        f'<robot name="r"><link name="a"/><link name="b">{BODY}</link><joint name="j" type="revolute">'
+        f'<parent link="a"/><child link="b"/><axis xyz="0 1 0"/>{usual}</joint></robot>'
+    )
+    assert not brought(tmp_path, text).warnings
+    old = 'rpy="0 1 0"' if words.startswith("rpy") else 'lower="-3" upper="12.5"'
+    (told,) = brought(tmp_path, text.replace(old, words)).warnings
+    assert message in str(told)
+
+
+def test_kinds_in_capitals_and_macros_of_another_prefix_are_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"type 'Continuous'; expected one of .* Did you mean 'continuous'\?"):
+        brought(tmp_path, GRIPPER.replace('"continuous"', '"Continuous"'))
+    text = GRIPPER.replace("<robot ", '<robot xmlns:x="http://www.ros.org/wiki/xacro" ')
+    assert brought(tmp_path, text)
+    text = text.replace("</robot>", '<x:property name="a" value="1"/></robot>')
+    with pytest.raises(InputError, match="got macros under 'x:'; expected macros under 'xacro:', as xacro knows them"):
+        brought(tmp_path, text)

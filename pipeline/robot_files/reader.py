@@ -214,14 +214,17 @@ class _RobotReader:
                     self.report((*path, "links", k, "axis"), Got(got), "a direction other than zero")
 
     def _try_values(self, description: Description) -> None:
-        """Evaluate all expressions with the default parameters, and report values that are not finite."""
+        """Evaluate all expressions with the default parameters, and report values that are not finite.
+
+        What follows from a value that was reported is not reported again.
+        """
         known: dict[str, Any] = CONSTANTS | {parameter.name: parameter.scalar for parameter in description.parameters}
-        rules = dict(description.derived)
+        rules, wrong = dict(description.derived), set[str]()
         if description.platform is not None:
             weights_above_zero(self.report, description.platform, description.known(known))
         for path, expression in self.values.expressions:
             value = np.asarray(expression(known))
-            if not abs(value) <= LARGEST:
+            if not abs(value) <= LARGEST and wrong.isdisjoint(expression.names):
                 hint = "With the defaults of the parameters; look for a division by zero or the root of a negative."
                 rule = f"a finite number of at most {LARGEST:g}"
                 self.report(path, Got(f"{expression.text}, which is {value:g}"), rule, hint)
@@ -231,6 +234,7 @@ class _RobotReader:
                 )
             if path[0] == "derived" and rules[str(path[1])] == expression:
                 known[str(path[1])] = float(value)
+                wrong |= set() if abs(value) <= LARGEST else {str(path[1])}
 
     def _try(self, description: Description) -> None:
         """Evaluate the robot with the default parameters, and report why it is no mechanism."""

@@ -131,7 +131,12 @@ class ValueReader:
 
     def inertia(self, section: InertiaSection, path: KeyPath) -> Inertia:
         """Read mass, centre of mass and inertia tensor of a body."""
-        xx, yy, zz = self.triple(section.moments, (*path, "moments"))
+        moments = section.moments
+        if all(isinstance(row, list) for row in moments):
+            hint = "Write its diagonal under moments, and [ixy, ixz, iyz] under products."
+            self.report((*path, "moments"), Got("a matrix"), "three moments", hint)
+            moments = (0.0, 0.0, 0.0)
+        xx, yy, zz = self.triple(moments, (*path, "moments"))
         xy, xz, yz = self.triple(section.products, (*path, "products"))
         tensor = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
         mass = self.number(section.mass, (*path, "mass"))

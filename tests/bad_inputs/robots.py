@@ -53,7 +53,7 @@ ROWS = (
         "D06 a matrix of moments",
         "moments: [0, 0.1, 0.1]",
         "moments: [[0, 0, 0], [0, 1, 9], [0, 0, 1]]",
-        "moments[0]: got [0, 0, 0]; expected a number or an expression",
+        "moments: got a matrix; expected three moments. Write its diagonal under moments, and [ixy, ixz, iyz] under",
     ),
     robot(
         "D06 a key of a tensor",

@@ -263,6 +263,14 @@ def test_all_problems_are_told_at_once() -> None:
     assert len(caught.value.problems) >= 2
 
 
+def test_what_follows_from_a_value_that_is_none_is_not_told_again() -> None:
+    """Of 15 values that are no numbers the first is the cause."""
+    with pytest.raises(InputError) as caught:
+        parse_robot(FIVE_BAR.replace("default: 0.53", "default: 5.3"), "robot")
+    (problem,) = caught.value.problems
+    assert "derived.s: got sqrt ( 1 - c ** 2 ), which is nan" in str(problem)
+
+
 def test_what_the_format_cannot_say_is_not_written() -> None:
     arm = parse_robot(ARM, "f")
     with pytest.raises(ValueError, match=r"axis .* expected a coordinate axis"):

@@ -7,10 +7,10 @@ of OpenUSD 26, and attributes that simulators add to it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+from robots.data_classes import dataclass
 from robots.formats.xml_tree import FormatError
 
 

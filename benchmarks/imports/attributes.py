@@ -5,21 +5,19 @@
 A model is changed in one attribute and compiled. Where the reader takes it without a warning, forces of its joints have
 to be those of MuJoCo with springs, compensated gravity, fluids and tendons, and the friction, ranges and gravity that
 MuJoCo has have to be those of the ratings. What differs is printed: an attribute that changes dynamics in silence. The
-exit status is 1 then. `--record` writes the verdicts on all attributes to `benchmarks/records/mjcf.json`, from which the
-page of robot files has its table. Elements of defaults are those of the elements that have them.
+exit status is 1 then. `--record` writes the verdicts on all attributes to `benchmarks/records/mjcf.json`, of which the
+table on the page of robot files is made. Elements of defaults are those of the elements that have them.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -31,16 +29,15 @@ from benchmarks import COMPILE
 from benchmarks.imports.comparison import LARGEST_ERROR, errors_of_loops
 from benchmarks.imports.mjcf_models import FILES, MODELS
 from benchmarks.imports.mujoco import of_model
+from benchmarks.imports.record import RECORD, VERDICTS, write
 from benchmarks.imports.spanning import Spanning, following
 from pipeline.errors import InputError
-from pipeline.robot_files.closing import assembled
+from pipeline.robot_files.importing import assembled
 from pipeline.robot_files.packages import PackageFiles
 from robots.formats import mjcf
 from robots.formats.tree import Tree
 from robots.formats.xml_tree import ImportedError, parse
 from tasks.mechanics.topology import TopologyError
-
-RECORD = Path(__file__).parents[1] / "records" / "mjcf.json"
 
 VALUES = (
     "0.3", "-0.4", "1", "2", "3", "0", "-1", "true", "false", "auto", "enable", "disable", "0.1 0.2", "-1 1", "1 1",
@@ -50,16 +47,17 @@ VALUES = (
     "world", "hinge", "slide", "ball", "free", "box", "sphere", "capsule", "cylinder", "ellipsoid", "mesh", "degree",
     "XYZ", "zyx", "none", "integrator", "filter", "filterexact", "user", "affine", "fixed", "muscle", "implicit",
     "RK4", "elliptic", "dense", "convex", "exact", "shell", "inner", "jr", "fr", "r", "far", "other", "mat", "t", "i",
-    "mesh.obj", "other.xml", "included.xml", "body", "site", "geom", "joint", "xyz", "mujoco.pid", "kp", "fc", "fl", "ft",
+    "mesh.obj", "other.xml", "included.xml", "body", "site", "geom", "joint", "xyz", "mujoco.pid", "kp", "fc", "fl",
+    "ft", "zoh", "dist", "pos",
 )  # fmt: skip
 """Values that are tried of each attribute: whatever MuJoCo compiles counts."""
 
 GRAVITY = (0.0, 0.0, -9.81)
 STATES = 3
-ENOUGH = 5
+ENOUGH = 3
 """Values of an attribute that change numbers, after which others are left out."""
 
-IDLE = 8
+IDLE = 4
 """Values that change nothing, after which others are left out."""
 
 FURTHER = {
@@ -68,10 +66,6 @@ FURTHER = {
     "body/include": "file",
 }
 """Elements that MuJoCo resolves before its schema, with their attributes."""
-
-VERDICTS = ("read", "told", "refused", "invalid", "idle")
-"""Read into the tree with the forces of MuJoCo; told; refused as something that no robot file can say; refused as a value
-of what is read, such as loops that do not close then; without effect on dynamics."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +92,7 @@ def schema() -> dict[str, tuple[str, ...]]:
     for line in mujoco.mj_printSchema(False, False).splitlines():
         if head := re.match(r"( *)(\S+) \(.\) *(.*)$", line):
             stack[len(head[1]) // 3 :] = [head[2].removeprefix("(world)")]
-            path, found = "/".join(stack[-2:]), head[3].split()
+            path, found = "/".join(stack[-2:]).replace("mujoco/body", "body/body"), head[3].split()
         else:
             found = line.split()
         if "default" not in stack:
@@ -108,30 +102,30 @@ def schema() -> dict[str, tuple[str, ...]]:
     }
 
 
-def places(root: ElementTree.Element) -> Iterator[tuple[str, ElementTree.Element]]:
+def places(outer: ElementTree.Element, name: str = "") -> Iterator[tuple[str, ElementTree.Element]]:
     """Yield the elements of a model, each with its tag and that of its parent; the world is a body, frames are none."""
-    yield root.tag, root
-    stack = [(root, root.tag)]
-    while stack:
-        outer, name = stack.pop()
-        for inner in outer:
-            if inner.tag != "default":
-                yield f"{name}/{inner.tag}", inner
-                tag = "body" if inner.tag == "worldbody" else inner.tag
-                stack.append((inner, name if inner.tag in ("frame", "replicate") else tag))
+    name = name or outer.tag
+    if outer.tag == "mujoco":
+        yield name, outer
+    for inner in outer:
+        if inner.tag != "default":
+            yield f"{name}/{inner.tag}", inner
+            tag = "body" if inner.tag == "worldbody" else inner.tag
+            yield from places(inner, name if inner.tag in ("frame", "replicate") else tag)
 
 
-def trials(elements: list[str]) -> Iterator[Trial]:
-    """Yield a trial of each element, attribute and value that MuJoCo compiles; in a refused model of new ones alone."""
-    seen = set[str]()
-    for name, text in MODELS.items():
-        found = {path for path, _ in places(ElementTree.fromstring(text))}
-        refused = _verdict(_compiled(text), text) == "refused"
-        for path, attributes in schema().items():
-            if path in found and (path in elements or not elements) and not (refused and path in seen):
-                for attribute in attributes:
-                    yield from _trials_of(name, path, attribute)
-        seen |= found
+def trials(path: str, attributes: Iterable[str]) -> Iterator[Trial]:
+    """Yield a trial of each attribute of an element and value that MuJoCo compiles, in models that have it.
+
+    What is in no other model than one that is refused as it is, is refused.
+    """
+    having = [name for name, text in MODELS.items() if path in dict(places(ElementTree.fromstring(text)))]
+    whole = [name for name in having if _verdict(_compiled(MODELS[name]), MODELS[name]) != "refused"]
+    for attribute in attributes:
+        for name in whole if path.startswith("actuator/") else whole[:2]:
+            yield from _trials_of(name, path, attribute)
+        if having and not whole:
+            yield Trial(having[0], path, attribute, "", "refused")
 
 
 def _compiled(text: str) -> Any:
@@ -142,8 +136,10 @@ def _trials_of(name: str, path: str, attribute: str) -> Iterator[Trial]:
     """Change the attribute in each element of a kind, all at once and the first alone."""
     looked, idle = len(_KNOWN), 0
     stated = [each.get(attribute) for place, each in places(ElementTree.fromstring(MODELS[name])) if place == path]
-    for value in dict.fromkeys([*filter(None, stated), *VALUES]):
-        if len(_KNOWN) > looked + ENOUGH or idle > IDLE:
+    compiled = _COMPILED.setdefault((name, attribute), {})
+    likely, is_known = dict.fromkeys([*filter(None, stated), *compiled]), bool(compiled)
+    for value in dict.fromkeys([*likely, *VALUES]):
+        if len(_KNOWN) > looked + ENOUGH or idle > IDLE or (idle and is_known and value not in likely):
             return
         for first in (True, False):
             root = ElementTree.fromstring(MODELS[name])
@@ -157,9 +153,13 @@ def _trials_of(name: str, path: str, attribute: str) -> Iterator[Trial]:
                 model = _compiled(text)
             except ValueError:
                 continue
+            compiled[value] = None
             yield Trial(name, path, attribute, value, verdict := _verdict(model, text))
             idle += verdict == "idle"
 
+
+_COMPILED = dict[tuple[str, str], dict[str, None]]()
+"""Values that compiled in a model under the name of an attribute, in other elements: these are tried first."""
 
 _KNOWN = dict[bytes, str]()
 
@@ -257,7 +257,8 @@ def _of_ratings(model: Any, tree: Tree) -> list[str]:
     differences, data = list[str](), mujoco.MjData(model)
     rates = np.random.default_rng(1).uniform(-1.0, 1.0, model.nv)
     data.qvel[:] = rates
-    mujoco.mj_forward(model, data)
+    mujoco.mj_fwdPosition(model, data)
+    mujoco.mj_fwdVelocity(model, data)
     ratings = {each.joint: each for each in tree.ratings}
     viscous, coulomb = np.zeros(model.nv), np.zeros(model.nv)
     for joint in range(model.njnt):
@@ -276,41 +277,29 @@ def _of_ratings(model: Any, tree: Tree) -> list[str]:
     return differences
 
 
-def record(results: Mapping[tuple[str, str], set[str]]) -> dict[str, Any]:
-    """Return the verdicts on the attributes of each element: in which of VERDICTS they are, and those not tried."""
-    elements = dict[str, dict[str, list[str]]]()
-    for path, attributes in schema().items():
-        row = elements[path] = dict[str, list[str]]()
-        for attribute in attributes:
-            verdicts = results.get((path, attribute), {"not tried"})
-            for verdict in [each for each in VERDICTS[:4] if each in verdicts] or verdicts:
-                if verdict != "invalid" or "read" not in verdicts:
-                    row.setdefault(verdict, []).append(attribute)
-    return {"mujoco": mujoco.__version__, "elements": elements}
-
-
 def main(arguments: list[str]) -> int:
     """Print what differs in silence, each attribute once, and counts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("elements", nargs="*", help="elements with their parents, as body/joint; default: all")
-    parser.add_argument("--record", action="store_true", help=f"write {RECORD.name}, of all elements")
+    parser.add_argument("--record", action="store_true", help=f"write their rows of {RECORD.name}")
     stated = parser.parse_args(arguments)
     os.environ[COMPILE] = ""  # samples are few: programs run as bytecode, with the same bits
     for name, text in MODELS.items():
         print(f"{name} as it is: {_verdict(_compiled(text), text)}", flush=True)
-    counts, silent = Counter[str](), set[tuple[str, str, str, str]]()
-    results = dict[tuple[str, str], set[str]]()
-    for trial in trials(stated.elements):
-        results.setdefault((trial.element, trial.attribute), set()).add(trial.verdict)
-        counts["silent" if trial.is_silent else trial.verdict] += 1
-        kind = re.sub(r"[\d.e+-]+", "N", trial.verdict)
-        row = (trial.model, trial.element, trial.attribute, kind)
-        if trial.is_silent and row not in silent:
-            silent.add(row)
-            print(f"{trial.model}: <{trial.element} {trial.attribute}={trial.value!r}>: {trial.verdict}", flush=True)
-    print(f"{len(results)} attributes, {sum(counts.values())} values: {dict(counts)}")
-    if stated.record and not stated.elements:
-        RECORD.write_text(json.dumps(record(results), indent=1) + "\n")
+    counts, silent, words = Counter[str](), set[tuple[str, str, str, str]](), schema()
+    for path in stated.elements or words:
+        found = dict[str, set[str]]()
+        for trial in trials(path, words[path]):
+            found.setdefault(trial.attribute, set()).add(trial.verdict)
+            counts["silent" if trial.is_silent else trial.verdict] += 1
+            kind = re.sub(r"[\d.e+-]+", "N", trial.verdict)
+            row = (trial.model, trial.element, trial.attribute, kind)
+            if trial.is_silent and row not in silent:
+                silent.add(row)
+                print(f"{trial.model}: <{path} {trial.attribute}={trial.value!r}>: {trial.verdict}", flush=True)
+        if stated.record:
+            write(path, words, found, mujoco.__version__)
+    print(f"{sum(counts.values())} values: {dict(counts)}")
     return int(bool(silent))
 
 

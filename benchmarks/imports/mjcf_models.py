@@ -123,12 +123,14 @@ PARTS = """
       <replicate count="2" offset="0 .2 0" euler="0 0 .3">
         <body name="r" pos=".3 0 0"><joint name="jr" axis="1 0 0"/><geom size=".05" pos="0 0 .1"/></body>
       </replicate>
-      <attach model="other" body="far" prefix="o_"/>
-      <body name="c" pos="0 .2 0"><joint name="jc" type="ball"/><geom name="gc" size=".1" pos="0 .1 0"/>
+      <attach model="other" body="far" prefix="o_"/><attach model="other" frame="end" prefix="p_"/>
+      <body name="c" pos="0 .2 0"><joint name="jc" type="ball"/>
+        <inertial pos="0 .1 0" mass="1" fullinertia=".02 .03 .04 .001 .002 .003"/>
+        <geom name="gc" size=".1" pos="0 .1 0"/>
         <site name="sc" pos=".1 0 0"/></body>
       <include file="included.xml"/>
     </body>
-    <light name="l"/>
+    <light name="l"/><geom name="field" type="hfield" hfield="h" pos="0 0 -1"/>
   </worldbody>
   <deformable>
     <skin name="k2" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2">
@@ -137,8 +139,8 @@ PARTS = """
   </deformable>
   <contact><pair geom1="ga" geom2="gc"/></contact>
   <tendon>
-    <spatial name="ts" range="0 9"><site site="sb"/><geom geom="gb"/><site site="sc"/><pulley divisor="2"/><site site="sb"/>
-      <site site="sc"/></spatial>
+    <spatial name="ts" range="0 9"><site site="sb"/><geom geom="gb"/><site site="sc"/><pulley divisor="2"/>
+      <site site="sb"/><site site="sc"/></spatial>
   </tendon>
   <actuator>
     <adhesion name="ad" body="b" ctrlrange="0 1"/><orientation name="o" joint="jc" kp="1" ctrlrange="-1 1"/>
@@ -152,19 +154,55 @@ PARTS = """
     <jointactuatorfrc joint="jb"/><tendonactuatorfrc tendon="ts"/><ballquat joint="jc"/><ballangvel joint="jc"/>
     <jointlimitpos joint="jb"/><jointlimitvel joint="jb"/><jointlimitfrc joint="jb"/>
     <tendonlimitpos tendon="ts"/><tendonlimitvel tendon="ts"/><tendonlimitfrc tendon="ts"/>
-    <framepos objtype="body" objname="b"/><framequat objtype="body" objname="b"/>
-    <framexaxis objtype="body" objname="b"/><frameyaxis objtype="body" objname="b"/>
-    <framezaxis objtype="body" objname="b"/><framelinvel objtype="body" objname="b"/>
-    <frameangvel objtype="body" objname="b"/><framelinacc objtype="body" objname="b"/>
+    <framepos objtype="body" objname="b" reftype="body" refname="a"/>
+    <framequat objtype="body" objname="b" reftype="body" refname="a"/>
+    <framexaxis objtype="body" objname="b" reftype="body" refname="a"/>
+    <frameyaxis objtype="body" objname="b" reftype="body" refname="a"/>
+    <framezaxis objtype="body" objname="b" reftype="body" refname="a"/>
+    <framelinvel objtype="body" objname="b" reftype="body" refname="a"/>
+    <frameangvel objtype="body" objname="b" reftype="body" refname="a"/>
+    <framelinacc objtype="body" objname="b"/>
     <frameangacc objtype="body" objname="b"/><subtreecom body="b"/><subtreelinvel body="b"/><subtreeangmom body="b"/>
     <insidesite site="sb" objtype="body" objname="c"/><distance geom1="ga" geom2="gc"/>
     <normal geom1="ga" geom2="gc"/><fromto geom1="ga" geom2="gc"/><contact geom1="ga"/>
+    <rangefinder camera="cb" data="dist"/><distance body1="a" body2="c"/><normal body1="a" body2="c"/>
+    <fromto body1="a" body2="c"/><contact body1="a" body2="c"/><contact subtree1="a" subtree2="c"/>
     <tactile mesh="m" geom="gc"/><e_potential/><e_kinetic/><clock/><user dim="1"/>
   </sensor>
   <custom><text name="te" data="x"/><tuple name="tu"><element objtype="body" objname="b"/></tuple></custom>
 </mujoco>
 """
 """A floating tree with sensors, assets, frames, and parts of other files."""
+
+_KINDS = {
+    "general": "", "motor": "", "position": "", "velocity": "", "intvelocity": 'actrange="-1 1"', "pid": 'ki="1"',
+    "damper": 'ctrlrange="0 1"', "cylinder": "", "muscle": 'lengthrange=".1 1"',
+    "dcmotor": 'motorconst="1 1" resistance="1"',
+}  # fmt: skip
+"""Kinds of actuators, with what they need."""
+
+_CRANKS = "".join(f'<{kind} cranksite="sa" slidersite="sb" cranklength=".2" {text}/>' for kind, text in _KINDS.items())
+_SITES = "".join(f'<{kind} site="sb" refsite="sa" {text}/>' for kind, text in _KINDS.items() if kind != "muscle")
+_OWN = "".join(f'<{kind} joint="jb" class="inner" {text}/>' for kind, text in _KINDS.items())
+ACTUATED = f"""
+<mujoco model="actuated">
+  <default><default class="inner"><general armature=".01" damping=".1"/></default></default>
+  <worldbody>
+    <body name="a"><joint name="ja" axis="0 1 0"/><geom type="box" size=".1 .05 .02"/><site name="sa" pos=".1 0 0"/>
+      <body name="b" pos=".1 0 .2"><joint name="jb" axis="1 0 0"/><geom type="box" size=".1 .05 .02" pos="0 .1 0"/>
+        <site name="sb" pos="0 .2 0"/>
+        <body name="c" pos="0 .1 0"><joint name="jc" type="ball"/><geom size=".05" pos="0 0 .1"/></body>
+      </body>
+    </body>
+  </worldbody>
+  <actuator>
+    <general joint="ja" armature=".02" damping=".1" gear="3" forcerange="-9 9" input="pos"/>{_OWN}{_CRANKS}{_SITES}
+    <orientation joint="jc" kp="1" ctrlrange="-1 1" input="pos"/>
+    <orientation site="sb" refsite="sa" kp="1" ctrlrange="-1 1"/>
+  </actuator>
+</mujoco>
+"""
+"""Actuators of all kinds at joints, with their rotors, at cranks and at sites."""
 
 FLEXIBLE = """
 <mujoco model="flexible">
@@ -214,14 +252,16 @@ PLUGINS = """
 """Plugins, which are refused."""
 
 MODELS = {
-    "tree": OPEN, "loop": CLOSED, "coupled": COUPLED, "parts": PARTS, "flexible": FLEXIBLE, "plugins": PLUGINS
+    "tree": OPEN, "parts": PARTS, "actuated": ACTUATED, "coupled": COUPLED, "loop": CLOSED,
+    "flexible": FLEXIBLE, "plugins": PLUGINS,
 }  # fmt: skip
 
 FILES = {
     "other.xml": b"<mujoco model='other'><worldbody><body name='far' pos='0 .1 .3'><joint name='jf' axis='0 1 1'/>"
-    b"<geom size='.05' pos='.1 0 0'/></body></worldbody></mujoco>",
-    "included.xml": b"<mujoco><body name='more' pos='0 .2 .1'><joint axis='1 0 1'/><geom size='.1' pos='0 .1 0'/></body>"
-    b"</mujoco>",
+    b"<geom size='.05' pos='.1 0 0'/></body><frame name='end' pos='.2 0 0'><body name='tool'><joint name='jt'/>"
+    b"<geom size='.05' pos='0 0 .1'/></body></frame></worldbody></mujoco>",
+    "included.xml": b"<mujoco><body name='more' pos='0 .2 .1'><joint axis='1 0 1'/><geom size='.1' pos='0 .1 0'/>"
+    b"</body></mujoco>",
     "mesh.obj": b"v 0 0 0\nv .2 0 0\nv 0 .2 0\nv 0 0 .2\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n",
 }
 """Files that the models name."""

@@ -1,0 +1,50 @@
+"""Verdicts on the attributes of MuJoCo's models, in a file of the repository for the page of robot files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+RECORD = Path(__file__).parents[1] / "records" / "mjcf.json"
+
+VERDICTS = ("read", "told", "refused", "invalid", "idle")
+"""Read into the tree with the forces of MuJoCo; told; refused as something that no robot file can say; refused as a
+value of what is read, such as loops that do not close then; without effect on dynamics."""
+
+NOT_TRIED = "not tried"
+"""Verdict on an attribute of which MuJoCo compiles no value here."""
+
+
+Row = dict[str, list[str]]
+"""Attributes of an element by their verdicts."""
+
+
+def row(attributes: Iterable[str], found: Mapping[str, set[str]]) -> Row:
+    """Return the verdicts on the attributes of an element.
+
+    found: verdicts on the values of each attribute. An attribute without effect has none other; a value that is refused
+    alone does not count where others are read.
+    """
+    result = Row()
+    for attribute in attributes:
+        verdicts = found.get(attribute, {NOT_TRIED})
+        for verdict in [each for each in VERDICTS[:4] if each in verdicts] or verdicts:
+            if verdict != "invalid" or "read" not in verdicts:
+                result.setdefault(verdict, []).append(attribute)
+    return result
+
+
+def read() -> dict[str, Any]:
+    """Return the version of MuJoCo under `mujoco`, and the row of each element under `elements`."""
+    result: dict[str, Any] = json.loads(RECORD.read_text("utf-8"))
+    return result
+
+
+def write(path: str, schema: Mapping[str, tuple[str, ...]], found: Mapping[str, set[str]], version: str) -> None:
+    """Write the row of an element of a schema, by the verdicts on its attributes, and keep those of others."""
+    known = read()["elements"] if RECORD.exists() else {}
+    known[path] = row(schema[path], found)
+    rows = {each: known[each] for each in schema if each in known}
+    RECORD.write_text(json.dumps({"mujoco": version, "elements": rows}, indent=1) + "\n", "utf-8")

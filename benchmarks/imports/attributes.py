@@ -92,12 +92,12 @@ def schema() -> dict[str, tuple[str, ...]]:
     for line in mujoco.mj_printSchema(False, False).splitlines():
         if head := re.match(r"( *)(\S+) \(.\) *(.*)$", line):
             stack[len(head[1]) // 3 :] = [head[2].removeprefix("(world)")]
-            path, found = "/".join(stack[-2:]).replace("mujoco/body", "body/body"), head[3].split()
+            path, names = "/".join(stack[-2:]).replace("mujoco/body", "body/body"), head[3].split()
         else:
-            found = line.split()
+            names = line.split()
         if "default" not in stack:
-            rows.setdefault(path, []).extend(found)
-    return {path: tuple(found) for path, found in rows.items() if found} | {
+            rows.setdefault(path, []).extend(names)
+    return {path: tuple(names) for path, names in rows.items() if names} | {
         path: tuple(words.split()) for path, words in FURTHER.items()
     }
 
@@ -135,7 +135,9 @@ def _compiled(text: str) -> Any:
 def _trials_of(name: str, path: str, attribute: str) -> Iterator[Trial]:
     """Change the attribute in each element of a kind, all at once and the first alone."""
     looked, idle = len(_KNOWN), 0
-    stated = [each.get(attribute) for place, each in places(ElementTree.fromstring(MODELS[name])) if place == path]
+    stated = [
+        element.get(attribute) for place, element in places(ElementTree.fromstring(MODELS[name])) if place == path
+    ]
     compiled = _COMPILED.setdefault((name, attribute), {})
     likely, is_known = dict.fromkeys([*filter(None, stated), *compiled]), bool(compiled)
     for value in dict.fromkeys([*likely, *VALUES]):
@@ -143,10 +145,10 @@ def _trials_of(name: str, path: str, attribute: str) -> Iterator[Trial]:
             return
         for first in (True, False):
             root = ElementTree.fromstring(MODELS[name])
-            found = [each for place, each in places(root) if place == path]
-            for element in found[: 1 if first else None]:
+            elements = [element for place, element in places(root) if place == path]
+            for element in elements[: 1 if first else None]:
                 element.set(attribute, value)
-            if not first and len(found) < 2:
+            if not first and len(elements) < 2:
                 continue
             text = ElementTree.tostring(root, encoding="unicode")
             try:
@@ -261,18 +263,21 @@ def _of_ratings(model: Any, tree: Tree) -> list[str]:
     mujoco.mj_fwdVelocity(model, data)
     ratings = {each.joint: each for each in tree.ratings}
     viscous, coulomb = np.zeros(model.nv), np.zeros(model.nv)
+    bits, flags = mujoco.mjtDisableBit, int(model.opt.disableflags)
+    is_limited = model.jnt_limited & (not flags & int(bits.mjDSBL_LIMIT | bits.mjDSBL_CONSTRAINT))
+    loss = model.dof_frictionloss * (not flags & int(bits.mjDSBL_FRICTIONLOSS | bits.mjDSBL_CONSTRAINT))
     for joint in range(model.njnt):
         rating = ratings.get(model.joint(joint).name)
         if rating is not None:
             viscous[model.jnt_dofadr[joint]] = rating.viscous or 0.0
             coulomb[model.jnt_dofadr[joint]] = rating.coulomb or 0.0
-            if bool(model.jnt_limited[joint]) != (rating.low is not None):
+            if bool(is_limited[joint]) != (rating.low is not None):
                 differences.append("range")
-        elif model.jnt_limited[joint]:
+        elif is_limited[joint]:
             differences.append("range")
     if np.abs(data.qfrc_damper + viscous * rates).max() > LARGEST_ERROR:
         differences.append("damping")
-    if np.abs(model.dof_frictionloss - coulomb).max() > LARGEST_ERROR:
+    if np.abs(loss - coulomb).max() > LARGEST_ERROR:
         differences.append("friction")
     return differences
 
@@ -288,9 +293,9 @@ def main(arguments: list[str]) -> int:
         print(f"{name} as it is: {_verdict(_compiled(text), text)}", flush=True)
     counts, silent, words = Counter[str](), set[tuple[str, str, str, str]](), schema()
     for path in stated.elements or words:
-        found = dict[str, set[str]]()
+        verdicts = dict[str, set[str]]()
         for trial in trials(path, words[path]):
-            found.setdefault(trial.attribute, set()).add(trial.verdict)
+            verdicts.setdefault(trial.attribute, set()).add(trial.verdict)
             counts["silent" if trial.is_silent else trial.verdict] += 1
             kind = re.sub(r"[\d.e+-]+", "N", trial.verdict)
             row = (trial.model, trial.element, trial.attribute, kind)
@@ -298,7 +303,7 @@ def main(arguments: list[str]) -> int:
                 silent.add(row)
                 print(f"{trial.model}: <{path} {trial.attribute}={trial.value!r}>: {trial.verdict}", flush=True)
         if stated.record:
-            write(path, words, found, mujoco.__version__)
+            write(path, words, verdicts, mujoco.__version__)
     print(f"{sum(counts.values())} values: {dict(counts)}")
     return int(bool(silent))
 

@@ -16,7 +16,8 @@ OPEN = """
       <site name="sa" pos=".1 0 .1"/><camera name="ca"/><light name="la"/>
       <body name="b" pos=".3 .1 0">
         <inertial pos=".1 .02 .03" mass="1.3" diaginertia=".02 .03 .025"/>
-        <joint name="jb" type="slide" axis="1 .2 0"/><site name="sb" pos=".1 .1 0"/>
+        <joint name="jb" type="slide" axis="1 .2 0" damping=".1" frictionloss=".2" range="-1 1" armature=".03"/>
+        <site name="sb" pos=".1 .1 0"/>
         <body name="c" pos="0 .2 0">
           <joint name="jc" type="hinge" pos=".02 0 .01" axis="0 1 .3"/><geom name="gc" type="mesh" mesh="m"/>
           <site name="sc" pos="0 .1 .1"/>

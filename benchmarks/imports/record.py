@@ -21,16 +21,16 @@ Row = dict[str, list[str]]
 """Attributes of an element by their verdicts."""
 
 
-def row(attributes: Iterable[str], found: Mapping[str, set[str]]) -> Row:
+def row(attributes: Iterable[str], by_attribute: Mapping[str, set[str]]) -> Row:
     """Return the verdicts on the attributes of an element.
 
-    found: verdicts on the values of each attribute. An attribute without effect has none other; a value that is refused
-    alone does not count where others are read.
+    by_attribute: verdicts on the values of each attribute. An attribute without effect has none other; a value that is
+    refused alone does not count where others are read.
     """
     result = Row()
     for attribute in attributes:
-        verdicts = found.get(attribute, {NOT_TRIED})
-        for verdict in [each for each in VERDICTS[:4] if each in verdicts] or verdicts:
+        verdicts = by_attribute.get(attribute, {NOT_TRIED})
+        for verdict in [word for word in VERDICTS[:4] if word in verdicts] or verdicts:
             if verdict != "invalid" or "read" not in verdicts:
                 result.setdefault(verdict, []).append(attribute)
     return result
@@ -42,9 +42,9 @@ def read() -> dict[str, Any]:
     return result
 
 
-def write(path: str, schema: Mapping[str, tuple[str, ...]], found: Mapping[str, set[str]], version: str) -> None:
+def write(path: str, schema: Mapping[str, tuple[str, ...]], by_attribute: Mapping[str, set[str]], version: str) -> None:
     """Write the row of an element of a schema, by the verdicts on its attributes, and keep those of others."""
     known = read()["elements"] if RECORD.exists() else {}
-    known[path] = row(schema[path], found)
-    rows = {each: known[each] for each in schema if each in known}
+    known[path] = row(schema[path], by_attribute)
+    rows = {element: known[element] for element in schema if element in known}
     RECORD.write_text(json.dumps({"mujoco": version, "elements": rows}, indent=1) + "\n", "utf-8")

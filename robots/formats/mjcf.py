@@ -242,7 +242,8 @@ def _rating(reading: _Reading, joint: int, name: str) -> Rating:
     """Return the range, force and friction of a joint, counted from the pose of the file."""
     model, dof = reading.model, int(reading.model.jnt_dofadr[joint])
     numbers: dict[str, float] = {}
-    if model.jnt_limited[joint]:
+    off = _disabled(reading)
+    if model.jnt_limited[joint] and "LIMIT" not in off:
         zero = float(model.qpos0[model.jnt_qposadr[joint]]) + _offset(reading, joint)
         numbers |= {"low": float(model.jnt_range[joint][0]) - zero, "high": float(model.jnt_range[joint][1]) - zero}
     drives = _actuators(reading, joint)
@@ -255,12 +256,26 @@ def _rating(reading: _Reading, joint: int, name: str) -> Rating:
         "viscous": float(model.dof_damping[dof]) + _geared(reading, model.actuator_damping, drives),
         "coulomb": float(model.dof_frictionloss[dof]),
     }
+    friction = {key: 0.0 if flag in off else friction[key] for key, flag in FRICTION.items()}
     numbers |= {key: value for key, value in friction.items() if value > 0}
     powers = np.any(model.dof_dampingpoly[dof]) or np.any(model.actuator_dampingpoly[drives])
+    powers = powers and "DAMPER" not in off
     if powers or min(friction.values()) < 0:
         got = "damping with powers of the rate" if powers else "friction below zero"
         reading.warn("joint", name, got, "numbers of at least zero", LEFT_OUT)
     return Rating(name, **numbers)
+
+
+FRICTION = {"viscous": "DAMPER", "coulomb": "FRICTIONLOSS"}
+"""Friction of a rating, and the flag that switches it off."""
+
+
+def _disabled(reading: _Reading) -> set[str]:
+    """Return the effects that flags of the options switch off; constraints are friction loss and limits as well."""
+    bits, flags = reading.mujoco.mjtDisableBit, int(reading.model.opt.disableflags)
+    names = ("DAMPER", "FRICTIONLOSS", "LIMIT", "CONSTRAINT")
+    disabled = {name for name in names if flags & int(getattr(bits, f"mjDSBL_{name}"))}
+    return disabled | ({"FRICTIONLOSS", "LIMIT"} if "CONSTRAINT" in disabled else set())
 
 
 def _equalities(reading: _Reading, *kinds: int) -> Iterator[int]:

@@ -43,9 +43,9 @@ def read_tree(
         root = data if isinstance(data, Element) else parse(data)
     except FormatError as error:
         raise ImportedError([error]) from None
-    root, told = (root, []) if files is None else with_includes(root, path, files)
+    root, warnings = (root, []) if files is None else with_includes(root, path, files)
     reading, whole = read(root, leave_out)
-    reading.warnings += told
+    reading.warnings += warnings
     return _Growth(reading, whole, base).tree(inertias)
 
 

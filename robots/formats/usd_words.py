@@ -15,7 +15,7 @@ from robots.formats.xml_tree import FormatError
 
 
 @dataclass(frozen=True)
-class Attributes:
+class PrimWords:
     """Attributes of a kind of prim, in words with spaces between: read, refused unless zero, without effect."""
 
     read: str
@@ -27,8 +27,8 @@ _IDLE = (
     "physics:collisionEnabled physics:simulationOwner physics:filteredPairs physics:approximation physxCollision:* "
     "physxContactReport:* physxConvex*:* physxTriangle*:* physxSDF*:* physxArticulation:*"
 )
-USD: Mapping[str, Attributes] = {
-    "body": Attributes(
+USD: Mapping[str, PrimWords] = {
+    "body": PrimWords(
         "physics:rigidBodyEnabled physics:kinematicEnabled physics:mass physics:centerOfMass physics:diagonalInertia "
         "physics:principalAxes",
         "mjc:body:gravcomp physxRigidBody:linearDamping physxRigidBody:angularDamping physxRigidBody:disableGravity "
@@ -37,7 +37,7 @@ USD: Mapping[str, Attributes] = {
         "physxRigidBody:solver* physxRigidBody:sleepThreshold physxRigidBody:stabilizationThreshold "
         f"physxRigidBody:enable*CCD {_IDLE}",
     ),
-    "joint": Attributes(
+    "joint": PrimWords(
         "physics:body0 physics:body1 physics:localPos0 physics:localPos1 physics:localRot0 physics:localRot1 "
         "physics:axis physics:lowerLimit physics:upperLimit physics:jointEnabled physics:excludeFromArticulation "
         "limit:*:physics:low limit:*:physics:high drive:*:physics:maxForce physxJoint:armature mjc:armature "

@@ -208,6 +208,28 @@ def test_a_mesh_that_is_not_there_and_weighs_nothing_is_not_asked_for(tmp_path: 
         assert kept.inertia.mass == 2.0
 
 
+OFF = {
+    "damper": ("viscous",),
+    "frictionloss": ("coulomb",),
+    "limit": ("low", "high"),
+    "constraint": ("coulomb", "low", "high"),
+    "contact": (),
+}
+"""Flags of the options, and the ratings of joints that they switch off."""
+
+
+@pytest.mark.parametrize("flag", OFF)
+def test_ratings_that_flags_switch_off_are_none(flag: str, tmp_path: Path) -> None:
+    body = '<body><joint name="j" damping="2" frictionloss="3" range="-1 2" limited="true"/><geom size=".1"/></body>'
+    text = '<mujoco><compiler angle="radian"/>{}<worldbody>' + body + "</worldbody></mujoco>"
+    (usual,) = import_robot(written(tmp_path, text.format("")), parameters=False).description.ratings
+    assert (usual.viscous, usual.coulomb, usual.low, usual.high) == (2.0, 3.0, -1.0, 2.0)
+    option = f'<option><flag {flag}="disable"/></option>'
+    (found,) = import_robot(written(tmp_path, text.format(option)), parameters=False).description.ratings or (None,)
+    for name in ("viscous", "coulomb", "low", "high"):
+        assert getattr(found, name) == (None if name in OFF[flag] else getattr(usual, name))
+
+
 def test_what_is_left_out_is_told(tmp_path: Path) -> None:
     text = ARM.replace('name="waist"', 'name="waist" stiffness="3" ref="0.5"')
     with pytest.raises(InputError, match=r"got 1 springs of joints; .* Leave it out: --leave-out springs\."):

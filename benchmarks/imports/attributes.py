@@ -176,7 +176,7 @@ def _verdict(model: Any, text: str) -> str:
 
 SEEN = ("body_", "jnt_", "dof_", "tendon_", "actuator_", "eq_", "site_", "wrap_", "qpos", "geom_fluid", "flex_", "n")
 UNSEEN = ("name", "nbuffer", "narena", "nuser", "nnames", "nmesh", "npaths", "ntex", "nsensor", "nnum", "nkey")
-_NAMES = sorted(each for each in dir(mujoco.MjModel) if each.startswith(SEEN) and not each.startswith(UNSEEN))
+_NAMES = sorted(name for name in dir(mujoco.MjModel) if name.startswith(SEEN) and not name.startswith(UNSEEN))
 
 
 def _numbers(model: Any) -> bytes:

@@ -43,8 +43,9 @@ def _weighed(mujoco: ModuleType, path: str) -> Any:
                 weightless.add(shape.meshname)
                 spec.delete(shape)
         weightless -= {part.meshname for part in (*spec.geoms, *spec.sites)}
-        for mesh in [each for each in spec.meshes if (each.name or Path(each.file).stem) in weightless]:
-            spec.delete(mesh)
+        for mesh in list(spec.meshes):
+            if (mesh.name or Path(mesh.file).stem) in weightless:
+                spec.delete(mesh)
         spec.compiler.discardvisual = True
         return spec.compile()
     except (ValueError, RuntimeError):  # of shapes that have to stay too: MuJoCo says which

@@ -1,9 +1,10 @@
 """Outlook from a design of a study: its limits, the gain of relaxing each, and how far it is from better designs.
 
-Gains and losses are to first order, by exact derivatives at the design. The worst rows of a metric (actuators,
-trajectories, parts of the time) are tangents, and so are the conditions; the least objective within a step along each
-range is a linear programme, whose dual values are the gains: all factors follow where a limit is relaxed. The design to
-which that step leads is computed; where it breaks a condition or is no better, less of the step is taken.
+Losses are to first order, by exact derivatives at the design. The worst rows of a metric (actuators, trajectories,
+parts of the time) are tangents, and so are the conditions; the least objective within a step along each range is a
+linear programme. The design to which it leads is computed; where it breaks a condition or is no better, less of the
+step is taken. Some rounds lead to the best design within the step; the dual values of the last one are the gains: all
+factors follow where a limit is relaxed.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ PARTS = (1.0, 0.9, 0.7, 0.4, 0.1)
 """Parts of the step that are tried, until a design is better and meets the conditions."""
 OFF = 0.01
 """Share of each value by which a design may be off."""
+ROUNDS, ENOUGH = 5, 1e-3
+"""Rounds of tangents at most, and the share of the objective below which a round is the last."""
 NOTHING = 1e-9
 """Gain, as a share of the objective, below which there is none."""
 
@@ -76,21 +79,44 @@ def outlook(problem: DesignProblem, target: Objective, where: Sequence[str], des
     check_derivatives(problem, target, conditions)
     search = LocalSearch(problem, target, conditions, np.asarray(design, dtype=float), WINDOWS)
     x = search.scaled(search.begin)
-    first = search.prepare(x)
-    tangents = _Tangents.of(search, first, len(x))
-    low, high = np.maximum(-STEP, -x), np.minimum(STEP, 1.0 - x)
-    bounds = [*zip(np.minimum(low, 0.0), np.maximum(high, 0.0), strict=True), *[(None, None)] * search.bounds_t]
-    solution = linprog(tangents.cost, A_ub=tangents.rows, b_ub=tangents.bounds, bounds=bounds, method="highs")
-    value = search.value(x)[0]
-    unit = search.sign * search.scale
-    off = value + unit * tangents.off(OFF * np.abs(search.begin) / (search.high - search.low))
-    if solution.status != 0:  # the design breaks a condition
+    value, tangents = search.value(x)[0], _Tangents.of(search, search.prepare(x), len(x))
+    off = value + search.sign * search.scale * tangents.off(OFF * np.abs(search.begin) / (search.high - search.low))
+    nearby = _nearby(search, x, tangents)
+    if nearby is None:  # the design breaks a condition
         return Outlook(value, value, off, (), {})
-    limits = [*_conditions(search, texts, solution), *_ends(search, x, solution)]
+    limits = [*_conditions(search, texts, nearby.solution), *_ends(search, x, nearby.solution)]
     limits.sort(key=lambda limit: (limit.spare, -np.nan_to_num(limit.gain, nan=np.inf)))
-    best, better = _computed(search, x, solution.x[: len(x)])
-    named = dict(zip(problem.names, (search.low + (search.high - search.low) * better).tolist(), strict=True))
-    return Outlook(value, best, off, tuple(limits), named)
+    design = search.low + (search.high - search.low) * nearby.place
+    return Outlook(value, nearby.value, off, tuple(limits), dict(zip(problem.names, design.tolist(), strict=True)))
+
+
+@dataclass(frozen=True)
+class _Nearby:
+    """A better design within STEP of each range: its scaled factors, its value, and the programme of tangents there."""
+
+    place: Array
+    value: float
+    solution: OptimizeResult
+
+
+def _nearby(search: LocalSearch, x: Array, tangents: _Tangents) -> _Nearby | None:
+    """Return the best design of some rounds of tangents from x, each at the best so far; None where x is not allowed.
+
+    Gains are those of the last round: at x itself other rows of a metric can be the worst than where the design leads.
+    """
+    low, high = np.minimum(np.maximum(x - STEP, 0.0), x), np.maximum(np.minimum(x + STEP, 1.0), x)
+    place, value, solution = x, search.value(x)[0], None
+    for _ in range(ROUNDS):
+        bounds = [*zip(low - place, high - place, strict=True), *[(None, None)] * search.bounds_t]
+        found = linprog(tangents.cost, A_ub=tangents.rows, b_ub=tangents.bounds, bounds=bounds, method="highs")
+        if found.status != 0:
+            break
+        solution, before = found, value
+        value, place = _computed(search, place, found.x[: len(x)])
+        if abs(value - before) <= ENOUGH * abs(before):
+            break
+        tangents = _Tangents.of(search, search.prepare(place), len(x))
+    return None if solution is None else _Nearby(place, value, solution)
 
 
 def _computed(search: LocalSearch, x: Array, step: Array) -> tuple[float, Array]:

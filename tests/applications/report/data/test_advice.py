@@ -144,7 +144,21 @@ def test_a_condition_that_is_met_exactly_leaves_other_limits() -> None:
     assert math.isnan(gains["usable_share >= 1"])  # a share of samples has steps alone
     assert any(limit.factor and limit.gain > 0.0 for limit in prospect.limits)
     assert Advice(results).limits()[0] == ("usable share >= 1", "0\N{NO-BREAK SPACE}%", "not known")
-    problem = problem_of(results)
+    problem, chosen = problem_of(results), problem_of(results).stored_design(results.by_case, results.place)
+    spans = {name: (high - low) / 10.0 for name, (low, high) in problem.bounds.items()}
+    bounds = {
+        name: (max(low, chosen[name] - spans[name]), min(high, chosen[name] + spans[name]))
+        for name, (low, high) in problem.bounds.items()
+    }
+    target, start = objective("max least_stiffness"), np.array([*chosen.values()])
+    best = optimise(replace(problem, bounds=bounds), target, start, ["condition < 6"])[0]
+    assert prospect.best == pytest.approx(best.value, rel=2e-3)  # the best within a tenth of each range
+    for limit in (limit for limit in prospect.limits if limit.factor and limit.gain > 0.0):
+        low, high = bounds[limit.factor]
+        room = 0.1 * spans[limit.factor]  # 1 % of the range
+        wider = {limit.factor: (low - room, high) if limit.text.startswith("least") else (low, high + room)}
+        relaxed = optimise(replace(problem, bounds=bounds | wider), target, start, ["condition < 6"])[0]
+        assert relaxed.value - best.value == pytest.approx(limit.gain, rel=0.15)
     found = problem.values(np.array([[*prospect.design.values()]]), ["least_stiffness", "usable_share"])
     assert found["usable_share"][0] == 1.0
     assert found["least_stiffness"][0] == pytest.approx(prospect.best, rel=1e-9)

@@ -108,11 +108,11 @@ def _nearby(search: LocalSearch, x: Array, tangents: _Tangents) -> _Nearby | Non
     place, value, solution = x, search.value(x)[0], None
     for _ in range(ROUNDS):
         bounds = [*zip(low - place, high - place, strict=True), *[(None, None)] * search.bounds_t]
-        found = linprog(tangents.cost, A_ub=tangents.rows, b_ub=tangents.bounds, bounds=bounds, method="highs")
-        if found.status != 0:
+        programme = linprog(tangents.cost, A_ub=tangents.rows, b_ub=tangents.bounds, bounds=bounds, method="highs")
+        if programme.status != 0:
             break
-        solution, before = found, value
-        value, place = _computed(search, place, found.x[: len(x)])
+        solution, before = programme, value
+        value, place = _computed(search, place, programme.x[: len(x)])
         if abs(value - before) <= ENOUGH * abs(before):
             break
         tangents = _Tangents.of(search, search.prepare(place), len(x))

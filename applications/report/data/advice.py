@@ -267,8 +267,8 @@ class Advice:
                         "the others follow."
                     )
             if not steps:
-                found = f"Nothing near this design is more than {percent(max(share, LEAST_GAIN))} better"
-                steps.append(f"{found}, to first order; look elsewhere by limbsweep study search.")
+                nothing = f"Nothing near this design is more than {percent(max(share, LEAST_GAIN))} better"
+                steps.append(f"{nothing}, to first order; look elsewhere by limbsweep study search.")
         else:
             steps = [f"Sweep beyond the edge: {text}." for text in self._edges()]
             steps.append(self._without_derivatives(why))

@@ -2,6 +2,7 @@
 // takes some hundred times as long for its lines where no graphics card draws them.
 
 const FIRST_LINES = 1600, LEAST_LINES = 100, CHUNK_LINES = 1500, MOST_LINES = 9000, BACK_LINES = 700;
+const COARSE = 0.5; // of the pixels along each side, while a hand brushes
 const SLOW = 20, QUICK = 17.5, STILL = 1500; // milliseconds between frames: fewer lines, more lines, no brush
 
 /** How far beyond the end of an axis a line goes whose value lies beyond it, in lengths of the axis. */
@@ -15,7 +16,7 @@ const OPACITIES = Uint8Array.from({ length: DEPTHS }, (_, k) => Math.round(255 *
 const NO_LEVEL = -1; // of what breaks a condition
 
 /** Pixels of many lines: the denser the more there are, in the colour of the mean level of those that have one. */
-function lineSheet(width, height) {
+function lineSheet(width, height, ratio) {
   const good = new Float32Array(2 * width * height), others = new Float32Array(width * height); // depths, the first with their products with levels
   let image = null;
 
@@ -42,7 +43,7 @@ function lineSheet(width, height) {
     }
   };
   return {
-    line,
+    line, width, height, ratio,
     clear: () => { good.fill(0); others.fill(0); },
     /** Put all lines on a canvas; `shades` are the colours of levels, and of none. */
     show: (context, shades, none) => {
@@ -65,7 +66,7 @@ function parallelView(table, filter, state, choose) {
   const readout = byId("line-readout"), surface = canvasOf("parallel", paint), { canvas } = surface;
   const [back, front, over] = ["back", "front", "over"].map(() => document.createElement("canvas"));
   const sequence = shuffled(table.size);
-  let layout = null, lines = null, turn = 0, under = null, drag = null, known = "", shown = "", first = FIRST_LINES, brushed = -Infinity;
+  let layout = null, sheets = [], lines = null, turn = 0, under = null, drag = null, known = "", shown = "", first = FIRST_LINES, brushed = -Infinity;
 
   const axes = () => state.axes.map((name) => table.byName.get(name));
 
@@ -103,7 +104,7 @@ function parallelView(table, filter, state, choose) {
 
   /** Adds the line of a design to those that are drawn as pixels. */
   function draw(place, opacity, level) {
-    const { along, down, places } = layout, ratio = devicePixelRatio || 1;
+    const { along, down, places } = layout, { ratio } = lines;
     for (let k = 1; k < places.length; k++) {
       const [from, to] = [ratio * along[k - 1][place], ratio * along[k][place]], [start, end] = [ratio * places[k - 1], ratio * places[k]];
       if (down) lines.line(from, start, to, end, opacity, level); else lines.line(start, from, end, to, opacity, level);
@@ -113,7 +114,9 @@ function parallelView(table, filter, state, choose) {
   /** All designs in grey: drawn once for each layout. */
   function backdrop() {
     const context = sheet(back), step = Math.max(1, Math.ceil(table.size / BACK_LINES));
-    lines = lineSheet(canvas.width, canvas.height);
+    const ratio = devicePixelRatio || 1;
+    sheets = [1, COARSE].map((share) => lineSheet(Math.ceil(share * canvas.width), Math.ceil(share * canvas.height), share * ratio));
+    lines = sheets[0];
     lines.clear();
     for (let i = 0; i < table.size; i += step) draw(i, 0.9, NO_LEVEL);
     lines.show(context, [], colours.faint);
@@ -139,11 +142,13 @@ function parallelView(table, filter, state, choose) {
     return true;
   }
 
-  /** The designs that are kept, in colours: some at once, the others in chunks. */
-  function foreground() {
-    const context = sheet(front), mine = ++turn, palette = scaleColours();
+  /** The designs that are kept, in colours: some at once, the others in chunks; while a hand brushes some in large pixels. */
+  function foreground(moving = brushing()) {
+    const context = front.getContext("2d"), mine = ++turn, palette = scaleColours();
+    lines = sheets[moving ? 1 : 0];
+    [front.width, front.height] = [lines.width, lines.height]; // and empty
     const column = table.byName.get(state.scale), [low, high] = crowd(column, table.meets);
-    const order = [...thinned(false, BACK_LINES), ...thinned(true, MOST_LINES)]; // what breaks a condition lies below
+    const order = [...thinned(false, moving ? first / 4 : BACK_LINES), ...thinned(true, moving ? first : MOST_LINES)]; // what breaks a condition lies below
     const opacity = Math.max(0.15, Math.min(0.9, 60 / Math.sqrt(order.length + 1)));
     lines.clear();
     const add = (from, to) => {
@@ -153,7 +158,11 @@ function parallelView(table, filter, state, choose) {
       }
       lines.show(context, palette, colours.dot);
     };
-    const goesOn = brushing();
+    if (moving) {
+      add(0, order.length);
+      setTimeout(() => { if (mine === turn) { foreground(false); compose(); } }, RESTS); // all of them when the hand rests
+      return;
+    }
     add(0, Math.min(first, order.length));
     let done = first;
     const more = () => {
@@ -163,7 +172,7 @@ function parallelView(table, filter, state, choose) {
       compose();
       requestAnimationFrame(more);
     };
-    setTimeout(() => requestAnimationFrame(more), goesOn ? RESTS : 0); // all of them when the hand rests
+    requestAnimationFrame(more);
   }
 
   function strong(context, place, colour) {

@@ -128,6 +128,20 @@ function ring(context, x, y, radius, colour, width = 3) {
   }
 }
 
+const MOVING_POINTS = 60000; // of all panels of the matrix, while a hand brushes
+const MOVING_FRONT = 20000; // of the trade-off
+
+/** Draws again when designs are kept or not, all points as soon as the hand rests; tells whether it brushes. */
+function followBrush(filter, surface) {
+  let resting = null;
+  filter.watching.push(() => {
+    clearTimeout(resting);
+    resting = setTimeout(() => { resting = null; surface.whenSeen(); }, RESTS);
+    surface.whenSeen();
+  });
+  return () => resting !== null;
+}
+
 /** Two objectives against each other, with the front; the arrow keys step along it. */
 function frontView(table, filter, state, choose) {
   const x = byId("front-x"), y = byId("front-y"), readout = byId("front-readout"), note = byId("front-note");
@@ -149,7 +163,8 @@ function frontView(table, filter, state, choose) {
     note.textContent = a === b ? "Choose two different objectives."
       : `On the front: ${count(line.length)} of ${count(table.count)} designs; no other that meets the conditions is better in both.` +
         (table.bins.length ? " Shades, without a range, tell how many designs there are, by logarithms." : "") +
-        (outside ? ` ${count(outside)} or more lie beyond the axes: bars at the edges.` : "");
+        (outside ? ` ${count(outside)} or more lie beyond the axes: bars at the edges.` : "") +
+        (table.size > MOVING_FRONT ? ` While a range is dragged, one point of ${Math.ceil(table.size / MOVING_FRONT)} is drawn.` : "");
     surface.whenSeen();
   }
 
@@ -158,9 +173,9 @@ function frontView(table, filter, state, choose) {
     frame(context, a, b, box);
     context.save();
     const ratio = devicePixelRatio || 1;
-    [sheet.width, sheet.height] = [canvas.width, canvas.height]; // and empty
+    if (sheet.width !== canvas.width || sheet.height !== canvas.height) [sheet.width, sheet.height] = [canvas.width, canvas.height];
     if (filter.kept < table.size || !shades(context, table, a, b, box)) {
-      points(sheet.getContext("2d"), table, filter, a, b, box, table.size > 20000 ? 2 : table.size > 2000 ? 3 : 5, { kept });
+      points(sheet.getContext("2d"), table, filter, a, b, box, table.size > 20000 ? 2 : table.size > 2000 ? 3 : 5, { kept, every: brushes() ? Math.ceil(table.size / MOVING_FRONT) : 1 });
       context.drawImage(sheet, 0, 0, sheet.width / ratio, sheet.height / ratio);
     }
     context.beginPath();
@@ -225,17 +240,14 @@ function frontView(table, filter, state, choose) {
   });
   byId("front-next").addEventListener("click", () => step(1));
   for (const choice of [x, y]) choice.addEventListener("change", take);
-  filter.watching.push(surface.whenSeen);
+  const brushes = followBrush(filter, surface);
   take();
   return { surface, at: (place) => [scale.px(a.values[place]), scale.py(b.values[place])] };
 }
 
-const MOVING_POINTS = 60000; // of all panels of the matrix, while a hand brushes
-
 /** Each pair of the first axes against each other. */
 function matrixView(table, filter, state) {
   const MOST = 5, kept = {};
-  let resting = null;
   const surface = canvasOf("matrix", (context, width, height) => {
     const axes = state.axes.map((name) => table.byName.get(name)), few = width < 620 ? 3 : MOST;
     const objectives = axes.filter((column) => column.objective).slice(0, Math.ceil(few / 2));
@@ -243,7 +255,7 @@ function matrixView(table, filter, state) {
     const chosen = [...[...fine, ...parameters.filter((it) => !fine.includes(it))].slice(0, few - objectives.length), ...objectives];
     const many = chosen.length - 1, left = 10, top = 6, gap = 10, room = 26;
     const wide = (width - left) / many - gap, high = (height - top - room) / many - gap;
-    const every = resting === null ? 1 : Math.ceil((table.size * many * (many + 1)) / 2 / MOVING_POINTS);
+    const every = !brushes() ? 1 : Math.ceil((table.size * many * (many + 1)) / 2 / MOVING_POINTS);
     for (let row = 0; row < many; row++) {
       for (let column = 0; column <= row; column++) {
         const a = chosen[column], b = chosen[row + 1];
@@ -275,10 +287,6 @@ function matrixView(table, filter, state) {
       }
     }
   });
-  filter.watching.push(() => { // all points as soon as the hand rests
-    clearTimeout(resting);
-    resting = setTimeout(() => { resting = null; surface.whenSeen(); }, RESTS);
-    surface.whenSeen();
-  });
+  const brushes = followBrush(filter, surface);
   return surface;
 }

@@ -1,4 +1,4 @@
-"""The three studies of `examples/studies` again: their metrics from the numbers of a design, without the package."""
+"""Metrics of all studies from the numbers of a design, without the package; here those of `examples/studies`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from benchmarks.studies import mechanisms
+from benchmarks.studies import mechanisms, newcomer
 from benchmarks.studies.mechanisms import Array, Body, Robot, forces, jacobian, quintic, tube, with_ends
 
 Design = Mapping[str, float]
@@ -76,4 +76,7 @@ STUDIES: Mapping[str, Callable[[Design], dict[str, float]]] = {
     "five_bar": five_bar,
     "delta": delta,
     "hexapod": hexapod,
+    "linear_delta": newcomer.linear_delta,
+    "planar_3rrr": newcomer.planar_3rrr,
+    "servo": newcomer.servo,
 }

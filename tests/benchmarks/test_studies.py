@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import limbsweep as ls
-from benchmarks.studies import mechanisms, recomputed
-from benchmarks.studies.__main__ import ALLOWED, EXACT, FOLDER
+from applications.studies.axes import by_design
+from benchmarks.studies import mechanisms, newcomer, recomputed
+from benchmarks.studies.__main__ import ALLOWED, EXACT, DesignQuestion, sweep_file
 
 
-@pytest.mark.parametrize("module", [mechanisms, recomputed])
+@pytest.mark.parametrize("module", [mechanisms, newcomer, recomputed])
 def test_the_script_does_not_import_the_package(module: object) -> None:
     tree = ast.parse(Path(str(getattr(module, "__file__"))).read_text("utf-8"))  # noqa: B009
     names = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
@@ -25,13 +26,15 @@ def test_the_script_does_not_import_the_package(module: object) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", recomputed.STUDIES)
 def test_both_find_the_same_numbers(name: str) -> None:
-    sweep = ls.Sweep.from_yaml(FOLDER / f"{name}_from_nothing.yaml")
+    file = sweep_file(name)
+    sweep = ls.Sweep.from_yaml(file)
     number = sweep.design.size // 2
-    values = {key: float(x[0]) for key, x in sweep.design.values(number, number + 1).items() if key != "motor"}
     part = f"subsets: {{one: {{design: {{start: {number}, stop: {number + 1}}}}}}}\nsubset: one\n"
-    found = ls.compute(ls.Sweep.from_text(f"{sweep.text}\n{part}", folder=FOLDER))
-    for metric, value in recomputed.STUDIES[name](values).items():
-        np.testing.assert_allclose(float(np.abs(found[metric]).max()), value, rtol=ALLOWED.get(metric, EXACT))
+    found = by_design(ls.compute(ls.Sweep.from_text(f"{sweep.text}\n{part}", folder=file.parent)))
+    question = DesignQuestion.of(name, sweep, found)
+    for metric, value in question.by_script(question.design(0)).items():
+        computed = float(np.abs(found[metric].isel(design=0)).max())
+        np.testing.assert_allclose(computed, value, rtol=ALLOWED.get(metric, EXACT))
 
 
 def test_a_falling_rod_needs_its_weight() -> None:

@@ -216,9 +216,17 @@ class Advice:
             gain = quantity(limit.gain, column.units) if limit.gain else "nothing"
             gain = "not known" if np.isnan(limit.gain) else gain
             gain += " (1 % of the swept range)" if limit.gain and limit.factor else ""
+            gain += self._if_steps_hold if limit.gain > 0.0 else ""
             text = self._end(limit.text, limit.factor) if limit.factor else condition_words(self.results, limit.text)
             rows.append((text, percent(limit.spare) if np.isfinite(limit.spare) else "no share of it", gain))
         return rows
+
+    @property
+    def _if_steps_hold(self) -> str:
+        """Tight conditions without a slope, which gains do not see, in words; empty without one."""
+        prospect = self.prospect[0]
+        steps = [] if prospect is None else [limit.text for limit in prospect.limits if np.isnan(limit.gain)]
+        return f", if {' and '.join(condition_words(self.results, text) for text in steps)} holds" if steps else ""
 
     def unlimited(self) -> str:
         """Return the sentence for a design without limits."""
@@ -264,7 +272,7 @@ class Advice:
                     steps.append(
                         f"Sweep {limit.factor.replace('_', ' ')} beyond its {limit.text.split()[0]} value: "
                         f"{percent(RELAXED)} of the range gains {quantity(limit.gain, column.units)} where "
-                        "the others follow."
+                        f"the others follow{self._if_steps_hold}."
                     )
             if not steps:
                 nothing = f"Nothing near this design is more than {percent(max(share, LEAST_GAIN))} better"

@@ -88,7 +88,7 @@ class MachineIdentification:
         yield "condition", f"{fit.condition:.4g} of scaled columns, {fit.raw_condition:.4g} raw"
         for recording in self.machine.recordings:
             share = fit.errors[recording.name]
-            by_actuator = ", ".join(f"{x:.1%}" for x in fit.actuator_errors[recording.name])
+            by_actuator = ", ".join(map(_share, fit.actuator_errors[recording.name]))
             raw = raw_error(self.machine, recording, fit)
             yield f"{recording.role} {recording.name}", f"{share:.2%} of the forces are not explained ({by_actuator})"
             yield "  as recorded", f"{raw:.2%}, without filter, actuators at rest counted"
@@ -162,6 +162,10 @@ class MachineIdentification:
 def _left_out(fit: MachineFit) -> str:
     missing = fit.base.count - len(fit.kept)
     return f", of which {missing} are not estimated" if missing else ""
+
+
+def _share(error: float) -> str:
+    return f"{error:.1%}" if np.isfinite(error) else "at rest"
 
 
 def _filter(recording: Prepared) -> str:

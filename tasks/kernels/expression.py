@@ -91,9 +91,12 @@ class Graph:
     def known_or_new(self, key: tuple[Any, ...], args: tuple[Expression, ...], data: Any = None) -> Expression:
         """Return the node of a key, whose first part is its operation."""
         node = self.known.get(key)
-        if node is None:
-            node = self.known[key] = Expression(self, key[0], args, data, len(self.nodes))
-            self.nodes.append(node)
+        return self.new(key, args, data) if node is None else node
+
+    def new(self, key: tuple[Any, ...], args: tuple[Expression, ...], data: object = None) -> Expression:
+        """Create the node of a key that is not known."""
+        node = self.known[key] = Expression(self, key[0], args, data, len(self.nodes))
+        self.nodes.append(node)
         return node
 
     def constant(self, value: float) -> Expression:
@@ -275,7 +278,7 @@ def binary(op: str, x: Expression, y: Expression) -> Expression:
         x, y = y, x
     key = (op, x.number, y.number, None)
     node = x.graph.known.get(key)
-    return x.graph.known_or_new(key, (x, y)) if node is None else node
+    return x.graph.new(key, (x, y)) if node is None else node
 
 
 def add(x: Expression, y: Expression) -> Expression:

@@ -3,8 +3,8 @@
 Losses are to first order, by exact derivatives at the design. The worst rows of a metric (actuators, trajectories,
 parts of the time) are tangents, and so are the conditions; the least objective within a step along each range is a
 linear programme. The design to which it leads is computed; where it breaks a condition or is no better, less of the
-step is taken. Some rounds lead to the best design within the step; the dual values of the last one are the gains: all
-factors follow where a limit is relaxed.
+step is taken. Some rounds lead to the best design within the step; gains are those of the last programme with a limit
+relaxed: all factors follow.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def outlook(problem: DesignProblem, target: Objective, where: Sequence[str], des
     nearby = _nearby(search, x, tangents)
     if nearby is None:  # the design breaks a condition
         return Outlook(value, value, off, (), {})
-    limits = [*_conditions(search, texts, nearby.solution), *_ends(search, x, nearby.solution)]
+    limits = [*_conditions(search, texts, nearby), *_ends(search, x, nearby)]
     limits.sort(key=lambda limit: (limit.spare, -np.nan_to_num(limit.gain, nan=np.inf)))
     design = search.low + (search.high - search.low) * nearby.place
     return Outlook(value, nearby.value, off, tuple(limits), dict(zip(problem.names, design.tolist(), strict=True)))
@@ -92,11 +92,35 @@ def outlook(problem: DesignProblem, target: Objective, where: Sequence[str], des
 
 @dataclass(frozen=True)
 class _Nearby:
-    """A better design within STEP of each range: its scaled factors, its value, and the programme of tangents there."""
+    """A better design within STEP of each range: its scaled factors, its value, and the programme of tangents there.
+
+    `bounds` are those of the variables of the programme, the steps of the factors first; `least` is its value.
+    """
 
     place: Array
     value: float
-    solution: OptimizeResult
+    tangents: _Tangents
+    bounds: tuple[tuple[float | None, float | None], ...]
+    least: float
+
+    def gain(self, search: LocalSearch, *, rows: slice | None = None, factor: int = 0, end: float = 0.0) -> float:
+        """Return what relaxing some rows gains, or an end (-1 or 1) of the range of a factor, by RELAXED."""
+        wider, bounds = self.tangents.bounds.copy(), list(self.bounds)
+        if rows is None:
+            low, high = bounds[factor]
+            assert low is not None
+            assert high is not None
+            bounds[factor] = (low - RELAXED, high) if end < 0.0 else (low, high + RELAXED)
+        else:
+            wider[rows] += RELAXED / 2.0  # of a bound, in a margin
+        relaxed = _solved(replace(self.tangents, bounds=wider), bounds)
+        gain = self.least - float(relaxed.fun) if relaxed.status == 0 else 0.0
+        return gain * search.scale if gain > NOTHING else 0.0
+
+
+def _solved(tangents: _Tangents, bounds: Sequence[tuple[float | None, float | None]]) -> OptimizeResult:
+    """Solve the programme of some tangents within bounds of its variables."""
+    return linprog(tangents.cost, A_ub=tangents.rows, b_ub=tangents.bounds, bounds=bounds, method="highs")
 
 
 def _nearby(search: LocalSearch, x: Array, tangents: _Tangents) -> _Nearby | None:
@@ -105,18 +129,20 @@ def _nearby(search: LocalSearch, x: Array, tangents: _Tangents) -> _Nearby | Non
     Gains are those of the last round: at x itself other rows of a metric can be the worst than where the design leads.
     """
     low, high = np.minimum(np.maximum(x - STEP, 0.0), x), np.maximum(np.minimum(x + STEP, 1.0), x)
-    place, value, solution = x, search.value(x)[0], None
+    place, value, nearby = x, search.value(x)[0], None
     for _ in range(ROUNDS):
-        bounds = [*zip(low - place, high - place, strict=True), *[(None, None)] * search.bounds_t]
-        programme = linprog(tangents.cost, A_ub=tangents.rows, b_ub=tangents.bounds, bounds=bounds, method="highs")
+        free = [(None, None)] * search.bounds_t
+        bounds = (*zip((low - place).tolist(), (high - place).tolist(), strict=True), *free)
+        programme = _solved(tangents, bounds)
         if programme.status != 0:
             break
-        solution, before = programme, value
+        before, solved = value, tangents
         value, place = _computed(search, place, programme.x[: len(x)])
+        nearby = _Nearby(place, value, solved, bounds, float(programme.fun))
         if abs(value - before) <= ENOUGH * abs(before):
             break
         tangents = _Tangents.of(search, search.prepare(place), len(x))
-    return None if solution is None else _Nearby(place, value, solution)
+    return nearby
 
 
 def _computed(search: LocalSearch, x: Array, step: Array) -> tuple[float, Array]:
@@ -187,17 +213,16 @@ def row_limits(problem: DesignProblem, target: Objective, row: Mapping[str, floa
     return tuple(sorted(limits, key=lambda limit: -limit.gain))
 
 
-def _conditions(search: LocalSearch, texts: Sequence[str], solution: OptimizeResult) -> list[Limit]:
+def _conditions(search: LocalSearch, texts: Sequence[str], nearby: _Nearby) -> list[Limit]:
     """Return the conditions of the question, then those on designs, each by its tightest case."""
     names = (*texts, *(rule.text for rule in search.problem.space.conditions))
     every = search.margins(search.scaled(search.begin))
     margins, slopes = every.value, np.abs(every.rates).max(axis=0)
-    duals = -np.asarray(solution.ineqlin.marginals)[len(solution.ineqlin.marginals) - len(margins) :]
-    limits = []
+    first, limits = len(nearby.tangents.bounds) - len(margins), []
     for k, text in enumerate(names):
         cases = slice(k * search.cases, (k + 1) * search.cases)
         margin = float(margins[cases].min())
-        gain = _gain(search, float(duals[cases].sum()) * RELAXED / 2.0)
+        gain = nearby.gain(search, rows=slice(first + cases.start, first + cases.stop))
         is_step = margin <= SLACK and not slopes[cases].any()
         limits.append(Limit(text, _share_of_bound(margin, text), math.nan if is_step else gain))
     return limits
@@ -209,17 +234,12 @@ def _share_of_bound(margin: float, text: str) -> float:
     return 2.0 * margin / bound if bound > NOTHING else math.copysign(math.inf, margin)
 
 
-def _ends(search: LocalSearch, x: Array, solution: OptimizeResult) -> list[Limit]:
+def _ends(search: LocalSearch, x: Array, nearby: _Nearby) -> list[Limit]:
     """Return the ends of ranges that are within a step."""
     limits = []
     for k, name in enumerate(search.problem.names):
-        for end, dual, room in (("least", solution.lower, x[k]), ("largest", solution.upper, 1.0 - x[k])):
+        for words, end, room in (("least", -1.0, x[k]), ("largest", 1.0, 1.0 - x[k])):
             if room < STEP:
-                gain = _gain(search, abs(float(dual.marginals[k])) * RELAXED)
-                limits.append(Limit(f"{end} {name}", max(float(room), 0.0), gain, name))
+                gain = nearby.gain(search, factor=k, end=end)
+                limits.append(Limit(f"{words} {name}", max(float(room), 0.0), gain, name))
     return limits
-
-
-def _gain(search: LocalSearch, share: float) -> float:
-    """Return a gain in the unit of the objective, 0 for rounding."""
-    return share * search.scale if share > NOTHING else 0.0

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from robots.data_classes import dataclass
 from robots.model import Mechanism, Robot
+from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -48,8 +49,12 @@ class DesignCase:
         """Names of the trajectories."""
         return [str(name) for name in self.results["trajectory"].values]
 
+    def has_points(self, trajectory: int) -> bool:
+        """Return whether the samples of a trajectory are points at rest: a workspace, of any shape."""
+        return trajectory < len(self.motions) and is_grid(self.motions[trajectory].kind)
+
     def grid(self, trajectory: int) -> tuple[int, ...]:
-        """Return the points along z, y, x of a workspace; empty for a motion."""
+        """Return the points along z, y, x of a workspace that is a box; empty for others and for a motion."""
         if trajectory >= len(self.motions) or self.motions[trajectory].kind != "workspace":
             return ()
         counts: Any = self.motions[trajectory].values["counts"]

@@ -71,7 +71,7 @@ def series(case: DesignCase) -> tuple[ActuatorSeries, ...]:
 def axes(case: DesignCase) -> SeriesAxes:
     """Collect the coordinates of the series, where there are any. The points of a workspace are not in time."""
     quantity = next(case.results[name] for name, _ in QUANTITIES if name in case.results)
-    moving = {index: name for index, name in enumerate(case.trajectories) if not case.grid(index)}
+    moving = {index: name for index, name in enumerate(case.trajectories) if not case.has_points(index)}
     actuators = tuple(str(name) for name in quantity["actuator"].values)
     return SeriesAxes(np.asarray(quantity["time"].values, float), moving, actuators)
 
@@ -156,7 +156,7 @@ def motions(case: DesignCase) -> tuple[tuple[MotionFrames, ...], Lines]:
 
 def _frames(case: DesignCase, trajectory: int) -> Indices:
     """Choose the times of a case that become frames, by number."""
-    most = MOST_POSES if case.grid(trajectory) else MOST_FRAMES
+    most = MOST_POSES if case.has_points(trajectory) else MOST_FRAMES
     count = int(samples_of(case.results)[trajectory])
     return np.arange(0, count, max(1, -(-(count - 1) // (most - 1))), dtype=np.int64)
 

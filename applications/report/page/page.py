@@ -58,7 +58,7 @@ def mechanism(results: Results) -> tuple[str, dict[str, Any]]:
     names = [(str(index), name) for index, name in enumerate(case.trajectories)]
     hidden = "" if case.has_reactions else " hidden"
     arrows = f'<label for="arrows"{hidden}><input type="checkbox" id="arrows" checked> Forces</label>'
-    over = "Time" if any(not case.grid(index) for index, _ in enumerate(names)) else "Point"
+    over = "Time" if any(not case.has_points(index) for index, _ in enumerate(names)) else "Point"
     body = drawing(
         "mechanism",
         "The mechanism at the time of the slider. Drag, or use the arrow keys, to turn it; plus and minus come nearer.",
@@ -71,7 +71,7 @@ def mechanism(results: Results) -> tuple[str, dict[str, Any]]:
         "joints": motion.joint_names(case.mechanism),
         "limbs": [instance.name for instance in case.mechanism.instances],
         "reactions": case.has_reactions,
-        "trajectories": [{"grid": bool(case.grid(index))} for index, _ in enumerate(case.trajectories)],
+        "trajectories": [{"grid": case.has_points(index)} for index, _ in enumerate(case.trajectories)],
         "colours": list(style.LIMBS),
     }
     return body, {"mechanism": about}

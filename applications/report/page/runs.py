@@ -201,7 +201,7 @@ def _data(runs: ComparedRuns, k: int, bundle: ArrayBundle) -> dict[str, Any]:
     if case.robot is not None:
         about = {
             "joints": series.joint_names(case.mechanism),
-            "trajectories": [{"grid": bool(case.grid(index))} for index, _ in enumerate(case.trajectories)],
+            "trajectories": [{"grid": case.has_points(index)} for index, _ in enumerate(case.trajectories)],
             "colours": list(style.LIMBS),
         }
     return {

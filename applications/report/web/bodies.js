@@ -62,7 +62,8 @@ function paintMechanism(context, width, height, shown, { camera, trajectory, fra
     if (Number.isFinite(point[0])) behind(point[2] + 0.01 * size, () => ball(context, point, BALL * size, joint === hover ? colours.accent : "#d8d8d8"));
   });
   if (!about.trajectories[trajectory].grid) path(context, project, shown, motion);
-  parts.sort((a, b) => a[0] - b[0]);
+  const layer = (depth) => Math.round(depth / (1e-6 * size)); // of a plane mechanism all are one: then in the order above
+  parts.sort((a, b) => layer(a[0]) - layer(b[0]));
   for (const [, draw] of parts) draw();
   if (arrows) names.forEach((_, joint) => {
     const start = pointOf(motion.points, frame, joint), force = pointOf(motion.force, frame, joint);

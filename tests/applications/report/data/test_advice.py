@@ -15,6 +15,7 @@ from applications.report.data.display import percent
 from applications.report.data.recomputed import results_of
 from applications.report.data.results import Results
 from applications.report.page.failed import failed
+from applications.report.page.page import mechanism
 from applications.studies.columns import objective
 from applications.studies.link_masses import weightless
 from applications.studies.optimisation import optimise
@@ -162,6 +163,14 @@ def test_a_condition_that_is_met_exactly_leaves_other_limits() -> None:
     found = problem.values(np.array([[*prospect.design.values()]]), ["least_stiffness", "usable_share"])
     assert found["usable_share"][0] == 1.0
     assert found["least_stiffness"][0] == pytest.approx(prospect.best, rel=1e-9)
+
+
+def test_points_of_a_disc_are_no_times() -> None:
+    results = results_of(run(Sweep.from_text(REACH), cluster=ClusterConfig.of("synchronous")))
+    assert results.case is not None
+    assert results.case.has_points(0)
+    assert results.case.grid(0) == ()  # no map of a box
+    assert mechanism(results)[1]["mechanism"]["trajectories"] == [{"grid": True}]
 
 
 CATALOGUE = """\

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from applications.identification.estimation.calibration.calibrate import Calibration, Poses, calibrate
 from applications.identification.estimation.calibration.geometry import Geometry
-from applications.identification.machines.sections import Column, Distinct, FilesSection, Numbers
+from applications.identification.machines.sections import Column, Distinct, FilesSection, Numbers, existing_file
 from pipeline.documents.files import read_text
 from pipeline.documents.outputs import CellWriter
 from pipeline.documents.report import Got, Report, sentence
@@ -218,7 +218,10 @@ class _DescriptionOfPoses:
     def description(self) -> CalibrationDescription:
         robot = self._robot()
         paths = [
-            [self._place(name, ("poses", k, "files", i)) for i, name in enumerate(section.files)]
+            [
+                existing_file(self.report, self.folders, name, ("poses", k, "files", i))
+                for i, name in enumerate(section.files)
+            ]
             for k, section in enumerate(self.file.poses)
         ]
         if not (self.file.position or self.file.rotation or self.file.joints):
@@ -256,17 +259,9 @@ class _DescriptionOfPoses:
         return Robot.of(find_family(str(self._existing(name)) if is_file else name), values)
 
     def _existing(self, name: str) -> Path:
-        path = self._place(name, ("robot",))
+        path = existing_file(self.report, self.folders, name, ("robot",))
         self.report.raise_if_any()
         return path
-
-    def _place(self, name: str, path: tuple[str | int, ...]) -> Path:
-        for folder in self.folders:
-            if (folder / name).is_file():
-                return folder / name
-        places = " and ".join(str(folder) for folder in self.folders)
-        self.report(path, name, f"a file in {places}", "Name the folder with --folder.")
-        return self.folders[0] / name
 
     def _units(self, robot: Robot) -> None:
         """Check units of columns against those of the actuators."""

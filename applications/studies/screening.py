@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from statistics import NormalDist
 
 import numpy as np
 import xarray as xr
@@ -29,6 +28,7 @@ from applications.studies.columns import Array, Objective, objective, refuse, va
 from applications.studies.optimisation import value_with_rates
 from applications.studies.problem import DesignProblem
 from applications.studies.space import DesignSpace
+from applications.studies.uncertainty import MetricUncertainty
 from pipeline.documents.report import sentence
 from pipeline.sweep.model import Sweep
 from robots.arguments import check_arguments
@@ -288,25 +288,8 @@ def _ordered(curves: list[ResponseCurve], base: Mapping[str, float], result: flo
     return OneAtATime(tuple(sorted(curves, key=lambda curve: -np.nan_to_num(curve.swing))), base, result)
 
 
-@dataclass(frozen=True)
-class ToleranceEffect:
-    """A metric of a design without deviations, its standard deviation to first order, the share of each parameter.
-
-    `slopes` are derivatives by the parameters that have tolerances.
-    """
-
-    value: float
-    deviation: float
-    slopes: Mapping[str, float]
-    shares: Mapping[str, float]
-
-    def quantile(self, share: float) -> float:
-        """Compute the value that the metric does not exceed in a share of all machines, as if it were normal."""
-        return self.value + NormalDist().inv_cdf(share) * self.deviation
-
-
 @check_arguments
-def tolerance_effect(sweep: Sweep, column: str, design: Mapping[str, float] | None = None) -> ToleranceEffect:
+def tolerance_effect(sweep: Sweep, column: str, design: Mapping[str, float] | None = None) -> MetricUncertainty:
     """Compute the effect of the section `tolerances` of a sweep on an objective such as `peak_force`.
 
     design: parameters that differ from the sweep's first design. Over operating cases, trajectories and actuators the
@@ -340,4 +323,4 @@ def tolerance_effect(sweep: Sweep, column: str, design: Mapping[str, float] | No
     total = float(parts.sum())
     shares = parts / total if total else parts
     rates = dict(zip(deviations, slopes.tolist(), strict=True))
-    return ToleranceEffect(value, math.sqrt(total), rates, dict(zip(deviations, shares.tolist(), strict=True)))
+    return MetricUncertainty(value, math.sqrt(total), rates, dict(zip(deviations, shares.tolist(), strict=True)))

@@ -40,6 +40,7 @@ from benchmarks.campaigns.crashes import (
     results,
     sweep,
 )
+from benchmarks.campaigns.hand_started import end
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import ClusterLostError, InputError, RunStoppedError
 from pipeline.execution.run import run
@@ -183,7 +184,7 @@ def cluster(folder: Path, environment: dict[str, str], hidden: Path | None) -> I
                 command, env=here, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )  # fmt: skip
-            stack.callback(_ended, process)
+            stack.callback(end, process)
             return process
 
         port = address.rpartition(":")[2]
@@ -202,13 +203,6 @@ def _require_port(process: subprocess.Popen[bytes], port: int) -> None:
             return
         time.sleep(0.05)
     raise ClusterLostError("the scheduler has ended before it listened")
-
-
-def _ended(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and what it has started."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def run_with(victim: str, at: int, name: str, folder: Path) -> tuple[Path, int, bool]:

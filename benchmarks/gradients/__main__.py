@@ -14,7 +14,6 @@ over that of a value; last the operations of a reverse pass over those of a valu
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
@@ -22,6 +21,7 @@ from unittest.mock import patch
 import numpy as np
 
 import limbsweep as ls
+from benchmarks.figures import processor_seconds
 from robots import catalog
 from robots.model import Robot
 from robots.types import TWIST
@@ -38,16 +38,10 @@ def least_seconds(*functions: Callable[[], Any]) -> list[float]:
     """Return the least processor seconds of a call of each function, called in turns."""
     least, idle = np.full(len(functions), np.inf), 0
     while idle < REPEATS:
-        taken = np.array([_seconds(function) for function in functions])
+        taken = np.array([processor_seconds(function) for function in functions])
         idle = 0 if (taken < 0.95 * least).any() else idle + 1
         least = np.minimum(least, taken)
     return [float(each) for each in least]
-
-
-def _seconds(function: Callable[[], Any]) -> float:
-    clock = time.process_time()
-    function()
-    return time.process_time() - clock
 
 
 def motion_of(robot: Robot, samples: int) -> dict[str, Any]:

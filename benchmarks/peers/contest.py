@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from benchmarks.figures import Figure, Size, require
+from benchmarks.figures import Figure, Size, processor_seconds, require
 
 Array = np.ndarray
 OURS = "limbsweep"
@@ -76,15 +75,8 @@ def times(entries: Mapping[str, Entry], size: Size) -> dict[str, float]:
     while left:
         for name, entry in entries.items():
             if name in left:
-                taken = _seconds(entry.run)
+                taken = processor_seconds(entry.run)
                 best[name], spent[name] = min(best[name], taken), spent[name] + taken
         rounds += 1
         left = {name for name in left if size.full and spent[name] < SECONDS and rounds < 10 * size.repeats}
     return {name: best[name] / entry.count for name, entry in entries.items()}
-
-
-def _seconds(run: Callable[[], Any]) -> float:
-    """Return CPU seconds of this process on all cores: others on the machine do not count, nor does a second thread."""
-    start = time.process_time()
-    run()
-    return time.process_time() - start

@@ -203,7 +203,7 @@ class UserCluster:
     @property
     def asynchronous(self) -> bool:
         """Return whether the cluster's event loop runs in this thread, so that waiting here would stop the loop."""
-        return self.owner is not None and _loop_of(self.owner) is _running_loop()
+        return self.owner is not None and _loop_of(self.owner) is running_loop()
 
     def problem(self, got: str, expected: str, hint: str = "") -> InputError:
         """Return an error of one line that says why the cluster is unusable."""
@@ -236,7 +236,7 @@ def _loop_of(owner: Client | DaskCluster) -> asyncio.AbstractEventLoop | None:
     return getattr(getattr(owner, "loop", None), "asyncio_loop", None)
 
 
-def _running_loop() -> object:
+def running_loop() -> object:
     """Return the event loop of this thread; an object that is no loop where none runs."""
     try:
         return asyncio.get_running_loop()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dask.base import annotate, get_annotations
 
+from pipeline.cluster.arguments import running_loop
 from pipeline.errors import RunCancelledError, refused
 from pipeline.monitor.log import BlockDone, BlockFailed, CaseFailed, Event, Listener, Started
 from pipeline.monitor.notebook import EVERY, Display, in_notebook
@@ -145,7 +146,7 @@ class RunHandle:
 
         Raises TimeoutError, and InputError in the thread of an asynchronous client, whose run would wait for it.
         """
-        if self._loop is not None and self._loop is _running_loop() and not self._future.done():
+        if self._loop is not None and self._loop is running_loop() and not self._future.done():
             got = "result() in the thread of its event loop, which would block both"
             raise refused("an asynchronous client", got, "an await", "Write: await handle.")
         return self._future.result(timeout)
@@ -156,7 +157,7 @@ class RunHandle:
         Raises TimeoutError where a task holds it up for longer than `timeout` seconds.
         """
         self._stop.set()
-        if self._loop is None or self._loop is not _running_loop():
+        if self._loop is None or self._loop is not running_loop():
             self._future.exception(timeout)
         return not self._future.done() or isinstance(self._future.exception(), RunCancelledError)
 
@@ -192,11 +193,3 @@ class RunHandle:
             f"<div><progress value='{status.done}' max='{max(1, status.blocks)}'></progress> "
             f"{status.state}: {status.done:,} of {status.blocks:,} blocks, {status.seconds:.1f} s</div>"
         )
-
-
-def _running_loop() -> object:
-    """Return the event loop of this thread; an object that is no loop where none runs."""
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return object()

@@ -37,6 +37,7 @@ from applications.identification.machines.sections import (
     PayloadSection,
     RecordingSection,
     SignalSection,
+    existing_file,
 )
 from pipeline.documents.files import read_text
 from pipeline.documents.report import Got, Report, sentence
@@ -142,21 +143,12 @@ class _DescriptionReader:
             robot_text=robot_text,
         )
 
-    def _place(self, name: str, path: KeyPath) -> Path:
-        """Return the path of a file beside the description or in the folder of the user; report a missing file."""
-        for folder in self.folders:
-            if (folder / name).is_file():
-                return folder / name
-        places = " and ".join(str(folder) for folder in self.folders)
-        self.report(path, name, f"a file in {places}", "Name the folder with --folder.")
-        return self.folders[0] / name
-
     def _robot(self, name: str, is_given: bool) -> tuple[Robot, str | None]:
         """Return the robot of a name: URDF, robot file or catalogue; and the text of its file, where it has one."""
         is_urdf, is_file = name.lower().endswith(".urdf"), name.lower().endswith((".yaml", ".yml"))
         if not (is_urdf or is_file):
             return Robot.of(find_family(name), dict(self.file.parameters)), None
-        path = Path(name) if is_given else self._place(name, ("robot",))
+        path = Path(name) if is_given else existing_file(self.report, self.folders, name, ("robot",))
         self.report.raise_if_any()
         if is_urdf:
             imported = import_robot(path, parameters=False)
@@ -196,7 +188,10 @@ class _DescriptionReader:
         return Preparation(**values)
 
     def _recording(self, number: int, section: RecordingSection, name: str) -> RecordingFiles:
-        paths = tuple(self._place(file, ("recordings", number, "files", k)) for k, file in enumerate(section.files))
+        paths = tuple(
+            existing_file(self.report, self.folders, file, ("recordings", number, "files", k))
+            for k, file in enumerate(section.files)
+        )
         return RecordingFiles(paths, section.role, name, section.consecutive)
 
     def _gear(self, count: int) -> np.ndarray:

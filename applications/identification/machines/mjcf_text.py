@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from applications.identification.machines.urdf_text import spaced
 from robots.formats.description import Description
 from robots.model import Closure, Inertia, Limb, Link
 from robots.types import BASE
@@ -40,7 +41,7 @@ def mjcf_text(
     ElementTree.SubElement(
         root, "compiler", angle="radian", inertiafromgeom="false", boundmass="1e-9", boundinertia="1e-12"
     )
-    ElementTree.SubElement(root, "option", gravity=_numbers(gravity))
+    ElementTree.SubElement(root, "option", gravity=spaced(gravity))
     bodies = {BASE: ElementTree.SubElement(root, "worldbody")}
     for number, link in enumerate(limb.links):
         bodies[number] = _body(bodies[link.parent], link, (friction or {}).get(link.joint))
@@ -56,16 +57,16 @@ def _body(parent: ElementTree.Element, link: Link, friction: tuple[float, float]
     if link.kind not in KINDS:
         raise ValueError(f"joint {link.joint} is {link.kind}, which MJCF cannot say; expected {', '.join(KINDS)}")
     turned = _quaternion(np.array(link.placement.rotation, dtype=float))
-    body = ElementTree.SubElement(parent, "body", name=link.body, pos=_numbers(link.placement.position), quat=turned)
+    body = ElementTree.SubElement(parent, "body", name=link.body, pos=spaced(link.placement.position), quat=turned)
     inertia: Inertia = link.inertia
     if inertia.mass:
-        tensor = _numbers([inertia.tensor[i][j] for i, j in UPPER])
-        mass = _numbers([inertia.mass])
-        ElementTree.SubElement(body, "inertial", pos=_numbers(inertia.centre), mass=mass, fullinertia=tensor)
+        tensor = spaced([inertia.tensor[i][j] for i, j in UPPER])
+        mass = spaced([inertia.mass])
+        ElementTree.SubElement(body, "inertial", pos=spaced(inertia.centre), mass=mass, fullinertia=tensor)
     damping, dry = friction or (0.0, 0.0)
     numbers = {"armature": float(link.armature), "damping": damping, "frictionloss": dry}
     attributes = {name: repr(float(value)) for name, value in numbers.items() if value}
-    joint = {"name": link.joint, "type": KINDS[link.kind], "axis": _numbers(link.axis), **attributes}
+    joint = {"name": link.joint, "type": KINDS[link.kind], "axis": spaced(link.axis), **attributes}
     ElementTree.SubElement(body, "joint", joint)
     return body
 
@@ -77,7 +78,7 @@ def _add_loops(root: ElementTree.Element, limb: Limb) -> None:
     for loop in limb.loops:
         a, b = (WORLD if number == BASE else limb.links[number].body for number in (loop.a, loop.b))
         for place in _points(loop):
-            ElementTree.SubElement(equality, "connect", body1=a, body2=b, anchor=_numbers(place))
+            ElementTree.SubElement(equality, "connect", body1=a, body2=b, anchor=spaced(place))
 
 
 def _points(loop: Closure) -> list[np.ndarray]:
@@ -93,8 +94,4 @@ def _points(loop: Closure) -> list[np.ndarray]:
 
 def _quaternion(rotation: np.ndarray) -> str:
     x, y, z, w = Rotation.from_matrix(rotation).as_quat()
-    return _numbers([w, x, y, z])
-
-
-def _numbers(values: object) -> str:
-    return " ".join(repr(float(x)) for x in np.asarray(values, dtype=float).ravel())
+    return spaced([w, x, y, z])

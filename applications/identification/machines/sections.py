@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from applications.identification.estimation.machines.choices import LARGEST, USUAL, FrictionColumns, Preparation
+from pipeline.documents.report import Report
 from pipeline.documents.validation import Count, Integer, Number, Positive, Section, Text, Three, Two
+from pipeline.documents.yaml import KeyPath
 
 DEFAULTS = Preparation()
 Column = Annotated[int, Field(strict=True, ge=1)] | Text
@@ -178,3 +182,12 @@ class DescriptionFile(Section):
     model: ModelSection = ModelSection()
     estimate: EstimateSection = EstimateSection()
     accept: tuple[Text, ...] = ()
+
+
+def existing_file(report: Report, folders: Sequence[Path], name: str, key: KeyPath) -> Path:
+    """Return the path of a file beside a description or in the folder of the user; report a missing file."""
+    for folder in folders:
+        if (folder / name).is_file():
+            return folder / name
+    report(key, name, f"a file in {' and '.join(map(str, folders))}", "Name the folder with --folder.")
+    return folders[0] / name

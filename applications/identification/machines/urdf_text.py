@@ -46,23 +46,23 @@ def _add_link(robot: ElementTree.Element, link: Link) -> None:
     if not inertia.mass:
         return
     body = ElementTree.SubElement(element, "inertial")
-    ElementTree.SubElement(body, "origin", xyz=_numbers(inertia.centre), rpy="0 0 0")
-    ElementTree.SubElement(body, "mass", value=_numbers([inertia.mass]))
-    names = {f"i{'xyz'[i]}{'xyz'[j]}": _numbers([inertia.tensor[i][j]]) for i, j in TENSOR}
+    ElementTree.SubElement(body, "origin", xyz=spaced(inertia.centre), rpy="0 0 0")
+    ElementTree.SubElement(body, "mass", value=spaced([inertia.mass]))
+    names = {f"i{'xyz'[i]}{'xyz'[j]}": spaced([inertia.tensor[i][j]]) for i, j in TENSOR}
     ElementTree.SubElement(body, "inertia", names)
 
 
 def _add_joint(robot: ElementTree.Element, link: Link, parent: str, friction: tuple[float, float] | None) -> None:
     joint = ElementTree.SubElement(robot, "joint", name=link.joint, type=KINDS[link.kind])
     angles = roll_pitch_yaw(np.array(link.placement.rotation, dtype=float))
-    ElementTree.SubElement(joint, "origin", xyz=_numbers(link.placement.position), rpy=_numbers(angles))
+    ElementTree.SubElement(joint, "origin", xyz=spaced(link.placement.position), rpy=spaced(angles))
     ElementTree.SubElement(joint, "parent", link=parent)
     ElementTree.SubElement(joint, "child", link=link.body)
-    ElementTree.SubElement(joint, "axis", xyz=_numbers(link.axis))
+    ElementTree.SubElement(joint, "axis", xyz=spaced(link.axis))
     if link.kind == "prismatic":
         ElementTree.SubElement(joint, "limit", lower=f"-{WIDE}", upper=WIDE, effort=WIDE, velocity=WIDE)
     if friction is not None:
-        ElementTree.SubElement(joint, "dynamics", damping=_numbers([friction[0]]), friction=_numbers([friction[1]]))
+        ElementTree.SubElement(joint, "dynamics", damping=spaced([friction[0]]), friction=spaced([friction[1]]))
 
 
 def roll_pitch_yaw(rotation: np.ndarray) -> tuple[float, float, float]:
@@ -76,5 +76,6 @@ def roll_pitch_yaw(rotation: np.ndarray) -> tuple[float, float, float]:
     )  # fmt: skip
 
 
-def _numbers(values: object) -> str:
+def spaced(values: object) -> str:
+    """Return numbers as attributes of XML have them."""
     return " ".join(repr(float(x)) for x in np.asarray(values, dtype=float).ravel())

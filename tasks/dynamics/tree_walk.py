@@ -8,7 +8,7 @@ for all samples side by side; a sample without an event keeps the step that it h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from tasks.dynamics.corners import StepPath, Tolerances, Watch, steps_up_to
 from tasks.dynamics.forces_over_step import Push
 from tasks.dynamics.records import AdaptiveSteps, Effort
 from tasks.dynamics.tree_equations import CLOSED, LOST, RK4, SOFT, Held, TreeMachine, TreeState
-from tasks.dynamics.tree_stops import Contacts
+from tasks.dynamics.tree_stops import Contacts, TreeStops
 
 Numbers = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -330,23 +330,36 @@ def first_past(at: Callable[[Numbers], Numbers], end: Numbers, near: float) -> N
     return high
 
 
+class Impact(NamedTuple):
+    """Stops at an impact (samples, stop): those that are hit, those that another's impact lifts, and their sides."""
+
+    hit: Mask
+    lifted: Mask
+    side: Contacts
+
+    def rests(self, stops: TreeStops, free: Numbers, after: Numbers, seconds: float) -> Mask:
+        """Return a mask of the joints that stay, by accelerations without these stops, and rates after a bounce.
+
+        They latch, or fall back within a short time or from a low height; what is lifted falls back like what is hit.
+        """
+        falls, speed = free * self.side, -after * self.side
+        short, low = 2.0 * speed <= LASTING * seconds * falls, speed * speed <= 2.0 * falls * HIGH * stops.beyond
+        return (self.hit & stops.latch) | ((self.hit | self.lifted) & (falls > 0.0) & (short | low))
+
+
 def landed(
     machine: TreeMachine, push: Push, share: Numbers, seconds: float, now: TreeState, contacts: Contacts
 ) -> tuple[TreeState, Contacts]:
     """Return state and contacts after impacts of the joints that are at an end of their way, and after leavings."""
-    stops = machine.stops
+    stops, joints = machine.stops, machine.stops.joints
     side = stops.side(now.angles)
-    outward = now.rates[:, stops.joints] * side
-    hit = (stops.room(now.angles, contacts) <= stops.beyond) & (outward > 0.0)
+    hit = (stops.room(now.angles, contacts) <= stops.beyond) & (now.rates[:, joints] * side > 0.0)
     bears = _kept(machine, push, share, now, contacts)
     bounced, active = _struck(machine, push, share, now, bears, hit, side, stops.restitution)
-    met = hit | ((np.abs(bears) == 1) & ~active)  # what another's impact lifts falls back like what is hit
+    impact = Impact(hit, (np.abs(bears) == 1) & ~active, side)
     bears = np.where(active | hit, bears, 0).astype(np.int8)
-    free = machine.change(push, share, bounced, bears)
-    falls = free.acceleration[:, stops.joints] * side
-    speed = -bounced.rates[:, stops.joints] * side
-    short, low = 2.0 * speed <= LASTING * seconds * falls, speed * speed <= 2.0 * falls * HIGH * stops.beyond
-    rests = (hit & stops.latch) | (met & (falls > 0.0) & (short | low))
+    free = machine.change(push, share, bounced, bears).acceleration
+    rests = impact.rests(stops, free[:, joints], bounced.rates[:, joints], seconds)
     after, _ = _struck(machine, push, share, now, bears, hit | rests, side, np.where(rests, 0.0, stops.restitution))
     after = bounced.where(np.asarray(rests.any(axis=1)), after)
     bears = np.where(rests, np.where(stops.latch, 2 * side, side), bears).astype(np.int8)

@@ -180,7 +180,7 @@ def search(case: Case) -> None:
 def identify(case: Case) -> None:
     """Check that parameters identified from exact motions and forces give these forces."""
     identified = ls.identify(case.store, cluster=SYNCHRONOUS)
-    require(identified.fits or identified.failed, "no answer")
+    require(bool(identified.fits or identified.failed), "no answer")
     if case.is_simulated or case.levels["friction"] in STATES:
         return
     exact, close = ls.identify(case.store, clean=True, cluster=SYNCHRONOUS), CLOSE[case.levels["precision"]]

@@ -6,16 +6,27 @@ import json
 from pathlib import Path
 
 import limbsweep as ls
-from benchmarks.composition.case import Case, require_same
+from applications.report.data.recomputed import results_of
+from benchmarks.composition.case import Case, NoMeaningError, require_near, require_same
 from benchmarks.composition.command import command
+from benchmarks.composition.slow import CLOSE
 from benchmarks.figures import require
 from pipeline.errors import InputError
 
 
 def report(case: Case) -> None:
-    """Check that a page has no 'undefined'."""
+    """Check that there is a page, and that what it computes again of a design is what the store has."""
     path = Path(ls.report(case.store, case.folder / "report.html"))
     require(path.stat().st_size > 10_000, "the report is empty")
+    results = results_of(case.store)
+    if results.sweep is None:
+        raise NoMeaningError("the sweep of the store cannot be read again")
+    (again,) = results.computed(results.sweep, [results.design])
+    stored = results.case.results
+    for name in {*again.results.data_vars} & {*results.dataset.data_vars}:
+        require_near(
+            again.results[name].values, stored[name].values, CLOSE[case.levels["precision"]], f"report: {name}"
+        )
 
 
 def figure(case: Case) -> None:

@@ -42,7 +42,7 @@ TOGETHER: Sequence[Mapping[str, str]] = (
     {"motion": "controller", "loads": "bushing"},
     {"motion": "controller", "motors": "inductance"},
     {"motion": "controller", "motors": "current controller"},
-    {"motion": "stops", "friction": "coulomb"},
+    {"motion": "stops", "friction": "viscous"},
     {"outputs": "derivatives", "friction": "load dependent"},
     {"outputs": "reactions", "friction": "load dependent"},
 )
@@ -181,10 +181,12 @@ def work(title: str, names: Sequence[str]) -> None:
 
 
 def _attempt(call: Callable[[str], None], name: str) -> bool:
-    """Make a call; return whether it was not refused."""
+    """Make a call; return whether it was not refused, nor for a robot that the table of composition lacks."""
+    from pipeline.errors import InputError
+
     try:
         call(name)
-    except (ValueError, TypeError, KeyError):
+    except (InputError, ValueError, TypeError, KeyError):
         return False
     return True
 

@@ -13,6 +13,7 @@ from benchmarks import first_calls
         ("friction from reactions", "planar_3r", False),
         ("friction from reactions", "scara", True),
         ("motion: controller, friction: lugre", "five_bar", False),
+        ("motion: controller, motors: inductance", "five_bar", True),
     ],
 )
 def test_a_first_call_has_a_line(title: str, robot: str, refused: bool) -> None:

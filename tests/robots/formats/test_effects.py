@@ -103,6 +103,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.usefixtures("compiled_once")
 def test_effects_of_models_of_mujoco(kind: str, tmp_path: Path) -> None:
     pytest.importorskip("mujoco", reason="MuJoCo is missing")
     path, (old, new), kind = tmp_path / "m.xml", MODELS[kind], kind.partition(",")[0]

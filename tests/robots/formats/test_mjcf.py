@@ -17,6 +17,7 @@ from tasks import inverse_dynamics, inverse_kinematics
 from tests.robots.formats.mjcfs import ARM, FOUR_BAR
 
 mujoco = pytest.importorskip("mujoco")
+pytestmark = pytest.mark.usefixtures("compiled_once")
 
 
 def written(tmp_path: Path, text: str) -> Path:

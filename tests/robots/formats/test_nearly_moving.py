@@ -104,6 +104,7 @@ def test_bars_that_are_no_parallelogram_stay_rigid() -> None:
         assert near is None
 
 
+@pytest.mark.usefixtures("compiled_once")
 def test_forces_of_a_moved_model_are_those_of_mujoco(tmp_path: Path) -> None:
     """Along our ways, with two connects of each hinge: loops of the engine itself stay open by the roundings."""
     pytest.importorskip("mujoco")

@@ -318,8 +318,14 @@ def _own_signs(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]
 
 
 def _own_sign(run: Run, actuator: int, name: str, quantity: str) -> RecordingFinding:
-    """Return the finding of a negative inertia or friction: an error only where noise cannot be its reason."""
+    """Return the finding of a negative inertia or friction: an error where neither noise nor a payload can be why."""
     noise = run.recording.noise
+    if run.remainder.any():
+        text = (
+            f"its {quantity} would be negative: the payload that was said is too heavy for its forces, or force and "
+            "motion have opposite signs; look at the payload's mass, unit and body, and at the sign of the force"
+        )
+        return RecordingFinding("sign", run.recording.name, name, text, is_error=False)
     share = 0.0 if noise is None else float(noise.noise[actuator])
     if share <= QUIET and len(run.forces) >= FEW:
         text = f"its {quantity} would be negative: force and motion have opposite signs; {ALONG}"

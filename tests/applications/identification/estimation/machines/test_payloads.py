@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from applications.identification.estimation.machines.checks.hypotheses import check_machine
 from applications.identification.estimation.machines.choices import BodyPrior, Preparation
 from applications.identification.estimation.machines.fitting import fit_machine, standard_parameters_of
 from applications.identification.estimation.machines.gains import with_gains
@@ -172,6 +173,14 @@ def test_a_load_that_nobody_said_is_named_and_no_other() -> None:
     assert "forces of run 2" in loads_told([None, LOAD, heavy], (None, tool, tool))
     # which of the recordings carries more than was said is told once, by its mass
     assert loads_told([None, LOAD], (None, Payload("tool", BODY, heavy))) == []
+
+
+def test_a_payload_that_is_said_too_heavy_is_no_error_of_signs() -> None:
+    payload = Payload("tool", BODY, tuple(4.0 * value for value in LOAD))
+    found = [finding for finding in check_machine(machine(payload)) if finding.kind == "sign"]
+    assert found
+    assert not any(finding.is_error for finding in found)
+    assert "payload that was said is too heavy" in str(found[0])
 
 
 def test_a_payload_that_is_in_all_recordings_has_no_mass_of_its_own() -> None:

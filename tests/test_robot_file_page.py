@@ -14,7 +14,7 @@ from pipeline.robot_files import sections
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import parse_robot, read_description
 from robots.expressions import expression, parser
-from robots.formats import checks, elements, xml_tree
+from robots.formats import checks, elements, usd_words, xml_tree
 from robots.model import Robot
 from robots.parameters import LARGEST
 from tasks import inverse_dynamics
@@ -76,7 +76,8 @@ def test_the_table_of_words_has_each_element_of_the_readers_once() -> None:
     """Words that change something where they say so are refused in another table, and are no idle ones of this."""
     rows = [line.split(" | ") for line in robot_files.words()][2:]
     tags = {(row[0].removeprefix("| "), row[1].strip("`")): row for row in rows}
-    assert len(tags) == len(rows) == sum(len(vocabulary) for vocabulary, _ in elements.LANGUAGES.values())
+    count = len(usd_words.USD) + sum(len(vocabulary) for vocabulary, _ in elements.LANGUAGES.values())
+    assert len(tags) == len(rows) == count
     assert "`gravity`" not in tags["SDF", "link"][3]
     assert "`collision`" in tags["SDF", "link"][3]
     assert "`@auto`" in tags["SDF", "inertial"][2]

@@ -48,7 +48,7 @@ VALUES = (
     "XYZ", "zyx", "none", "integrator", "filter", "filterexact", "user", "affine", "fixed", "muscle", "implicit",
     "RK4", "elliptic", "dense", "convex", "exact", "shell", "inner", "jr", "fr", "r", "far", "other", "mat", "t", "i",
     "mesh.obj", "other.xml", "included.xml", "body", "site", "geom", "joint", "xyz", "mujoco.pid", "kp", "fc", "fl",
-    "ft", "zoh", "dist", "pos",
+    "ft", "zoh", "dist", "pos", "CG", "local", "merge",
 )  # fmt: skip
 """Values that are tried of each attribute: whatever MuJoCo compiles counts."""
 
@@ -115,21 +115,40 @@ def places(outer: ElementTree.Element, name: str = "") -> Iterator[tuple[str, El
 
 
 def trials(path: str, attributes: Iterable[str]) -> Iterator[Trial]:
-    """Yield a trial of each attribute of an element and value that MuJoCo compiles, in models that have it.
+    """Yield a trial of each attribute of an element and value, in the first model where MuJoCo compiles one.
 
     What is in no other model than one that is refused as it is, is refused.
     """
     having = [name for name, text in MODELS.items() if path in dict(places(ElementTree.fromstring(text)))]
     whole = [name for name in having if _verdict(_compiled(MODELS[name]), MODELS[name]) != "refused"]
     for attribute in attributes:
-        for name in whole if path.startswith("actuator/") else whole[:2]:
-            yield from _trials_of(name, path, attribute)
+        for name in whole:
+            yield from _trials_without(name, path, attribute)
+            tried = [*_trials_of(name, path, attribute)]
+            yield from tried
+            if tried and not path.startswith("actuator/"):
+                break
         if having and not whole:
             yield Trial(having[0], path, attribute, "", "refused")
 
 
 def _compiled(text: str) -> Any:
     return mujoco.MjModel.from_xml_string(text, FILES)
+
+
+def _trials_without(name: str, path: str, attribute: str) -> Iterator[Trial]:
+    """Take the attribute out of each element that has it, one at a time."""
+    for k in range(sum(place == path for place, _ in places(ElementTree.fromstring(MODELS[name])))):
+        root = ElementTree.fromstring(MODELS[name])
+        element = [element for place, element in places(root) if place == path][k]
+        if element.attrib.pop(attribute, None) is None:
+            continue
+        text = ElementTree.tostring(root, encoding="unicode")
+        try:
+            model = _compiled(text)
+        except (ValueError, RuntimeError):
+            continue
+        yield Trial(name, path, attribute, "", _verdict(model, text))
 
 
 def _trials_of(name: str, path: str, attribute: str) -> Iterator[Trial]:
@@ -153,7 +172,7 @@ def _trials_of(name: str, path: str, attribute: str) -> Iterator[Trial]:
             text = ElementTree.tostring(root, encoding="unicode")
             try:
                 model = _compiled(text)
-            except ValueError:
+            except (ValueError, RuntimeError):
                 continue
             compiled[value] = None
             yield Trial(name, path, attribute, value, verdict := _verdict(model, text))

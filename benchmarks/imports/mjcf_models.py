@@ -111,15 +111,20 @@ PARTS = """
     <material name="mat"><layer role="rgb" texture="t"/></material>
     <hfield name="h" nrow="2" ncol="2" size="1 1 .1 .1"/>
     <mesh name="m" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1"/><model name="other" file="other.xml"/>
+    <mesh name="mf" file="mesh.obj"/><mesh name="mb" builtin="sphere" params="1" scale=".1 .1 .1"/>
+    <mesh name="me" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1" face="0 2 1 0 1 3 1 2 3 0 3 2"/>
+    <material name="mt" texture="t"/>
     <skin name="k" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2">
       <bone body="b" bindpos="0 0 0" bindquat="1 0 0 0" vertid="0 1 2" vertweight="1 1 1"/>
     </skin>
   </asset>
   <worldbody>
     <body name="a" pos="0 0 1"><freejoint name="fa"/><geom name="ga" type="box" size=".1 .2 .3" mass="2"/>
+      <frame name="plain"><body name="q"><joint axis="1 1 0"/><geom size=".05" pos=".1 0 0"/></body></frame>
       <frame name="fr" pos=".1 0 .2" euler="0 .3 0">
         <body name="b" pos="0 0 .1"><joint name="jb" axis="0 1 0" range="-1 1"/><site name="sb"/>
-          <geom name="gb" size=".1" pos=".1 0 0"/><camera name="cb" resolution="4 4"/></body>
+          <geom name="gb" size=".1" pos=".1 0 0"/><geom type="mesh" mesh="mf"/><geom type="mesh" mesh="mb"/>
+          <geom type="mesh" mesh="me"/><camera name="cb" resolution="4 4"/></body>
       </frame>
       <replicate count="2" offset="0 .2 0" euler="0 0 .3">
         <body name="r" pos=".3 0 0"><joint name="jr" axis="1 0 0"/><geom size=".05" pos="0 0 .1"/></body>
@@ -142,7 +147,12 @@ PARTS = """
   <tendon>
     <spatial name="ts" range="0 9"><site site="sb"/><geom geom="gb"/><site site="sc"/><pulley divisor="2"/>
       <site site="sb"/><site site="sc"/></spatial>
+    <fixed name="tf"><joint joint="jb" coef="1"/></fixed>
   </tendon>
+  <equality>
+    <connect body1="a" body2="b" anchor="0 0 .1" active="false"/><weld site1="sb" site2="sc" active="false"/>
+    <joint joint1="jb" active="false"/><tendon tendon1="ts" active="false"/>
+  </equality>
   <actuator>
     <adhesion name="ad" body="b" ctrlrange="0 1"/><orientation name="o" joint="jc" kp="1" ctrlrange="-1 1"/>
     <motor name="mo" joint="jb"/>

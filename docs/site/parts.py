@@ -33,6 +33,7 @@ PARTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "kinds of joints": robot_files.joint_kinds,
     "refused elements": robot_files.effects,
     "words of formats": robot_files.words,
+    "attributes of MuJoCo": robot_files.models,
     "robots": robots.sections,
     "examples": examples.sections,
     "gallery": gallery.tables,

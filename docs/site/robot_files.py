@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from benchmarks.imports import record
 from docs.site.sweep_files import section
 from pipeline.robot_files import sections
 from pipeline.robot_files.parameters import ParameterSection
@@ -58,8 +59,8 @@ def effects() -> Iterator[str]:
     for name, table in (("SDF", refusals.SDF), ("URDF", refusals.URDF)):
         for effect in table:
             yield f"| {name} | `{effect.path}` | `{effect.kind}` |"
-    for prim, each in usd_words.USD.items():
-        yield from (f"| USD | {prim} `@{name}` | |" for name in each.refused.split())
+    for prim, attributes in usd_words.USD.items():
+        yield from (f"| USD | {prim} `@{name}` | |" for name in attributes.refused.split())
     for kind, words in mjcf.REFUSED.items():
         yield f"| MuJoCo | {words} | `{kind}` |"
 
@@ -73,9 +74,22 @@ def words() -> Iterator[str]:
             idle = [word for word in known.idle.split() if (tag, word) not in refused]
             read = _named(known.children.split(), known.attributes.split())
             yield f"| {name} | `{tag}` | {read} | {_named(idle, known.idle_attributes.split())} |"
-    for kind, each in usd_words.USD.items():
-        yield f"| USD | {kind} | {_named((), each.read.split())} | {_named((), each.idle.split())} |"
+    for kind, attributes in usd_words.USD.items():
+        yield f"| USD | {kind} | {_named((), attributes.read.split())} | {_named((), attributes.idle.split())} |"
 
 
 def _named(children: Iterable[str], attributes: Iterable[str]) -> str:
     return ", ".join([f"`{word}`" for word in children] + [f"`@{word}`" for word in attributes])
+
+
+def models() -> Iterator[str]:
+    """Yield the table of the attributes of MuJoCo's models by what was found when each was set to values."""
+    yield from ("| element | read | told | refused | without effect | not tried |", "|---|---|---|---|---|---|")
+    alike = dict[str, list[str]]()
+    for element, verdicts in record.read()["elements"].items():
+        refused = [*verdicts.get("refused", ()), *verdicts.get("invalid", ())]
+        read, told, idle, not_tried = (verdicts.get(word, ()) for word in ("read", "told", "idle", record.NOT_TRIED))
+        columns = (read, told, refused, idle, not_tried)
+        alike.setdefault(" | ".join(_named((), names) for names in columns), []).append(f"`{element}`")
+    for columns, names in alike.items():
+        yield f"| {', '.join(names)} | {columns} |"

@@ -83,9 +83,11 @@ def _linearisation(robot: Any, states: Mapping[str, Any]) -> None:
 
 
 def _frequencies(robot: Any, states: Mapping[str, Any]) -> None:
+    from robots.criteria.elasticity import Elasticity
     from tasks import natural_frequencies
 
-    natural_frequencies(robot, **_still(states, "twist", "qd"), elasticity={"actuators": {"all": 1e5}})
+    elasticity = Elasticity.of(robot.mechanism, actuators={"all": 1e5})
+    natural_frequencies(robot, elasticity, **_still(states, "twist", "qd"))
 
 
 def _rubbing(law: Mapping[str, Any]) -> Callable[[Any, Mapping[str, Any]], None]:

@@ -143,11 +143,11 @@ def _check_bristles(case: Case, data: xr.Dataset) -> None:
             at = {"design": design, "trajectory": trajectory}
             count = int(data["trajectory_samples"][trajectory]) if "trajectory_samples" in data else data.sizes["time"]
             times = data["time"].isel({dim: k for dim, k in at.items() if dim in data["time"].dims}).values[:count]
-            one, still, rate = (
+            series = (
                 x.isel(at).squeeze("friction", drop=True) if "friction" in x.dims else x.isel(at)
                 for x in (cases, bare["actuator_force"], bare["actuator_velocity"])
             )
-            one, still, rate = (x.transpose("time", "actuator").values[:count] for x in (one, still, rate))
+            one, still, rate = (x.transpose("time", "actuator").values[:count] for x in series)
             if not np.isfinite(one).all():
                 continue
             for k in range(rate.shape[1]):

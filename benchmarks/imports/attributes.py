@@ -32,7 +32,7 @@ from benchmarks.imports.mujoco import of_model
 from benchmarks.imports.record import RECORD, VERDICTS, write
 from benchmarks.imports.spanning import Spanning, following
 from pipeline.errors import InputError
-from pipeline.robot_files.importing import assembled
+from pipeline.robot_files.closing import assembled
 from pipeline.robot_files.packages import PackageFiles
 from robots.formats import mjcf
 from robots.formats.tree import Tree
@@ -228,11 +228,11 @@ def _look(model: Any, text: str) -> str:
     if peer is None:
         return "other joints"
     try:
-        error = _error_of_loops(tree, peer) if tree.loops else error_of_tree(tree, peer)
+        missed = _error_of_loops(tree, peer) if tree.loops else error_of_tree(tree, peer)
     except (InputError, TopologyError):  # of loops that cannot be closed, or let nothing move
         return "invalid"
-    if not error <= LARGEST_ERROR:
-        differences.append(f"forces {error:.1e}")
+    if not missed <= LARGEST_ERROR:
+        differences.append(f"forces {missed:.1e}")
     is_same = repr(replace(tree, warnings=())) == repr(replace(usual, warnings=()))
     return ", ".join(differences) or ("idle" if is_same else "read")
 

@@ -171,7 +171,7 @@ def gains(question: DesignQuestion, prospect: Outlook, design: Mapping[str, floa
     where = question.sweep.question.where
 
     def optimum(within: Mapping[str, tuple[float, float]], conditions: Sequence[str]) -> float:
-        box, start = replace(problem, bounds=within), [[*prospect.design.values()]]
+        box, start = replace(problem, bounds=within), np.array([[*prospect.design.values()]])
         best = ls.study.optimise(box, question.sweep.question.objectives[0], start, conditions)[0]
         return question.by_script({**design, **best.design})[question.metric]
 

@@ -258,8 +258,8 @@ def _rating(reading: _Reading, joint: int, name: str) -> Rating:
     }
     friction = {key: 0.0 if flag in off else friction[key] for key, flag in FRICTION.items()}
     numbers |= {key: value for key, value in friction.items() if value > 0}
-    powers = np.any(model.dof_dampingpoly[dof]) or np.any(model.actuator_dampingpoly[drives])
-    powers = powers and "DAMPER" not in off
+    polynomials = model.dof_dampingpoly[dof], model.actuator_dampingpoly[drives]
+    powers = "DAMPER" not in off and any(np.any(factors) for factors in polynomials)
     if powers or min(friction.values()) < 0:
         got = "damping with powers of the rate" if powers else "friction below zero"
         reading.warn("joint", name, got, "numbers of at least zero", LEFT_OUT)

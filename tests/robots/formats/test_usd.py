@@ -206,7 +206,7 @@ def test_each_attribute_of_the_schema_is_in_a_table() -> None:
     for joint in joints:
         found = registry.FindConcretePrimDefinition(f"Physics{joint}Joint").GetPropertyNames()
         names["joint"].update(name for name in found if name.startswith("physics:"))
-    assert len(names["body"]) > 14
+    assert len(names["body"]) > 13
     assert len(names["joint"]) > 20
     prims = {kind: [{"name": "p", "authored": sorted(found)}] for kind, found in names.items()}
     assert not [*unread({"bodies": prims["body"], "joints": prims["joint"]})]

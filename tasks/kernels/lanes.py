@@ -259,9 +259,9 @@ class ProgramSequence:
         """
         with self._calling:
             for first, last in growing(self._groups_of(samples), FIRST // LANES, self._begins):
-                placed, start = self._placed(arrays, samples, (last - first) * LANES), time.perf_counter()
+                placed, start = self._placed(arrays, samples, (last - first) * LANES), time.thread_time()
                 placed.turn.run(last - first, placed.pointers + first * placed.moves, placed.strides)
-                self._note(placed.machines, time.perf_counter() - start)
+                self._note(placed.machines, time.thread_time() - start)
 
     def _begins(self) -> bool:
         """Return whether a program has bytecode still."""

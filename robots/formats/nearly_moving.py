@@ -30,8 +30,8 @@ NEARLY = 1e-2
 SPREAD = 0.2
 """Largest displacements of driving joints at the poses that are looked at [rad or m]."""
 
-FIRST, POSES, ALL, REPEATS = 3, 8, 12, 8
-"""Poses that show whether there are gaps, at which gaps are made to vanish, of all, and Gauss-Newton steps."""
+POSES, ALL, REPEATS = 8, 12, 8
+"""Poses at which gaps are made to vanish, those that are looked at, and Gauss-Newton steps."""
 
 EXACT = 10.0 * CLOSED
 """Residual [m, or cosine] that may be left with moved frames: samples of loops that are more open have a status."""
@@ -55,7 +55,10 @@ class NearlyMoving:
 
 
 def nearly_moving(tree: Tree, reference: np.ndarray) -> NearlyMoving | None:
-    """Return a tree whose loops move without gaps from `reference`, its joint positions; None for loops that do so."""
+    """Return a tree whose loops move without gaps from `reference`, its joint positions; None for loops that do so.
+
+    Loops that close exactly with all driving joints displaced move: gaps at other poses are beyond their reach.
+    """
     setting = tree.setting()
     driving = _driving(setting, reference)
     followers = [tree.joints.index(entry.joint) for entry in tree.couplings]
@@ -71,7 +74,7 @@ def nearly_moving(tree: Tree, reference: np.ndarray) -> NearlyMoving | None:
             near[-1] = close(setting, near[-1], driving, PATIENCE)[0]
             gap = _gap(setting, near[-1])
         gaps.append(gap)
-        if gap > largest or (count == FIRST and max(gaps) <= EXACT):
+        if gap > largest or (count and gap <= EXACT):
             return None
     changes = _least_changes(setting, near[:POSES], driving)
     cuts = tuple(map(_changed, setting.limb.cuts, changes))

@@ -8,8 +8,9 @@ rows depend on each other in a way that changes with its configuration (linkages
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -32,13 +33,16 @@ from tasks.mechanics.kinematics import (
 from tasks.mechanics.limb_choice import NO_BLOCKS, Block, ClusterBlocks, ClusterChoice, LimbChoice, LoopChoice
 from tasks.mechanics.loops import SolvedLoop, Tips, loop_matrix
 
+Configuration = TypeVar("Configuration")
+
 SAMPLES = 4
 RANK_TOLERANCE = 1e-7
 CHANGE_TOLERANCE = 1e-6
 NEARER = (1.0, 2.0**-2, 2.0**-4, 2.0**-8, 2.0**-16, 2.0**-24)
 """Shares of the way to a generic configuration, tried in this order."""
 NEAREST = 2.0**-8
-"""The least of these for a platform: nearer to the reference pose rank says nothing of other poses."""
+"""The least of these for a platform, and for loops closed from anywhere: nearer to the reference pose rank says nothing
+of other poses."""
 _REACH = 0.08  # share of the limb's size by which the platform is moved to reach generic configurations
 
 
@@ -71,7 +75,7 @@ def _chain_choice(mechanism: Mechanism) -> LimbChoice:
     if limb.coordinates:
         generic = [_followed_near(limb, mechanism.freedoms, each) for each in starts]
     else:
-        generic = [_assembled(limb, None, stepped(limb, [HOME] * len(each), each)) for each in starts]
+        generic = [_thrown_near(limb, each) for each in starts]
     made = _loop_choices(limb, generic if limb.loops else [])
     found, freedoms = {limb.links[i].joint for i in made.independent}, set(mechanism.freedoms)
     if found != freedoms:
@@ -324,11 +328,19 @@ def _placed_near(
         target = Pose(turn @ home.rotation, home.position + share * moves[1] + (turn @ arm - arm))
         return _assembled(limb, target), target
 
+    return _nearer(placed, NEAREST)
+
+
+def _nearer(configuration: Callable[[float], Configuration], least: float = NEARER[-1]) -> Configuration:
+    """Return the configuration at a share of the way from the reference pose: the largest that is within reach.
+
+    Raises TopologyError, that of the whole way, where none is.
+    """
     for share in NEARER:
-        if share >= NEAREST:
+        if share >= least:
             with contextlib.suppress(TopologyError):
-                return placed(share)
-    return placed(1.0)
+                return configuration(share)
+    return configuration(1.0)
 
 
 def _small_rotation(vector: np.ndarray) -> np.ndarray:
@@ -340,12 +352,13 @@ def _small_rotation(vector: np.ndarray) -> np.ndarray:
 
 def _followed_near(limb: Limb, freedoms: Sequence[str], values: np.ndarray) -> list[JointState]:
     """Return joint states of a chain at values of its freedoms; nearer to the reference if these are out of reach."""
-    for share in NEARER:
-        try:
-            return _followed(limb, freedoms, share * values)
-        except TopologyError:
-            continue
-    return _followed(limb, freedoms, values)
+    return _nearer(lambda share: _followed(limb, freedoms, share * values))
+
+
+def _thrown_near(limb: Limb, values: np.ndarray) -> list[JointState]:
+    """Return joint states of a chain whose loops are closed from values of all joints, or from nearer ones."""
+    home = [HOME] * len(limb.links)
+    return _nearer(lambda share: _assembled(limb, None, stepped(limb, home, share * values)), NEAREST)
 
 
 def _followed(limb: Limb, freedoms: Sequence[str], values: np.ndarray) -> list[JointState]:

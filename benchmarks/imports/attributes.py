@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
+from unittest.mock import patch
 from xml.etree import ElementTree
 
 import mujoco
@@ -210,12 +211,12 @@ def _numbers(model: Any) -> bytes:
 
 def _look(model: Any, text: str) -> str:
     data = text.encode()
-    vars(mjcf)["load"] = lambda path, files, data: (parse(data), model, mujoco)  # in this process
     files = PackageFiles("model.xml", {})
-    try:
-        tree = mjcf.read_tree(data, "model.xml", files, "floating", "as they are")
-    except ImportedError as error:
-        return "refused" if any("--leave-out" in each.hint for each in error.problems) else "invalid"
+    with patch.object(mjcf, "load", lambda path, files, data: (parse(data), model, mujoco)):  # in this process
+        try:
+            tree = mjcf.read_tree(data, "model.xml", files, "floating", "as they are")
+        except ImportedError as error:
+            return "refused" if any("--leave-out" in each.hint for each in error.problems) else "invalid"
     usual = _USUAL.setdefault(tree.name, tree)
     if {each.got for each in tree.warnings} - {each.got for each in usual.warnings}:
         return "told"

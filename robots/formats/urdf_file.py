@@ -283,9 +283,9 @@ class _Joint(ElementReader):
             return
         element, kind = self.element, self.element.attributes.get("type", "")
         if kind not in KINDS:
-            nearest_kind = advice(kind.lower(), KINDS)
             several = "A joint of several freedoms is written as several joints with massless links."
-            hint = nearest_kind if nearest_kind.endswith("?") else several
+            near = advice(kind.lower(), KINDS)
+            hint = near if kind.lower() in KINDS else f"{near} {several}" if near.endswith("?") else several
             self.refuse(element, f"type {kind[:60]!a}", f"one of {', '.join(KINDS)}", hint)
         rating, gear = self.rating(kind), _gear(self, element)
         parent, child = self.link("parent"), self.link("child")

@@ -180,7 +180,7 @@ def entry(value: float, calls: list[str], name: str) -> Entry:
 def test_a_contest_compares_first_and_then_takes_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     made = Contest("job", entry(2.0, calls, "ours"), {"them": entry(2.0 + 1e-12, calls, "them")}, unit="us/turn")
-    monkeypatch.setattr(contest, "_seconds", lambda run: (run(), 4.0 if calls[-1] == "them" else 1.0)[1])
+    monkeypatch.setattr(contest, "processor_seconds", lambda run: (run(), 4.0 if calls[-1] == "them" else 1.0)[1])
     figures = list(made.figures(replace(FULL, repeats=3)))
     # ours has had its time after the first round
     assert calls == ["ours", "them", "ours", "them"]

@@ -159,9 +159,9 @@ def _trials_of(name: str, path: str, attribute: str) -> Iterator[Trial]:
         element.get(attribute) for place, element in places(ElementTree.fromstring(MODELS[name])) if place == path
     ]
     compiled = _COMPILED.setdefault((name, attribute), {})
-    likely, is_known = dict.fromkeys([*filter(None, stated), *compiled]), bool(compiled)
+    likely, known, fits = dict.fromkeys([*filter(None, stated), *compiled]), {*compiled}, False
     for value in dict.fromkeys([*likely, *VALUES]):
-        if len(_KNOWN) > looked + ENOUGH or idle > IDLE or (idle and is_known and value not in likely):
+        if len(_KNOWN) > looked + ENOUGH or idle > IDLE or (idle and fits and value not in likely):
             return
         for first in (True, False):
             root = ElementTree.fromstring(MODELS[name])
@@ -175,13 +175,16 @@ def _trials_of(name: str, path: str, attribute: str) -> Iterator[Trial]:
                 model = _compiled(text)
             except (ValueError, RuntimeError):
                 continue
-            compiled[value] = None
+            compiled[value], fits = None, fits or value in known
             yield Trial(name, path, attribute, value, verdict := _verdict(model, text))
             idle += verdict == "idle"
 
 
 _COMPILED = dict[tuple[str, str], dict[str, None]]()
-"""Values that compiled in a model under the name of an attribute, in other elements: these are tried first."""
+"""Values that compiled in a model under the name of an attribute, in other elements: these are tried first.
+
+Others are tried as well where none of these compiles: an attribute of the same name may be of another kind.
+"""
 
 _KNOWN = dict[bytes, str]()
 

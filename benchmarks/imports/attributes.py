@@ -137,6 +137,16 @@ def _compiled(text: str) -> Any:
     return mujoco.MjModel.from_xml_string(text, FILES)
 
 
+def _verdict_on(root: ElementTree.Element) -> str | None:
+    """Return the verdict on a model; None where MuJoCo does not compile it."""
+    text = ElementTree.tostring(root, encoding="unicode")
+    try:
+        model = _compiled(text)
+    except (ValueError, RuntimeError):
+        return None
+    return _verdict(model, text)
+
+
 def _trials_without(name: str, path: str, attribute: str) -> Iterator[Trial]:
     """Take the attribute out of each element that has it, one at a time."""
     for k in range(sum(place == path for place, _ in places(ElementTree.fromstring(MODELS[name])))):
@@ -144,12 +154,8 @@ def _trials_without(name: str, path: str, attribute: str) -> Iterator[Trial]:
         element = [element for place, element in places(root) if place == path][k]
         if element.attrib.pop(attribute, None) is None:
             continue
-        text = ElementTree.tostring(root, encoding="unicode")
-        try:
-            model = _compiled(text)
-        except (ValueError, RuntimeError):
-            continue
-        yield Trial(name, path, attribute, "", _verdict(model, text))
+        if (verdict := _verdict_on(root)) is not None:
+            yield Trial(name, path, attribute, "", verdict)
 
 
 def _trials_of(name: str, path: str, attribute: str) -> Iterator[Trial]:
@@ -170,13 +176,10 @@ def _trials_of(name: str, path: str, attribute: str) -> Iterator[Trial]:
                 element.set(attribute, value)
             if not first and len(elements) < 2:
                 continue
-            text = ElementTree.tostring(root, encoding="unicode")
-            try:
-                model = _compiled(text)
-            except (ValueError, RuntimeError):
+            if (verdict := _verdict_on(root)) is None:
                 continue
             compiled[value], fits = None, fits or value in known
-            yield Trial(name, path, attribute, value, verdict := _verdict(model, text))
+            yield Trial(name, path, attribute, value, verdict)
             idle += verdict == "idle"
 
 

@@ -8,7 +8,7 @@ without friction, nothing is stored. Constraint singularities are looked for, wh
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,15 +41,22 @@ SEED = 1
 
 SIMULATED, INSTANTS = 3, 100
 """Values of each axis of simulations that are tried, and steps of each."""
+ERRORS = "integration_error", "integration_error_share"
+LEAST, COARSE = 1e-6, 0.05
+"""Integration error [m or rad] and its share of the motion beyond which a step is told as too long."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Result of a trial: numbers of designs and trajectories tried, and failures at places of the whole sweep."""
+    """Result of a trial: numbers of designs and trajectories tried, and failures at places of the whole sweep.
+
+    coarse: the largest integration error, as a share of the motion, of simulations whose step is too long, else 0.
+    """
 
     designs: int
     trajectories: int
     result: FailedSamples
+    coarse: float = 0.0
 
     def problems(self, name: str, sweep: Sweep) -> Iterator[Problem]:
         """Yield problems of the sweep file `name` whose motions cannot be made; none if nothing failed."""
@@ -60,11 +67,16 @@ class Trial:
             yield Problem(name, 0, 0, f"trajectories.{trajectory}", got, "a motion that the robot can make", hint)
 
     def lines(self) -> Iterator[str]:
-        """Yield the warnings; none if nothing failed."""
+        """Yield the warnings; none if nothing failed and steps of simulations are short enough."""
         if self.result.failed:
             head, *rest = self.result.lines()
             yield f"tried {self.designs} designs on {self.trajectories} trajectories: {head}"
             yield from rest
+        if self.coarse:
+            yield (
+                f"with half the step of the simulation, positions differ by {self.coarse:.2g} of the motion: "
+                "choose a shorter simulation.step, or a simulation.tolerance [m or rad], for which steps are divided"
+            )
 
 
 def trial(sweep: Sweep) -> Trial:
@@ -114,23 +126,33 @@ def _simulated(sweep: Sweep, axes: SimulationAxes) -> Trial:
         ),
         design=part_of(sweep.design, designs),
         trajectories=tuple(sweep.trajectories[k] for k in trajectories),
-        quantities=QuantityNames((), ("peak_force",)),
+        quantities=QuantityNames((), ("peak_force", *(ERRORS if not axes.simulation.tolerance else ()))),
         user_metrics=(),
     ).with_grids(lambda grid: replace(grid, samples=min(grid.samples, 2 + INSTANTS // axes.simulation.every)))
     small_plan = plan(small)
     failed, codes = (small_plan.layout.variables[name] for name in (FAILED, WORST))
     sizes = failed.dims
     counts, worst = np.zeros(failed.shape, np.int64), np.zeros(failed.shape, np.int64)
+    coarse = 0.0
     for index in range(small_plan.blocks):
         arrays = work.computed(block_of(small_plan, index))
         counts[failed.region(index)] = arrays[FAILED]
         worst[codes.region(index)] = arrays[WORST]
+        coarse = max(coarse, _coarse(arrays))
     places = {"design": designs, "friction": np.zeros(1, np.int64), "trajectory": trajectories}
     places |= {"gains": gains, "state": states}
     names = {int(status): status.name for status in Status}
     samples = math.prod(failed.shape) // len(trajectories) * sum(grid.samples for grid in small.grids)
     failures = count_failed(counts, worst, names, samples, [places[dim] for dim in sizes], sizes)
-    return Trial(len(designs), len(trajectories), failures)
+    return Trial(len(designs), len(trajectories), failures, coarse)
+
+
+def _coarse(arrays: Mapping[str, np.ndarray]) -> float:
+    """Return the largest integration error of a block as a share of the motion, 0 if all errors are small."""
+    if not {*ERRORS} <= {*arrays}:
+        return 0.0
+    error, share = (arrays[name] for name in ERRORS)
+    return float(share.max(where=(error > LEAST) & (share > COARSE), initial=0.0))
 
 
 def _case(values: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -24,6 +24,9 @@ from robots.formats import description, exporting, writing
 from robots.formats.tree import plain_name
 from robots.model import Robot
 
+ROBOT_FILES = (".yaml", ".yml")
+"""Endings of robot files."""
+
 __all__ = ["load", "read", "with_redundancy", "write"]
 
 
@@ -62,11 +65,11 @@ def load(
 
 @check_arguments
 def write(robot: Robot, path: str | os.PathLike[str]) -> Path:
-    """Write a robot into a new file and return its path: a robot file, or by its ending URDF, SDF or MJCF (.xml).
+    """Write a robot into a new file and return its path: a robot file (.yaml), URDF, SDF or MJCF (.xml), by its ending.
 
     A robot of a robot file keeps its parameters, with its values as defaults; one of the catalogue, and all in other
-    formats, are written in numbers. Raises InputError for a robot that the format cannot hold, and where the file is
-    there or cannot be written.
+    formats, are written in numbers. Raises InputError for a robot that the format cannot hold, another ending, and
+    where the file is there or cannot be written.
 
         >>> path = ls.robots.write(ls.robots.build("five_bar"), "mine.yaml")
         >>> path = ls.robots.write(ls.robots.build("ur5e"), "ur5e.urdf")
@@ -79,8 +82,11 @@ def write(robot: Robot, path: str | os.PathLike[str]) -> Path:
 def text_of(robot: Robot, path: str) -> str:
     """Return the text of a file for a robot, by the ending of its name. Raises InputError."""
     ending = os.path.splitext(path)[1].lower()
-    if ending not in exporting.WRITERS:
+    if ending in ROBOT_FILES:
         return _text(robot, path)
+    if ending not in exporting.WRITERS:
+        known = f"{', '.join(ROBOT_FILES)}, {', '.join(exporting.WRITERS)}"
+        raise refused(path, f"a file with the ending {ending or 'of no format'}", f"one of {known}", "MJCF is .xml.")
     try:
         name = plain_name(robot.name)
         return exporting.text(robot.mechanism, name, [*ratings(robot.family).values()], ending)

@@ -63,3 +63,24 @@ def test_places_are_within(size: int, most: int) -> None:
     assert (places[0], places[-1]) == (0, size - 1)
     assert len(places) <= most
     assert (np.diff(places) > 0).all()
+
+
+RELEASED = """\
+limbsweep: 1
+robot: planar_3r
+gravity: [0, -9.81, 0]
+simulation: {{step: {step}, state: {{list: {{joint_1: [0.1, 0.2], joint_2_rate: [0.0, 1.0]}}}}{more}}}
+time: {{stop: 2.0, step: 0.1}}
+outputs: [joint_position]
+"""
+
+
+def test_steps_that_are_too_long_are_told() -> None:
+    tried = trial(Sweep.from_text(RELEASED.format(step=0.1, more="")))
+    assert tried.coarse > module.COARSE
+    assert "choose a shorter simulation.step" in next(iter(tried.lines()))
+
+
+@pytest.mark.parametrize(("step", "more"), [(0.001, ""), (0.1, ", tolerance: 1.0e-6")])
+def test_short_steps_and_tolerances_need_no_word(step: float, more: str) -> None:
+    assert list(trial(Sweep.from_text(RELEASED.format(step=step, more=more))).lines()) == []

@@ -182,3 +182,6 @@ def test_the_command_writes_by_the_ending(tmp_path: Path, monkeypatch: pytest.Mo
     refused = run(cli, ["robots", "irb6", "--export", "irb6.urdf"])
     assert refused.exit_code == 2
     assert "drives that move several joints" in refused.output
+    other = run(cli, ["robots", "ur5e", "--export", "ur5e.mjcf"])
+    assert other.exit_code == 2
+    assert "ending .mjcf; expected one of .yaml, .yml, .urdf, .sdf, .xml. MJCF is .xml." in other.output

@@ -21,7 +21,7 @@ from robots.parameter_errors import nearest
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics import inputs
-from tasks.dynamics.inertia import acceleration_program, is_tree, matrix_program
+from tasks.dynamics.inertia import acceleration_program, closed_matrix_program, is_tree, matrix_program
 from tasks.dynamics.records import GRAVITY
 from tasks.features import table
 from tasks.features.friction.feature import FrictionGroups
@@ -290,22 +290,21 @@ def inertia_matrix(at: CodeSetting) -> CodeFunction:
     robot = at.robot
     arguments, motion = at.motion(acceleration=False, rates=False)
     title, result = "mass matrix of the freedoms, drives included", at.square("inertia")
+    function = CodeFunction(
+        "inertia_matrix", title, tuple(arguments), {result: "inertia"}, at.constants, {"motion": motion}, ()
+    )
     if is_tree(robot.family):
-        call = plain_call(matrix_program(robot.family))
-        packed: dict[Key, tuple[str | int, ...]] = {"q": ("q",)}
-        return CodeFunction(
-            "inertia_matrix", title, tuple(arguments), {result: "inertia"}, at.constants, packed, (call,)
-        )
-    return CodeFunction(
-        "inertia_matrix",
-        title,
-        tuple(arguments),
-        {result: "mass"},
-        at.constants,
-        {"motion": motion},
-        (*_shares(robot), plain_call(equations.total_program(robot.family))),
-        _of_limbs(robot, "status"),
-        {"singular": Status.PLATFORM_SINGULAR if structure_of(robot.family).compared else Status.SINGULAR},
+        return replace(function, packed={"q": ("q",)}, calls=(plain_call(matrix_program(robot.family)),))
+    if robot.mechanism.is_chain:
+        program = functools.partial(closed_matrix_program, robot.family, "crba")
+        call = _call(Stage("inertia", {}, program, {"mount": Indexed("mount", 0)}, None))
+        return replace(function, calls=(call,), statuses=("status",))
+    return replace(
+        function,
+        results={result: "mass"},
+        calls=(*_shares(robot), plain_call(equations.total_program(robot.family))),
+        statuses=_of_limbs(robot, "status"),
+        flags={"singular": Status.PLATFORM_SINGULAR},
     )
 
 

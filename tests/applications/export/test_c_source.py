@@ -110,6 +110,16 @@ def test_compiled_functions_have_the_bits_of_kernels(
         np.testing.assert_array_equal(jacobian, done.jacobian[k].ravel())
 
 
+def test_the_inertia_matrix_of_a_closed_chain_has_the_bits_of_its_kernel(
+    built: Callable[[CCode], Mapping[str, Compiled]],
+) -> None:
+    robot = catalog.build("three_loop_leg")
+    q = regions.states(robot, SAMPLES)["q"]
+    expected, run = tasks.inertia_matrix(robot, q=q), built(c_code(robot, ["inertia_matrix"]))["inertia_matrix"]
+    for k in range(SAMPLES):
+        assert same(run(q[k]), expected.matrix[k].ravel())
+
+
 def same(found: tuple[int, list[np.ndarray]], expected: np.ndarray) -> bool:
     """Whether a sample is OK with these bits; of no zero the sign counts."""
     return found[0] == 0 and np.array_equal(found[1][0], expected)

@@ -27,7 +27,15 @@ from pipeline.errors import ClusterLostError, InputError, Problem, RunStoppedErr
 from pipeline.execution.device import resources
 from pipeline.execution.executor import translated_losses
 from pipeline.execution.graph import Writer, call_graph, examination_graph, examined, examined_case
-from pipeline.execution.policy import FULL, MemoryRestart, WorkerTable, memory_restarts, worker_table
+from pipeline.execution.policy import (
+    FULL,
+    PAUSE_END,
+    MemoryRestart,
+    PausedWorker,
+    WorkerTable,
+    memory_restarts,
+    worker_table,
+)
 from pipeline.execution.versions import VersionError, differences, identity, version_problem
 from pipeline.monitor.log import Event, Listener, ResultsSent, Waiting, WorkerRefused, WorkersJoined, WorkersLeft
 from pipeline.plan.memory import BASE_MEMORY
@@ -237,7 +245,9 @@ class Membership:
         """Return the workers that may not compute, in words."""
         if not self._present:
             return "there is none; a task waits for one"
-        refused = f"{len(self._refused)} refused, {len(self._checks)} being checked"
+        refused = (
+            f"{len(self._refused)} refused, {len(self._checks)} being checked, {len(self._paused())} of them paused"
+        )
         return f"{refused}, {self._present - len(self._table)} without what dask.annotate asks for"
 
     def begin(self, notify: Listener) -> Plan:
@@ -250,7 +260,8 @@ class Membership:
             waited = self._clock() - start
             if waited - reported >= TOLD_SECONDS:
                 reported = waited
-                notify(Waiting(waited, f"{named(self._checks)} have not answered the check of workers"))
+                paused = f"; paused, because their memory is full: {named(self._paused())}" if self._paused() else ""
+                notify(Waiting(waited, f"{named(self._checks)} have not answered the check of workers{paused}"))
             time.sleep(0.02)
         if not self._bases and self._present:
             raise self._refusal()
@@ -266,7 +277,14 @@ class Membership:
     def _is_open(self, waited: float) -> bool:
         """Look at the workers, and return whether the start of a run has to wait for answers."""
         self.look(now=True)
-        return bool(self._checks) and waited < (GRACE_SECONDS if self._bases else CHECK_SECONDS)
+        all_paused = len(self._paused()) == len(self._checks)
+        patience = GRACE_SECONDS if self._bases else PAUSE_END if all_paused else CHECK_SECONDS
+        return bool(self._checks) and waited < patience
+
+    def _paused(self) -> list[str]:
+        """Return the workers that do not answer their check because they are paused, each with the memory it holds."""
+        rows = ((address, self._table[address]) for address in self._checks if address in self._table)
+        return [str(PausedWorker.of(address, row)) for address, row in rows if row.get("status") == "paused"]
 
     def _is_suited(self, address: str, row: Mapping[str, Any]) -> bool:
         have, names = row.get("resources") or {}, {address, row.get("host"), row.get("name")}
@@ -300,6 +318,8 @@ class Membership:
         self._answers.add(future)
 
     def _take_answers(self) -> None:
+        from distributed.scheduler import NoValidWorkerError
+
         joined: dict[str, str] = {}
         while self._answers.has_ready():
             future, value = next(self._answers)
@@ -307,9 +327,9 @@ class Membership:
             if address is None:
                 continue  # it has left meanwhile
             del self._checks[address]
-            if future.status not in ("finished", "error"):
-                continue  # somebody cancelled all tasks: it is checked again
             answer: Answer = value[1] if future.status == "error" else value
+            if future.status not in ("finished", "error") or isinstance(answer, NoValidWorkerError):
+                continue  # somebody cancelled all tasks, or it is paused for long: it is checked again
             if problem := self._problem(address, answer):
                 self._refuse(address, answer, problem)
             elif not isinstance(answer, BaseException):
@@ -384,6 +404,10 @@ class Membership:
         """Return the error of a cluster whose workers cannot compute the plan."""
         if not self._table:
             return self._unsuited()
+        if not self._refused and (paused := self._paused()):
+            got = f"no answer from workers that are paused, because their memory is full: {named(paused)}"
+            hint = "Give workers more memory (memory-limit), or end what else keeps results there."
+            return refused(self.cluster, got, "a worker that answers", hint)
         if not self._refused:
             got = f"no answer within {CHECK_SECONDS:g} s from {named(self._checks)}"
             hint = "They are busy, paused or stopped: look at limbsweep cluster, or start others."

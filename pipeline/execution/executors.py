@@ -342,7 +342,7 @@ class ClusterExecutor:
         """Return the workers that are paused and compute nothing, and the number of the others."""
         with translated_losses():
             workers = self._table()
-            paused = [_paused(address, worker) for address, worker in workers.items() if _is_idle_pause(worker)]
+            paused = [PausedWorker.of(address, worker) for address, worker in workers.items() if _is_idle_pause(worker)]
             processing = self.client.processing([worker.address for worker in paused]) if paused else {}
         limited = [worker for worker in workers_of(workers) if worker.limit]
         self.least_room = min((int(FULL * worker.limit) - worker.base for worker in limited), default=None)
@@ -487,11 +487,6 @@ def _is_idle_pause(worker: Mapping[str, Any]) -> bool:
     """Return whether a worker is paused and computes nothing, by the report of a scheduler."""
     counts = worker.get("metrics", {}).get("task_counts", {})
     return worker.get("status") == "paused" and not any(counts.get(state) for state in ("executing", "long-running"))
-
-
-def _paused(address: str, worker: Mapping[str, Any]) -> PausedWorker:
-    used, limit = worker.get("metrics", {}).get("memory"), worker.get("memory_limit")
-    return PausedWorker(address, int(used or 0), int(limit or 0), bool(worker.get("nanny")))
 
 
 def _block(key: Key) -> tuple[str, Any]:

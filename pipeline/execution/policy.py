@@ -216,6 +216,12 @@ class PausedWorker:
     def __str__(self) -> str:
         return f"{self.address} with {size(self.used)} of {size(self.limit)}"
 
+    @classmethod
+    def of(cls, address: str, row: Mapping[str, Any]) -> PausedWorker:
+        """Return a paused worker from the report of a scheduler on it."""
+        used, limit = row.get("metrics", {}).get("memory"), row.get("memory_limit")
+        return cls(address, int(used or 0), int(limit or 0), bool(row.get("nanny")))
+
 
 PauseStep = Literal["trim", "move", "restart"]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import dask
 import pytest
+from distributed.scheduler import NoValidWorkerError
 
 from pipeline.errors import ClusterLostError, InputError, RunStoppedError
 from pipeline.execution import admission
@@ -203,6 +204,30 @@ def test_the_start_does_not_wait_long_for_one_that_stands_still(monkeypatch: pyt
     with pytest.raises(InputError, match="got no answer within 300 s from a; expected a worker that answers"):
         members(Cluster(a=None)).begin(told.append)
     assert any(isinstance(event, Waiting) and event.what.startswith("a have not answered") for event in told)
+
+
+def test_workers_that_are_paused_from_the_start_are_told_with_their_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admission.time, "sleep", lambda seconds: None)
+    told: list[Event] = []
+    cluster = Cluster(a=None)
+    cluster.rows["a"] = row(status="paused", metrics={"memory": 3 * GIB})
+    made = members(cluster)
+    words = (
+        "got no answer from workers that are paused, because their memory is full: a with 3 GiB of 4 GiB; expected a "
+    )
+    with pytest.raises(InputError, match=f"{words}worker that answers. Give workers more memory"):
+        made.begin(told.append)
+    assert made._clock.now < 100  # type: ignore[attr-defined]
+    assert any(isinstance(event, Waiting) and "paused" in event.what and "3 GiB" in event.what for event in told)
+
+
+def test_one_whose_check_dask_withdraws_because_it_is_paused_is_checked_again() -> None:
+    cluster = Cluster(a=SOUND, b=NoValidWorkerError(("check", 1), set(), {"b"}, {}, 300.0))
+    made, news = begun(cluster)
+    assert not any(isinstance(event, WorkerRefused) for event in news)
+    cluster.answers["b"] = SOUND
+    [made.look(now=True) for _ in range(3)]
+    assert made.addresses() == ["a", "b"]
 
 
 def test_resources_that_nobody_has_are_told_at_once() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import dask
 import pytest
 from dask._task_spec import Task
-from distributed import Future, LocalCluster
+from distributed import Client, Future, LocalCluster, Status, Worker, WorkerPlugin
 
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.errors import ClusterLostError, RunStoppedError, TaskError
@@ -262,6 +262,18 @@ def test_a_large_cluster_gets_one_task_a_block_or_less() -> None:
     assert "on more than" not in dict(plan(sweep(FEW)).rows())["tasks"]
 
 
+class PausesOnceChecked(WorkerPlugin):
+    """Pauses a worker when it has answered the check of workers, as if whatever it holds were too much."""
+
+    def setup(self, worker: Worker) -> None:
+        self.worker = worker
+
+    def transition(self, key: Any, start: str, finish: str, **more: Any) -> None:
+        if finish == "memory" and key[0].startswith("check-"):
+            self.worker.memory_manager.memory_pause_fraction = 1e-6
+            self.worker.loop.add_callback(setattr, self.worker, "status", Status.paused)
+
+
 @pytest.mark.slow
 def test_a_run_whose_workers_stay_paused_tries_all_steps_and_ends_with_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -270,13 +282,11 @@ def test_a_run_whose_workers_stay_paused_tries_all_steps_and_ends_with_a_sentenc
     monkeypatch.setattr(policy, "PAUSE_END", 3.0)
     monkeypatch.setattr(policy, "PAUSE_RESTARTS", 1)
     events: list[Event] = []
-    always = {"distributed.worker.memory.pause": 1e-6}  # whatever a worker holds is too much; nothing can be spilled
-    with (
-        dask.config.set(always),
-        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
-        pytest.raises(RunStoppedError, match=r"all 1 workers are paused.*give workers more memory"),
-    ):
-        run(sweep(FEW), tmp_path / "s.zarr", cluster, [events.append])
+    listening: Any = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    with LocalCluster(n_workers=1, **listening) as cluster, Client(cluster) as client:
+        client.register_plugin(PausesOnceChecked())
+        with pytest.raises(RunStoppedError, match=r"all 1 workers are paused.*give workers more memory"):
+            run(sweep(FEW), tmp_path / "s.zarr", cluster, [events.append])
     steps = [event.step for event in events if isinstance(event, WorkerPaused)]
     assert steps[:3] == ["trim", "move", "restart"]
     assert steps.count("restart") == 1

@@ -144,7 +144,7 @@ class Twin:
 
 
 class Solver:
-    """Does the work strip by strip, into buffers that it uses again. `way` makes a Runner of a program."""
+    """Solver that works strip by strip, into buffers that it uses again. `way` makes a Runner of a program."""
 
     def __init__(self, work: Work, way: Callable[[Program], Runner], strip: int):
         self.work, self.strip, self.stages = work, min(strip, work.designs), list(stages(request(work.family)))

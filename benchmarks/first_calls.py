@@ -27,7 +27,7 @@ STATES = 16
 SMALL = ("five_bar", "ur5e")
 """Robots that pay for imports: a platform and a chain."""
 INSTANTS = (0.0, 1e-3, 2e-3)
-"""Of a motion [s]."""
+"""Instants of a motion [s]."""
 LIMITS = (1.0, 3.0)
 """Seconds of which it is told how many calls take longer."""
 WORST = 10

@@ -30,7 +30,7 @@ SHOWN = (
     "const start = performance.now(), shown = () => requestAnimationFrame(() => {{ const it = new MessageChannel();"
     " it.port1.onmessage = () => arguments[0](performance.now() - start); it.port2.postMessage(0); }}); {act}; shown();"
 )
-"""Until the frame after an act has been painted."""
+"""Script that waits until the frame after an act has been painted."""
 
 BRUSHES = 7
 

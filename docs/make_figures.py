@@ -155,7 +155,7 @@ def _size(wrench: DataArray, *components: str) -> np.ndarray:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """As a small picture: the colours of a drawing fit into a palette."""
+    """Write a figure as a small picture: the colours of a drawing fit into a palette."""
     buffer = BytesIO()
     figure.savefig(buffer, dpi=DPI, format="png")
     Image.open(buffer).convert("RGB").quantize(COLOURS).save(path, optimize=True)

@@ -18,7 +18,7 @@ SWEEP = Path(__file__).with_suffix(".yaml")
 
 
 def share(dataset: Dataset) -> DataArray:
-    """By how much Coulomb friction raises the RMS torque of all motors together (design, friction, trajectory)."""
+    """Compute the share of the RMS torque of all motors that Coulomb friction adds (design, friction, trajectory)."""
     rms = np.sqrt((dataset["rms_force"] ** 2).sum("actuator"))
     least = (dataset["drives_coulomb"] == 0) & (dataset["bearings_coulomb"] == 0)
     return rms / rms.isel(friction=int(least.values.argmax()), drop=True) - 1.0

@@ -22,7 +22,7 @@ PACKAGES = ("robots", "tasks", "storage", "pipeline", "applications", "benchmark
 CLUSTER = "cluster.yaml"
 """File beside the packages that `limbsweep new cluster` copies."""
 LEFT_OUT = ("benchmarks/campaigns/mutants.py", "benchmarks/house")
-"""What reads the repository, and is of no use without one."""
+"""Modules that read the repository, and are of no use without one."""
 
 _NAMED = re.compile("|".join(PACKAGES))
 _DOTTED = re.compile(rf"(?<![\w./\\-])(?:{'|'.join(PACKAGES)})((?:\.\w+)+|\.$)")

@@ -92,7 +92,7 @@ class Quantity:
     Other quantities may be NaN where a robot lacks the described part.
     """
     good: Literal["small", "large"] = "small"
-    """Of a metric the end of its range that is better: the worst value over cases and parts is the other."""
+    """End of the range of a metric that is better; the worst value over cases and parts is at the other end."""
 
     @property
     def kind(self) -> Kind:

@@ -13,7 +13,7 @@ from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS, MotionKind
 from robots.types import TRANSLATION, TWIST
 
 RADIUS, TURN = 0.05, 0.1
-"""Of the first motion of a platform [m, rad]."""
+"""Size of the first motion of a platform [m, rad]."""
 
 
 def swept_first(family: Family) -> tuple[str, ...]:

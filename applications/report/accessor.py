@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 WIDTH = 320
-"""Of the picture [px]."""
+"""Width of the picture [px]."""
 
 
 def robot_html(robot: Robot) -> str:
@@ -55,7 +55,7 @@ def robot_html(robot: Robot) -> str:
 
 
 HEIGHT = 720
-"""Of a report below a cell [px]."""
+"""Height of a report below a cell [px]."""
 
 
 @dataclass(frozen=True)

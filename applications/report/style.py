@@ -8,7 +8,7 @@ from __future__ import annotations
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-"""As plotly calls them."""
+"""Dashes of lines by plotly's names."""
 
 MATPLOTLIB_DASHES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (8, 3, 1, 3)))
 """The same for matplotlib, in the same order."""

@@ -41,7 +41,7 @@ FAILED = 10.0
 """Value of rows of a design with failed samples, in units of the start's worst. It makes the search turn back."""
 
 SLACK = 1e-6
-"""By how much a condition is held off its edge, in its margin; a condition on metrics may be missed by as much."""
+"""Distance of a condition from its edge, in its margin; a condition on metrics may be missed by as much."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from robots.catalog import FAMILIES
 from robots.quantities import GAINS
 
 MARGIN = 0.1
-"""By how much of its length the box around the best designs is made larger at each end."""
+"""Share of its length by which the box around the best designs grows at each end."""
 
 KEPT = ("derive", "where")
 """Keys of the design section that stay."""

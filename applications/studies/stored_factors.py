@@ -100,7 +100,7 @@ class DeclaredAxis:
 
 NOTHING = DeclaredAxis({})
 UNKNOWN = DeclaredAxis({}, 1)
-"""Any names, as of a file: of a sweep that cannot be read."""
+"""Axis of a sweep that cannot be read: it takes any names, like a file."""
 
 
 @lru_cache(maxsize=16)

@@ -215,7 +215,7 @@ class Covered:
 
     @property
     def text(self) -> str:
-        """As a line of Markdown."""
+        """Return the fit as a line of Markdown."""
         kind = "right" if self.case.is_right else "wrong"
         shares = " | ".join(f"{share:.0%}" for share in (self.before, self.now, self.warned))
         return f"| `{self.robot}` | {self.case.name} | {kind} | {self.seeds} | {shares} |"

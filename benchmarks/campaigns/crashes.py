@@ -104,7 +104,7 @@ CALLS: tuple[tuple[Any, str], ...] = (
     (fcntl, "flock"),
     (io, "open"),
 )
-"""By which names the calls to the system are looked up that a coordinator makes."""
+"""Calls to the system that a coordinator makes: module and name by which each is looked up."""
 
 SURVIVED = 3
 MOST_ALIVE = 0.1

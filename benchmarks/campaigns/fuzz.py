@@ -27,10 +27,10 @@ WORDS = (
     "block", "checksums", "bytes", "layout", "sizes", "files", "attributes", "generation", "hashing", "limbsweep",
     "where", "grid", "values", "&a", "*a", "!!python", "<<", "|", "- ",
 )  # fmt: skip
-"""That are put into inputs."""
+"""Words that are put into inputs."""
 
 SECONDS, MEMORY = 20, 4096
-"""For one input, on a busy machine; MiB for the process."""
+"""Limits for one input on a busy machine: time [s], and memory of the process [MiB]."""
 
 FILES = ("sweep", "cluster", "robot", "urdf", "points")
 TABLES = {

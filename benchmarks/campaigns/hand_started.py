@@ -26,7 +26,7 @@ from pipeline.errors import ClusterLostError
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 60.0
-"""Until a scheduler listens."""
+"""Time until a scheduler listens, at most [s]."""
 
 
 def free_port() -> int:

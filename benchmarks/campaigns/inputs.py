@@ -21,7 +21,7 @@ from tests.bad_inputs.test_bad_inputs import ROWS
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 1.0
-"""Of processor time that a refusal may take, the start of Python included."""
+"""Processor time that a refusal may take, the start of Python included [s]."""
 
 CONNECTS = "J address"
 """Rows that import Dask's client, which takes longer than a second on some machines."""

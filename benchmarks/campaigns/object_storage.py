@@ -38,10 +38,10 @@ REFUSED = 2
 """Exit status of a command that is refused."""
 
 SECONDS = 240.0
-"""Until a run has ended."""
+"""Time until a run has ended, at most [s]."""
 
 SHARE = 0.15
-"""Of requests that are refused, and of uploads whose answers are lost."""
+"""Share of requests that are refused, and of uploads whose answers are lost."""
 
 
 @dataclass(frozen=True)

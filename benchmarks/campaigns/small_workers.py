@@ -121,7 +121,7 @@ class Timed:
 
     @property
     def parts(self) -> int:
-        """Into how many parts blocks were cut."""
+        """Number of parts into which blocks were cut."""
         return self.begin.parts if self.begin else 0
 
 

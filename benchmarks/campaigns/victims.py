@@ -62,7 +62,7 @@ TRIES = 6
 """Runs until one of them ends the store."""
 
 SECONDS = 120.0
-"""Until a process is there, or a store is finished."""
+"""Time until a process is there, or a store is finished, at most [s]."""
 
 Work = Callable[[Path, ClusterConfig], object]
 

@@ -25,7 +25,7 @@ JOINED = ("outputs", "metrics")
 """Lists of which each feature adds its part."""
 
 TIME = {"stop": 0.3, "step": 0.03}
-"""Of given motions."""
+"""Times of given motions [s]."""
 
 
 def merged(pieces: list[Piece]) -> dict[str, Any]:

@@ -42,9 +42,9 @@ LEFT_OUT = ("versions", "created")
 WORDS = "long_name"
 """Attribute of a variable that is not compared: a description for readers."""
 SEALS = ("check", "files", "attributes", "hashing", "ledger")
-"""Of the manifest: checksums, over these attributes and receipts too, and a copy of the attributes of the dataset."""
+"""Parts of the manifest that are not compared: checksums, also of receipts, and a copy of the attributes."""
 FORMAT = 3
-"""Of the stores whose hashes are kept; later formats differ in their checksums, which are not compared."""
+"""Format of the stores whose hashes are kept; later formats differ in their checksums, which are not compared."""
 CLUSTER = "limbsweep: {cluster: {kind: threads}}\n"
 BLAS = {"OPENBLAS_CORETYPE": "Nehalem", "OPENBLAS_NUM_THREADS": "1"}
 DESIGNS = 2

@@ -18,7 +18,9 @@ from benchmarks.house.imports import PACKAGES, files, module_name, parse
 PLACEHOLDERS = frozenset({"each", "found", "given", "made", "told"})
 MORE_PLACEHOLDERS = PLACEHOLDERS | {"kept", "beside", "own", "late", "rest", "thing"}
 
-UNCLEAR = re.compile(r"(What|How|Whether|Those|Where|Which|All (that|of it|of them))\b")
+UNCLEAR = re.compile(
+    r"(What|How|Whether|Those|Where|Which|All (that|of it|of them)|Of|So|Such|As|Into|Until|That|By how|Up to|Does)\b"
+)
 """Beginnings of docstrings that name neither thing nor action; docs/project/plain_words.md has pairs."""
 
 VAGUE = frozenset({

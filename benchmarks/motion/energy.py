@@ -73,7 +73,7 @@ CLOSED = 1e-8
 """Largest relative error of a balance."""
 
 TOLERANCES = (1e-8, 1e-9, 1e-10, 1e-11, 1e-12)
-"""Of adaptive steps, relative, one after the other until the balance closes."""
+"""Relative tolerances of adaptive steps, tried one after the other until the balance closes."""
 
 SHORT, STEP = 0.5, 2e-3
 """Duration of motions in fixed steps, and the longest steps [s]."""

@@ -42,7 +42,7 @@ EXACT = 1e-8
 
 
 class Count(NamedTuple):
-    """Of each state: status, solutions of the other method, whether forces are those of none of them."""
+    """Count of each state: status, solutions of the other method, whether the forces belong to none of them."""
 
     status: Array
     solutions: Array

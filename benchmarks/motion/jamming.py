@@ -37,7 +37,7 @@ STATES, STARTS = 200, 10
 
 
 class Jam(NamedTuple):
-    """Of each state: status, number of motions of the other method, mask of wrong ones."""
+    """Result of each state: status, number of motions of the other method, mask of wrong ones."""
 
     status: Array
     motions: Array

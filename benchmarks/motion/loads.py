@@ -54,7 +54,7 @@ ALIKE = 1e-6
 
 
 class Verdict(NamedTuple):
-    """Of each state: status, is friction unique; is it wrong; has the other method a solution, and the same one."""
+    """Verdict on each state: status, is friction unique, is it wrong; has the other method a solution, the same one."""
 
     status: Array
     unique: Array

@@ -46,7 +46,7 @@ LONGER, ROUNDS = 500, 40
 as long as the others may be wrong."""
 
 CHECKED = 5, 2
-"""Of these the number that is computed in many digits: those of the largest errors, and random ones."""
+"""Numbers of states that are computed in many digits: those of the largest errors, and random ones."""
 
 NO_CHANGE = 1e-16
 """Change of a force, relative, below which there is rounding alone."""

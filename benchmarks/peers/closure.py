@@ -21,7 +21,7 @@ Rnea = Callable[[Array, Array, Array], Array]
 """Joint torques (sample, body) of the tree from positions, rates and accelerations."""
 
 Column = tuple[Array, Callable[[Array], Array]]
-"""Of a joint with a unit rate: angular velocity (3, sample), and the velocity of a point as a function of it."""
+"""Motion by a joint of unit rate: angular velocity (3, sample), and velocity as a function of the point."""
 
 CLOSED = 1e-13
 STEPS = 30

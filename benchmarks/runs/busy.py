@@ -40,7 +40,7 @@ from tasks.blocks import assembly, limb_results
 from tasks.blocks.block import motions
 
 BLOCK_SECONDS = 0.5
-"""Of one core: what a block of two million samples of a Delta takes."""
+"""Time of one core for a block of two million samples of a Delta [s]."""
 
 ROUNDS = 20
 """Blocks for each thread."""
@@ -58,7 +58,7 @@ LENGTHS = ((5.0, 16), (0.5, 160))
 """Seconds of a block, and blocks for each thread, on the large cluster."""
 
 SAMPLES = (10**9, 10**10, 10**11, 10**12)
-"""Of sweeps of which is told into how many blocks and tasks a thousand threads get them."""
+"""Sizes of sweeps whose blocks and tasks for a thousand threads are told."""
 
 PAPER = (10, 100, 1000, 10_000)
 """Cores for which is told what coordinator and scheduler compute."""

@@ -44,7 +44,7 @@ from storage.store import StoreWriter
 
 KILOBYTE = 1024
 THREADS = 5
-"""Of each light worker: 200 of a single thread in one process would keep each other from their heartbeats."""
+"""Threads of each light worker: 200 of a single thread in one process would keep each other from their heartbeats."""
 
 
 def coordinator(size: Size) -> Iterator[Figure]:

@@ -176,7 +176,7 @@ OWN: Mapping[str, Mapping[str, Callable[..., float]]] = {"own metric": {"spread"
 """Metrics of a user's own of shapes that have some."""
 
 QUICKEST = "reactions"
-"""Of SHAPES the one whose programs are traced in seconds, and that allocates arrays of every kind."""
+"""Name of the one of SHAPES whose programs are traced in seconds, and that allocates arrays of every kind."""
 
 
 def shapes(size: Size) -> Iterator[Figure]:

@@ -40,7 +40,7 @@ MOST_NOTHING = 1e-6
 GAIN = 0.15
 """Relative difference of a gain, which is to first order, from that of two optima."""
 COARSE = 3
-"""Of parameters with more values than so many every second is on the coarse grid."""
+"""Number of values of a parameter above which only every second one is on the coarse grid."""
 
 
 @dataclass(frozen=True)

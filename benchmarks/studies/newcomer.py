@@ -31,7 +31,7 @@ LENGTH = 0.1
 """Characteristic length of the 3-RRR: of its joints at the platform from the middle, by default [m]."""
 UP = np.array([0.0, 1.0])
 STIFFNESS = 8e3
-"""Of a motor of the 3-RRR [N m/rad]."""
+"""Stiffness of a motor of the 3-RRR [N m/rad]."""
 
 
 def linear_delta(design: Design, points: int = 101) -> dict[str, float]:

@@ -11,7 +11,7 @@ Dims = tuple[str, ...]
 AXIS, MATRIX, WRENCH, FREEDOM, ACTUATOR = ("axis",), ("row", "column"), ("wrench",), ("freedom",), ("actuator",)
 JOINTS = ("limb", "joint")
 COMPONENT = ("component",)
-"""Of a wrench in a result that has the name of the dim."""
+"""Dim of a wrench in a result that has the name of the dim."""
 RUBBING = ("friction_joint",)
 WRENCHES, MODE, POINT = ("wrench", "wrench_column"), ("mode",), ("point",)
 FREEDOMS, ACTUATORS = ("freedom", "freedom_column"), ("actuator", "actuator_column")

@@ -95,7 +95,7 @@ ANSWER_SECONDS = 10
 TOLD_SECONDS = 10.0
 """Seconds between two events while the first worker is waited for."""
 PROBE_SECONDS = 0.8
-"""For a connection to the port of a scheduler, before Dask's client is asked to make one."""
+"""Time for a connection to the port of a scheduler [s], before Dask's client makes one."""
 
 
 @contextmanager

@@ -181,12 +181,12 @@ class InProcessExecutor:
 
     @property
     def is_ready(self) -> bool:
-        """This process is always there."""
+        """Return True: this process is always there."""
         return True
 
     @property
     def least_room(self) -> int | None:
-        """There are no workers."""
+        """Return no room: there are no workers."""
         return None
 
     def news(self) -> list[Event]:

@@ -111,7 +111,7 @@ def _store(block: Block, writer: Writer, arrays: Arrays) -> Receipt | ReceiptWit
 
 RESTART_SECONDS = 30.0
 HEARTBEAT_SECONDS = 15.0
-"""Since the last heartbeat of a worker, after which no backup is sent to it."""
+"""Time since the last heartbeat of a worker [s], after which no backup is sent to it."""
 
 RESTARTED, CONNECTION_LOST = "scheduler-restart", "scheduler-connection-lost"
 """Reasons of Dask for cancelled futures."""
@@ -158,7 +158,7 @@ class ClusterExecutor:
         self._followed = ""
         """Name of the run whose shares of blocks are taken."""
         self._restarts_until: float | None = None
-        """When the last restart was that has been told, by the clock of the scheduler."""
+        """Time of the last restart that has been told, by the clock of the scheduler."""
 
     @property
     def room(self) -> int:

@@ -365,7 +365,7 @@ LAST_ROUNDS = 3
 """Tasks of full length for each thread from which on they are cut shorter: while the last of them end, threads wait."""
 
 SHORTEST = 4
-"""Into how many parts a task of full length is cut at most."""
+"""Number of parts into which a task of full length is cut, at most."""
 
 SPARE_TASKS = 4
 """One more task of whole blocks in flight for so many threads: a worker begins it without waiting for the client."""

@@ -134,7 +134,7 @@ class BlockFailed:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Nothing has come back for some time [s]: the present state, in words."""
+    """Record of a wait without any result for some time [s]: the present state, in words."""
 
     seconds: float
     what: str

@@ -30,7 +30,7 @@ COUNTED: Mapping[str, Operations] = {
     "gough_stewart": Operations(5686, 7924),
     "hexapod_6rrrprr": Operations(23810, 31034),
 }
-"""As `limbsweep bench robots` counts them, at states from a cold start."""
+"""Operations as `limbsweep bench robots` counts them, at states from a cold start."""
 PER_JOINT = Operations(400, 1000)
 """Operations for each joint of a robot that is not counted: the middle of those that are."""
 OPERATION = 0.035e-9

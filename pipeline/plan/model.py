@@ -154,7 +154,7 @@ class Plan:
 
     @property
     def parts_per_block(self) -> int:
-        """Into how many parts a task cuts a full block."""
+        """Number of parts into which a task cuts a full block."""
         return math.prod(-(-length // (self.parts or {}).get(dim, length)) for dim, length in self.layout.block.items())
 
     @property
@@ -282,7 +282,7 @@ class Plan:
 
     @property
     def _limb_bound(self) -> str:
-        """Up to how many threads a run takes limb tasks, in words; nothing where it always does."""
+        """Largest number of threads for which a run takes limb tasks, in words; empty where it always does."""
         if self.memory.request.peaks_alone:
             return "; on a cluster one task a block, for peaks of reactions alone"
         threads = self.work.limb_threads

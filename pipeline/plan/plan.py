@@ -112,7 +112,7 @@ class SimulatedWork(Work):
 
     @property
     def limb_threads(self) -> float:
-        """None: a block is one task."""
+        """Zero threads: a block is one task."""
         return 0.0
 
 

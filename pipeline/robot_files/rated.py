@@ -10,7 +10,7 @@ from robots.formats.ratings import Rating
 from robots.model import Family
 
 AMPLITUDE = 0.1
-"""Of the first motion of a joint [rad or m], where its range lets it."""
+"""Amplitude of the first motion of a joint [rad or m], where its range lets it."""
 
 
 def ratings(family: Family) -> Mapping[str, Rating]:

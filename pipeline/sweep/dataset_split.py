@@ -12,7 +12,7 @@ from robots.data_classes import dataclass
 PARTS = ("train", "validation", "test")
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 SPREAD = 3.0
-"""Of so many numbers over a share one at least is in it: multiples of the golden ratio leave gaps of 2.62 over them."""
+"""Count times share from which on a part has a number: multiples of the golden ratio leave gaps of 2.62 over count."""
 NONE = 1e-9
 """Share along a dim that is rounding of none."""
 DESIGN, MOTION = "design", "motion"

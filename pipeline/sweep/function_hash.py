@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 INSIDE = "limbsweep._src."
-"""Before the names of our modules in a wheel."""
+"""Prefix of the names of our modules in a wheel."""
 
 
 def of_function(function: Callable[..., object]) -> str:

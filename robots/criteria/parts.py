@@ -26,7 +26,7 @@ from robots.parameter_errors import ParameterError
 FLANKS = 0.5
 """Standard deviation of a play of width 1, of which one flank or the other touches."""
 STEP = 1.0 / math.sqrt(12.0)
-"""That of a value that is rounded to steps of 1."""
+"""Standard deviation of a value that is rounded to steps of 1."""
 
 
 @check_arguments

@@ -16,7 +16,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class SeriesSelection:
-    """Of which joints, links and freedoms some series are stored: names and places, each in the order of the robot."""
+    """Selection of joints, links and freedoms whose series are stored: names and places, in the order of the robot."""
 
     joints: tuple[tuple[str, Place], ...] = ()
     links: tuple[tuple[str, Place], ...] = ()
@@ -33,7 +33,7 @@ class SeriesSelection:
 
 
 EVERYTHING = SeriesSelection()
-"""No series is selected of."""
+"""Selection of all joints, links and freedoms."""
 
 
 def link_names(mechanism: Mechanism) -> dict[str, Place]:

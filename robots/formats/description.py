@@ -373,7 +373,7 @@ class Description:
 
     @cached_property
     def _oblique(self) -> tuple[Axes, ...]:
-        """Of each limb, and of the platform, coordinate axes of links that have others; none where all have one."""
+        """Coordinate axes in place of other axes of links, by limb and for the platform; empty if all are such."""
         of_platform = self.platform.links if self.platform else ()
         lists = [*(limb.links for limb in self.template.limbs), of_platform]
         if not any(is_oblique(link.axis) for links in lists for link in links):

@@ -90,7 +90,7 @@ SDF = (
     Effect("plugins", "world/plugin", _pushes, "a plugin with forces"),
     *_DRAKE,
 )
-"""Of SDF files, by the ends of their paths."""
+"""Effects of elements of SDF files, by the ends of their paths."""
 
 URDF = (
     Effect("gravity", "gazebo/turnGravityOff", _true, "a link without weight"),

@@ -69,7 +69,7 @@ SDF: Vocabulary = {
     "dynamics": Words("damping friction", "", "spring_reference spring_stiffness"),
     "mimic": Words("multiplier offset reference", "joint axis"),
 }
-"""Of SDF 1.4 to 1.12. `idle` ones with an effect where they say something are refused there."""
+"""Words of SDF 1.4 to 1.12. `idle` ones with an effect where they say something are refused there."""
 
 URDF: Vocabulary = {
     "robot": Words(
@@ -114,7 +114,7 @@ URDF: Vocabulary = {
         "canonicalBody",
     ),
 }
-"""Of URDF, with loops as Drake and Isaac Sim have them (`loop_joint`), URDF+ (`loop`, `coupling`), and Gazebo."""
+"""Words of URDF, with loops as Drake and Isaac Sim have them (`loop_joint`), URDF+ (`loop`, `coupling`), and Gazebo."""
 
 _IDLE_SPACES = ("xmlns", "xml:")
 LANGUAGES: Mapping[str, tuple[Vocabulary, tuple[Effect, ...]]] = {

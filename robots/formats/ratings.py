@@ -14,7 +14,7 @@ from robots.data_classes import dataclass, fields
 
 @dataclass(frozen=True)
 class Rating:
-    """Of a joint: range of its position, largest rate and force; viscous friction, and Coulomb friction. All SI.
+    """Rating of a joint: range of its position, largest rate and force, viscous and Coulomb friction, all in SI.
 
     None where nothing is known. Positions count as those of the joint do.
     """

@@ -49,7 +49,7 @@ USD: Mapping[str, PrimWords] = {
         f"physxLimit:*:* {_IDLE}",
     ),
 }
-"""Of prims that are rigid bodies, which may have shapes as well, and of joints."""
+"""Words of prims that are rigid bodies, which may have shapes as well, and of joints."""
 
 
 def unread(stage: Mapping[str, Any]) -> Iterator[FormatError]:

@@ -464,7 +464,7 @@ class FrozenDescription(ExtendedDescription):
 
     @property
     def signal_names(self) -> tuple[str, ...]:
-        """None."""
+        """Names of signals: none."""
         return ()
 
 

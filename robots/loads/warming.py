@@ -1,8 +1,8 @@
 """A robot family whose links grow with temperature: how much warmer they are is a parameter of the family.
 
-A body that is warm all through, and that nothing holds, grows by the same share 1 + a dT along all of its lines: its
-joints, its centre of mass and, by the square of it, its inertia are where that leaves them; its mass stays. Drives and
-sensors read what they did: joint variables are zero where they were before. Leads of screws stay.
+A free body of one temperature grows by the factor 1 + a dT along all of its lines. Its joints and its centre of mass
+move by this factor, its inertia grows by the square of the factor, and its mass stays. Joint variables are zero where
+they were before, so that drives and sensors read the same. Leads of screws stay.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from robots.types import BASE, Number, Vector
 TEMPERATURE = "link_temperature"
 PARAMETER = Parameter(TEMPERATURE, "K", 0.0, -200.0, 400.0, "of links above that at which they were measured")
 LARGEST = 1e-3
-"""Coefficient of expansion [1/K] above which a body is none that is solid."""
+"""Largest coefficient of expansion [1/K] of a solid body."""
 ON_BASE, ON_PLATFORM = "base", "platform"
-"""Names of parts that are no links and grow as well."""
+"""Names of parts that grow and are no links."""
 
 Rates = tuple[tuple[int, float], ...]
 """Coefficients of expansion [1/K] of links of a limb by their number, of BASE and PLATFORM by theirs."""
@@ -118,8 +118,8 @@ def warmed(family: Family, expansion: Mapping[str, float]) -> WarmedDescription:
         for drive in mechanism.limbs[instance.limb].drives:
             if not drive.constant and (beside or any(limb == k for limb, _ in rates)):
                 raise ParameterError(
-                    f"drive {drive.name} has a position that is a function of joints, and what of its geometry grows "
-                    "is not known; expected growth of limbs alone whose drives have constant ratios"
+                    f"the position of drive {drive.name} is a function of joints, and it is unknown how that grows; "
+                    "expected growth of limbs whose drives have constant ratios"
                 )
     growths = [
         tuple(sorted((i, rate) for (k, i), rate in rates.items() if k == limb))

@@ -60,7 +60,7 @@ _TINY = 1e-6
 _CENTRE = Parameter("centre", "m", _ORIGIN, text="centre, relative to the reference position")
 _PERIOD = Parameter("period", "s", 1.0, _TINY, 1e6, "time of one turn")
 HARMONICS = 5
-"""Of a Fourier series; five are customary for excitation, and few enough to keep the bandwidth low."""
+"""Harmonics of a Fourier series; five are customary for excitation, and few enough to keep the bandwidth low."""
 _PHASE = Parameter("phase", "rad", 0.0, -2 * math.pi, 2 * math.pi, "phase at time zero")
 
 

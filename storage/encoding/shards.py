@@ -29,10 +29,10 @@ _HEADER = 16
 """Bytes of the header of a Blosc chunk, which describes its content."""
 
 _VERSION, _LZ4, _COPIED = 2, 1, 2
-"""Of that header: the version of the format, the compressor, the flag of bytes that are not compressed."""
+"""Numbers of that header: the version of the format, the compressor, the flag of bytes that are not compressed."""
 
 LEVEL = 5
-"""With the bytes of numbers sorted by significance ("shuffle"), the fastest compressor that gains on smooth motions."""
+"""Level of the compressor: with bytes sorted by significance ("shuffle"), the fastest that gains on smooth motions."""
 
 
 def encode(array: NDArray[Any], shard: tuple[int, ...], chunk: tuple[int, ...], fill: float) -> list[bytes]:

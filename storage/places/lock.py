@@ -32,20 +32,20 @@ from storage.places.regular import open_regular
 LOCK = "coordinator.lock"
 
 BEAT_SECONDS = 5.0
-"""Between two signs of life."""
+"""Time between two signs of life [s]."""
 
 WATCH_SECONDS = 25.0
-"""Without a sign of life, before a holder on another machine is taken for dead."""
+"""Time without a sign of life [s], before a holder on another machine is taken for dead."""
 
 ATTEMPTS, ATTEMPT_SECONDS = 50, 0.005
-"""To lock a file that others look at."""
+"""Attempts to lock a file that others look at, and the time between them [s]."""
 
 UNKNOWN = "it has not said who it is"
 
 
 @dataclass(frozen=True)
 class Owner:
-    """Who holds a store. `machine` tells running kernels apart, `started` processes that had the same number."""
+    """Holder of a store. `machine` tells running kernels apart, `started` processes that had the same number."""
 
     pid: int
     host: str

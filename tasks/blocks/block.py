@@ -162,7 +162,7 @@ class Block:
     base: Trajectory | None = None
     """Motion of the base in the world; None for a base at rest."""
     selection: SeriesSelection = EVERYTHING
-    """Of which joints and links some series are stored."""
+    """Selection of joints and links whose series are stored."""
     derivatives: BlockDerivatives | None = None
     """Derivatives of metrics and series, see `tasks.blocks.derived_quantities`."""
     sharing: ActuatorSharing = EVEN_SHARING

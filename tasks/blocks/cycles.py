@@ -38,7 +38,7 @@ POINTS = 101
 SOUND = (Status.OK, Status.ACTUATOR_LIMIT)
 """Statuses with a duration: of a motion that keeps the limits, infinite where none does."""
 POINTS_OF_A_PIECE = 4
-"""At least so many for each piece on which a path is smooth."""
+"""Least number of points for each piece on which a path is smooth."""
 
 
 def cycle_metrics(block: Block) -> Arrays:

@@ -37,7 +37,7 @@ from tasks.mechanics.families import structure_of
 
 @dataclass(frozen=True)
 class ControlErrors:
-    """Of one coordinate: errors of position and rate, and the integral of the first [s times that].
+    """Errors of one coordinate: position and rate, and the integral of the first [s times that].
 
     Of a cascade the integral is that of `speed_error`, and `aim` is the rate of the reference.
     """

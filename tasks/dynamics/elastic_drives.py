@@ -41,7 +41,7 @@ SECOND = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / 180.0
 
 
 class DriveDeflection(NamedTuple):
-    """Of each actuator (*batch, actuator), in its coordinates; status (*batch).
+    """Deflection of the drive of each actuator (*batch, actuator), in its coordinates; status (*batch).
 
     rotor and rotor_rate: position and rate of the rotor, of a rigid drive those of the actuator [rad or m, and per s];
     stretch: how far it is ahead; carried: what the transmission carries; force: what the motor gives [N m or N].

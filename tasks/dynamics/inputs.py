@@ -37,10 +37,10 @@ from tasks.mechanics.structure import with_parameters
 JOINTS = ("q", "qd", "qdd")
 CORES: Mapping[str, tuple[int, ...]] = {"position": (3,), "rotation": (3, 3), "twist": (6,), "acceleration": (6,)}
 NEGLIGIBLE = 1e-12
-"""Up to this a platform may be given a motion that it cannot make [m, rad and their derivatives], or times the size of
+"""Part of a given motion that a platform need not be able to make [m, rad and their derivatives], or times the size of
 the motion where that is above 1."""
 SKEWED = 1e-6
-"""Up to this R^T R may differ from the unit matrix in a rotation R."""
+"""Difference of R^T R from the unit matrix, at most, in a rotation R."""
 TILT = 1e-9
 """The same of the axis about which a platform turns alone [rad]."""
 

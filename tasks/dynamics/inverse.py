@@ -294,7 +294,7 @@ class Influences:
 
 
 GRAVITY_ALONE = Influences()
-"""No load, no friction, a base at rest."""
+"""Influences of gravity alone: no load, no friction, a base at rest."""
 
 
 class Dynamics:

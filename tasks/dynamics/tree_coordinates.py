@@ -81,7 +81,7 @@ class OfChain(TreeCoordinates):
 
     @property
     def before_limbs(self) -> int:
-        """None."""
+        """Coordinates before those of limbs: none."""
         return 0
 
     @property

@@ -19,7 +19,7 @@ Numbers = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 Contacts = NDArray[np.int8]
-"""Of each stop (samples, stop): -1 or 1 where the joint rests at its low or high end, -2 or 2 where it is latched."""
+"""Contacts of stops (samples, stop): -1 or 1 where the joint rests at its low or high end, -2 or 2 where latched."""
 
 BEYOND = 1e-12
 """Distance beyond an end [rad or m], relative to 1 or to its position, from which it has been passed."""

@@ -35,7 +35,7 @@ class LimbLooseness:
 
     @property
     def components(self) -> list[int]:
-        """Of each ball."""
+        """Number of components of each ball."""
         return [1] * len(self.actuators) + [len(components) for _, components in self.joints]
 
     def balls(self, rows: Array) -> Iterator[Array]:

@@ -267,7 +267,7 @@ class Kernel:
 
     @functools.cached_property
     def _places(self) -> tuple[tuple[Key, int, bool, bool], ...]:
-        """Of each array its name, its size, whether it is one of samples, and whether it is an input."""
+        """Name of each array, its size, whether it is one of samples, and whether it is an input."""
         program = self.program
         inputs = {**program.case, **program.sample}
         layout = [(name, size(shape), name in program.sample, True) for name, shape in inputs.items()]

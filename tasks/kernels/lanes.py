@@ -125,7 +125,7 @@ class Round:
     sizes: NDArray[np.int64]
     """Sizes of each call (call, 5), see `tasks.kernels.kernel.Call`."""
     starts: NDArray[np.int64]
-    """Of which of all arrays those of each call begin."""
+    """Number of the first array of each call, among all arrays."""
     moving: NDArray[np.int64]
     """Arrays that move."""
     by: NDArray[np.int64]

@@ -37,7 +37,7 @@ PER_CASE = -1
 """Region of the nodes that depend on case inputs alone."""
 
 UNUSED, SEVERAL = -2, -3
-"""In place of the region that uses a node: none does, or more than one."""
+"""Values in place of the region that uses a node: no region does, or more than one."""
 
 Form = tuple[str, tuple[Expression, ...]]
 """Operation of a node and its arguments, after products have gone into sums."""
@@ -185,7 +185,7 @@ def trace_keyed(
 
 @contextmanager
 def _collecting_nothing() -> Iterator[None]:
-    """Without the collector of garbage, which would look at all nodes again and again: a quarter of the time."""
+    """Context without the garbage collector, which would look at all nodes again and again: a quarter of the time."""
     was_on = gc.isenabled()
     gc.disable()
     try:

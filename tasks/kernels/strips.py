@@ -42,7 +42,7 @@ class Notes:
 
 
 Strip = Callable[[Callable[[Program], Any], int], None]
-"""Does strip `k` by what gives a kernel for a program, and nothing but call kernels."""
+"""Function that computes strip `k` with the kernels of programs, and does nothing but call kernels."""
 
 
 def run(strip: Strip, kernel: Callable[[Program], Kernel], count: int) -> None:

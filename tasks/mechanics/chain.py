@@ -59,7 +59,7 @@ class FreeTips(Tips):
 
     @cached_property
     def dropped_matrix(self) -> np.ndarray:
-        """No row is dropped."""
+        """Matrix of dropped rows: no row is dropped."""
         return np.zeros((0, len(self.limb.links)))
 
     def covector(self, multipliers: Scalars) -> np.ndarray:

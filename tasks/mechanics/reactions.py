@@ -87,7 +87,7 @@ class LimbStatics:
 
     @cached_property
     def spare(self) -> Array:
-        """Of a limb that keeps more rows than it has independent joints (row, row): onto multipliers without work.
+        """Projection onto multipliers without work, of a limb with more kept rows than independent joints (row, row).
 
         A projection, so that there are more multipliers than they need; without any, (0, 0).
         """

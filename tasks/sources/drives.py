@@ -37,7 +37,7 @@ class Aim(NamedTuple):
 
     @property
     def status(self) -> np.ndarray:
-        """Of the state, or where that is OK of the reference (samples,)."""
+        """Status of the state, or where that is OK of the reference (samples,)."""
         return np.where(self.here.status > 0.5, self.here.status, self.there.status)
 
 
@@ -119,7 +119,7 @@ class Profiled:
 
     @property
     def lost(self) -> np.ndarray:
-        """None: nothing limits a profile."""
+        """Time lost to limits: zero, because nothing limits a profile."""
         return self._lost
 
     def at(self, number: int, motion: np.ndarray) -> Seen:

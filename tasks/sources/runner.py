@@ -101,7 +101,7 @@ FASTEST = 1e4
 """Rate [rad/s or m/s] beyond which a motion is no motion of a machine any more."""
 
 SAMPLE = "sample"
-"""In the place of a series: all that stages of inverse dynamics take of a sample, see `Plant.sample`."""
+"""Name in place of a series: all inputs of a sample to stages of inverse dynamics, see `Plant.sample`."""
 
 SERIES = ("motion", "given_force", "sensed_force", "tracking_error", "target")
 """Series: motion inputs of the state and of its reference, the target; forces of actuators.

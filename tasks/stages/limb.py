@@ -77,7 +77,7 @@ class LimbRequest:
     """Requested outputs of a limb beyond its wrench, its rows of J_IK and its status."""
 
     series: tuple[str, ...] = ()
-    """Some of SERIES."""
+    """Names of series, some of SERIES."""
     reactions: bool = False
     """True if reactions follow: adds statics, and `joint_state` where joints are found by iteration."""
     statics: bool = False

@@ -31,7 +31,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 NONE: Shapes = {}
-"""No inputs or outputs."""
+"""Shapes of no inputs or outputs."""
 
 VELOCITY = "actuator_velocity"
 """The series that is always there, because actuation needs it."""
@@ -238,7 +238,7 @@ class Part(Generic[S]):
     """Terms that a feature adds to the program of platform, assembly or actuators."""
 
     place: ClassVar[Place] = "posture"
-    """When it is added in the assembly."""
+    """Point of the assembly at which it is added."""
     equations: ClassVar[tuple[str, ...]] = ()
     """Terms of the equations of motion that it reads, see `terms.NEEDS`."""
 

@@ -17,7 +17,7 @@ from robots.parameter_errors import nearest
 from tasks.kernels.expression import Array
 
 Actuators = int | Array
-"""Of how many actuators rows are in turn; or the number of the actuator (rows,) of each row."""
+"""Number of actuators whose rows take turns; or the actuator's number of each row (rows,)."""
 HUBER = 1.345
 """Residuals beyond this many standard deviations lose weight; 95 % efficient where the noise is normal."""
 ITERATIONS = 50

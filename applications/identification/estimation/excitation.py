@@ -42,7 +42,7 @@ SHARP = 100.0
 KEPT = 1e-9
 """Tolerance for rounding errors at the ends of the range of a joint."""
 STEP = 1e-5
-"""Of differences for slopes; motions are scaled, so that numbers of any size serve."""
+"""Step of differences for slopes; motions are scaled, so that it fits numbers of any size."""
 
 
 @dataclass(frozen=True)
@@ -360,5 +360,5 @@ class Optimum:
 
     @property
     def factor(self) -> float:
-        """By how much the criterion is better than that of the median of random motions, as a ratio."""
+        """Ratio of the median criterion of random motions to the criterion of this motion."""
         return float(np.exp(np.median(self.random) - self.cost))

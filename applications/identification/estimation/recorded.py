@@ -58,7 +58,7 @@ class Filtering:
 
     @property
     def ends(self) -> int:
-        """So many samples at both ends are left out."""
+        """Number of samples that are left out at each end."""
         return 4 * self.every if self.values["cutoff"] else 0
 
     def columns(self, matrix: np.ndarray) -> np.ndarray:

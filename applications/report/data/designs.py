@@ -59,7 +59,7 @@ MOST_SHOWN = 5000
 """Designs that static figures show."""
 
 ROUNDING = 1e-9
-"""Up to this, relative to the largest, designs have the same number: axes of nothing cannot be drawn."""
+"""Difference, relative to the largest number, up to which designs have the same one: an axis needs a range."""
 
 MOST_EXPLAINED = 6
 """Number of objectives whose shares of variance are shown."""
@@ -83,7 +83,7 @@ class DesignColumn:
     sign: float = 1.0
     """1 where small is good, -1 where large is."""
     texts: tuple[str, ...] = ()
-    """Of a label such as the name of a motor: the texts among which its values are places."""
+    """Texts of a label, such as names of motors; values are places among them."""
 
     @property
     def label(self) -> str:
@@ -247,7 +247,7 @@ class Designs:
 
     @cached_property
     def fronts(self) -> Mapping[tuple[str, str], Indices]:
-        """For each pair of objectives the designs that no other beats in both, along the front.
+        """Collect for each pair of objectives the designs that no other beats in both, along the front.
 
         Designs that break a condition are on no front.
         """

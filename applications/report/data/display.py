@@ -16,7 +16,7 @@ from robots.data_classes import dataclass
 Array = NDArray[np.float64]
 
 DIGITS = 3
-"""Of rounded numbers."""
+"""Significant digits of rounded numbers."""
 
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 WHOLE = 0.1
@@ -34,7 +34,7 @@ STEPS: Mapping[str, tuple[tuple[float, float, str], ...]] = {
     "rad/s": ((0.0, 1.0, "rad/s"),),
     "1": ((0.0, 1.0, ""),),
 }
-"""By unit: from which size on, the factor, and the unit to write. Others are written as they are."""
+"""Units to write by unit: the size from which on, the factor, and the unit. Other units are written as they are."""
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,7 @@ class Results:
 
     @cached_property
     def worst_cases(self) -> NDArray[np.int64]:
-        """Of each design of the table its worst operating case, (design,)."""
+        """Return the worst operating case of each design of the table, (design,)."""
         from applications.studies.columns import objective, values_by_case
 
         texts = self.question.objectives or tuple(name for name in ("peak_force",) if name in self.by_case)

@@ -23,7 +23,7 @@ from robots.data_classes import dataclass
 from robots.parameter_errors import nearest
 
 WIDTH, HEIGHT, MARGIN = 480.0, 400.0, 14.0
-"""Of the picture [px]; the line of time is in the lower margin."""
+"""Sizes of the picture [px]; the line of time is in the lower margin."""
 
 CAPTION = 44.0
 FLAT = 0.15

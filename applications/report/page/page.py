@@ -278,7 +278,7 @@ SCRIPTS = (
     *("scene.js", "bodies.js", "mechanism.js", "plots.js", "series.js", "workspace.js", "runs.js"),
     *("print.js", "start.js"),
 )
-"""Of `web/`, in the order in which they are read and run; all scripts in one function."""
+"""Scripts of `web/`, in the order in which they are read and run, all in one function."""
 
 
 def page(results: Results, runs: ComparedRuns | None = None) -> str:

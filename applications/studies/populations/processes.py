@@ -49,7 +49,7 @@ STEPS = 15
 """Iterations of a fit."""
 
 SMOOTHNESS = 1.5
-"""Of the Matern kernels: metrics are largest values over time and cases, with kinks where the largest changes."""
+"""Smoothness of the Matern kernels: metrics are largest values, with kinks where another time becomes the largest."""
 
 
 class Processes:

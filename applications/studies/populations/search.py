@@ -195,7 +195,7 @@ class SearchState:
     costs: list[Array] = field(default_factory=list)
     violations: list[Array] = field(default_factory=list)
     places: list[tuple[NDArray[np.intp], ...]] = field(default_factory=list)
-    """Of each generation the places of the designs of each store."""
+    """Places of the designs of each store, by generation."""
     progress: tuple[Generation, ...] = ()
     box: tuple[Array, Array] | None = None
 

@@ -17,7 +17,7 @@ from applications.studies.columns import Array, Mask
 from robots.data_classes import dataclass
 
 States = Callable[[Array], tuple[Mask, Mask]]
-"""Of points (n, axis): whether all holds there, and whether they are reached at all."""
+"""Function of points (n, axis) that tells where all conditions hold, and which points are reached at all."""
 Lattice = NDArray[np.intp]
 UNASKED = -1
 

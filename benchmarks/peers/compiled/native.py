@@ -15,7 +15,7 @@ from benchmarks.peers.compiled.plain import ARGUMENTS, PlainJobs, PlainTree, add
 
 Array = np.ndarray
 OPTIONS = ("-O3", "-march=native", "-DNDEBUG", "-DEIGEN_UNALIGNED_VECTORIZE=0", *PINOCCHIO)
-"""Without vectors of what is not aligned, which Eigen would load, everything is quicker."""
+"""Options of the compiler; without Eigen's vectors of unaligned numbers everything is quicker."""
 
 ARRAYS = {"inverse_dynamics": 4, "forward_dynamics": 4, "inertia_matrix": 2, "reactions": 4}
 """Functions of the library by the number of arrays that they take, the last of which they fill."""

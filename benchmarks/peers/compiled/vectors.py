@@ -9,6 +9,6 @@ from benchmarks.peers.compiled import generated
 
 
 class Tree(generated.Tree):
-    """As there; widths that a processor does not have are made of several of its vectors."""
+    """Tree for vectors of samples; widths that a processor does not have are made of several of its vectors."""
 
     lanes = 8

@@ -85,13 +85,13 @@ class Bounds:
 
 
 SIDE = Bounds(file=384 * MIB, text=384 * MIB, values=384 * MIB)
-"""Of files beside a sweep, which are kept with it in memory."""
+"""Bounds of files beside a sweep, which are kept with it in memory."""
 KEPT = Bounds(file=1024 * MIB, text=1024 * MIB, values=1024 * MIB)
-"""Of tables that the user's own program has in memory already, and of those that a store keeps."""
+"""Bounds of tables that the user's program already has in memory, and of those that a store keeps."""
 POINTS = Bounds(file=64 * MIB, text=64 * MIB, values=64 * MIB)
-"""Of points of trajectories and forces over time."""
+"""Bounds of points of trajectories and of forces over time."""
 RECORDED = Bounds()
-"""Of recordings and measured poses, of which the columns that are used are read alone."""
+"""Bounds of recordings and measured poses, of which only the columns in use are read."""
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ class ArrayValues:
 
     numbers: Array
     unit: str = field(default="", kw_only=True)
-    """Of a label, in SI, where its table says it; that of a parameter is known."""
+    """Unit of a label, in SI, where its table says it; the unit of a parameter is known."""
 
     @property
     def size(self) -> int:

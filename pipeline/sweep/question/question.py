@@ -50,7 +50,7 @@ DIMS = ("friction", "trajectory")
 """Dims of a dataset that may be operating cases."""
 
 ON = "_on_"
-"""Between a metric and the name of a trajectory."""
+"""Separator between a metric and the name of a trajectory."""
 WEIGHTED = " weighted by "
 """Separator between the rule over cases, `mean` or `sum`, and the expression of the weights."""
 

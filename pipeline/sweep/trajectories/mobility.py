@@ -17,7 +17,7 @@ from robots.types import TRANSLATION
 
 AXES = "xyz"
 NEGLIGIBLE = 1e-12
-"""Up to this a trajectory may leave a plane, in m and relative to its radius."""
+"""Distance by which a trajectory may leave a plane, in m and relative to its radius."""
 
 
 def check_held(report: Report, trajectory: Trajectory, path: KeyPath, mobility: Sequence[str]) -> None:

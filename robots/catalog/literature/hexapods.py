@@ -12,7 +12,7 @@ from robots.parameters import Parameter
 from robots.types import IDENTITY, SPATIAL, ZERO, Number, Vector
 
 SIDES = ((1, 1), (-1, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
-"""Of each leg of the Hexaglide: 1 where its carriage is behind the platform's joint, 1 where its rail is to the
+"""Signs of each leg of the Hexaglide: 1 where its carriage is behind the platform's joint, 1 where its rail is to the
 left."""
 
 

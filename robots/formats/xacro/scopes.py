@@ -29,7 +29,7 @@ class Macro:
     file: str
     parameters: tuple[str, ...]
     defaults: Mapping[str, tuple[bool, str | None]]
-    """By parameter: whether the caller's property of that name goes first, and the text of the default."""
+    """Defaults by parameter: whether the caller's property of that name goes first, and the text of the default."""
 
 
 @dataclass(frozen=True)

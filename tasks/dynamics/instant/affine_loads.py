@@ -27,7 +27,7 @@ RESTING = 3
 STARTS, STEPS = 100, 30
 
 SHARES = (1.0, 0.5, 0.2, 0.05)
-"""Of a step, of which the one with the least residual is taken."""
+"""Shares of a step, of which the one with the least residual is taken."""
 
 SOLVED = 1e-9
 """Residual of a solution, relative to loads without friction and its own."""

@@ -138,7 +138,7 @@ class Loaded:
 
     @cached_property
     def limits(self) -> tuple[Array, Array]:
-        """Above and below, of the joints that may rest."""
+        """Upper and lower limits of friction in the joints that may rest."""
         modes = self.pushed.modes
 
         def limit(side: float, k: int) -> Scalar:
@@ -394,12 +394,12 @@ class Loads:
 
     @property
     def _at_rest(self) -> Scalar:
-        """Above 0 where a joint that may be at rest is."""
+        """Number of joints at rest, of those that may be."""
         return total([self.pushed.modes.rest[k] for k in self.pushed.sticking]) if self.pushed.sticking else 0.0
 
     @property
     def _size(self) -> Scalar:
-        """Of the accelerations that forces give, and of those without them."""
+        """Size of the accelerations that forces give, and of those without them."""
         pushed = self.pushed
         factors = Factors.of(pushed.mass)
         return total(factors.solve(pushed.jacobian.T @ array(pushed.push))) + total(factors.solve(pushed.bias))

@@ -15,12 +15,12 @@ from robots.types import TWIST
 from tasks.mechanics.recursion import MOVING
 
 Form = Literal["explicit", "implicit", "under loads"]
-"""Of a motion: with or without the inputs of a linearly implicit stage, or under normal loads that are given."""
+"""Form of a motion: with or without the inputs of a linearly implicit stage, or under given normal loads."""
 
 
 OF_JOINTS = ("braking", "velocity", "limit", "remembered", "breaking", "rates")
-"""Of every joint with friction: its friction, velocity, the most that holds it against what it holds now, the memory of
-its law once it is here, of one at rest that does not hold the acceleration that begins, relative, and the sum of the
+"""Values of every joint with friction: friction, velocity, the most that holds it against what it holds now, the memory
+of its law once it is here, of one at rest that does not hold the acceleration that begins, relative, and the sum of the
 magnitudes of all that its velocity is the sum of."""
 
 

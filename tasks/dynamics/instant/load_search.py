@@ -32,7 +32,7 @@ ENOUGH = 2
 """Motions of a sample after which no others are looked for."""
 
 SHARES = (1.0, 0.5, 0.25, 0.0625)
-"""Of a step, of which the one with the least residual is taken."""
+"""Shares of a step, of which the one with the least residual is taken."""
 
 SOLVED = 1e-12
 """Difference of loads and those that their motion makes, relative, of a solution."""

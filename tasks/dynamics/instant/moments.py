@@ -18,7 +18,7 @@ UNIT = 1e-15
 
 
 LOOSE = 2.0
-"""In the place of 1 in `JointModes.rest`: at rest, after friction has been exceeded."""
+"""Value in place of 1 in `JointModes.rest`: at rest, after friction has been exceeded."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ MASSLESS = 1e-12
 
 @dataclass(frozen=True)
 class Modes:
-    """Of every joint with friction: 1 where it is at `rest`, `direction` of motion else, `memory` of its law.
+    """Modes of every joint with friction: 1 where it is at `rest`, `direction` of motion else, `memory` of its law.
 
     Those at rest that are `loose` hold no more than the friction with which their motion begins.
     """
@@ -47,7 +47,7 @@ class StepStage:
 
 @dataclass(frozen=True)
 class Drag:
-    """Of one joint: friction, rate of its memory, and how they change with its velocity and its memory.
+    """Drag of one joint: friction, rate of its memory, and how they change with its velocity and its memory.
 
     stiffness: change of friction with velocity over a stage, memory eliminated; share: 1 / (1 - scale memory_memory).
     """
@@ -104,7 +104,7 @@ class Pushed(ABC):
 
     @cached_property
     def factors(self) -> Factors:
-        """Of M."""
+        """Factors of the mass matrix M."""
         return Factors.of(self.mass)
 
     def accelerated(self, driving: Array, braking: Array) -> Array:

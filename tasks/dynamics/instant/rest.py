@@ -60,7 +60,7 @@ FINISHED = 1e-28
 TINY = 1e-150
 
 NUMBERS = 5
-"""Of an iterate for each joint."""
+"""Numbers of an iterate for each joint."""
 
 
 @dataclass(frozen=True)
@@ -244,14 +244,14 @@ class Brake:
 
     @cached_property
     def mobility(self) -> Array:
-        """Of stuck joints among themselves, W_S M^-1 W_S^T; zero for others."""
+        """Mobility of stuck joints among themselves, W_S M^-1 W_S^T; zero for others."""
         size = len(self.sticking)
         mask = np.array(self.holds, dtype=object).reshape(size, 1)
         return array(mask * (self.rows[np.array(self.sticking, dtype=int)] @ self.through))
 
     @cached_property
     def stiffness(self) -> Factors:
-        """Of that mobility, made regular."""
+        """Factors of that mobility, made regular."""
         regular = np.array(self.mobility, dtype=object)
         for i, hold in enumerate(self.holds):
             regular[i, i] = regular[i, i] * (1.0 + COMPLIANCE) + (1.0 - hold) + NOTHING
@@ -321,7 +321,7 @@ SLOW_STEPS = 3000
 """Rounds and steps of the problem of rest in the slow search."""
 
 SHARE = 0.9
-"""Of loads that a round of the slow search keeps."""
+"""Share of loads that a round of the slow search keeps."""
 
 ENDED = 1e-11
 """Change of loads in a round, relative, at which the slow search has an end."""

@@ -45,7 +45,7 @@ SLOW_SETTLED = Dual(1e-11, 1e-5)
 """The same at which the slow search has an end."""
 
 SHARE = 0.9
-"""Of friction that a round of the slow search keeps."""
+"""Share of friction that a round of the slow search keeps."""
 
 PROVEN = 8.0
 """Factor up to which the slow search passes no solution: below 1 / (1 - SHARE) - 1."""

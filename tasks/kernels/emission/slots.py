@@ -51,7 +51,7 @@ class Stretch:
 
     places: tuple[Nodes, ...]
     arguments: tuple[tuple[Argument, ...], ...]
-    """Of each operation."""
+    """Arguments of each operation."""
     written: Nodes
     """Operations whose results are used after the stretch, at any of its places."""
     taken: tuple[Nodes, ...]
@@ -120,7 +120,7 @@ def _stretches(program: Program, regions: Sequence[Nodes]) -> list[Stretch]:
 
 
 class _Operations:
-    """Of each node: its arguments (node, 3), -1 for none, whether it is a constant, and which machine code it is.
+    """Operations of each node: arguments (node, 3), -1 for none, whether it is a constant, and its machine code.
 
     Of those of stretches, when they are known, also the first node there and the number of the operation. A last node
     stands for none.

@@ -118,7 +118,7 @@ _NATURE = 'nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512"'
 ATTRIBUTES = f"""attributes #0 = {{ {_NATURE} }}
 attributes #1 = {{ noinline cold {_NATURE} }}
 !0 = !{{ !"branch_weights", i32 1000, i32 1 }}"""
-"""Of functions, and how much more likely it is that a loop which may be skipped is."""
+"""Attributes of functions, and the weight by which a loop that may be skipped is more likely to be."""
 
 
 PLACE = 64

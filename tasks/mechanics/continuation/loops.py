@@ -84,7 +84,7 @@ class LoopProblem:
 
     start: Embedding
     states: Sequence[JointState]
-    """Of all joints, where they are wanted; of dependent ones anything."""
+    """States of all joints, where they are wanted; those of dependent joints may be anything."""
     dependent: Sequence[int]
     ways: Ways
     size: Scalar

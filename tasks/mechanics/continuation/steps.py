@@ -173,7 +173,7 @@ class Aside(FlatState):
     angle: Scalar
     """Angle by which the next step is turned [rad]."""
     length: Scalar
-    """Of the next step."""
+    """Length of the next step."""
     going: Scalar
     """1 where the independent joints go in the next round, 0 where they wait for the dependent ones."""
 
@@ -311,7 +311,7 @@ class LoopPath(FlatState):
     stride: Scalar
     """Part of the way of the independent joints in the next round with `step`; 0 while they wait for dependent ones."""
     share: Scalar
-    """Of step and stride, after steps that were too long."""
+    """Share of step and stride that is left, after steps that were too long."""
     most: Scalar
     """The longest stride that is tried next."""
     route: Scalar

@@ -85,7 +85,7 @@ class ArticulatedTree:
 
     @cached_property
     def hinges(self) -> Sequence[Hinge]:
-        """Of all joints, in the order of the links."""
+        """Hinges of all joints, in the order of the links."""
         result: dict[int, Hinge] = {}
         inertias = [Massing.of(link.inertia).spatial() for link in self.links]
         for i, (link, state) in reversed(list(enumerate(zip(self.links, self.states, strict=True)))):

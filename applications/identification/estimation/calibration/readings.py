@@ -26,7 +26,7 @@ STEPS = 50
 MATCHED = 1e-11
 """Change of a pose [m, rad] at which it is taken."""
 STEP = 1e-5
-"""Of differences by parameters, relative to them, at least this times 0.1."""
+"""Step of differences by parameters, relative to their values, or to 0.1 where these are smaller."""
 AGREE = 1e-5
 """Difference of the derivatives of two steps, relative to the largest, up to which they agree."""
 

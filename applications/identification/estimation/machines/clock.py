@@ -20,7 +20,7 @@ BETTER = 0.9
 WINDOW, DEGREE = 16, 3
 """Samples of a piece of positions, and degree of the polynomial that it should be."""
 PIECES = 8
-"""Such pieces that judge a clock, at least."""
+"""Number of pieces that judge a clock, at least."""
 SURE = 0.2
 """Error of a step by positions, in ticks, up to which it tells how many ticks passed."""
 NEAR, MOST = 0.25, 0.95

@@ -39,12 +39,12 @@ The last one counts; a first simulation comes to it from the others.
 SETTLED = 1e-5
 """Change of positions in such a step, relative to their range, at which a simulation is taken."""
 HALVINGS = 6
-"""So often estimates come halfway back to those before, where no simulation settles with them."""
+"""Number of times that estimates go halfway back to the previous ones, where no simulation settles with them."""
 ROUNDS = 20
 STEADY = 0.02
 """Change of parameters from one simulation to the next, over their deviations, at which they are taken."""
 STEP = 1e-6
-"""Of differences of forces by positions and velocities, relative to their range."""
+"""Step of differences of forces by positions and velocities, relative to their range."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from tasks.dynamics.records import Moving
 BETTER = 0.6
 """A hypothesis counts where it leaves less than this share of the residuals."""
 LIKELY = 0.8
-"""Such a share below which a hypothesis is a warning: actuators that move little say little of the forces."""
+"""Share below which a hypothesis is only a warning: actuators that move little tell little about the forces."""
 UNEXPLAINED = 0.01
 """Residuals over forces below which nothing is wrong that a hypothesis could explain."""
 CERTAIN = 4.0

@@ -26,7 +26,7 @@ STEPS = 1e-5, 0.1
 ALIKE = 0.5
 """Correlation of an integrated velocity with its position below which they do not belong together."""
 CLOSE = 0.98
-"""Such a correlation above which they do."""
+"""Correlation above which they belong together."""
 RATIO = 1.25
 """A velocity over the rate of its position may be off by this factor."""
 BEYOND = 1e-3

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 
+from threadpoolctl import threadpool_limits
+
 from pipeline.errors import InputError, Problem, refused
 from pipeline.robot_files.closing import assembled, closed, likely_loops, paired, pairs_of, report_of_loops
 from pipeline.robot_files.foreign import format_problems, read_model, root_of_urdf
@@ -59,20 +61,21 @@ def import_robot(
     data, warnings = read_model(name, macros, files)
     report = None if loops is None else report_of_loops(os.fspath(loops))
     pairs = pairs_of(report)
-    tree = _tree(data, name, pairs, base, "repaired" if repair else "checked", files, leave_out)
-    if pairs is not None:
-        description, more = paired(tree, pairs)
-        warnings = (*warnings, *pairs.unknown_joints(root_of_urdf(data, name)), *more)
-    else:
-        description, more = assembled(tree, name) if report is None else (closed(tree, report), ())
-        warnings = (*warnings, *more, *(likely_loops(tree, name) if report is None else ()))
-    if parameters:
-        description = with_parameters(description, tree.gears)
-    text = writing.text(description, f"Imported from {os.path.basename(os.fspath(path))}.")
-    from pipeline.robot_files.solvable import stuck
+    with threadpool_limits(limits=1, user_api="blas"):  # small matrices: several threads only wait for each other
+        tree = _tree(data, name, pairs, base, "repaired" if repair else "checked", files, leave_out)
+        if pairs is not None:
+            description, more = paired(tree, pairs)
+            warnings = (*warnings, *pairs.unknown_joints(root_of_urdf(data, name)), *more)
+        else:
+            description, more = assembled(tree, name) if report is None else (closed(tree, report), ())
+            warnings = (*warnings, *more, *(likely_loops(tree, name) if report is None else ()))
+        if parameters:
+            description = with_parameters(description, tree.gears)
+        text = writing.text(description, f"Imported from {os.path.basename(os.fspath(path))}.")
+        from pipeline.robot_files.solvable import stuck
 
-    whole = _read_back(text, name)
-    return ImportedRobot(whole, text, (*warnings, *format_problems(name, tree.warnings), *stuck(whole, name)))
+        whole = _read_back(text, name)
+        return ImportedRobot(whole, text, (*warnings, *format_problems(name, tree.warnings), *stuck(whole, name)))
 
 
 def tree_of(

@@ -34,6 +34,9 @@ RANK = 1e-8
 LEVER = 0.3
 """Length [m] by which turns count beside gaps where loops are far from closed."""
 
+Ends = tuple[dict[int, Pose], list[tuple[Closure, Pose, Pose]]]
+"""Poses of bodies by their numbers, and cut joints with the poses of both sides."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -57,17 +60,14 @@ class Setting:
     def _poses(self, values: np.ndarray, bodies: Iterable[int]) -> dict[int, Pose]:
         """Return the poses of bodies, those that they hang from before them."""
         at, (turns, slides), links = dict(self._mounts), self._moves, self.limb.links
-        angles = [
-            geometry.about(name, math.cos(angle), sign * math.sin(angle))
-            for (name, sign), angle in zip(self._named, (values * turns).tolist(), strict=True)
-        ]
-        turned: np.ndarray = np.array(angles).reshape(-1, 3, 3)
-        ways = self._axes * (values * slides)[:, None]
+        angles, ways = (values * turns).tolist(), self._axes * (values * slides)[:, None]
         for k in bodies:
             rotation, position = at[links[k].parent]
             turn, place = self._placements[k]
             rotation, position = rotation @ turn, position + rotation @ place
-            at[k] = rotation @ turned[k], position + rotation @ ways[k] if slides[k] else position
+            (name, sign), angle = self._named[k], angles[k]
+            turned = np.array(geometry.about(name, math.cos(angle), sign * math.sin(angle)))
+            at[k] = rotation @ turned, position + rotation @ ways[k] if slides[k] else position
         return at
 
     def residual(self, values: np.ndarray) -> np.ndarray:
@@ -107,20 +107,36 @@ class Setting:
             rows += [_cross(r_b[:, axis], r_a[:, axis]) @ turning for axis in _shared(cut)]
         return np.array(rows, dtype=float).reshape(-1, len(values))
 
-    def gaps(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return gaps and turns between both sides of each cut joint, and their derivatives over the joints.
+    def gaps(self, values: np.ndarray) -> np.ndarray:
+        """Return gaps and turns between both sides of each cut joint.
 
-        Turns [rad], times `LEVER`, are those that bring the axes of both sides together; their derivatives hold where
-        they are small.
+        Turns [rad], times `LEVER`, are those that bring the axes of both sides together.
         """
-        (at, ends), parts, slopes = self._ends(values), list[np.ndarray](), list[np.ndarray]()
-        for (cut, a, b), (turning, moving) in zip(ends, self._speeds(at, ends), strict=True):
-            parts.append(gap_between(cut, a, b))
-            slopes += [(a[0].T @ moving)[_across(cut.kind)], LEVER * _turned(cut, a[0], b[0]) @ turning]
-        return np.concatenate([*parts, []]), np.concatenate([*slopes, np.zeros((0, len(values)))])
+        return np.concatenate([*(gap_between(*end) for end in self._ends(values)[1]), []])
 
-    def _ends(self, values: np.ndarray) -> tuple[dict[int, Pose], list[tuple[Closure, Pose, Pose]]]:
-        """Return the poses of the bodies that cut joints hang from, and these joints with the poses of both sides."""
+    def gap_slopes(self, values: np.ndarray) -> np.ndarray:
+        """Return the derivatives (gaps, joints) of the gaps over the joints; of turns, where these are small."""
+        (at, ends), slopes = self._ends(values), list[np.ndarray]()
+        for (cut, a, b), (turning, moving) in zip(ends, self._speeds(at, ends), strict=True):
+            slopes += [(a[0].T @ moving)[_across(cut.kind)], LEVER * _turned(cut, a[0], b[0]) @ turning]
+        return np.concatenate([*slopes, np.zeros((0, len(values)))])
+
+    def _ends(self, values: np.ndarray) -> Ends:
+        """Return the poses of the bodies that cut joints hang from, and these joints with the poses of both sides.
+
+        Those of the last values are kept: slopes are asked for where residuals were.
+        """
+        key = values.tobytes()
+        if key not in self._kept:
+            self._kept.clear()
+            self._kept[key] = self._ends_at(values)
+        return self._kept[key]
+
+    @cached_property
+    def _kept(self) -> dict[bytes, Ends]:
+        return {}
+
+    def _ends_at(self, values: np.ndarray) -> Ends:
         at, ends = self._poses(values, self._in_loops), list[tuple[Closure, Pose, Pose]]()
         for cut, inner in zip(self.limb.cuts, self._frames, strict=True):
             outer = at[cut.a], at[cut.b]
@@ -337,7 +353,7 @@ def approach(setting: Setting, guess: np.ndarray, held: Collection[int] = ()) ->
     """Return positions where ends of loops are near each other: steps along gaps, and turns by which axes differ."""
     values, damping = np.array(guess, dtype=float), 1e-2
     free = [k for k in range(len(values)) if k not in held]
-    gaps, slopes = setting.gaps(values)
+    gaps, slopes = setting.gaps(values), setting.gap_slopes(values)
     mark, since = np.inf, 0
     for step_number in range(STEPS if free else 0):
         if gaps @ gaps < 0.999 * mark:
@@ -348,9 +364,9 @@ def approach(setting: Setting, guess: np.ndarray, held: Collection[int] = ()) ->
         step = -np.linalg.solve(inner.T @ inner + damping * np.eye(len(free)), inner.T @ gaps)
         trial = values.copy()
         trial[free] += step * min(1.0, 0.5 / max(float(np.abs(step).max()), 1e-300))
-        after, steeper = setting.gaps(trial)
+        after = setting.gaps(trial)
         if after @ after < gaps @ gaps:
-            values, gaps, slopes, damping = trial, after, steeper, max(0.3 * damping, 1e-12)
+            values, gaps, slopes, damping = trial, after, setting.gap_slopes(trial), max(0.3 * damping, 1e-12)
         else:
             damping *= 4.0
     return values
@@ -389,7 +405,7 @@ def close(
     """
     values, damping = np.array(guess, dtype=float), 1e-3
     free = [k for k in range(len(values)) if k not in held]
-    residual = setting.residual(values)
+    residual, slopes = setting.residual(values), None
     mark, since = np.inf, 0
     for step_number in range(STEPS):
         size = float(np.abs(residual).max(initial=0.0))
@@ -397,14 +413,14 @@ def close(
             mark, since = size, step_number
         if size <= CLOSED or not free or step_number - since > patience:
             break
-        slopes = setting.slopes(values)[:, free]
+        slopes = setting.slopes(values)[:, free] if slopes is None else slopes
         whole = np.vstack([slopes, math.sqrt(damping) * np.eye(len(free))])
         step = np.linalg.lstsq(whole, np.concatenate([-residual, np.zeros(len(free))]), rcond=None)[0]
         trial = values.copy()
         trial[free] += step * min(1.0, 0.5 / max(float(np.abs(step).max()), 1e-300))
         after = setting.residual(trial)
         if after @ after < residual @ residual:
-            values, residual, damping = trial, after, max(damping * 0.1, 1e-18)
+            values, residual, slopes, damping = trial, after, None, max(damping * 0.1, 1e-18)
         elif damping > 1e6:
             break
         else:
@@ -415,13 +431,15 @@ def close(
 def independent(setting: Setting, reference: np.ndarray, *preferred: Collection[str]) -> tuple[str, ...]:
     """Return joints of a closed chain that determine all others near a reference; `preferred` ones if possible.
 
-    Of several groups of these, joints of the last ones first. Joints that follow others are none of them.
+    Of several groups of these, joints of the last ones first. Joints that follow others are none of them. Beside a
+    reference with open loops, which nothing takes as it is, no other poses are looked at.
     """
     random, links = np.random.default_rng(20240501), setting.limb.links
     poses = [reference]
-    for _ in range(3):
+    is_open = bool(np.abs(setting.residual(reference)).max(initial=0.0) > ASSEMBLED)
+    for _ in range(0 if is_open else 3):
         near, error = close(setting, reference + random.uniform(-SPREAD, SPREAD, len(links)))
-        poses += [near] if error <= 1e-9 else []
+        poses += [near] if error <= ASSEMBLED else []
     slopes = [setting.slopes(values) for values in poses]
     wishes = [max((n for n, names in enumerate(preferred, 1) if link.joint in names), default=0) for link in links]
     for follower in setting.limb.followers:

@@ -90,7 +90,7 @@ def _nearest(setting: Setting, held: list[int]) -> np.ndarray:
         guess = random.uniform(-spread, spread, count)
         guess[held] = 0.0
         values = approach(setting, guess, held)
-        gaps, _ = setting.gaps(values)
+        gaps = setting.gaps(values)
         if gaps @ gaps < 0.99 * least:
             best, least = values, float(gaps @ gaps)
     return best

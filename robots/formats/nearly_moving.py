@@ -62,7 +62,7 @@ def nearly_moving(tree: Tree, reference: np.ndarray) -> NearlyMoving | None:
     setting = tree.setting()
     driving = _driving(setting, reference)
     followers = [tree.joints.index(entry.joint) for entry in tree.couplings]
-    if driving is None or setting.gaps(reference)[1][:, followers].any():
+    if driving is None or setting.gap_slopes(reference)[:, followers].any():
         return None
     random, near, gaps = np.random.default_rng(20240501), list[np.ndarray](), list[float]()
     largest = min(GAP * _size(setting, reference), LEVER * TURN)
@@ -94,7 +94,7 @@ def nearly_moving(tree: Tree, reference: np.ndarray) -> NearlyMoving | None:
 
 def _driving(setting: Setting, reference: np.ndarray) -> list[int] | None:
     """Return joints that determine all others where small gaps count as none; None where nothing moves so."""
-    slopes = setting.gaps(reference)[1]
+    slopes = setting.gap_slopes(reference)
     used = np.flatnonzero(np.abs(slopes).max(axis=0, initial=0.0))
     if not len(used):
         return None
@@ -105,12 +105,12 @@ def _driving(setting: Setting, reference: np.ndarray) -> list[int] | None:
 
 
 def _gap(setting: Setting, values: np.ndarray) -> float:
-    return float(np.abs(setting.gaps(values)[0]).max())
+    return float(np.abs(setting.gaps(values)).max())
 
 
 def _size(setting: Setting, reference: np.ndarray) -> float:
     """Return the size of the loops: the spread of both sides of cut joints, and of joints between them [m]."""
-    at, slopes = setting.poses(reference), setting.gaps(reference)[1]
+    at, slopes = setting.poses(reference), setting.gap_slopes(reference)
     points = [at[int(k)][1] for k in np.flatnonzero(np.abs(slopes).max(axis=0))]
     points += [side[1] for cut in setting.limb.cuts for side in sides(cut, at)]
     return float(np.linalg.norm(np.ptp(points, axis=0)))
@@ -127,7 +127,7 @@ def _least_changes(setting: Setting, near: Sequence[np.ndarray], driving: Sequen
         by_changes = [_slopes_of_changes(cuts, changes, setting.poses(values)) for values in places]
         rows, demands, steps = list[np.ndarray](), list[np.ndarray](), list[tuple[np.ndarray, np.ndarray]]()
         for values, by_change in zip(places, by_changes, strict=True):
-            gaps, slopes = changed.gaps(values)
+            gaps, slopes = changed.gaps(values), changed.gap_slopes(values)
             left, sizes, _ = np.linalg.svd(slopes[:, free])
             rank = int((sizes > NEARLY * sizes[0]).sum())
             rows.append(left[:, rank:].T @ by_change)

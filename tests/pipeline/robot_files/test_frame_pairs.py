@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from applications.commands.cli import cli
 from pipeline.errors import InputError
+from pipeline.robot_files import closing, importing
 from pipeline.robot_files.importing import ImportedRobot, import_robot
 from robots.model import Robot
 from tasks import inverse_dynamics
@@ -190,3 +192,17 @@ def test_the_command_takes_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     wrong = CliRunner().invoke(cli, ["import", "other.sdf", "--loops", "robot.yaml", "--output", "two.yaml"])
     assert wrong.exit_code == 2
     assert "expected <robot>, whose frames come in pairs" in wrong.output
+
+
+def test_an_import_works_on_one_thread_of_blas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that share matrices of a hundred columns wait for each other: twice the processor time, and more."""
+    threads = list[int]()
+
+    def paired(*arguments: object) -> object:
+        threads.extend(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")
+        return closing.paired(*arguments)
+
+    monkeypatch.setattr(importing, "paired", paired)
+    with threadpool_limits(limits=2, user_api="blas"):
+        brought(tmp_path, TREE + ENDS, PAIRS)
+    assert set(threads) == {1}

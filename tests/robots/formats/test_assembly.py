@@ -11,7 +11,7 @@ import pytest
 from pipeline.errors import InputError
 from pipeline.robot_files.reader import parse_robot
 from robots.formats import writing
-from robots.formats.assembly import ASSEMBLED, Setting, close_from_rough
+from robots.formats.assembly import ASSEMBLED, Setting, close, close_from_rough
 from robots.formats.checks import check_loops
 from robots.geometry import point
 from robots.model import Closure, Frame, Link, Mechanism, Robot
@@ -162,5 +162,26 @@ def test_loops_that_are_far_open_close_with_their_axes_the_right_way_round() -> 
     values, error = close_from_rough(setting, np.zeros(len(setting.limb.links)))
     assert error <= ASSEMBLED
     assert setting.facing(values)
-    gaps, _ = setting.gaps(values)
-    assert np.abs(gaps).max() < 1e-9
+    assert np.abs(setting.gaps(values)).max() < 1e-9
+
+
+def test_steps_that_are_not_taken_compute_no_slopes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loops that do not close end in steps that are all refused."""
+    setting, counts = replace(rods("fixed"), towards=False), dict.fromkeys(("slopes", "residual"), 0)
+
+    def counted(name: str) -> None:
+        method = getattr(Setting, name)
+
+        def called(self: Setting, values: np.ndarray) -> np.ndarray:
+            counts[name] += 1
+            return method(self, values)
+
+        monkeypatch.setattr(Setting, name, called)
+
+    start = np.zeros(len(setting.limb.links))
+    open_rods, _ = close(setting, start, range(1, len(start)))
+    for name in counts:
+        counted(name)
+    close(setting, open_rods, range(1, len(start)), patience=5)
+    assert counts["residual"] >= 3
+    assert counts["slopes"] <= 2

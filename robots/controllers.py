@@ -1,7 +1,8 @@
 """Controllers as data: kinds with their gains, limits of drives, and one controller of a robot.
 
-A kind is one row of `CONTROLLERS` here and one of mathematics, under the same name, in `tasks.dynamics.control.LAWS`. A
-controller is sampled: it looks at its coordinates every `sample_time` and its force is held in between.
+A kind is a row of `CONTROLLERS` here, and a row with its mathematics, under the same name, in
+`tasks.dynamics.control.LAWS`. A controller is sampled: it reads its coordinates every `sample_time` and holds its force
+in between.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ _PER_POSITION, _PER_RATE, _PER_SUM = "N m/rad or N/m", "N m s/rad or N s/m", "N 
 
 @dataclass(frozen=True)
 class ControllerKind:
-    """A kind of controller: its gains, the spaces that it works in, where it comes from.
+    """A kind of controller: its gains, the spaces that it works in, its source.
 
-    `sums`: whether it integrates the error, or `cascade`: that of the rate to its own reference, which the error of the
-    position sets. `model`: what it computes from the robot itself: `gravity`, the forces that
-    hold it where it is, or `dynamics`, those that a commanded acceleration takes; gains of the latter are per mass.
+    `sums`: whether it integrates an error: the error of the position, or with `cascade` the error of the rate, whose
+    reference the error of the position sets. `model`: the forces that it computes from a model of the robot. `gravity`
+    are the forces that hold the robot at rest; `dynamics` are the forces for a commanded acceleration, and gains are
+    then per mass.
     """
 
     name: str
@@ -103,7 +105,7 @@ TIMES = (
 
 @dataclass(frozen=True)
 class Controller:
-    """A kind in a space, and which of its `parameters` have a value, in their order; see `controller_parameters`."""
+    """A kind in a space, and the names of its `parameters` with a value, in order; see `controller_parameters`."""
 
     kind: str
     space: Space
@@ -155,9 +157,9 @@ def check_space(mechanism: Mechanism, kind: str, space: str) -> Space:
 def controller_parameters(mechanism: Mechanism, kind: str, space: Space) -> dict[str, Parameter]:
     """Return the parameters that a controller of a robot takes, by name.
 
-    A gain or limit stands for all coordinates; `kp_NAME` is that of one, in place of it, and so is `force_limit_NAME`
-    that of an actuator. `resolution` is not for the task space, where no encoder is. Units are those of angles,
-    of lengths, or both.
+    A gain or limit without a coordinate's name is for all coordinates. `kp_NAME` replaces `kp` for one coordinate, and
+    `force_limit_NAME` replaces `force_limit` for one actuator. The task space has no `resolution`, as it has no
+    encoders. Units are for angles, for lengths, or for both.
     """
     drive = [p for p in DRIVE if not (p.name == "resolution" and space == "task")]
     along, actuators = coordinate_turns(mechanism, space), coordinate_turns(mechanism, "actuator")

@@ -1,13 +1,13 @@
 """Platforms with fewer freedoms than coordinates, and platforms of several bodies, as closed chains.
 
 The pose of such a platform is given in some coordinates; the others, and the joints within the platform, follow from
-the limbs. So the robot is one closed chain: massless slides and turns from the base to the platform stand for its
-coordinates (`x`, `y`, `z`, `yaw`, `pitch`, `roll`, in this order; `Limb.coordinates`), the joints of the limbs at the
-platform are cut, and those coordinates that are given are its independent joints. As all six are there, nothing is
-carried by what stands for them.
+the limbs. So the robot is modelled as one closed chain. Massless prismatic and revolute joints from the base to the
+platform stand for its coordinates (`x`, `y`, `z`, `yaw`, `pitch`, `roll`, in this order; `Limb.coordinates`). The
+joints of the limbs at the platform are cut. The given coordinates are the independent joints. Since all six coordinates
+are there, the joints that stand for them carry no load.
 
-A limb that has more joints than the coordinates determine is redundant: joints of it are independent as well. Limbs
-may stand on bodies that move themselves, a carriage or a turntable, whose joints are independent too.
+A limb that has more joints than the coordinates determine is redundant: some of its joints are independent as well.
+Limbs may stand on bodies that move themselves, such as a carriage or a turntable, whose joints are independent too.
 """
 
 from __future__ import annotations
@@ -49,21 +49,21 @@ NAME = "platform"
 """Prefix of the names of these joints and of their bodies."""
 
 BODY = "plate"
-"""Name of the body of a platform, as `platform` means that of a limb's tips."""
+"""Name of the body of a platform. The name `platform` is not used, as it means the platform at a limb's tips."""
 
 
 @dataclass(frozen=True)
 class CoupledPlatform:
     """A platform: its inertia, its reference pose, and the `coordinates` in which its motion is given.
 
-    `links` are further bodies that it is made of; their parents count among them, from 0, and BASE is the body whose
-    pose the coordinates are. `joined` are cut joints between these bodies, in the same numbers. `independent` names
-    joints of `links` in which the motion is given besides, and `actuated` those that are driven, as those of a wrist.
-    `carriers` are bodies between the ground and limbs, their parents among them; their joints are independent, and
-    those in `actuated` driven. `home` and the coordinates count from the carrier `within`, or from the ground.
-    `redundant` are joints of limbs, named with their instance, or of carriers or `links`, that the coordinates leave
-    free; a `posture`, (joint, position, weight) each, or as many `tasks` decide them where they are there, see
-    `robots.redundancy`.
+    `links` are further bodies of the platform. Their parents are numbers of `links`, from 0; BASE stands for the body
+    whose pose the coordinates describe. `joined` are cut joints between these bodies, with the same numbers.
+    `independent` names joints of `links` in which the motion is given in addition, and `actuated` names driven joints,
+    such as the joints of a wrist. `carriers` are bodies between the ground and limbs; their parents are carriers too.
+    The joints of carriers are independent, and driven if `actuated` names them. `home` and the coordinates count from
+    the carrier `within`, or from the ground. `redundant` are joints that the coordinates leave free: joints of limbs,
+    named with their instance, of carriers or of `links`. A `posture` of (joint, position, weight) entries, or as many
+    `tasks`, decide these joints if given, see `robots.redundancy`.
     """
 
     inertia: Inertia
@@ -97,8 +97,8 @@ def closed(
 ) -> Mechanism:
     """Return the closed chain of limbs at a platform.
 
-    `bodies` says at which of its `links` the tips of each instance are, `stands` on which carrier an instance is
-    mounted. Raises JointError for coordinates that are none.
+    `bodies` are the numbers of the `links` at which the tips of each instance are, `stands` the numbers of the carriers
+    on which instances are mounted. Raises JointError for names that are no coordinates.
     """
     for entry in platform.coordinates:
         if entry not in COORDINATES:

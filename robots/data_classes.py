@@ -30,9 +30,9 @@ _MADE = _Made()
 def _dataclass(
     cls: Any = None, /, *, frozen: bool = False, eq: bool = True, repr: bool = True, kw_only: bool = False
 ) -> Any:
-    """Make a data class, as `dataclasses.dataclass` does, which compiles six functions for a frozen one.
+    """Make a data class like `dataclasses.dataclass`, but without its six compiled functions for a frozen class.
 
-    Takes what we use: no order, no slots, no `InitVar`.
+    Order, slots and `InitVar` are not supported.
 
     >>> @dataclass(frozen=True)
     ... class Point:
@@ -44,7 +44,7 @@ def _dataclass(
     if cls is None:
         return functools.partial(_dataclass, frozen=frozen, eq=eq, repr=repr, kw_only=kw_only)
     inherits = hasattr(cls, "__dataclass_fields__")
-    # Where there is a base, that checks whether both are frozen, and compiles guards in vain.
+    # With a base, the standard library checks whether both are frozen; it compiles guards that are not needed.
     dataclasses.dataclass(init=False, repr=False, eq=False, frozen=frozen and inherits, kw_only=kw_only)(cls)
     parts = fields(cls)
     shared: dict[str, Any] = {"__repr__": _shown} if repr else {}

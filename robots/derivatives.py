@@ -60,8 +60,8 @@ def is_series(name: str) -> bool:
 class RequestedDerivatives:
     """Metrics and series, the parameters that they are differentiated by, and whether both sides are requested.
 
-    Parameters are those of the robot, of friction (by their names in the axes), the components of gravity, and of
-    simulations those of the controller and offsets of the start.
+    Parameters are parameters of the robot or of friction (by their names in the axes) and components of gravity. For
+    simulations they may also be parameters of the controller and offsets of the initial state.
 
     >>> RequestedDerivatives(("peak_force",), ("upper_arm", "coulomb")).names
     ('peak_force_derivative', 'peak_force_derivative_status')
@@ -86,7 +86,7 @@ class RequestedDerivatives:
         return any(not programs or QUANTITIES[name].stage == "path" for name in self.quantities)
 
     def exact(self, *, programs: bool) -> bool:
-        """Return whether some derivatives are those of programs."""
+        """Return whether some derivatives come from differentiated programs."""
         return programs and any(QUANTITIES[name].stage != "path" for name in self.quantities)
 
     @property

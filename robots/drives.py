@@ -1,12 +1,14 @@
 """Drives as plain data: motors beside the joints, the joints that they turn, rotors and shafts that spin with them.
 
-A motor's coordinate is q_a = f(q), a function of joint positions: `ratios` times them, and `position` for what is not
-proportional. Its rate is (dq_a/dq) q', and its torque u puts u dq_a/dq on the joints. A belt or a parallelogram that
-turns a link against one that is not its parent moves all joints between them: it has a ratio for each.
+A motor's coordinate is q_a = f(q), a function of joint positions: the sum of `ratios` times positions, and `position`
+for a part that is not proportional. Its rate is (dq_a/dq) q', and its torque u puts u dq_a/dq on the joints. A belt or
+a parallelogram that turns a link against one that is not its parent moves all joints between both links: it has a ratio
+for each.
 
-What spins (`Spin`) has its mass in the inertia of its carrier, as if it did not turn there. Its spin adds I q_s'' on
-the drive, and with `coupling` the rest: the moment on the carrier, the carrier's acceleration, and the gyroscopic
-moment. Cranks, rods and what else moves about are links of the limb, held by its loops.
+The mass of a spinning body (`Spin`) is part of the inertia of its carrier, as for a body at rest in the carrier. Its
+spin adds I q_s'' on the drive. With `coupling` it also adds the moment on the carrier, the effect of the carrier's
+acceleration, and the gyroscopic moment. Cranks, rods and other bodies that move within the robot are links of the limb,
+held by its loops.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ class DriveError(ValueError):
 class Spin:
     """A rotor, shaft or wheel: `inertia` [kg m^2] about `axis`, a unit vector of the link `carrier` (index, or BASE).
 
-    It turns at `share` of the speed of its drive. `coupling` is 1 for all effects of the spin, 0 for those of its
-    energy relative to the carrier alone, as is usual for high ratios. Of a linear motor, inertia is a mass [kg],
+    It turns at `share` of the speed of its drive. `coupling` is 1 for all effects of the spin; it is 0 for the spin's
+    energy relative to the carrier alone, as is usual for high ratios. For a linear motor, inertia is a mass [kg],
     and there is no coupling.
     """
 
@@ -53,11 +55,12 @@ class PIController:
 class Motor:
     """An electric motor: torque (or force) per current [N m/A or N/A], and resistance of the winding [ohm].
 
-    With the `inductance` [H] of its winding its current is a part of the state of simulations; None: it follows at
-    once. `bandwidth` [rad/s]: at what rate the current loop of its drive closes an error; 0: there is no such loop. In
-    its place a `current_controller` [V/A, V/(A s)], the voltage for an error of the current; `speed_controller`
-    [A s/rad or A s/m, A/rad or A/m]: the current for an error of the speed, of a drive that is asked for speeds.
-    What its amplifier gives at most: `voltage` [V] and `current` [A], which no robot file has.
+    With the `inductance` [H] of its winding, the current is a state of simulations; with None the current follows at
+    once. `bandwidth` [rad/s]: rate at which the current loop of the drive reduces an error; 0: no such loop.
+    `current_controller` [V/A, V/(A s)]: gains from an error of the current to the voltage, in place of `bandwidth`.
+    `speed_controller` [A s/rad or A s/m, A/rad or A/m]: gains from an error of the speed to the current, for drives
+    with commanded speeds. `voltage` [V] and `current` [A] are the limits of the amplifier; robot files have no such
+    keys.
     """
 
     torque_constant: Number

@@ -26,9 +26,9 @@ class MissingExtraError(ImportError):
 
 
 def require_extra(package: str, extra: str | None = None) -> None:
-    """Check that an optional package is installed; extra: the one that brings it, absent: as EXTRAS has it.
+    """Check that an optional package is installed. Raises MissingExtraError.
 
-    Raises MissingExtraError.
+    extra: the extra of limbsweep that installs the package; absent: its entry in EXTRAS.
     """
     if importlib.util.find_spec(package) is None:
         advice = how_to_install(extra or EXTRAS[package])

@@ -48,7 +48,7 @@ OPERATIONS: Mapping[str, Callable[..., Number]] = {
 
 
 class Formula(float):
-    """A number that follows from parameters: an `operation` on `parts`, or an expression where there is none."""
+    """A number that follows from parameters: an `operation` on `parts`, or an expression (no operation)."""
 
     operation: str
     parts: tuple[Any, ...]

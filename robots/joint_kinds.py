@@ -19,7 +19,7 @@ X, Y, Z = range(3)
 class Freedom(NamedTuple):
     """One variable of a joint: body b turns about an axis of the frame on a or b, slides along it, or does both.
 
-    What does both slides as it turns: its variable is the angle.
+    A freedom that does both slides as it turns; its variable is the angle.
     """
 
     side: Literal["a", "b"]
@@ -50,7 +50,8 @@ LENGTH = Units("m", "m/s", "m/s^2", "N", "kg")
 class Kind:
     """A kind of joint: the free motion of b relative to a, in words and as freedoms.
 
-    Those that turn come first. `urdf` are names of the kind in URDF files; turns of a `counted` joint are counted.
+    Rotations come first among the freedoms. `urdf` are names of the kind in URDF files; full turns of a `counted` joint
+    are counted.
     """
 
     name: JointKind

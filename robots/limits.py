@@ -1,7 +1,7 @@
 """Limits of the joints of a robot and of its actuators: plain data, the same for all designs.
 
-Joints are selected by name and number, as for friction. Positions of joints are those of the results: zero at the
-reference pose. The mathematics is in `tasks.stages.metrics.margins`.
+Joints are selected by name and number, as for friction. Positions of joints count as in results: zero at the reference
+pose. The mathematics is in `tasks.stages.metrics.margins`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ EVERY = "all"
 
 @dataclass(frozen=True)
 class JointLimit:
-    """Range of a joint's position [rad or m] and the largest size of its rate; infinite where there is none."""
+    """Range of a joint's position [rad or m] and the largest size of its rate; infinite where unlimited."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -89,8 +89,8 @@ class JointLimit:
 class Capacity:
     """Capacity of an actuator: sizes of force [N m or N], velocity and power [W]; infinite where unlimited.
 
-    current [A] and voltage [V] are those of its motor and amplifier, rated_current [A] is the current that it may
-    draw all the time; acceleration and jerk are those of the fastest motions along a path.
+    current [A] and voltage [V] are limits of its motor and amplifier, rated_current [A] is the current that it may
+    draw all the time; acceleration and jerk are limits for the fastest motions along a path.
     """
 
     force: float = math.inf
@@ -152,7 +152,7 @@ def joints(mechanism: Mechanism) -> dict[str, LimitedJoint]:
 def select_joints(mechanism: Mechanism, pattern: str) -> tuple[LimitedJoint, ...]:
     """Return the selected joints: `actuated`, `passive`, `all`, or a name or pattern as in friction groups.
 
-    Raises ParameterError for what no joint with limits is called.
+    Raises ParameterError for a selection without a joint that can have limits.
     """
     joint_names = joints(mechanism)
     if pattern == EVERY:

@@ -69,9 +69,9 @@ def load_module(name: str) -> ModuleType:
 
 @contextmanager
 def collecting_young_alone() -> Iterator[None]:
-    """Look for garbage among new objects alone while modules are imported, which keep what they make.
+    """Collect garbage among young objects alone while modules are imported, as imports create lasting objects.
 
-    Afterwards all objects count as old ones, so that they are not looked through at once, but in time.
+    Afterwards all objects count as old, so that no full collection over them follows at once.
     """
     thresholds = gc.get_threshold()
     gc.set_threshold(thresholds[0], NEVER, NEVER)

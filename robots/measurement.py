@@ -1,7 +1,6 @@
 """Parameters of a measurement: effects of sensors and amplifiers on motion and forces, with units. Plain data.
 
-The mathematics is in `tasks.mathematics.signals`. Units of an actuator are those of its joint: rad and N m, or m
-and N.
+The mathematics is in `tasks.mathematics.signals`. An actuator has the units of its joint: rad and N m, or m and N.
 """
 
 from __future__ import annotations

@@ -51,8 +51,9 @@ class Link:
 
     `axis` is the coordinate axis of the joint's own frame, with sign; `placement` is that frame in the parent link;
     `armature` is the inertia of the drive as seen at the joint [kg m^2 or kg]; `pitch` [m/rad] is for kinds that slide
-    as they turn. A joint that is `counted` counts its turns: a limb marks those that others follow in its loops. Raises
-    JointError for a kind that is not one of `TREE_KINDS`, and for a pitch that does not fit it.
+    as they turn. A joint that is `counted` counts its full turns; the limb sets this mark for joints that others
+    follow, if its loops move the leader or the follower. Raises JointError for a kind that is not one of `TREE_KINDS`,
+    and for a pitch that does not fit it.
     """
 
     joint: str
@@ -115,8 +116,8 @@ PLATFORM = -2
 class Coupling:
     """A joint of the tree whose variable is `ratio` times that of another one: gears, belts, a gripper's fingers.
 
-    A joint that follows several others, as in a differential, has one for each, and their sum is its variable. Whatever
-    force the coupling takes acts inside these joints, as that of a drive does.
+    A joint that follows several others, as in a differential, has one coupling for each of them; its variable is the
+    sum. The force of the coupling acts inside these joints, like the force of a drive.
     """
 
     joint: str
@@ -128,15 +129,15 @@ class Coupling:
 class Limb:
     """A representative limb: links, parents first; closures of its loops; its tips, joints at the platform.
 
-    `actuated` names the driven joints. A limb is solved for as many rows of its tips as it has independent joints, the
-    same everywhere; with `every_row` for all of them by a pseudo-inverse, for limbs that no choice of rows serves.
-    `independent` names the joints in which the motion of a chain is given, where those are not the actuated ones.
-    With `drives`, these are the actuators, and `actuated` are the joints that they move. A joint that follows another
-    by one of the `couplings` is neither independent nor actuated, nor does any joint follow it.
-    `coordinates` are joints of a chain that stand for the pose of a platform, see `robots.coupled`: nothing is there
-    that could carry or rub. `forces` act on links from outside, `springs` along joints of the tree. A `posture` decides
-    some of the independent joints of a redundant chain. Raises DriveError for drives that do not fit, and JointError
-    for such couplings and coordinates.
+    `actuated` names the driven joints. A limb is solved for as many rows of its tips as it has independent joints; the
+    rows are the same at all configurations. With `every_row` it is solved for all rows by a pseudo-inverse, for limbs
+    where no choice of rows works. `independent` names the joints in which the motion of a chain is given, if they
+    differ from the actuated joints. With `drives`, the drives are the actuators, and `actuated` are the joints that
+    they move. A joint that follows another by one of the `couplings` is neither independent nor actuated, and no joint
+    follows it. `coordinates` are joints of a chain that stand for the pose of a platform, see `robots.coupled`. They
+    are no physical joints: they carry no load and have no friction. `forces` act on links from outside, `springs` along
+    joints of the tree. A `posture` decides some of the independent joints of a redundant chain. Raises DriveError for
+    drives that do not fit, and JointError for couplings and coordinates that do not fit.
     """
 
     name: str
@@ -164,7 +165,7 @@ class Limb:
             object.__setattr__(self, "links", tuple(links))
 
     def _counted(self) -> set[int]:
-        """Return the joints whose turns decide where others are: loops move them, or joints that follow them."""
+        """Return the leading joints whose full turns count: loops move them or their followers."""
         if not (self.loops and self.couplings):
             return set()
         looped = set[int]().union(*({*self._path(cut.a)} ^ {*self._path(cut.b)} for cut in self.loops))
@@ -213,12 +214,12 @@ class Limb:
 
     @property
     def actuators(self) -> tuple[str, ...]:
-        """Names of the actuators: the drives, or where there are none the actuated joints."""
+        """Names of the actuators: the drives, or the actuated joints of a limb without drives."""
         return tuple(drive.name for drive in self.drives) or self.actuated
 
     @property
     def actuator_kinds(self) -> tuple[JointKind, ...]:
-        """Joint kind of each actuator, so whether it turns or slides."""
+        """Joint kind of each actuator, which tells whether the actuator turns or slides."""
         kinds = {link.joint: link.kind for link in self.links}
         return tuple(drive.kind for drive in self.drives) or tuple(kinds[joint] for joint in self.actuated)
 
@@ -234,7 +235,7 @@ class Limb:
 
     @functools.cached_property
     def followers(self) -> dict[int, list[tuple[int, Number]]]:
-        """Joints that follow others, by number: the numbers of these, and the ratios."""
+        """Joints that follow others, by number: for each its leaders, by number, with their ratios."""
         result: dict[int, list[tuple[int, Number]]] = {}
         for entry in self.couplings:
             result.setdefault(self.index(entry.joint), []).append((self.index(entry.of), entry.ratio))
@@ -265,7 +266,7 @@ class Limb:
 
 @dataclass(frozen=True)
 class Instance:
-    """One limb of a robot: which representative limb, and its mount frames at base and platform."""
+    """One limb of a robot: the number of its representative limb, and its mount frames at base and platform."""
 
     name: str
     limb: int
@@ -287,7 +288,7 @@ class Platform:
 
 
 NO_PLATFORM = Platform(Inertia(0.0, ZERO, (ZERO, ZERO, ZERO)), (), Frame())
-"""Platform of a chain: none, without mass and mobility."""
+"""Platform of a chain, which has none: without mass and mobility."""
 
 
 @dataclass(frozen=True)
@@ -331,7 +332,7 @@ class Mechanism:
 
     @property
     def is_chain(self) -> bool:
-        """Return whether there is no platform, so that the motion is that of the independent joints."""
+        """Return whether the robot has no platform, so that the motion is given in the independent joints."""
         return not self.platform.mobility
 
     @property
@@ -344,45 +345,45 @@ class Mechanism:
 
     @property
     def resolved(self) -> tuple[str, ...]:
-        """Names of the freedoms that a posture, or tasks, decide."""
+        """Names of the freedoms that a posture or its tasks decide."""
         return tuple(joint for limb in self.limbs if limb.posture for joint in limb.posture.resolved)
 
     @property
     def given(self) -> tuple[str, ...]:
-        """Names of the freedoms whose motion a sweep gives, then tasks without value."""
+        """Names of the freedoms whose motion a sweep gives, then of the tasks without a value."""
         tasks = (name for limb in self.limbs if limb.posture for name in limb.posture.given)
         return (*(name for name in self.freedoms if name not in self.resolved), *tasks)
 
     @property
     def actuators(self) -> tuple[str, ...]:
-        """Names of the actuators, limb by limb; those of a chain by their own name alone."""
+        """Names of the actuators, limb by limb. Names of a chain have no prefix of the limb."""
         names = [(each.name, actuator) for each in self.instances for actuator in self.limbs[each.limb].actuators]
         return tuple(actuator if self.is_chain else f"{limb}.{actuator}" for limb, actuator in names)
 
     @property
     def motors(self) -> tuple[Motor, ...]:
-        """The motors of all actuators; none where some have no motor."""
+        """The motors of all actuators; empty if some actuator has no motor."""
         drives = [drive for each in self.instances for drive in self.limbs[each.limb].drives]
         found = tuple(drive.motor for drive in drives if drive.motor is not None)
         return found if len(found) == len(self.actuators) else ()
 
     @property
     def has_windings(self) -> bool:
-        """Return whether currents of motors are states of simulations: some have an inductance."""
+        """Return whether currents of motors are states of simulations: some motor has an inductance."""
         return any(motor.inductance is not None for motor in self.motors)
 
     @property
     def actuator_kinds(self) -> tuple[JointKind, ...]:
-        """Joint kind of each actuator, so whether it turns or slides."""
+        """Joint kind of each actuator, which tells whether the actuator turns or slides."""
         return tuple(kind for each in self.instances for kind in self.limbs[each.limb].actuator_kinds)
 
 
 @dataclass(frozen=True)
 class Family:
-    """A robot as a function of its parameters; `gravity` is that of its source [m/s^2], for a first sweep.
+    """A robot as a function of its parameters; `gravity` is the gravity of its source [m/s^2], for a first sweep.
 
-    `signals` are numbers that change over time, which `assemble` takes beside the parameters: they decide forces on
-    bodies and what is carried, never geometry. Without them it takes zeros.
+    `signals` are numbers that change over time. `assemble` takes them beside the parameters, or zeros where they are
+    not given. They decide forces on bodies and carried masses, never geometry.
 
         >>> family = ls.robots.family("five_bar")
         >>> [parameter.name for parameter in family.parameters][:2]

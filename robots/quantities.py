@@ -2,10 +2,10 @@
 
 A row has everything about a quantity except its computation: its stored form, the stage of the dynamics that gives it,
 its reduction over time, its needs beyond the motion, and whether friction changes it. The same rows serve given and
-simulated motions; `simulated` has the dims of the latter. Plans, runs, stores, lists and refusals follow from these
-rows. The mathematics of actuators is in `tasks.stages.metrics.actuators`, that of poses in
-`tasks.stages.metrics.poses`; stages are those of `tasks.stages.stages`. A metric of a user is a function as plain data:
-a sweep checks it, the tasks of a block call it.
+simulated motions; `simulated` gives the dims for simulated ones. Plans, runs, stores, lists and refusals follow from
+these rows. The mathematics of actuators is in `tasks.stages.metrics.actuators`, the mathematics of poses in
+`tasks.stages.metrics.poses`; the stages are defined in `tasks.stages.stages`. A metric of a user is a function as plain
+data: a sweep checks it, the tasks of a block call it.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Quantity:
     by iteration.
     """
     varies: Literal["with friction", "with passive friction", "where friction settles"] = "with friction"
-    """Return whether the dim `friction`, if the quantity has it, has different numbers along it."""
+    """Condition under which the numbers differ along the dim `friction`, if the quantity has this dim."""
     finite: bool = False
     """True if the quantity is a number at every sample with status OK.
 
@@ -105,7 +105,7 @@ class Quantity:
 
     @property
     def fill(self) -> float | int:
-        """The value of an element that nobody has written."""
+        """The value of an element that has not been written."""
         return float("nan") if self.dtype == "float64" else -1
 
 
@@ -397,7 +397,7 @@ _OF_TREE = (
     "platform_position", "platform_rotation", "platform_twist", "joint_position", "joint_velocity", "actuator_position",
     "actuator_velocity", "actuator_force", "work", "dissipated_energy", "status", "failed_samples", "worst_status",
 )  # fmt: skip
-"""Quantities that all joints of a tree tell without a branch."""
+"""Quantities of simulations in all joints of a tree, which need no assembly branch."""
 
 
 def _with_branch(row: Quantity) -> Quantity:
@@ -431,17 +431,17 @@ SMOOTH_SERIES = tuple(
 """Series with exact derivatives, of given motions."""
 
 GAINS, STATE = "gains", "state"
-"""Dims of a simulation that others lack: of the gains of its controller, and of where it starts; where these vary."""
+"""Dims that only simulations have: gains of the controller, and initial state; each only where it varies."""
 
 OF_SOURCE = frozenset(("actuator_force", "peak_force", "rms_force", "work", "dissipated_energy"))
-"""Quantities that a simulation gives wherever its status is OK, whatever inverse kinematics make of its motion."""
+"""Quantities that a simulation gives wherever its status is OK, even if inverse kinematics fail for its motion."""
 
 
 def simulated(row: Quantity) -> Quantity:
     """Return the row of a quantity of a simulation: all axes of cases, metrics over all steps.
 
-    Joints and limbs are found from the simulated motion, so that what follows from them may be no number at a sample
-    that is OK.
+    Joints and limbs are computed from the simulated motion by inverse kinematics. If these fail, quantities that follow
+    from them are NaN, even at a sample whose status is OK.
     """
     inner = tuple(dim for dim in row.dims if dim not in _CASE)
     text = row.long_name.replace("over time", "over all steps")
@@ -454,7 +454,7 @@ def simulated(row: Quantity) -> Quantity:
 SPACE: dict[str, int] = {
     "axis": 3, "platform_axis": 3, "link_axis": 3, "wrench": 6, "bearing": 3, "load_part": 4, "friction_part": 5,
 }  # fmt: skip
-"""Lengths of the dims of space, and of those of parts that all joints have."""
+"""Lengths of the dims of space, and of the dims over parts of a joint's load and friction."""
 
 
 def mechanism_sizes(mechanism: Mechanism) -> dict[str, int]:
@@ -483,8 +483,9 @@ PLACED: Mapping[str, str] = {
     "deviation": "selected_deviation",
     **{dim: f"selected_{dim}" for dim in FREEDOMS},
 }
-"""Dims of joints and links within a limb, and what stands for limb and them where some of all are stored; deviations
-and freedoms are those of the robot, and only what stands for them differs."""
+"""Dims that a selection replaces, and their replacements: `selected_joint` stands for `limb` and `joint` where only
+some joints are stored, `selected_link` for `limb` and `link`. Deviations and freedoms have no limb, so that only their
+own dim is replaced."""
 
 
 def selected_dims(dims: Sequence[str]) -> tuple[str, ...]:
@@ -520,7 +521,7 @@ CRITERIA: tuple[Need, ...] = ("elasticity", "errors", "clearances", "capsules")
 
 
 def of_criteria() -> tuple[str, ...]:
-    """Return the metrics that cannot be computed of a robot and a motion alone, in the order of the table."""
+    """Return the metrics that need the section `criteria` beside robot and motion, in the order of the table."""
     return tuple(row.name for row in _ROWS if {*row.needs} & {*CRITERIA})
 
 
@@ -536,10 +537,10 @@ def any_needs(quantities: Iterable[object], need: Need) -> bool:
 
 TIME, PARAMETERS, FRICTION_PARAMETERS = "time", "parameters", "friction"
 VALUES = (TIME, PARAMETERS, FRICTION_PARAMETERS)
-"""Names of inputs that a metric function may request and that are no series."""
+"""Names of inputs, other than series, that a metric function may request."""
 
 OF_SIMULATION = (GAINS, STATE)
-"""The same of simulations: numbers of the controller and of the initial state by name."""
+"""Further names of such inputs in simulations: parameters of the controller and of the initial state."""
 
 
 @dataclass(frozen=True)

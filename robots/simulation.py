@@ -31,10 +31,10 @@ Between = Literal["linear", "steps"]
 
 @dataclass(frozen=True, eq=False)
 class ForceProfile:
-    """Forces over time: points (points, 1 + actuators), t [s] and each actuator [N m or N]; outside they hold.
+    """Forces over time: points (points, 1 + actuators), t [s] and each actuator [N m or N]; held beyond the ends.
 
-    `of`: what the values are: forces, or of the motors currents [A], voltages [V], or speeds [rad/s or m/s]. Its `name`
-    plays no part in what is computed.
+    `of`: quantity of the values: forces, or currents [A], voltages [V] or speeds [rad/s or m/s] of the motors. Its
+    `name` has no effect on results.
     """
 
     points: NDArray[np.float64]
@@ -75,10 +75,10 @@ _ANGLES = dict(zip(("roll", "pitch", "yaw"), TWIST[:3], strict=True))
 
 
 def state_parameters(mechanism: Mechanism) -> dict[str, Parameter]:
-    """Return the parameters of where a simulation starts, by name: how far that is from the reference at time zero.
+    """Return the parameters of a simulation's initial state, by name: offsets from the reference at time zero.
 
-    Of a platform x, y, z, and where it turns roll, pitch, yaw, as far as it is free to; of a chain its independent
-    joints; the rate of each with `_rate` behind.
+    A platform has the parameters x, y, z, roll, pitch, yaw along its free components; a chain has its independent
+    joints. The offset of each rate has the suffix `_rate`.
     """
     if mechanism.is_chain:
         turning = coordinate_turns(mechanism, "joint")

@@ -1,7 +1,7 @@
 """Forces on bodies from outside the mechanism: records of a limb and of a platform, in numbers or symbols.
 
-What a user declares, with parameters and motions over time, is in `robots.loads`; the wrenches are computed by
-`tasks.mechanics.recursion`.
+Loads as a user declares them, with parameters and motions over time, are in `robots.loads`; the wrenches are computed
+by `tasks.mechanics.recursion`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Acts = Literal["both", "pull", "push"]
 class ForceLaw:
     """A number of a load that follows from the state of the limb: a function of numbers and of the state, by name.
 
-    `values` are the numbers that it needs, `names` what it needs of the state: `q_JOINT` and `qd_JOINT` of joints
-    of the limb [rad or m, rad/s or m/s], and those of the load itself, of a spring in a joint `q` and `qd`, of one
-    between points its length `s` and `sd` [m, m/s].
+    `values` are the numbers that it needs. `names` are the quantities of the state that it needs: `q_JOINT` and
+    `qd_JOINT` of joints of the limb [rad or m, rad/s or m/s], `q` and `qd` of the joint of a joint spring, and the
+    length `s` and its rate `sd` of a spring between points [m, m/s].
     """
 
     function: Callable[[Mapping[str, Number]], Number]
@@ -32,7 +32,7 @@ class ForceLaw:
     names: tuple[str, ...]
 
     def __call__(self, state: Callable[[str], Number]) -> Number:
-        """Return the number for a state, which is asked for by name."""
+        """Return the number for a state, a function of the names of its quantities."""
         return self.function({**dict(self.values), **{name: state(name) for name in self.names}})
 
 
@@ -85,8 +85,8 @@ class Bushing:
     The first frame is at `point` of the body and has `axes` (columns, in the body's axes); the second is at `anchor` of
     `other`, the base or a link of the same limb, and has `anchor_axes`. Along them act `stiffness` [N/m] and `damping`
     [N s/m], about them `turn_stiffness` [N m/rad] and `turn_damping` [N m s/rad] on the rotation vector between both
-    frames. With `reacts` the element is what this does to the body of the second frame: `body`, `point` and `axes` are
-    those of the second frame then, and `other` has the first.
+    frames. With `reacts` the element is the reaction on the body of the second frame: `body`, `point` and `axes` then
+    describe the second frame, and `other` has the first frame.
     """
 
     body: int
@@ -121,14 +121,14 @@ def laws_of(element: ForceElement | JointSpring) -> dict[str, ForceLaw]:
 
 
 def state_names(element: ForceElement | JointSpring) -> set[str]:
-    """Return what the numbers of an element need of the state, by name."""
+    """Return the names of the quantities of the state that the numbers of an element need."""
     vectors = (element.moment, element.force) if isinstance(element, AppliedWrench) else ()
     numbers = [x for vector in vectors for x in vector if isinstance(x, ForceLaw)]
     return {name for law in (*numbers, *laws_of(element).values()) for name in law.names}
 
 
 def state_with(of_load: Mapping[str, Number], of_joints: Callable[[str], Number]) -> Callable[[str], Number]:
-    """Return the state by name: what is a load's own, and that of joints."""
+    """Return the state as a function of names: quantities of the load itself, else of joints."""
     return lambda name: of_load[name] if name in of_load else of_joints(name)
 
 

@@ -41,7 +41,7 @@ class Status(IntEnum):
 ADVICE: dict[Status, str] = {
     Status.OK: "nothing to do",
     Status.NOT_REACHABLE: "a limb cannot reach the platform; lengthen it, or move the trajectory into the workspace",
-    Status.WRONG_BRANCH: "a limb is not assembled as at the reference pose; keep to what that assembly reaches",
+    Status.WRONG_BRANCH: "a limb is not assembled as at the reference pose; keep to poses that this assembly reaches",
     Status.SINGULAR: "a limb has lost rank (type 1), at the end of its reach or folded, or so near that digits are "
     "lost; keep the trajectory away (a simulation passes it in all joints of the tree: method `spanning_tree`)",
     Status.ILL_CONDITIONED: "close to a singularity of the platform, where forces are very large; leave more distance",

@@ -16,10 +16,10 @@ from robots.parameter_errors import ParameterError, nearest
 
 @dataclass(frozen=True)
 class JointStop:
-    """Positions [rad or m], zero at the reference pose, beyond which a joint cannot go; infinite where there is none.
+    """Stops of a joint: the least and largest position [rad or m], zero at the reference pose; infinite without a stop.
 
-    restitution: share of its speed with which the joint comes back, 0 to 1 (Newton's law of impact). latch: the joint
-    stays where it arrives for ever. Raises ParameterError for numbers out of range.
+    restitution: share of its speed with which the joint rebounds, 0 to 1 (Newton's law of impact). latch: the joint
+    stays at the stop that it reaches. Raises ParameterError for numbers out of range.
 
         >>> ls.JointStop(low=-0.5, high=0.5, restitution=0.6)
         JointStop(low=-0.5, high=0.5, restitution=0.6, latch=False)

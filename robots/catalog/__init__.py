@@ -46,7 +46,7 @@ LITERATURE = tuple(family.name for module in _LITERATURE for family in module.FA
 
 
 def is_file(name: str) -> bool:
-    """Return whether the name of a robot is that of a robot file."""
+    """Return whether the name of a robot is the name of a robot file."""
     return name.lower().endswith((".yaml", ".yml")) or "/" in name or os.sep in name
 
 

@@ -2,13 +2,14 @@
 
 A leg: 1 and 2 the axes at the base, 3 the rotation about the leg that the ball screw allows, 4 its driven feed, 5 and 6
 the axes at the platform. Bodies of the source: link 1 between joints 1 and 2; links 2 and 3, which count as one, after
-joint 2; link 4 after the feed; link 5 between joints 5 and 6; what joint 3 turns has no mass of its own. Mount frames
-stand at the joint circles, z along the leg at the reference pose and x, the axis of joints 1 and 6, level; so all legs
-are one limb, and the offsets lie along the leg there. The force of joint 4 is that of the feed along the leg.
+joint 2; link 4 after the feed; link 5 between joints 5 and 6; the body between joints 3 and 4 has no mass. Mount frames
+stand at the joint circles. At the reference pose their z axes lie along the leg, and their x axes, the axes of joints 1
+and 6, are level. So all legs are one limb, and the offsets lie along the leg there. The force of joint 4 is the feed
+force along the leg.
 
-With ball screws, the actuators are motors on body "screw" that turn the screws. A nut is one with the feed, which turns
-about the leg as joint 3 lets it; so the angle of a motor is 2 pi / lead times the feed plus that turn, and its torque
-acts about joint 3 too.
+With ball screws, the actuators are motors on body "screw" that turn the screws. The nut is fixed to the feed, which
+turns about the leg by joint 3. So the angle of a motor is 2 pi / lead times the feed, plus the angle of joint 3, and
+its torque acts about joint 3 too.
 """
 
 from __future__ import annotations

@@ -2,15 +2,16 @@
 
 Reference pose: upper arm upright, forearm level and forward (x), the crank of the parallelogram level and backward.
 Positive angles lean the upper arm forward and turn forearm, crank and wrist downward. The crank turns about the axis of
-the shoulder; a coupler parallel to the upper arm hands its angle on to the forearm. So `crank` is the angle of the
-forearm against the column, whatever the upper arm does, and the elbow follows. Rods and discs along the arm hand the
-motors of the wrist on in the same way: the fourth turns the wrist against the column, the fifth the hand against that
-through bevel wheels that turn along with it.
+the shoulder; a coupler parallel to the upper arm transmits its angle to the forearm. So `crank` is the angle of the
+forearm against the column, independent of the upper arm, and the elbow follows. Rods and discs along the arm transmit
+the wrist motors in the same way: the fourth motor turns the wrist against the column, and the fifth turns the hand
+against the wrist through bevel wheels that turn along with it.
 
-No parameters of the robot are published with the example of the source, but for its static state at the end: positions
-of the motors (-130.0, -66.7, -51.0, -199.0, -199.0) rad, held by currents (0, 3.18, -0.73, 0, 0) A. Lengths are those
-often quoted. All other values are declared here so that they belong together: two centres of mass give those currents
-in that state, with gravity 9.81 m/s^2; the wrist is balanced about its axis, as it needs none.
+The example of the source publishes no parameters of the robot except its static state at the end: positions of the
+motors (-130.0, -66.7, -51.0, -199.0, -199.0) rad, held by currents (0, 3.18, -0.73, 0, 0) A. The lengths are commonly
+quoted values. All other values are declared here and are consistent: two centres of mass are chosen so that these
+currents result in that state, with gravity 9.81 m/s^2; the wrist is balanced about its axis, as its motors draw no
+current there.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ A limb: 1 base-arm, 2 arm-elbow, 3 base-bar, 7 (cut) between bar and elbow make 
 upright. From the elbow two rods converge to the platform, with universal joints at both ends: 4.1, 4.2 and 5.1, 5.2 at
 the elbow, 6 and 8 at the platform, with a cross without mass in each. Numbers are those of the paper's example 6.
 
-The axes of the universal joints that are fixed to elbow and platform are parallel for one rod and lean to opposite
-sides for the two rods, so a rod lets the platform translate, and both together leave it two freedoms: one in the plane
-of motion and one out of it, which the other limb takes away. Reference pose: arms level, pointing away from the middle.
-There the four universal joints must not stand in one vertical plane.
+The axes of the universal joints that are fixed to elbow and platform are parallel for one rod, and lean to opposite
+sides for the two rods. So one rod lets the platform translate. Both rods together leave it two freedoms: one in the
+plane of motion, and one out of this plane, which the other limb removes. Reference pose: arms level, pointing away from
+the middle. There the four universal joints must not stand in one vertical plane.
 """
 
 from __future__ import annotations

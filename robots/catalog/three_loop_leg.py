@@ -4,9 +4,9 @@ From the crank `joint_1pp` to the foot: loop I closes between crank and coupler 
 link 4, loop III between link 4 and link 3; II and III share one pin. One and two primes of the paper are `p` and `pp`
 in names.
 
-The reference pose is that of the paper's table, with all frames parallel to the base. The loops have to be closed
-there whatever the other lengths are: so the pin on link 3 and the base pivots of 1' and 1'' are no parameters, but
-follow from them. With the defaults they are the printed ones: (-0.0375, 0.0249), (-0.05, 0) and (-0.10, 0.0001) m.
+The reference pose is taken from the paper's table, with all frames parallel to the base. The loops have to be closed
+there for all lengths. So the pin on link 3 and the base pivots of 1' and 1'' are no parameters, but follow from the
+lengths. The defaults give the printed values: (-0.0375, 0.0249), (-0.05, 0) and (-0.10, 0.0001) m.
 Joint 1 stands at the base's origin. The paper's gravity is [0, -9.8, 0]; its crank turns at 0.1 rad/s, and can do so
 from -2.54 to +1.58 rad.
 """

@@ -26,8 +26,8 @@ class Beam:
     """A straight prismatic beam by its compliances per length; bending and shear about two principal axes.
 
     axial 1/EA [1/N]; torsion 1/GJ and bending (1/EI_1, 1/EI_2) [1/(N m^2)]; shear (1/kGA_1, 1/kGA_2) [1/N], zero for
-    a beam of Euler and Bernoulli. The first of two is deflection along `across`, a vector in the axes of the link; a
-    beam without `across` has no first axis, and both are alike. Raises ParameterError for what is no such number.
+    a beam of Euler and Bernoulli. The first value of a pair is for deflection along `across`, a vector in the axes of
+    the link. Without `across` both values of a pair are equal. Raises ParameterError for invalid numbers.
 
         >>> tube = ls.robots.Beam.tube(0.03, 70e9, inner=0.026)  # [m], [Pa]
     """
@@ -170,10 +170,10 @@ def _symmetric(name: str, matrix: ArrayLike) -> np.ndarray:
 class Elasticity:
     """Compliances of actuators [rad/(N m) or m/N] and of joints (6,), and beams or compliances of links.
 
-    Joints: about, then along the axes of the frame that moves with their child, of a cut joint of its frame a; a joint
-    turns or slides freely in its own freedom whatever is said here. Actuators by number, joints and links by number of
-    the limb and in `Limb.joints` or `Limb.links`. Where neither joints nor links give way, compliance counts along the
-    freedoms alone.
+    Compliances of joints are about, then along, the axes of the frame that moves with their child; for a cut joint the
+    axes of its frame a. A value along the own freedom of a joint has no effect. Keys: actuators by number, joints and
+    links by number of the limb and number in `Limb.joints` or `Limb.links`. If joints and links are all rigid,
+    compliance counts along the freedoms alone.
 
         >>> robot = ls.robots.build("five_bar")
         >>> tube = ls.robots.Beam.tube(0.03, 70e9, inner=0.026)

@@ -256,8 +256,8 @@ class Capsules:
 class CriteriaParameters:
     """Elasticity of the parts, a load (moment, force) on the platform in world axes [N m, N], capsules.
 
-    And errors of the parts, and clearances. What is None was not given. `reactions`: whether elasticity shares among
-    the joints what statics leaves open.
+    Also errors of the parts, and clearances. None: not given. `reactions`: whether elasticity determines the reactions
+    that statics leaves open.
     """
 
     elasticity: Elasticity | None = None

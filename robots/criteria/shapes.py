@@ -108,7 +108,7 @@ Line = tuple[int, int]
 
 
 def joint_points(limb: Limb, link: int) -> list[Vector]:
-    """Return the places of the joints of a link in its frame [m]: its own, its children's, those that are cut."""
+    """Return the positions of the joints of a link in its frame [m]: its own joint, its children's, cut joints."""
     points = [ZERO, *(each.placement.position for each in limb.links if each.parent == link)]
     for cut in limb.cuts:
         points += [frame.position for body, frame in ((cut.a, cut.frame_a), (cut.b, cut.frame_b)) if body == link]

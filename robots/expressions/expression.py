@@ -1,11 +1,12 @@
 """Expressions over parameters, such as `upper_arm + forearm > 0.9`: a small language that can do nothing else.
 
-Numbers and names, `+ - * / **`, comparisons, `and or not`, parentheses, and some functions: what
-`robots.expressions.parser` allows of Python's syntax. Values may be floats, arrays, or symbols of a kernel. An
-undefined number (0 / 0, the root of a negative) compares as false with everything.
+It has numbers and names, `+ - * / **`, comparisons, `and or not`, parentheses, and some functions: the part of Python's
+syntax that `robots.expressions.parser` allows. Values may be floats, arrays, or symbols of a kernel. An undefined
+number (0 / 0, the root of a negative) compares as false with everything.
 
-Sweeps allow the functions EXACT: all operations are exact by IEEE 754 (powers are whole, so products), so an expression
-has the same bits on every machine. Robot files allow those in GEOMETRIC.
+Sweeps allow the functions EXACT. All their operations are exactly rounded by IEEE 754 (exponents are whole, so that
+powers are products). An expression therefore has the same bits on every machine. Robot files allow the functions
+GEOMETRIC.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Reads an expression with Python's parser: an allow-list of its syntax becomes a function of the values of names.
+"""Reader of expressions with Python's parser: an allow-list of its syntax becomes a function of the values of names.
 
-Python sees `x` for every name and `0` for every number. So its keywords are ordinary names, `010` is ten, and nothing
-that it has beyond `_SYNTAX` is understood. Tokens are limited in `robots.expressions.expression`, levels of parentheses
-here, both before Python reads, which bounds its time and its stack. What expressions mean is said in
-`robots.expressions.expression`.
+Python sees `x` for every name and `0` for every number. So its keywords are ordinary names, `010` is ten, and syntax
+beyond `_SYNTAX` is refused. The number of tokens is limited in `robots.expressions.expression`, the depth of
+parentheses here. Both limits apply before Python parses the text, which bounds its time and its stack. The meaning of
+expressions is described in `robots.expressions.expression`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SMOOTH: Functions = ("abs", "sqrt", "sin", "cos", "tan")
 """Functions that symbols of a kernel have too; angles in radians."""
 
 INVERSE: Functions = ("asin", "acos", "atan", "atan2")
-"""Functions that give angles in radians; `atan2(y, x)` is that of the point (x, y)."""
+"""Functions that give angles in radians; `atan2(y, x)` is the angle of the point (x, y)."""
 
 GEOMETRIC: Functions = (*SMOOTH, *INVERSE)
 """Functions of robot files."""
@@ -65,10 +65,10 @@ _SYNTAX = (
     *(ast.BoolOp, ast.boolop, ast.UnaryOp, ast.unaryop, ast.BinOp, ast.operator, ast.Compare, ast.cmpop),
     *(ast.Call, ast.Name, ast.Load, ast.Constant),
 )
-"""The nodes of Python's syntax that an expression may have; which operators, the tokens say."""
+"""The nodes of Python's syntax that an expression may have. The tokens limit the operators."""
 
 _WIDTH = 4
-"""Columns of each token in the text for Python, so that the column of a node is that of its token."""
+"""Columns of each token in the text for Python, so that the column of a node gives its token."""
 
 
 class ExpressionError(ValueError):
@@ -119,7 +119,7 @@ def tokenize(text: str, functions: Functions = EXACT) -> list[Token]:
 def translate(tokens: Sequence[Token], functions: Functions = EXACT, *, margins: bool = False) -> Subexpression:
     """Return the expression of some tokens, the last of which is the end. Raises ExpressionError.
 
-    With `margins` comparisons, `and`, `or` and `not` give numbers: how far a condition is from its edge.
+    With `margins` comparisons, `and`, `or` and `not` give numbers: the distance of a condition from its limit.
     """
     _check_tokens(tokens, functions)
     tree = _parsed(tokens[:-1])
@@ -187,7 +187,7 @@ class _Translator:
         return self.apply(sign.text, sign, self.part(left), self.part(right))
 
     def signed(self, node: ast.expr) -> Subexpression:
-        """Return a number after any number of signs, or a condition after any number of not; two of these are none."""
+        """Return a number after any number of signs, or a condition after any number of `not`; two `not` cancel."""
         token, texts = self.tokens[_first(node)], (token.text for token in self.tokens[_first(node) :])
         signs = [*takewhile(("not",).__contains__ if token.text == "not" else ("+", "-").__contains__, texts)]
         for _ in signs:

@@ -1,7 +1,7 @@
 """Derivatives of expressions, exact to rounding: a number with its rates, on which all operations of expressions work.
 
-Forward mode: each operation of NumPy that an expression is made of has a row with its partial derivatives. Where a
-number has a kink, `abs` at zero or `min` of equal numbers, the rate is that of one side.
+Forward mode: each operation of NumPy that expressions use has a row with its partial derivatives. At a kink, such as
+`abs` at zero or `min` of equal numbers, the rate is a one-sided derivative.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Loops closed numerically: from rough positions of joints to a reference pose in which all joints meet.
 
-Positions are found once, for the defaults of the parameters; kernels go on from there for other values. The conditions
-are those of the closures of `tasks.mechanics.kinematics`, in plain numbers. Source: damped least squares, Levenberg
+Positions are found once, for the defaults of the parameters; kernels start from them for other values. The conditions
+are the closure conditions of `tasks.mechanics.kinematics`, in plain numbers. Source: damped least squares, Levenberg
 1944.
 """
 
@@ -58,7 +58,7 @@ class Setting:
         return self._poses(values, range(len(self.limb.links)))
 
     def _poses(self, values: np.ndarray, bodies: Iterable[int]) -> dict[int, Pose]:
-        """Return the poses of bodies, those that they hang from before them."""
+        """Return the poses of `bodies`, which have parents before children."""
         at, (turns, slides), links = dict(self._mounts), self._moves, self.limb.links
         angles, ways = (values * turns).tolist(), self._axes * (values * slides)[:, None]
         for k in bodies:
@@ -110,7 +110,7 @@ class Setting:
     def gaps(self, values: np.ndarray) -> np.ndarray:
         """Return gaps and turns between both sides of each cut joint.
 
-        Turns [rad], times `LEVER`, are those that bring the axes of both sides together.
+        Turns are the rotations that align the axes of both sides [rad], times `LEVER`.
         """
         return np.concatenate([*(gap_between(*end) for end in self._ends(values)[1]), []])
 
@@ -331,8 +331,9 @@ def _slopes(cut: Closure, a: Pose, b: Pose, speeds: tuple[np.ndarray, np.ndarray
 def close_from_rough(setting: Setting, rough: np.ndarray, held: Collection[int] = ()) -> tuple[np.ndarray, float]:
     """Return positions with all loops closed, from rough ones, else from a fixed choice of neighbours of these.
 
-    Joints that are all at zero often are where the slopes of what is open vanish, though loops could close. Where ends
-    of loops are far apart, angles between them lead further than the conditions do: `approach` comes first then.
+    With all joints at zero, the derivatives of the closure residuals often vanish, though the loops could close. Where
+    ends of loops are far apart, gaps and angles between them lead nearer than the conditions; so `approach` comes
+    first from the neighbours.
     """
     values, error = close(setting, rough, held)
     random = np.random.default_rng(20240501)
@@ -350,7 +351,7 @@ def close_from_rough(setting: Setting, rough: np.ndarray, held: Collection[int] 
 
 
 def approach(setting: Setting, guess: np.ndarray, held: Collection[int] = ()) -> np.ndarray:
-    """Return positions where ends of loops are near each other: steps along gaps, and turns by which axes differ."""
+    """Return positions where ends of loops are near each other, by damped least squares on their gaps and turns."""
     values, damping = np.array(guess, dtype=float), 1e-2
     free = [k for k in range(len(values)) if k not in held]
     gaps, slopes = setting.gaps(values), setting.gap_slopes(values)
@@ -375,9 +376,9 @@ def approach(setting: Setting, guess: np.ndarray, held: Collection[int] = ()) ->
 def close_facing(setting: Setting, rough: np.ndarray, named: Collection[int]) -> tuple[np.ndarray, float]:
     """Return joint positions and open loops: `named` joints stay near their rough positions, all others are found.
 
-    Where axes that both ends of a cut joint share point against each other, as conditions allow, that they face each
-    other is a condition as well, from positions of the other joints beside rough ones, always the same ones. Where all
-    lead nowhere, the first.
+    The closure conditions allow the axes of both sides of a cut joint to point in opposite directions. If they do, the
+    search is repeated with the condition that they point in the same direction, from a fixed choice of positions beside
+    the rough ones. If no try succeeds, the result of the first search is returned.
     """
     values, _ = close(setting, rough, named)
     first = close(setting, values)
@@ -401,7 +402,7 @@ def close(
 ) -> tuple[np.ndarray, float]:
     """Return positions of the joints near a guess with all loops closed, `held` ones unchanged; and the open loops.
 
-    patience: steps after which it ends that have not made what is open smaller by a thousandth.
+    patience: number of steps without a decrease of the residual by a thousandth, after which the search ends.
     """
     values, damping = np.array(guess, dtype=float), 1e-3
     free = [k for k in range(len(values)) if k not in held]
@@ -431,8 +432,8 @@ def close(
 def independent(setting: Setting, reference: np.ndarray, *preferred: Collection[str]) -> tuple[str, ...]:
     """Return joints of a closed chain that determine all others near a reference; `preferred` ones if possible.
 
-    Of several groups of these, joints of the last ones first. Joints that follow others are none of them. Beside a
-    reference with open loops, which nothing takes as it is, no other poses are looked at.
+    If several groups are preferred, joints of later groups come first. Joints that follow others are never returned.
+    For a reference with open loops, which callers refuse anyway, only the reference itself is examined.
     """
     random, links = np.random.default_rng(20240501), setting.limb.links
     poses = [reference]

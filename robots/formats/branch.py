@@ -98,12 +98,12 @@ def on_branch(
 ) -> Robot:
     """Return the robot in another assembly: in modes by name, or near rough positions of joints and a pose.
 
-    joints: positions [rad or m] by limb and joint, counted as those of `robot`; joints and limbs that are not there are
-    found, or where nothing is said of a limb, it stays as it is assembled. position (3,), rotation (3, 3): the new
-    reference pose of the platform (absent: as it is). working: `other` for limbs whose joints are to be at their other
-    solution there, such as an elbow to the other side, see `robots.formats.working_modes`; assembly: `other` for the
-    other pose of the platform that belongs to the same positions of the actuators. All variables of the result, those
-    of actuators too, count from its own reference configuration. Raises BranchError.
+    joints: positions [rad or m] by limb and joint, counted as in `robot`; joints that are absent are computed, and a
+    limb that is absent keeps its assembly. position (3,), rotation (3, 3): the new reference pose of the platform
+    (absent: unchanged). working: `other` for limbs that take their other solution, such as an elbow to the other side,
+    see `robots.formats.working_modes`; assembly: `other` for the other pose of the platform at the same positions of
+    the actuators. All variables of the result, including actuator positions, count from its own reference
+    configuration. Raises BranchError.
 
         >>> usual = ls.robots.build("five_bar")
         >>> inward = ls.robots.on_branch(usual, working={"left": "other"})  # another elbow of the left arm

@@ -79,7 +79,7 @@ def check(
 
 
 def check_instances(mechanism: Mechanism) -> tuple[list[FormatFinding], list[FormatFinding]]:
-    """Mount frames that are none, and limbs that share a place."""
+    """Return findings about mount frames that are not valid frames, and about limbs that share a place."""
     frames = [
         finding
         for each in mechanism.instances

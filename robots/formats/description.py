@@ -200,13 +200,13 @@ def mirrored(limb: Limb, axis: int) -> Limb:
 
 
 Axes = Mapping[int, Vector]
-"""Signed coordinate axes of links by their index, of those whose axis is none."""
+"""Axes by index of the link, for links whose axis is not a signed coordinate axis."""
 
 BackTurn = Callable[[int, Frame], Frame]
 
 
 def is_oblique(axis: Vector) -> bool:
-    """Return whether an axis is none of the signed coordinate axes. An expression counts as oblique."""
+    """Return whether an axis differs from all signed coordinate axes. An expression counts as oblique."""
     return not all(isinstance(x, float) for x in axis) or sorted(map(abs, axis)) != [0.0, 0.0, 1.0]
 
 
@@ -347,7 +347,7 @@ class Description:
         return closed(self.name, limbs.limbs, limbs.instances, platform, self.joined, self.standing)
 
     def parts(self, values: Mapping[str, Number]) -> tuple[Mechanism, CoupledPlatform | None]:
-        """Return the template for values of the parameters, and its platform where that is none of the template."""
+        """Return the template for values of the parameters, and the coupled platform, or None without one."""
         made, _ = self._expanded(values)
         platform: CoupledPlatform | None = fill(self.platform, self.known(values))
         if any(self._oblique):
@@ -359,7 +359,7 @@ class Description:
         return counted_from(made, self.reference) if self.reference else made, platform
 
     def _expanded(self, values: Mapping[str, Number]) -> tuple[Mechanism, tuple[int, ...]]:
-        """Return the template in numbers, with the limbs of all variants; which of its limbs each of them is."""
+        """Return the template in numbers, with the limbs of all variants, and the template's limb of each."""
         if not self.variants:
             return fill(self.template, self.known(values)), tuple(range(len(self.template.limbs)))
         return expanded(self.template, self.variants, lambda changed: self.known({**values, **changed}))

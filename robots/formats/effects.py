@@ -1,7 +1,7 @@
-"""Elements of other formats that change dynamics and that a robot file cannot say: refused, or left out by name.
+"""Elements of other formats that change dynamics and that robot files cannot express: refused, or left out by name.
 
-Each format has a table of them; the readers of the formats need not know them. What a user names under `leave_out` is
-left out and told. Elements that change nothing are in no table.
+Each format has a table of them; the readers of the formats need not know them. Effects that a user names under
+`leave_out` are left out with a warning. Elements without effect are in no table.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _PUSHING = (
 
 
 def _pushes(element: Element) -> bool:
-    """Return whether the name of a plugin is that of one with forces. Sensors and controllers have none of a model."""
+    """Return whether a plugin exerts forces, by its name. Sensors and controllers exert none."""
     words = f"{element.attributes.get('filename', '')} {element.attributes.get('name', '')}".lower()
     return any(part in words for part in _PUSHING)
 

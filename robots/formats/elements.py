@@ -1,7 +1,7 @@
-"""Elements and attributes of URDF and SDF files: those that are read, and those without effect on dynamics.
+"""Elements and attributes of URDF and SDF files that are read, and elements without effect on dynamics.
 
-Readers ask these tables, and the page of robot files is made from them. Elements that change dynamics and are refused
-are in `robots.formats.effects`. What is in no table is told: a misspelt element would be missed.
+Readers use these tables, and the page of robot files is made from them. Elements that change dynamics and are refused
+are in `robots.formats.effects`. An element in no table gives a warning, as it may be misspelt.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ LANGUAGES: Mapping[str, tuple[Vocabulary, tuple[Effect, ...]]] = {
     "SDF": (SDF, effects.SDF),
     "URDF": (URDF, effects.URDF),
 }
-"""Tables of the formats by their names: what is read or idle, and what is refused."""
+"""Tables of the formats by their names: elements that are read or idle, and elements that are refused."""
 
 
 def unread(root: Element, language: str) -> list[FormatError]:

@@ -1,11 +1,11 @@
 """Robots as files of other formats: URDF, SDF, and models of MuJoCo.
 
-Frames of links are those of the model, so that no number changes but for rotations, which become angles or
-quaternions. A platform is a body on three slides and three hinges that nothing drives, which its limbs meet as closures
-of loops. What a format cannot say is refused: drives of several joints, springs and forces; in URDF and MuJoCo also
-screws, and closures of other kinds than theirs; MuJoCo has hinges that close loops as two balls on their axis, bodies
-without mass as further joints of the next one, and mass and moments that are zero as 1e-12 of the largest ones. Read
-back, the robot moves alike.
+Frames of links are the frames of the model, so that no number changes except rotations, which become angles or
+quaternions. A platform becomes a body on three slides and three hinges without drives; its limbs are joined to it by
+closures of loops. Content that a format cannot express is refused: drives of several joints, springs and forces; in
+URDF and MuJoCo also screws, and kinds of closures that these formats lack. For MuJoCo, a hinge that closes a loop
+becomes two balls on its axis, a body without mass becomes further joints of the next body, and zero masses and moments
+become 1e-12 of the largest ones. The robot that is read back has the same motion.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 
 
 def text(mechanism: Mechanism, name: str, ratings: Collection[Rating], ending: str) -> str:
-    """Return a chain as a file with an ending of `WRITERS`. Raises ValueError for what the format cannot say."""
+    """Return the text of a file with an ending of `WRITERS`. Raises ValueError for content that the format lacks."""
     chain = mechanism if mechanism.is_chain else _at_platform(name, mechanism)
     limb = _of_bodies(_renamed(_chain(chain)))
     place = pose_of(chain.instances[0].base)
@@ -53,7 +53,7 @@ def text(mechanism: Mechanism, name: str, ratings: Collection[Rating], ending: s
 
 
 def _chain(mechanism: Mechanism) -> Limb:
-    """Return the one limb of a chain. Raises ValueError for what no other format says."""
+    """Return the one limb of a chain. Raises ValueError for content that no other format can express."""
     (limb,) = mechanism.limbs
     missing = {
         "drives that move several joints": limb.drives,
@@ -62,7 +62,7 @@ def _chain(mechanism: Mechanism) -> Limb:
     }
     for content, present in missing.items():
         if present:
-            raise ValueError(f"{content}; expected what other formats can say")
+            raise ValueError(f"{content}; expected content that other formats can express")
     return limb
 
 
@@ -113,7 +113,7 @@ def _moved_inertia(inertia: Inertia, pose: Pose) -> Inertia:
 
 
 def _of_bodies(limb: Limb) -> Limb:
-    """Return a limb with moments that bodies have, where those of bodies that turn about one axis are of none."""
+    """Return a limb with physically possible moments of inertia for bodies that turn about one axis alone."""
     links = list(limb.links)
     for k, link in enumerate(links):
         if checks.counts_about_one_axis(limb, k) and (axis := checks.only_axis(links, k)) is not None:
@@ -123,7 +123,7 @@ def _of_bodies(limb: Limb) -> Limb:
 
 
 def _renamed(limb: Limb) -> Limb:
-    """Return a limb none of whose bodies has the name of a joint, since SDF has one name for each frame."""
+    """Return a limb whose bodies are renamed where a joint has their name, since names of frames in SDF are unique."""
     joints = {link.joint for link in limb.links}
     links = (replace(link, body=f"{link.body}_body") if link.body in joints else link for link in limb.links)
     return replace(limb, links=tuple(links))
@@ -313,7 +313,7 @@ def _body(limb: Limb, index: int, base: Pose, ratings: Mapping[str, Rating]) -> 
 
 
 def _heavy_enough(limb: Limb, inertia: Inertia) -> tuple[float, list[float]]:
-    """Return mass and moments of a body, with so little more where it has none that MuJoCo takes it."""
+    """Return mass and moments of a body, increased to the least values that MuJoCo accepts."""
     tensors = [np.array(link.inertia.tensor, dtype=float) for link in limb.links]
     tensor = np.array(inertia.tensor, dtype=float)
     mass = max(float(inertia.mass), SMALLEST, DUST * max(float(link.inertia.mass) for link in limb.links))

@@ -28,12 +28,12 @@ COLUMNS: Mapping[str, bool] = {
     "driven": False,
     "mass": False,
 }
-"""Columns by name: whether a table needs them. `mass` is that of the child."""
+"""Columns by name: whether a table needs them. `mass` is the mass of the child."""
 
 AXES: Mapping[str, int] = {
     "revolute": 1, "continuous": 1, "prismatic": 1, "fixed": 0, "ball": 0, "spherical": 0, "universal": 2,
 }  # fmt: skip
-"""Kinds of joints, and how many axes they have."""
+"""Kinds of joints, and the number of their axes."""
 
 NAMED = {sign + name: f"{sign}1 0 0" if name == "x" else f"0 {sign}1 0" if name == "y" else f"0 0 {sign}1"
          for sign in ("", "-") for name in "xyz"}  # fmt: skip
@@ -42,12 +42,12 @@ MASS = 1.0
 """Mass of a body without one in the table [kg]."""
 
 THICK = 0.02
-"""Radius of the rods that bodies are taken for, as a share of their length."""
+"""Radius of the rods that stand for bodies, as a share of their length."""
 
 
 @dataclass(frozen=True)
 class JointRow:
-    """A row: a joint between two bodies at a point [m], its axes, and what else the table says of it."""
+    """A row: a joint between two bodies at a point [m], its axes, whether it is driven, and the child's mass [kg]."""
 
     line: int
     name: str
@@ -60,7 +60,7 @@ class JointRow:
 
 
 def model(text: str, name: str) -> tuple[Element, list[FormatError]]:
-    """Return the model of a table, and warnings about what it leaves open. Raises ImportedError with all problems."""
+    """Return the model of a table, and warnings about missing values. Raises ImportedError with all problems."""
     rows, problems = _rows(text)
     if not rows and not problems:
         problems.append(FormatError(1, "", "no row", "a row for each joint", f"Columns are {', '.join(COLUMNS)}."))

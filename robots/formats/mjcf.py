@@ -1,9 +1,9 @@
 """Models of MuJoCo (MJCF) as trees: MuJoCo compiles the file, with its defaults, includes and meshes.
 
-Joints count from the pose in which the file has its bodies, as MuJoCo's `qpos - qpos0` does. Ball joints become three
-joints, free ones are held or become six. Equality constraints between bodies are loops, between joints couplings.
-Springs, tendons and contacts are no part of the dynamics here; what is left out is told. Source: MuJoCo, XML reference
-and `mj_kinematics`.
+Joints count from the pose in which the file has its bodies, as MuJoCo's `qpos - qpos0`. A ball joint becomes three
+joints; a free joint is held or becomes six. Equality constraints between bodies become loops, and between joints
+couplings. Springs, tendons and contacts are not part of the dynamics; parts that are left out are reported. Source:
+MuJoCo, XML reference and `mj_kinematics`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FREE, BALL, SLIDE, HINGE = range(4)
 KINDS = {SLIDE: "prismatic", HINGE: "revolute"}
 CONNECT, WELD, JOINT, TENDON = range(4)
 OF_JOINT = 1
-"""Kind of what a tendon is fixed to: a joint, by a factor."""
+"""Kind of a tendon's attachment: to a joint, by a factor."""
 
 
 REFUSED: Mapping[str, str] = {

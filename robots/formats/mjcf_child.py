@@ -1,7 +1,7 @@
 """Compile a model of MuJoCo in a process of its own, with bounds of time and memory: run by `bounded`, as a file.
 
-Argument: path. Writes `M` and the compiled model to standard output, or `E` and what MuJoCo says.
-It imports nothing of ours, and the process can write no file.
+Argument: path. Writes `M` and the compiled model to standard output, or `E` and MuJoCo's message. It imports no module
+of limbsweep, and the process can write no file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 
 def write_model(path: str, stream: BinaryIO) -> None:
-    """Compile the model at a path, and write it or what MuJoCo says."""
+    """Compile the model at a path, and write it or MuJoCo's message."""
     import mujoco
     import numpy as np
 

@@ -2,8 +2,8 @@
 
 Included files go through our own parser of XML: no document types, bounded depth, size and count, copies by `replicate`
 counted. Files of meshes, height fields and textures have to be regular, of bounded size, below the folders that the
-caller allows. The copies stand below the private folder as the files do below the root of the file system, so MuJoCo
-looks for names by its own rules and finds nothing else, whatever is exchanged after the copy.
+caller allows. The private folder has the same tree of folders as the root of the file system. So MuJoCo resolves names
+by its own rules and finds only the copies, even if a file is exchanged after the copy.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class CopiedModel:
         """Count an element and those inside, as often as they are copied; note files, and read included ones."""
         self.elements += copies
         if self.elements > MAX_ELEMENTS:
-            got = f"more than {MAX_ELEMENTS} elements, with those that replicate copies"
+            got = f"more than {MAX_ELEMENTS} elements, with the copies by replicate"
             raise FormatError(element.line, element.tag, got, "a smaller model")
         if element.tag == "compiler":
             folders = [element.attributes[key] for key in _FOLDERS if key in element.attributes]

@@ -1,7 +1,7 @@
 """A compiled model of MuJoCo from a file: a child process compiles copies of the file and of the files it names.
 
-`robots.formats.mjcf_files` makes the copies. The child has bounds of time and memory and can write nothing; what it
-gives back is the compiled model.
+`robots.formats.mjcf_files` makes the copies. The child has bounds of time and memory and can write no file; it returns
+the compiled model.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def load(path: str, files: ModelFiles, data: bytes) -> tuple[Element, Any, Modul
             rule = "the package mujoco, which compiles it"
             raise FormatError(0, "", "a model of MuJoCo", rule, how_to_install("mujoco"))
         compiled = _compiled(copied.target(place), private)
-    import mujoco  # slow, and asks the system for libraries of windows: after what is refused
+    import mujoco  # slow, and loads graphics libraries: only after all checks
 
     return root, mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": compiled}), mujoco
 
@@ -66,12 +66,12 @@ def _compiled(path: str, private: str) -> bytes:
 
 
 def answer(path: str) -> bytes:
-    """Return what the child process writes that compiles the model at a path; nothing where it fails."""
+    """Return the output of the child process that compiles the model at a path; empty if it fails."""
     command = [sys.executable, "-P", str(_BOUNDED), str(_CHILD), str(SECONDS), str(MEMORY), path]
     try:
         done = subprocess.run(
             command,
-            cwd=os.path.dirname(path),  # where MuJoCo looks for what is not beside the model
+            cwd=os.path.dirname(path),  # MuJoCo looks here for files that are not beside the model
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=WAIT,

@@ -63,7 +63,7 @@ def check_home(mechanism: Mechanism) -> Iterator[FormatFinding]:
         further = [name for name in TWIST if name not in mobility and _allows(free, TWIST.index(name))]
         named = f": {', '.join(further)} too" if further else ""
         got = f"{len(mobility)} freedoms where limbs and actuators move {driven_freedoms}{named}"
-        hint = "Forces hold what the mobility names alone; a sweep need not move along all of it."
+        hint = "Forces hold only the freedoms that the mobility names; a sweep need not move along all of them."
         yield FormatFinding(("platform", "mobility"), got, "all freedoms that the actuators move", hint)
     else:
         yield from _check_beside(mechanism, home, declared)

@@ -1,8 +1,8 @@
 """Loops that no positions of joints close, but for a small gap: their frames are moved so that they meet.
 
 Files of CAD programs have such loops where axes are rounded, or frames of a pin stand apart along it. Positions with
-the least gaps are found by damped least squares, Levenberg 1944; there the second frame of each loop is moved by what
-its joint does not allow, and no more.
+the least gaps are found by damped least squares, Levenberg 1944. There the second frame of each loop is moved along the
+directions in which its joint is fixed, and along no others.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Apart:
 
 @dataclass(frozen=True)
 class NearlyClosed:
-    """A tree whose loops meet at `reference`, positions by joint, and what they were apart; the robot's size [m]."""
+    """A tree with loops closed at `reference`, positions by joint; the former gaps; the size of the robot [m]."""
 
     tree: Tree
     reference: dict[str, float]

@@ -22,19 +22,19 @@ from robots.formats.tree import Tree
 from robots.model import Closure, Frame
 
 CONDITION = 1e-8
-"""Share of the largest singular value below which a condition on frames is none."""
+"""Share of the largest singular value below which a condition on frames is ignored."""
 
 NEARLY = 1e-2
 """The same of slopes, below which a motion opens small gaps at most."""
 
 SPREAD = 0.2
-"""Largest displacements of driving joints at the poses that are looked at [rad or m]."""
+"""Largest displacements of driving joints at the examined poses [rad or m]."""
 
 POSES, ALL, REPEATS = 8, 12, 8
-"""Poses at which gaps are made to vanish, those that are looked at, and Gauss-Newton steps."""
+"""Number of poses at which gaps are made to vanish, of all examined poses, and of Gauss-Newton steps."""
 
 EXACT = 10.0 * CLOSED
-"""Residual [m, or cosine] that may be left with moved frames: samples of loops that are more open have a status."""
+"""Largest residual with moved frames [m, or cosine]; samples of loops with a larger one have a status."""
 
 STEP = 1e-6
 """Displacement of a frame for differences [m or rad]."""
@@ -44,7 +44,7 @@ STEP = 1e-6
 class NearlyMoving:
     """A tree whose loops move; the largest gap [m] without the change, and the largest change of a frame [m, rad].
 
-    Without joints no change of frames lets the loops move exactly, and there is none.
+    `joints` is empty if no change of frames lets the loops move exactly; the tree is then unchanged.
     """
 
     tree: Tree
@@ -57,7 +57,8 @@ class NearlyMoving:
 def nearly_moving(tree: Tree, reference: np.ndarray) -> NearlyMoving | None:
     """Return a tree whose loops move without gaps from `reference`, its joint positions; None for loops that do so.
 
-    Loops that close exactly with all driving joints displaced move: gaps at other poses are beyond their reach.
+    If loops close exactly with all driving joints displaced, they can move; gaps at other poses mean that these cannot
+    be reached.
     """
     setting = tree.setting()
     driving = _driving(setting, reference)
@@ -93,7 +94,7 @@ def nearly_moving(tree: Tree, reference: np.ndarray) -> NearlyMoving | None:
 
 
 def _driving(setting: Setting, reference: np.ndarray) -> list[int] | None:
-    """Return joints that determine all others where small gaps count as none; None where nothing moves so."""
+    """Return joints that determine all others if small gaps are ignored; None if no joint moves then."""
     slopes = setting.gap_slopes(reference)
     used = np.flatnonzero(np.abs(slopes).max(axis=0, initial=0.0))
     if not len(used):

@@ -1,7 +1,7 @@
 """Parameters for a robot that came without: of each body its mass and size, of each joint its offset, gears and rotors.
 
-With the defaults all numbers of the robot are what they were, to the last bit. A mass scales the inertia of its body; a
-scale stretches the body with all that is joined to it, its mass unchanged: lengths by the scale, moments by its square.
+With the defaults all numbers of the robot stay the same, to the last bit. A mass scales the inertia of its body. A
+scale stretches the body and the joints on it, with unchanged mass: lengths by the scale, moments by its square.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from robots.data_classes import dataclass, fields
 class Rating:
     """Rating of a joint: range of its position, largest rate and force, viscous and Coulomb friction, all in SI.
 
-    None where nothing is known. Positions count as those of the joint do.
+    None: not known. Positions count as in the joint.
     """
 
     joint: str

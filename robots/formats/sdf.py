@@ -75,7 +75,7 @@ class _Growth:
             if not reached:
                 self._island(waiting)
                 continue
-            # joints in the direction of the file first: only what hangs on no other one is turned round
+            # joints in the direction of the file first: a joint is reversed only if no other joint leads to its bodies
             joint = next((entry for entry in reached if entry.parent in self.growing.bodies), reached[0])
             waiting.remove(joint)
             if {joint.parent, joint.child} <= self.growing.bodies.keys():
@@ -97,7 +97,7 @@ class _Growth:
         return finished(tree, self.growing, self.reading.problems, self.reading.warnings, inertias)
 
     def _driven(self) -> tuple[str, ...] | None:
-        """Return the joints whose effort is not limited to zero, and no balls; None where none is limited so."""
+        """Return the driven joints: no balls, no limit of effort of zero. None if no effort is limited to zero."""
         idle, passive = set[str](), set[str]()
         for joint in self.reading.joints:
             name = _plain(joint.name)
@@ -125,7 +125,7 @@ class _Growth:
                 yield Coupling(_plain(name), _plain(joint.mimic.of), joint.mimic.ratio)
 
     def _start(self) -> list[SdfJoint]:
-        """Put the root in its place; the joints that wait for theirs."""
+        """Place the root, and return the joints that are still to be placed."""
         joints, links = list(self.reading.joints), self.reading.links
         world = WORLD in links or any(WORLD in (joint.parent, joint.child) for joint in joints)
         children = {joint.child for joint in joints}

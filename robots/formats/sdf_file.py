@@ -50,7 +50,7 @@ class SdfMimic:
 
 @dataclass(frozen=True)
 class SdfJoint:
-    """A joint: what it joins, where it is in the model, its axes there, what is known of it."""
+    """A joint: parent and child, pose in the model, axes there, and its ratings."""
 
     name: str
     line: int
@@ -98,7 +98,7 @@ class Frames:
 
 @dataclass
 class SdfModel:
-    """A model and what has been found in it."""
+    """A model that is read: its frames, links and joints, with problems and warnings."""
 
     version: tuple[int, ...]
     frames: Frames = field(default_factory=Frames)
@@ -117,7 +117,7 @@ class SdfModel:
     """Names of the frames of joints that share their name with a link, a frame or a model."""
 
     placed: list[tuple[str, str, Element]] = field(default_factory=list)
-    """Models whose pose is that of another of their frames: model, frame, element; outer models first."""
+    """Models that are placed by a frame inside them: model, frame, element; outer models first."""
 
     def refuse(self, at: Element, place: str, got: str, expected: str, hint: str = "") -> None:
         """Add a problem at the line of an element."""
@@ -176,7 +176,7 @@ class SdfModel:
         return outer, (of_angles(values[3:]), values[:3])
 
     def body(self, name: str) -> str:
-        """Return the link that a frame, a model or a link of a name belongs to; the name where it is none."""
+        """Return the link that a frame, a model or a link belongs to, by name; the name itself if there is no such."""
         seen = set[str]()
         while name not in self.links and name in self.bodies and name not in seen:
             seen.add(name)
@@ -206,7 +206,7 @@ def read(root: Element, leave_out: Collection[str] = ()) -> tuple[SdfModel, Elem
 
 
 def _whole(reading: SdfModel, root: Element) -> Element | None:
-    """Return what is read: the one model with joints, or the world of several and of joints between them."""
+    """Return the element to read: the only model with joints, or the world with several models and their joints."""
     worlds = [*root.all(WORLD)]
     models = [*root.all("model"), *(model for world in worlds for model in world.all("model"))]
     moving = [model for model in models if _has_joint(model)]
@@ -240,7 +240,7 @@ def _placed(model: Element) -> bool:
 
 
 def _tell_gravity(reading: SdfModel, root: Element) -> None:
-    """Say that the gravity of a world is none of the robot."""
+    """Add a warning that the gravity of a world is not part of the robot."""
     for world in root.all(WORLD):
         at = world.first("gravity")
         if at is not None:
@@ -306,7 +306,7 @@ def _stands(model: Element) -> bool:
 
 
 def _first_link(model: Element) -> str:
-    """Return the name of the first link of a model, or of the models inside it; empty where there is none."""
+    """Return the name of the first link of a model, or of the models inside it; empty without links."""
     if (link := model.first("link")) is not None:
         return link.attributes.get("name", "")
     inside = ((inner.attributes.get("name", ""), _first_link(inner)) for inner in model.all("model"))

@@ -38,12 +38,12 @@ class IncludedFiles(Protocol):
         """Return the name of an included file, and its root. Raises Refusal or MacroError."""
 
     def is_file(self, path: str, near: str) -> bool:
-        """Return whether a name is that of a file."""
+        """Return whether a file of this name exists."""
 
 
 @dataclass
 class _Inclusion:
-    """The files that are being read, what is wrong with them, and what is told of them."""
+    """The files that are read, with their problems and warnings."""
 
     files: IncludedFiles
     problems: list[FormatError] = field(default_factory=list)
@@ -81,7 +81,7 @@ def _filled(inclusion: _Inclusion, outer: Element, path: str, depth: int) -> Ele
 
 
 def _included(inclusion: _Inclusion, at: Element, path: str, depth: int) -> list[Element]:
-    """Return what stands in place of an include: a model, or with `merge` its parts; nothing where it is wrong."""
+    """Return the elements that replace an include: a model, or with `merge` its parts; none for a wrong include."""
     inclusion.problems += unclear_words(at)
     inclusion.warnings += unread(at, "SDF")
     uri = at.first("uri")
@@ -168,7 +168,7 @@ def _placed(at: Element, model: Element) -> Element:
 
 
 def _parts(model: Element) -> list[Element]:
-    """Return the parts of a model for the one around it: what stood in its frame stands in a frame of that place."""
+    """Return the parts of a merged model for the outer model, with a new frame in place of the model's own frame."""
     name = model.attributes.get("name", "")
     proxy = f"_merged__{name}__model__"
     canonical = model.attributes.get("canonical_link") or next(

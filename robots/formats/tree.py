@@ -32,10 +32,10 @@ Place = tuple[int, Pose]
 """A frame: the index of its body, or BASE, and its pose there."""
 
 Base = Literal["fixed", "floating"]
-"""Support of the root link: fixed, or floating on six joints whose positions and forces are those of a base."""
+"""Support of the root link: fixed, or floating on six joints with the positions and forces of the base."""
 
 Inertias = Literal["checked", "repaired", "as they are"]
-"""Treatment of inertias that no body has: report as problems, repair with warnings, or leave unchanged."""
+"""Treatment of physically impossible inertias: report as problems, repair with warnings, or leave unchanged."""
 
 RESERVED = ("base", "platform")
 """Names that no body of a robot file may have."""
@@ -55,8 +55,8 @@ STEPS: Mapping[str, tuple[tuple[str, JointKind, int], ...]] = {
 class Tree:
     """The tree of a file: links of the model, the place of each body frame of the file, and its warnings.
 
-    `followers` are joints that move with others; `loops`, `driven` and `independent` are None where the file does not
-    say. `massless` are bodies at the end of the tree that have no inertia.
+    `couplings` are joints that follow others; `driven` is None if the file does not tell which joints are driven.
+    `massless` are bodies at the end of the tree that have no inertia.
     """
 
     name: str
@@ -149,7 +149,7 @@ class Tree:
         return Closure(loop.joint, loop.kind, *a, *b, loop.pitch)
 
     def _end(self, loop: ClosingJoint, name: str, frame: Frame) -> tuple[int, Frame]:
-        """Return the body of the model that has a link of the file, and the pose in it of a frame of that link."""
+        """Return the body of the model that contains a link of the file, and the pose of the link's frame there."""
         if name not in self.bodies:
             hint = nearest(name, self.bodies)
             raise ValueError(f"link {name!r} of loop {loop.joint} is none of {self.name}; {hint}")
@@ -220,9 +220,10 @@ class GrowingTree:
             yield FormatError(line, place, got, finding.expected, hint)
 
     def repaired(self) -> Iterator[FormatError]:
-        """Give bodies whose moments no body has the nearest ones that one has; what was changed, as warnings.
+        """Replace physically impossible moments of inertia by the nearest possible ones, and yield a warning for each.
 
-        Of a body that turns about one axis alone the moment and products about that one stay: others do not count.
+        For a body that turns about one axis alone, the moment and the products of that axis are kept, as the other
+        entries have no effect.
         """
         for k, link in enumerate(self.links):
             wrong = [entry for entry in checks.check_inertia(link.inertia) if entry.got.startswith("principal moments")]
@@ -236,7 +237,7 @@ class GrowingTree:
 
 
 def body_before(body: str, joint: str) -> str:
-    """Return the name of what stands between joints to a body, by one of them; without the body where it is long."""
+    """Return the name of a massless body between the joints to a body: body and joint, or the joint if too long."""
     return whole if len(whole := f"{body}_{joint}") <= 80 else f"of_{joint}"
 
 

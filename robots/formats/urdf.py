@@ -1,6 +1,6 @@
-"""URDF files as descriptions: a chain of the model, with loops that a URDF file cannot say given beside it.
+"""URDF files as descriptions: a chain of the model, with loops given beside the file, as URDF has no loops.
 
-The root link is the base, so what mass it has does not matter, unless the base floats: then six joints lead to it.
+The root link is the base, so its mass has no effect, unless the base floats: then six joints lead to it.
 Links behind fixed joints become one body with their parent, and inertias are checked after that. Joints that mimic
 others follow them; planar, spherical and floating ones become several joints of one variable.
 """

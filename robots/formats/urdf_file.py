@@ -31,10 +31,10 @@ COMPOSED = ("planar", "spherical", "ball", "floating")
 KINDS = (*URDF_KINDS, FIXED, *COMPOSED)
 _UNLIMITED = ("continuous", FIXED, *COMPOSED)
 GROUND = "world"
-"""Parent of a joint that stands for the ground where it is no link."""
+"""Parent name that means the ground if no link has this name."""
 
 UNLIMITED = 1e10
-"""Sizes of limits from which on they mean that there is none."""
+"""Size of a limit from which on it means unlimited."""
 
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
@@ -238,7 +238,7 @@ class ElementReader:
         return Origin(xyz, quaternion=quaternion)
 
     def axis(self, kind: str) -> Numbers:
-        """Return the direction of the axis, of length 1; x where there is none."""
+        """Return the direction of the axis, of length 1; x if the file gives no axis."""
         at = self.element.first("axis")
         if at is None or kind == FIXED:
             return (1.0, 0.0, 0.0)

@@ -87,7 +87,7 @@ def _end(reader: ElementReader, at: Element, tag: str, tree: Tree) -> tuple[str,
 
 
 def _coupling(file: UrdfFile, at: Element, root: Element, tree: Tree) -> Coupling | None:
-    """Return a joint that follows another: those whose children are the links that a coupling names."""
+    """Return a coupling of two joints; the file names the child links of these joints."""
     reader = ElementReader(file, at)
     above = {end.attributes.get("link"): joint for joint in root.all("joint") for end in joint.all("child")}
     ends = [_end(reader, at, tag, tree) for tag in ("predecessor", "successor")]

@@ -81,7 +81,7 @@ def model(path: str, title: str) -> tuple[Element, list[FormatError]]:
 
 
 def _read(path: str) -> dict[str, Any]:
-    """Return what the child process finds in a stage. Raises ImportedError."""
+    """Return the content of a stage that the child process finds. Raises ImportedError."""
     if importlib.util.find_spec("pxr") is None:
         got, rule = "a stage of USD", "the package usd-core, which reads it"
         raise ImportedError([FormatError(0, "", got, rule, how_to_install("usd"))])
@@ -103,7 +103,7 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def _problems(stage: Mapping[str, Any]) -> Iterator[FormatError]:
-    """Yield what changes dynamics and is not read."""
+    """Yield problems: content that changes dynamics and is not supported, and missing inertia."""
     if not stage["bodies"]:
         yield FormatError(0, "", "no rigid body", "prims with PhysicsRigidBodyAPI and joints between them")
     for body in stage["bodies"]:
@@ -133,7 +133,7 @@ def _gravity(stage: Mapping[str, Any]) -> Iterator[FormatError]:
 
 
 def _kind(joint: Mapping[str, Any]) -> tuple[str, int]:
-    """Return the kind of a joint in SDF, empty where there is none, and its axis, 0 to 2."""
+    """Return the kind of a joint in SDF, empty if SDF has no such kind, and its axis, 0 to 2."""
     if joint["type"] in KINDS:
         return KINDS[joint["type"]], "XYZ".index(joint["axis"])
     locked = [
@@ -221,7 +221,7 @@ def _pose_element(pose: Pose, **attributes: str) -> Element:
 
 def _link(body: Mapping[str, Any], name: str, place: Pose) -> Element:
     pose = _pose_element(place, relative_to="__model__")
-    if body["kinematic"]:  # what stands is welded to the world
+    if body["kinematic"]:  # a kinematic body is welded to the world
         return group("link", [pose], name=name)
     inner = compose(inverse(_pose(body["frame"])), _pose(body["inertial"]))
     tags = zip(("ixx", "iyy", "izz"), body["moments"], strict=True)

@@ -46,7 +46,7 @@ class StageReader:
         self.prims = list(Usd.PrimRange(self.stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()))
 
     def found(self) -> dict[str, Any]:
-        """Return bodies, joints and what else changes dynamics."""
+        """Return bodies, joints and other content that changes dynamics."""
         bodies = [self.body(prim) for prim in self.prims if self.is_body(prim)]
         joints = [self.joint(prim) for prim in self.prims if prim.IsA(self.physics.Joint)]
         layers = [layer.realPath for layer in self.stage.GetUsedLayers() if layer.realPath]
@@ -184,7 +184,7 @@ class StageReader:
 
 
 def _schemas(prim: Prim) -> list[str]:
-    """Return the schemas that are applied to a prim, those that OpenUSD does not know too."""
+    """Return the schemas that are applied to a prim, including schemas that OpenUSD does not know."""
     stated = prim.GetMetadata("apiSchemas")
     return [] if stated is None else [str(name) for name in stated.GetAppliedItems()]
 
@@ -201,6 +201,6 @@ def _finite(value: float | None) -> float | None:
 if __name__ == "__main__":
     try:
         answer = StageReader(sys.argv[1]).found()
-    except Exception as error:  # whatever the library raises of a file that is wrong
+    except Exception as error:  # the library raises errors of many kinds for wrong files
         answer = {"error": " ".join(str(error).split())[:400]}
     sys.stdout.write(json.dumps(answer))

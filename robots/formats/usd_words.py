@@ -1,7 +1,7 @@
-"""Attributes of bodies and joints of USD stages: those that are read, refused where they say something, and idle ones.
+"""Attributes of bodies and joints of USD stages: read, refused unless zero, or without effect.
 
-What is in no table is told. Names are patterns: instances of limits and drives have a name inside. Source: UsdPhysics
-of OpenUSD 26, and attributes that simulators add to it.
+An attribute in no table gives a warning. Names are patterns: instances of limits and drives have a name inside. Source:
+UsdPhysics of OpenUSD 26, and attributes that simulators add to it.
 """
 
 from __future__ import annotations

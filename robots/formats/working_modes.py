@@ -114,7 +114,7 @@ class Forward:
         return result
 
     def facing(self, x: np.ndarray) -> bool:
-        """Return whether the shared axes of all cut joints point as they do when assembled."""
+        """Return whether the axes of both sides of all cut joints point in the same direction, as in an assembly."""
         limbs = zip(self.mechanism.instances, self.limbs, self.joints(x), strict=True)
         return all(
             Setting(limb, instance, self.pose(x), counted=True).facing(values) for instance, limb, values in limbs
@@ -163,18 +163,18 @@ class Forward:
 
 
 TRIES = 60
-"""Guesses from which other solutions are looked for."""
+"""Number of initial guesses in the search for other solutions."""
 ENOUGH = 3
 """Number of solutions among which the nearest is chosen."""
 REGULAR = 1e-6
-"""Determinants relative to that of the usual mode, above which they have a sign."""
+"""Size of a determinant, relative to the usual mode, above which its sign counts."""
 
 
 @dataclass(frozen=True)
 class LimbSigns:
     """Determinants of a limb at a configuration: of its loops, and of the tips over the joints that loops leave free.
 
-    Rows and columns are those that are best conditioned where the limb is usual.
+    Rows and columns are the best conditioned ones in the usual configuration of the limb.
     """
 
     setting: Setting
@@ -378,15 +378,15 @@ def brought(settings: Sequence[Setting]) -> tuple[np.ndarray, float]:
 
 
 PLATFORM_TRIES = 60
-"""Guesses from which other poses are looked for."""
+"""Number of initial guesses in the search for other poses."""
 PLATFORM_ENOUGH = 4
-"""Other poses of which the nearest is taken."""
+"""Number of other poses among which the nearest is taken."""
 APART = 1e-3
-"""Difference of poses [rad, or of sizes] that are not the same."""
+"""Difference above which poses count as distinct [rad, or share of sizes]."""
 PLATFORM_WAY = 12
-"""Steps in which the platform is brought to another pose."""
+"""Number of steps on the way of the platform to another pose."""
 PLATFORM_REGULAR = 1e-3
-"""Determinants relative to those at the reference pose, above which they have a sign."""
+"""Size of a determinant, relative to the reference pose, above which its sign counts."""
 
 
 def other_assembly(mechanism: Mechanism) -> RoughConfiguration:
@@ -426,7 +426,7 @@ def other_assembly(mechanism: Mechanism) -> RoughConfiguration:
 
 
 def _singular(forward: Forward, limbs: Sequence[LimbSigns], x: np.ndarray) -> bool:
-    """Return whether the platform does not hold the joints of a limb at `x`, as it does at the reference pose."""
+    """Return whether a determinant of a limb vanishes at `x`, though it is regular at the reference pose."""
     pose = forward.pose(x)
     for signs, joints in zip(limbs, forward.joints(x), strict=True):
         for value, usual in zip(signs.at(joints, pose), signs.at(signs.usual), strict=True):
@@ -438,8 +438,8 @@ def _singular(forward: Forward, limbs: Sequence[LimbSigns], x: np.ndarray) -> bo
 def _both(forward: Forward, x: np.ndarray) -> Iterator[np.ndarray]:
     """Yield a pose with its joints, then with its limbs in their usual assembly where actuators agree.
 
-    Two joints that cross, as those of a universal joint, have two positions for one direction: determinants have
-    another sign for the other, though nothing is assembled in another way.
+    Two crossing joints, such as in a universal joint, have two positions for one direction. The signs of determinants
+    differ between both, though the assembly is the same.
     """
     yield x
     mechanism, usual, first = forward.mechanism, x.copy(), len(forward.freedoms)

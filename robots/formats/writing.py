@@ -1,6 +1,6 @@
 """A description as the text of a robot file: one spelling for each content, floats with all their bits.
 
-What is read back from the text is equal to what was written. Defaults of the format are left out.
+A description that is read back from the text equals the written one. Defaults of the format are left out.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ _TAG = re.compile(rb"<([A-Za-z_][^>\s/]*)")
 
 
 def root_tag(data: bytes) -> str:
-    """Return the tag of the first element, which tells the format; empty where there is none near the beginning."""
+    """Return the tag of the first element, which tells the format; empty without one in the first 64 KiB."""
     head, at = data[: 1 << 16], 0
     while (at := head.find(b"<", at)) >= 0:
         if start := _TAG.match(head, at):

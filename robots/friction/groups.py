@@ -1,6 +1,6 @@
 """Groups of joints with friction: the joints of a group share a law, the origin of the normal load, and parameters.
 
-Parameters of a group are those of its law, then those of its load. Plain data; the mathematics is in
+A group has the parameters of its law, then the parameters of its load. Plain data; the mathematics is in
 `tasks.features.friction.joints`.
 """
 
@@ -128,10 +128,10 @@ def group_parameters(law: str, load: str, options: Iterable[str] = ()) -> tuple[
 def select(mechanism: Mechanism, selection: str | Sequence[str], load: str = "constant") -> tuple[JointPlace, ...]:
     """Return the selected joints: `actuated`, `passive`, `all`, or names and patterns such as `limb_1.*` and `*.elbow`.
 
-    A name without limb means that joint of every limb. Only joints with one variable have friction. Where a robot has
-    drives, `actuated` are their motors and all joints are passive. Raises ParameterError for what no joint is called,
-    for joints with several variables that are named in full, for motors with a `load` that is a reaction, and for
-    joints without actuator with that of a gear.
+    A name without limb selects the joint of that name in every limb. Only joints with one variable have friction. In a
+    robot with drives, `actuated` selects the motors, and all joints are passive. Raises ParameterError for a selection
+    without joints, for joints with several variables that are named in full, for motors with the `load` reaction, and
+    for joints without actuator with the `load` gear.
     """
     result = _selected(places(mechanism), selection)
     if load == "gear" and any(place.actuator < 0 for place in result):

@@ -15,7 +15,7 @@ from robots.data_classes import dataclass
 from robots.parameters import LARGEST, Parameter
 
 FORCE, VISCOUS, SPEED = "N m or N", "N m s/rad or N s/m", "rad/s or m/s"
-"""Units of parameters. Those in FORCE are dry friction, which the normal load multiplies."""
+"""Units of parameters. Parameters with the unit FORCE are dry friction, which the normal load multiplies."""
 _SLOWEST = 1e-9
 
 

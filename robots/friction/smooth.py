@@ -1,4 +1,4 @@
-"""Friction that follows from the velocity of a joint alone: what the integration in all joints of a tree can take."""
+"""Friction that depends on the velocity of a joint alone, as the integration in all joints of a tree needs it."""
 
 from __future__ import annotations
 

@@ -53,8 +53,8 @@ class WrenchLoad:
     """A force [N] and a moment [N m] at a point of a body [m], in the axes of the world, of the link or platform.
 
     `points` (points, 7) in place of both: t [s], then moment and force, linear in between and held beyond the ends;
-    they are multiplied by `scale`. Axes of the world are those of the base. Expressions of force and moment on a link
-    may name `q_JOINT` and `qd_JOINT` of joints of its limb.
+    they are multiplied by `scale`. The axes of the world are the axes of the base. Expressions of force and moment on a
+    link may name `q_JOINT` and `qd_JOINT` of joints of its limb.
 
         >>> ls.robots.WrenchLoad("platform", force=(0.0, 0.0, -20.0)).axes
         'world'
@@ -179,10 +179,10 @@ class JointSpringLoad:
 class ElasticDrive:
     """Elastic transmissions: a spring, a damper and a backlash between rotor and joints of actuators.
 
-    Each rotor gets a joint of its own, `NAME_rotor`, in coordinates of the actuator, which becomes that rotor; what the
-    actuator's drive spins, or the armature of its joint, turns with it, and an `inertia` [kg m^2 or kg] beside it.
-    stiffness [N m/rad or N/m], damping and backlash [rad or m] are seen from the rotor. Source: Spong 1987,
-    Modeling and control of elastic joint robots, the reduced model.
+    Each rotor gets a joint of its own, `NAME_rotor`, in coordinates of the actuator, and the actuator then acts on the
+    rotor. The spinning bodies of the actuator's drive, or the armature of its joint, turn with the rotor; an `inertia`
+    [kg m^2 or kg] is added. stiffness [N m/rad or N/m], damping and backlash [rad or m] are seen from the rotor.
+    Source: Spong 1987, Modeling and control of elastic joint robots, the reduced model.
 
         >>> ls.robots.ElasticDrive("all", stiffness=2e3, inertia=0.01).actuators
         'all'
@@ -206,7 +206,7 @@ STATE: Mapping[type, StateNames] = {
         {"q": "the position of its joint", "qd": "the rate of its joint"},
     ),
 }
-"""Numbers of loads that may follow from the state, and names of what is their own."""
+"""Numbers of loads that may follow from the state, and names of the load's own state quantities."""
 
 BodyLoad = WrenchLoad | SpringLoad | BushingLoad | ObjectLoad
 PairLoad = SpringLoad | BushingLoad

@@ -1,12 +1,12 @@
 """Robot family with loads: their numbers are parameters of it, and they act on its bodies in all computations.
 
-Springs and wrenches become `forces` of limbs and platform, objects part of the inertia of their carrier. Limbs of which
-some copies alone are loaded become separate limbs. Loads that change over time are fixed at one instant: the changing
-numbers are parameters of the family.
+Springs and wrenches become `forces` of limbs and platform; objects become part of the inertia of their carrier. Where
+only some copies of a limb are loaded, these become a separate limb. Loads that change over time are fixed at one
+instant: the changing numbers are parameters of the family.
 
 Springs along joints, and rotors that drive their joints through springs, change a limb. A rotor is a link on the base,
-without mass but with its armature: its energy is that of its own spin, as in the reduced model of Spong 1987. The drive
-of its actuator turns it alone; the spinning bodies of the drive go with it.
+without mass but with its armature: its energy comes from its own spin alone, as in the reduced model of Spong 1987. The
+drive of its actuator turns the rotor alone; the spinning bodies of the drive turn with it.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def signal_breaks(family: Family) -> Breaks:
 def _signals(family: Family) -> tuple[Signal, ...]:
     description = family.assemble
     while isinstance(description, ExtendedDescription) and not isinstance(description, LoadedDescription):
-        description = description.base.assemble  # what is round it has no signals of its own
+        description = description.base.assemble  # the extensions around it have no signals of their own
     return description.signals if isinstance(description, LoadedDescription) and family.signals else ()
 
 
@@ -329,7 +329,7 @@ def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescripti
 def _state_names(
     name: str, load: DeclaredLoad, key: str, joints: set[str], taken: set[str], text: ParsedExpression
 ) -> set[str]:
-    """Return what a number of a load may name of the state. Raises LoadError for names that parameters have, too."""
+    """Return the names of the state that a number of a load may use. Raises LoadError for names of parameters."""
     if type(load) not in STATE or key not in STATE[type(load)].fields:
         return set()
     meaning = STATE[type(load)].names
@@ -380,7 +380,7 @@ def _sprung_pairs(
     chain, plate = mechanism.is_chain, platform_link(mechanism)
     if plate is not None:
         names = {**names, ON_PLATFORM: (0, plate)}
-    hint = "" if chain else "Make the robot a chain by limbsweep.robots.as_chain: its links are those of one limb."
+    hint = "" if chain else "Make the robot a chain by limbsweep.robots.as_chain: all its links belong to one limb."
     rule = "two links of one limb"
     ends: dict[str, tuple[Place, ...]] = {}
     for key, pattern in (("body", load.body), ("other", load.other or "")):
@@ -393,7 +393,7 @@ def _sprung_pairs(
         if len(partners) != 1 or partners[0] == body:
             what = "the same link" if partners == [body] else f"{len(partners)} links"
             got = f"{load.other!r}, {what} for {load.body!r}"
-            raise LoadError((name, "other"), got, f"{rule}, one for each of those that are the body", hint)
+            raise LoadError((name, "other"), got, f"{rule}, one `other` for each `body`", hint)
         yield k, body
 
 

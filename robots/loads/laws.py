@@ -1,4 +1,4 @@
-"""Numbers of loads that follow from the state: which may, what they may name, and tables over expressions."""
+"""Numbers of loads that follow from the state: their fields, names in their expressions, tables over expressions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Points = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True)
 class StateNames:
-    """Numbers of a kind of load that may follow from the state, and what their expressions may name beside joints."""
+    """Numbers of a kind of load that may follow from the state, and names in their expressions beside joints."""
 
     fields: tuple[str, ...]
     names: Mapping[str, str] = field(default_factory=dict)

@@ -1,8 +1,9 @@
 """A robot family with warm motors on a limited supply: temperature and supply are parameters of the family.
 
 The winding's resistance is R (1 + r dT), the torque constant K (1 + k dT), at dT above the temperature of the motor's
-data. r is 0.00393 1/K for copper (IEC 60028); k is that of the magnets' remanence, in data sheets, below zero. At a
-current i and a speed w the amplifier gives the voltage R i + K w, without what inductance takes.
+data. r is 0.00393 1/K for copper (IEC 60028); k is the coefficient of the magnets' remanence, given in data sheets and
+negative. At a current i and a speed w the amplifier gives the voltage R i + K w, without the voltage over the
+inductance.
 """
 
 from __future__ import annotations
@@ -104,8 +105,8 @@ def supplied(
 ) -> SuppliedDescription:
     """Return the family with motor temperature [K above that of the data], rates [1/K] and supply as parameters.
 
-    Their defaults are these values. electrical: what ELECTRICAL names is a parameter where it is given. Raises
-    ParameterError.
+    The given values are the defaults of these parameters. electrical: values by the names of ELECTRICAL; each given
+    value adds a parameter. Raises ParameterError.
     """
     if not family.reference.motors:
         raise ParameterError(f"the actuators of {family.name} are not all drives with a motor")
@@ -162,10 +163,10 @@ def with_motor_conditions(
 ) -> Robot:
     """Return the robot with motors warmer than their data by `temperature` [K], and on a limited supply.
 
-    Rates are changes per kelvin [1/K] of the windings' resistance, by default that of copper, and of torque constants;
-    voltage [V] and current [A] are the largest of each amplifier. With the inductance [H] of the windings currents are
-    states of simulations; bandwidth [rad/s] is that of current loops, or these have gains, and so have controllers of
-    the speed. All are parameters of the result. Raises ParameterError.
+    Rates are changes per kelvin [1/K] of the windings' resistance (default: copper) and of torque constants. voltage
+    [V] and current [A] are the limits of each amplifier. With the inductance [H] of the windings, currents are states
+    of simulations. bandwidth [rad/s] is the bandwidth of the current loops; gains of current controllers may replace
+    it. Speed controllers have gains as well. All are parameters of the result. Raises ParameterError.
 
         >>> cold = ls.robots.build("irb6")
         >>> warm = ls.robots.with_motor_conditions(cold, temperature=80.0)

@@ -158,9 +158,9 @@ def _rates(mechanism: Mechanism, expansion: Mapping[str, float]) -> tuple[dict[P
 def with_warm_links(robot: Robot, *, expansion: Mapping[str, float], temperature: float = 0.0) -> Robot:
     """Return the robot with links that grow with `temperature` [K] above the temperature of their measurement.
 
-    expansion: coefficients [1/K] under `all`, names and patterns of links, `base` and `platform`; what is not named
-    keeps its size. `link_temperature` is a parameter of the result. Joint variables are zero where they were before, so
-    that actuators read what sensors do. Raises ParameterError.
+    expansion: coefficients [1/K] under `all`, names and patterns of links, `base` and `platform`; parts without a
+    coefficient keep their size. `link_temperature` is a parameter of the result. Joint variables keep their zero
+    positions, so that positions of actuators agree with readings of sensors. Raises ParameterError.
 
         >>> cold = ls.robots.build("delta_3rr2rrr")
         >>> warm = ls.robots.with_warm_links(cold, expansion={"arm": 23e-6, "rod_*": 1e-6}, temperature=30.0)

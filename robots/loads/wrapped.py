@@ -98,10 +98,10 @@ def _family(description: ExtendedDescription) -> Family:
 
 @dataclass(frozen=True)
 class LimbGroups(Generic[Items]):
-    """Limbs of which some copies are told other things than others, each group a limb of its own.
+    """Groups of copies of limbs with the same items, such as loads or errors; each group becomes a limb of its own.
 
-    items: what is told of each group; sources: the limb that it is a copy of; names: what it is called; groups: that of
-    each instance.
+    items: the items of each group; sources: number of the limb that the group copies; names: name of each group;
+    groups: number of the group of each instance.
     """
 
     items: tuple[Items, ...]
@@ -111,7 +111,7 @@ class LimbGroups(Generic[Items]):
 
     @classmethod
     def of(cls, mechanism: Mechanism, items: Sequence[Items]) -> LimbGroups[Items]:
-        """Group the limbs of instances by their items, so that each group deviates by its own parameters."""
+        """Group the limbs of instances by their items, so that each group has its own parameters."""
         keys = [(instance.limb, group_items) for instance, group_items in zip(mechanism.instances, items, strict=True)]
         distinct = list(dict.fromkeys(keys))
         whole, names = len(distinct) == len(mechanism.limbs), []

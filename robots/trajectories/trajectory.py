@@ -45,10 +45,10 @@ class SweptValue(NamedTuple):
 class Trajectory:
     """A motion of a robot: its kind, all parameters of that kind (SI, defaults included), its points.
 
-    Kinds and parameters are those of `robots.trajectories.kinds`. `points` is (points, 1 + coordinates): t [s], then x,
-    y, z [m] or the independent joints of a chain; None for a kind that reads no file. `turn` is how a platform turns
-    meanwhile; None: it is held as at the reference pose. `load` is what acts on it meanwhile. Its `name` in the sweep
-    plays no part in what is computed.
+    Kinds and parameters are defined in `robots.trajectories.kinds`. `points` is (points, 1 + coordinates): t [s], then
+    x, y, z [m] or the independent joints of a chain; None for a kind that reads no file. `turn` is the rotation of a
+    platform during the motion; None: the orientation of the reference pose. `load` is the load on the platform during
+    the motion. Its `name` in the sweep has no effect on results.
     """
 
     kind: str

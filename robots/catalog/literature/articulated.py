@@ -17,8 +17,8 @@ UP: Vector = (0.0, 0.0, 1.0)
 def _limb(p: Mapping[str, Number]) -> tuple[Limb, Number]:
     """Return an arm with two rods: 1 the motor, 2.1, 2.2, 3.1, 3.2 universal joints at the elbow, 4 and 5 spherical.
 
-    The motor is at the origin, about -y, the arm level towards -x, the platform `reach` from the motor towards x. Also
-    how far the platform is below.
+    The motor is at the origin, about -y, the arm level towards -x, the platform `reach` from the motor towards x. The
+    second value is the distance of the platform below the motor [m].
     """
     arm, reach, half = p["arm_length"], p["reach"], 0.5 * p["rod_distance"]
     across, span = arm + reach, p["rod_length"]
@@ -57,8 +57,8 @@ def _h4(p: Mapping[str, Number]) -> Mechanism:
     """Return the H4: two limbs hold each of two side bars at a constant angle; a bar between them turns as they shift.
 
     The motion is given in x, y, z and yaw of the bar in the middle, which carries the tool. Limbs 1 and 4 come from
-    either side, 2 and 3 from the front: limbs that came from four sides, neighbours on one bar, would leave it free to
-    tilt. What follows from the limbs: pitch and roll of the middle bar, which stay zero, and both hinges.
+    either side, 2 and 3 from the front. Limbs from four sides, with neighbours on one bar, would leave the bar free to
+    tilt. The limbs determine pitch and roll of the middle bar, which stay zero, and both hinges.
     """
     limb, drop = _limb(p)
     half, offset = p["bar_half_length"], p["side_offset"]
@@ -82,9 +82,9 @@ def _h4(p: Mapping[str, Number]) -> Mechanism:
 def _par4(p: Mapping[str, Number]) -> Mechanism:
     """Return Par4, the arrangement of the Quattro: a platform of four bars, four hinges, square at the reference pose.
 
-    Two neighbouring limbs hold one bar of the platform each parallel to itself, bars `near` and `far`. Two links join
-    them: `link_a`, whose pose is that of the platform and which carries the tool, and `link_b`. The motion is given in
-    x, y, z and yaw of `link_a`; its pitch and roll, which stay zero, and the hinges follow.
+    Two pairs of neighbouring limbs hold one bar of the platform each, `near` and `far`, at a constant orientation. Two
+    links join the bars: `link_a`, which carries the tool and whose pose is the pose of the platform, and `link_b`. The
+    motion is given in x, y, z and yaw of `link_a`; its pitch and roll, which stay zero, and the hinges follow.
     """
     limb, instances, platform, bodies = par4_parts(p)
     return closed("par4", (limb,), instances, platform, bodies)

@@ -17,9 +17,9 @@ from robots.types import ZERO, Number, Vector
 def _scara(p: Mapping[str, Number]) -> Mechanism:
     """Return a SCARA whose shaft is both ball screw and spline: one nut lifts it, the other one turns it.
 
-    Joints `shoulder` and `elbow` turn about z, `lift` slides along it, `turn` is that of the shaft. Motors are drives:
-    the spline's nut turns the shaft; the screw's nut, with a thread to the right, turns with it so that it does not
-    lift it, and back by what it lifts it over the lead. So a pure turn moves both motors, and a pure lift one.
+    Joints `shoulder` and `elbow` turn about z, `lift` slides along z, `turn` is the rotation of the shaft. Motors are
+    drives. The spline's nut turns the shaft. The screw's nut, with a right-hand thread, turns by the angle of the
+    shaft, less 2 pi times the lift over the lead. So a pure turn moves both motors, and a pure lift moves one.
     """
     upper, fore = p["upper_arm"], p["forearm"]
     elbow, wrist = (upper, 0.0, 0.0), (upper + fore, 0.0, 0.0)
@@ -89,9 +89,9 @@ def _palletiser(p: Mapping[str, Number]) -> Mechanism:
 def _ankle(p: Mapping[str, Number]) -> Mechanism:
     """Return the ankle of a humanoid: a foot on a universal joint, moved by two cranks behind the shin through rods.
 
-    The shin stands still, z up. `pitch` about y and `roll` about x are those of the foot and the motion is given in
-    them; the cranks turn about y. A rod has a universal joint at its crank and a spherical one at the foot. Reference
-    pose: foot level, cranks level and backward.
+    The shin stands still, z up. The motion is given in `pitch` about y and `roll` about x of the foot; the cranks turn
+    about y. A rod has a universal joint at its crank and a spherical one at the foot. Reference pose: foot level,
+    cranks level and backward.
     """
     pieces, ends = LimbPlacement(), []
     for side, sign in (("left", 1.0), ("right", -1.0)):

@@ -13,7 +13,7 @@ from robots.types import ZERO, Number, Vector
 
 
 def _limb(p: Mapping[str, Number], sign: float) -> tuple[Limb, Number]:
-    """Return a limb whose elbow is to the left of its motor, or to the right; and how far the platform is below."""
+    """Return a limb whose elbow is left or right of its motor, and the distance of the platform below the motor."""
     cos, sin = circle(p["home_angle"])
     arm, across = p["arm_length"], p["base_radius"] - p["platform_radius"]
     elbow: Vector = (arm * cos, sign * arm * sin, 0.0)

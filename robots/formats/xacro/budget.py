@@ -28,7 +28,7 @@ class MacroError(FormatError):
         self.file = file
 
 
-class Refusal(ValueError):  # noqa: N818 - what is refused, which MacroError gives a place
+class Refusal(ValueError):  # noqa: N818 - a refusal without place; MacroError adds the place
     """A text, value or file that macros may not have: got, expected, advice."""
 
     def __init__(self, got: str, expected: str, hint: str = "") -> None:

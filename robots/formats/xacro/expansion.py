@@ -1,8 +1,8 @@
 """Expansion of macros: the elements of a robot file with macros become plain ones.
 
-Understood is what robot descriptions use of xacro 2: properties, macros with parameters, defaults and blocks,
-conditions, includes, arguments, namespaces, `load_yaml`. Files are read by the `MacroFiles` that the caller hands in,
-which decides what may be read. Refused are `$(env)`, `$(optenv)`, `$(eval)`, `$(cwd)` and includes by patterns.
+The part of xacro 2 that robot descriptions use is supported: properties, macros with parameters, defaults and blocks,
+conditions, includes, arguments, namespaces, `load_yaml`. Files are read by the `MacroFiles` of the caller, which limits
+the files that may be read. `$(env)`, `$(optenv)`, `$(eval)`, `$(cwd)` and includes by patterns are refused.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def has_macros(root: Element) -> bool:
 def expand(root: Element, file: str, files: MacroFiles, arguments: Mapping[str, str]) -> Expanded:
     """Expand the macros of a file whose root is given. Raises MacroError.
 
-    Lines of the result are those of `file`; what comes from an included file has the line of its include or call.
+    Lines of the result are lines of `file`; elements from an included file have the line of its include or call.
     """
     expansion = _Expansion(file, files, dict(arguments))
     scope = Scope(texts=expansion.texts)

@@ -2,8 +2,8 @@
 
 Python parses the text, and nothing of it is run: values are numbers, texts, truth values, lists and mappings; names are
 looked up in properties, functions in the tables below, attributes in mappings and those tables alone. Sizes of texts,
-numbers and lists are bounded, and every node spends of a budget. What is not here is refused: comprehensions, lambdas,
-formatting, slices with steps, attributes of objects.
+numbers and lists are bounded, and every node spends part of a budget. All other syntax is refused: comprehensions,
+lambdas, formatting, slices with steps, attributes of objects.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _range(*limits: int) -> list[int]:
 
 
 def _sum(numbers: list[float], /) -> float:
-    return sum(numbers)  # of lists, which may be large, it is none
+    return sum(numbers)  # of numbers only: a sum of lists could become large
 
 
 def _round(number: float, digits: int = 0, /) -> float:
@@ -289,7 +289,7 @@ class _Walk:
         return self.made(result) if isinstance(result, list | dict) else result
 
     def method(self, node: ast.expr, level: int) -> Callable[..., Value] | None:
-        """Return a bound method, or None where the node is none; entries of mappings go first, as in xacro."""
+        """Return a bound method, or None if the node is no method; entries of mappings go first, as in xacro."""
         if not isinstance(node, ast.Attribute):
             return None
         whole = self.value(node.value, level)

@@ -211,8 +211,7 @@ class _Differences:
         here, near = (self._fitted(array, of, name) for array in (self.middle[of], nearest))
         missing = np.isnan(self.middle[name])
         statuses = np.where(kink, np.int8(Status.KINK), np.int8(Status.OK))
-        lost = np.where(near != Status.OK, near, Status.NONFINITE)
-        statuses = np.where(np.isnan(slopes).all(axis=-1) & (near != Status.OK), lost, statuses)
+        statuses = np.where(np.isnan(slopes).all(axis=-1) & (near != Status.OK), near, statuses)
         statuses = np.where(missing, np.where(near != Status.OK, near, MISSING), statuses)
         return np.where(here != Status.OK, here, statuses)
 

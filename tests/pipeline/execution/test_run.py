@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from pipeline.cluster.arguments import as_cluster
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.execution.conventions import structure
 from pipeline.execution.graph import Granularity
-from pipeline.execution.run import run
+from pipeline.execution.run import _Run, run
 from pipeline.monitor.log import BlockDone, Event, Finished, Started
 from pipeline.stores.verify import verify
 from pipeline.sweep.model import Sweep
@@ -93,6 +94,15 @@ def test_a_cluster_made_for_the_run_gives_the_same_bits(
     (tmp_path / "c.yaml").write_text("limbsweep: {cluster: {kind: local, n-workers: 1, threads-per-worker: 4}}\n")
     found = run(sweep(EVERYTHING), tmp_path / "s.zarr", tmp_path / "c.yaml")
     assert content_hash(found) == content_hash(tmp_path / "s.zarr") == content_hash(everything)
+
+
+def test_workers_of_a_cluster_of_others_may_not_see_the_folder_of_a_store() -> None:
+    kinds = {"local": False, "address": True}
+    for kind, is_far in kinds.items():
+        address = {"address": "tcp://h:1"} if kind == "address" else {}
+        ours = SimpleNamespace(cluster=ClusterConfig.of(kind, insecure=True, **address))  # type: ignore[arg-type]
+        assert _Run._is_far(ours, client=object()) == is_far  # type: ignore[arg-type]
+        assert not _Run._is_far(ours, client=None)  # type: ignore[arg-type]
 
 
 def test_without_a_cluster_file_one_is_made_on_this_machine(tmp_path: Path) -> None:

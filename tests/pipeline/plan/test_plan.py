@@ -22,7 +22,7 @@ from pipeline.execution.preparation import computed
 from pipeline.plan import model
 from pipeline.plan import plan as module
 from pipeline.plan.coordinates import coordinates
-from pipeline.plan.memory import pair_bytes
+from pipeline.plan.memory import Lengths, pair_bytes
 from pipeline.plan.model import BLOCK_BYTES, BLOCK_MEMORY
 from pipeline.plan.plan import BLOCK_SAMPLES, FRICTION_SAMPLES, SMALL_BLOCK, fitted, least_memory, plan
 from pipeline.sweep.model import Sweep
@@ -135,6 +135,15 @@ def test_the_plan_depends_on_the_sweep_alone(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(64)), raising=False)
     monkeypatch.setenv("DASK_NUM_WORKERS", "64")
     assert plan(sweep(LARGE + "# a comment\n")).layout == before
+
+
+def test_reactions_of_which_only_peaks_are_stored_are_not_held_for_a_block() -> None:
+    lengths = Lengths(designs=10**6, sets=1, trajectories=1, times=41)
+    peaks, series = (plan(sweep(SMALL + text)).memory for text in
+                     ("metrics: [peak_reaction]", "outputs: [joint_reaction]"))  # fmt: skip
+    held = lengths.designs * lengths.width * peaks.reactions
+    assert peaks.peak(lengths, 0, 0, 0, by_limb=False) < held < series.peak(lengths, 0, 0, 0, by_limb=False)
+    assert peaks.peak(lengths, 0, 0, 0, by_limb=True) > held
 
 
 def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

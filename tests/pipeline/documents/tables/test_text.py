@@ -118,7 +118,7 @@ def test_empty_cells_are_missing_numbers(tmp_path: Path) -> None:
         ("1" * 3000, Bounds(line=1000), "a line longer than 1000 B"),
         ("1,2\n" * 1000, Bounds(text=1000), "more than 1000 B of text"),
         ("1," * 2000 + "\n", Bounds(columns=1000), "2001 columns; expected at most 1000"),
-        ("a,a\n1,2\n", Bounds(), "two columns 'a'"),
+        ("t,a,a\n0,1,2\n", Bounds(), "two columns 'a'"),
         ("a,b\n\0\0\n", Bounds(), "no row of numbers"),
         ("a,b\n1,2\n" + "\0" * 5000, Bounds(line=100), "a NUL character"),
     ],

@@ -38,6 +38,15 @@ def test_a_sample_that_is_not_a_number_stays_alone() -> None:
     assert np.isfinite(found[[0, 2, 3]]).all()
 
 
+def test_a_closed_chain_has_more_samples_than_numbers_of_a_motion() -> None:
+    robot = catalog.build("three_loop_leg")
+    q = np.linspace(-0.4, 0.4, 25)[:, None]
+    found, element = inertia_matrix(robot, q=q), inertia_element(robot, 0, 0, q=q)
+    assert not found.status.any()
+    assert (found.matrix == [inertia_matrix(robot, q=row).matrix for row in q]).all()
+    np.testing.assert_allclose(element.value, found.matrix[:, 0, 0], rtol=1e-12)
+
+
 def test_platforms_have_one_method() -> None:
     robot = catalog.build("five_bar")
     position = robot.mechanism.platform.home.position

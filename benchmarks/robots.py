@@ -7,8 +7,9 @@ Newton-Euler system of the whole robot, which shares no dynamics with the kernel
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -66,18 +67,23 @@ class Job:
     """Inverse kinematics and dynamics of one robot at some states, with the reactions of all joints or without.
 
     motion (1, size, states). All arrays are made once; calling the job runs the kernels in their order, on one thread.
+    run: other stages; given: their further inputs.
     """
 
-    def __init__(self, robot: Robot, motion: np.ndarray, *, statics: bool, single: bool = False):
+    def __init__(
+        self, robot: Robot, motion: np.ndarray, *, statics: bool, single: bool = False,
+        run: Iterable[Stage] = (), given: Values = MappingProxyType({}),
+    ):  # fmt: skip
         self.robot, self.motion, self.statics, self.single = robot, motion, statics, single
         self.states, self.mounts = motion.shape[-1], mounts(robot)
         self.limbs = [instance.limb for instance in robot.mechanism.instances]
-        self.stages = list(stages(request(robot.family, ("joint_reaction",) if statics else ())))
+        self.stages = list(run) or list(stages(request(robot.family, ("joint_reaction",) if statics else ())))
         self.programs = [stage.program for stage in self.stages]
         self._steps: list[Callable[[], object]] = []
         self.values: Values = {"parameters": parameters(robot), "gravity": gravity_input(GRAVITY), "motion": motion}
         self.values |= {"held": np.zeros((1, 0, self.states)), **even_weights(robot.family)}
         self.values |= {Indexed("mount", k): mount for k, mount in enumerate(self.mounts)}
+        self.values |= given
         self.given = dict(self.values)
         for stage in self.stages:
             self._add(stage)

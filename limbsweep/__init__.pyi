@@ -57,11 +57,13 @@ from tasks.dynamics.clearance_error import clearance_error
 from tasks.dynamics.differentiate import differentiate
 from tasks.dynamics.elastic_drives import drive_deflection
 from tasks.dynamics.fed_motors import motor_demand, torque_constants
+from tasks.dynamics.given_tree import JointMotion
 from tasks.dynamics.linear import linearisation
 from tasks.dynamics.records import Environment, Forces, Motion, State
 from tasks.dynamics.regressor import standard_parameters
 from tasks.dynamics.resolution import resolve_redundancy
 from tasks.dynamics.supply import on_supply
+from tasks.dynamics.tree_inverse import spanning_tree_dynamics
 
 __all__ = [
     "ClusterConfig",
@@ -69,6 +71,7 @@ __all__ = [
     "ExcitationOptions",
     "Forces",
     "InputError",
+    "JointMotion",
     "JointStop",
     "Loader",
     "Motion",
@@ -131,6 +134,7 @@ __all__ = [
     "schema",
     "servo",
     "simulate",
+    "spanning_tree_dynamics",
     "standard_parameters",
     "status",
     "study",

@@ -110,9 +110,12 @@ class Closure:
         qd, qdd, unit = self.motion(target, q)
         return self.projected(rnea(np.ascontiguousarray(q.T), qd, qdd), unit)
 
-    def projected(self, torque: Array, unit: Array) -> Array:
-        """Return actuator forces (sample, actuator) from tree torques and unit rates (sample, body, freedom)."""
-        wrench = np.matmul(unit.swapaxes(1, 2), torque[..., None])
+    def projected(self, torque: Array, unit: Array, other: Array | float = 0.0) -> Array:
+        """Return actuator forces (sample, actuator) from tree torques and unit rates (sample, body, freedom).
+
+        other: a wrench on the freedoms (sample, freedom) that is not among the torques.
+        """
+        wrench = np.matmul(unit.swapaxes(1, 2), torque[..., None]) + np.asarray(other)[..., None]
         jacobian = unit[:, list(self.skeleton.motors)]
         return np.asarray(np.linalg.solve(jacobian.swapaxes(1, 2), wrench)[..., 0])
 

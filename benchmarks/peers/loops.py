@@ -22,10 +22,17 @@ from benchmarks.peers.engines import OF_PINOCCHIO, able
 from benchmarks.robots import Job
 from robots import catalog
 from robots.model import Robot
+from tasks import inverse_kinematics
 from tasks.checks.newton_euler_system import unique
 from tasks.dynamics.equations import Model
+from tasks.dynamics.given_tree import GivenTree, JointMotion
 from tasks.dynamics.inputs import moving_input
 from tasks.dynamics.records import Moving
+from tasks.dynamics.tree_inverse import TOLERANCE
+from tasks.features.table import request
+from tasks.features.tree_motion import FORCE, TreeMotion, tree_stage
+from tasks.kernels.keys import Indexed
+from tasks.stages.stages import stages
 
 Array = np.ndarray
 LINE = "delta_3rr2rrr on a line"
@@ -61,6 +68,7 @@ class Setting:
         self.q, self.qd, self.qdd = self.skeleton.motion(self.robot, self.states)
         self.closure, self.target = Closure(self.skeleton, self.q), Target.of(self.states)
         _, self.motion = moving_input(self.robot, cast(Moving, self.states))
+        _, _, self.unit = self.closure.motion(self.target, np.ascontiguousarray(self.q.T))
 
     def repeated(self, values: Array) -> Array:
         """Return samples (..., sample), repeated to the number at which limbsweep's kernels are fastest."""
@@ -76,41 +84,76 @@ def figures(size: Size) -> Iterator[Figure]:
     """Yield the figures of all jobs on all robots."""
     for name in ROBOTS:
         setting = Setting(name, SAMPLES if size.full else size.samples)
-        yield from inverse_dynamics(name, setting).figures(size)
+        for contest in inverse_dynamics(name, setting):
+            yield from contest.figures(size)
         if name in HELD_BY_JOINTS:
             yield from reactions(name, setting).figures(size)
         if name in WITH_MASS:
             yield from forward_dynamics(name, setting).figures(size)
 
 
-def inverse_dynamics(name: str, setting: Setting) -> Contest:
-    """Return the whole job: from the motion of the platform to forces of actuators; parts of it by Pinocchio."""
-    others = {}
+def inverse_dynamics(name: str, setting: Setting) -> Iterator[Contest]:
+    """Yield the whole job, from the motion of the platform to forces of actuators, and parts of it by Pinocchio."""
+    whole: dict[str, Entry] = {}
+    given: dict[str, dict[str, Entry]] = {what: {} for what in GIVEN}
     for engine, tree, way in setting.trees("inverse_dynamics"):
         run = partial(setting.closure.forces, setting.target, None, tree.inverse_dynamics)
-        others[engine] = Entry(run, setting.count, f"{way}; Newton steps, closures and projection in NumPy")
+        whole[engine] = Entry(run, setting.count, f"{way}; Newton steps, closures and projection in NumPy")
         if engine in OF_PINOCCHIO:
-            others |= {f"{engine}, {given}": part for given, part in parts(setting, tree.inverse_dynamics, way)}
-    return Contest(f"{name}, closed-loop inverse dynamics", _ours(setting), others)
+            for what, part in zip(GIVEN, parts(setting, tree.inverse_dynamics, way), strict=True):
+                given[what][engine] = part
+    job = f"{name}, closed-loop inverse dynamics"
+    yield Contest(job, _ours(setting), whole)
+    for what, mine in zip(GIVEN, (_ours(setting), *_given(setting)), strict=True):
+        if given[what]:
+            yield Contest(f"{job}, {what}", mine, given[what])
 
 
-def parts(setting: Setting, rnea: Rnea, way: str) -> Iterator[tuple[str, Entry]]:
+def parts(setting: Setting, rnea: Rnea, way: str) -> Iterator[Entry]:
     """Yield the parts of the job, by what is given."""
-    q, closure, target = np.ascontiguousarray(setting.q.T), setting.closure, setting.target
-    _, _, unit = closure.motion(target, q)
+    q, closure, target, unit = np.ascontiguousarray(setting.q.T), setting.closure, setting.target, setting.unit
     tree = partial(rnea, setting.q, setting.qd, setting.qdd)
     runs: tuple[tuple[Callable[[], Array], Callable[[Array], Array]], ...] = (
         (partial(closure.forces, target, q, rnea), np.asarray),
         (lambda: closure.projected(tree(), unit), np.asarray),
         (tree, lambda torque: closure.projected(torque, unit)),
     )
-    for (given, text), (run, result) in zip(GIVEN.items(), runs, strict=True):
-        yield given, Entry(run, setting.count, text.format(way=way), result)
+    for text, (run, result) in zip(GIVEN.values(), runs, strict=True):
+        yield Entry(run, setting.count, text.format(way=way), result)
 
 
 def _ours(setting: Setting) -> Entry:
     job = Job(setting.robot, setting.repeated(setting.motion), statics=False)
     return Entry(job, job.states, "all of it, compiled kernels", lambda _: job.values["force"][0, :, : setting.count].T)
+
+
+def _given(setting: Setting) -> tuple[Entry, Entry]:
+    """Return limbsweep's forces of actuators, and of the tree alone, from the motion of all joints."""
+    robot, motion = setting.robot, setting.repeated(setting.motion)
+    made, limbs = request(robot.family, (), TreeMotion(given=True)), range(len(robot.mechanism.instances))
+    found = inverse_kinematics(robot, **setting.states)
+    joints = JointMotion(position=found.position, velocity=found.velocity, acceleration=found.acceleration)
+    tree = GivenTree.of(robot, joints, TOLERANCE)
+    columns = tree.values(robot.mechanism, tree.batch).items()
+    given = {key: setting.repeated(values) if values.ndim == 3 else values for key, values in columns}
+    whole = Job(robot, motion, statics=False, run=stages(made), given=given)
+    alone = Job(robot, motion, statics=False, run=[tree_stage(made, k) for k in limbs], given=given)
+
+    def torques(_: Any) -> Array:
+        result = np.zeros(found.position.shape)
+        for k in limbs:
+            values = alone.values[Indexed(FORCE, k)][0, :, : setting.count].T
+            result[:, k, : values.shape[1]] = values
+        whole()
+        platform = whole.values["platform_wrench"][0, :, : setting.count].T
+        return setting.closure.projected(setting.skeleton.tree_order(result), setting.unit, platform)
+
+    checked, told = "closure of all loops checked", "compiled kernels; not closed, "
+    return (
+        Entry(whole, whole.states, f"{told}unit rates and projection; {checked}",
+              lambda _: whole.values["force"][0, :, : setting.count].T),
+        Entry(alone, alone.states, f"{told}no forces of actuators; {checked}", torques),
+    )  # fmt: skip
 
 
 def reactions(name: str, setting: Setting) -> Contest:

@@ -23,6 +23,7 @@ from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.body_motions import BodyMotions, limb_motion, platform_motion
 from tasks.dynamics.criteria_inputs import reaction_criteria
+from tasks.dynamics.given_tree import GivenTree
 from tasks.dynamics.inputs import (
     FieldInput,
     field_input,
@@ -49,6 +50,7 @@ from tasks.features.friction.inputs import FrictionInput, friction_input
 from tasks.features.loads import PlatformWrench
 from tasks.features.singularities import HELD
 from tasks.features.table import criteria_features, criteria_inputs, request
+from tasks.features.tree_motion import TreeMotion
 from tasks.kernels.kernel import checked, kernel, padded, rows
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.mechanics.families import even_weights
@@ -282,7 +284,7 @@ class Strip(NamedTuple):
 class Influences:
     """Gravity and base, load, friction, and weights by which actuators share forces, for a robot that moves.
 
-    time: of loads that change [s], needed where forces are `forced` by them.
+    time: of loads that change [s], needed where forces are `forced` by them. tree: the motion of all joints, if given.
     """
 
     field: FieldInput | None = None
@@ -291,6 +293,7 @@ class Influences:
     friction: FrictionInput | None = None
     time: ArrayLike | None = None
     forced: bool = False
+    tree: GivenTree | None = None
 
 
 GRAVITY_ALONE = Influences()
@@ -315,12 +318,14 @@ class Dynamics:
         batches = field.batch | ({} if self.load is None else {"load": self.load.shape[:-1]})
         time = None if acting.time is None else checked("time", acting.time, ())
         batches |= {} if time is None else {"time": time.shape}
+        batches |= {} if acting.tree is None else {"joints": acting.tree.batch}
         self.batch, motion = moving_input(robot, moving, batches)
         self.samples, width = int(np.prod(self.batch, dtype=int)), motion.shape[-1]
         features = (
             FrictionGroups(friction.groups),
             PlatformWrench(self.load is not None),
             *criteria_features(robot.family.reference, criteria),
+            *([] if acting.tree is None else [TreeMotion(given=True)]),
         )
         moves = field.moving
         self.request = request(robot.family, wanted, *features, moving_base=moves, formulation=formulation)
@@ -337,6 +342,8 @@ class Dynamics:
         }
         if criteria != NO_CRITERIA:
             self.values |= criteria_inputs(robot.family, criteria)
+        if acting.tree is not None:
+            self.values |= acting.tree.values(robot.mechanism, self.batch)
         if self.load is not None:
             self.values["load"] = rows(self.load, self.batch)[None]
 

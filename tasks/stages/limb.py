@@ -160,11 +160,13 @@ def limb_program(
     feature cannot be had of this limb.
     """
     structure = structure_of(family)
-    inputs = {"motion": (limb_request.solver.size(structure),)} | signal_inputs(family)
+    solver = limb_request.solver
+    inputs: dict[str, Shape] = {"motion": (solver.size(structure),)} | signal_inputs(family)
+    inputs |= solver.further_inputs(structure, limb_index)
     case, sample = field_inputs(limb_request.case(structure, limb_index), inputs, moving_base)
 
     def one_sample(**values: Array) -> dict[str, Numbers]:
-        solved = limb_request.solver.solve(structure, limb_index, values)
+        solved = solver.solve(structure, limb_index, values)
         return limb_request.outputs(LimbSample(structure, limb_index, *solved, array(values["gravity"]), values))
 
     name = f"{family.name}.{structure.mechanism.limbs[limb_index].name}"

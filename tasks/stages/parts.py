@@ -56,6 +56,10 @@ class LimbSolver:
         """Return the length of the input `motion`."""
         return structure.motion_size
 
+    def further_inputs(self, structure: Structure, limb_index: int) -> Shapes:
+        """Return the sample inputs that it takes beside `motion`, each limb its own."""
+        return NONE
+
     def solve(self, structure: Structure, limb_index: int, inputs: Mapping[str, Array]) -> SolvedLimb:
         """Return the solved limb, from the inputs of its program."""
         raise NotImplementedError

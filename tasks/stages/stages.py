@@ -75,11 +75,13 @@ def limb(request: Request, k: int) -> Stage:
         formulation=request.formulation,
         solver=request.solver or ALL_FREEDOMS,
     )
+    further = limb_request.solver.further_inputs(structure, instance.limb)
+    own_inputs = (*limb_request.case(structure, instance.limb), *further)
     return Stage(
         instance.name,
         indexed(k, limb_request.shapes(structure, instance.limb)),
         functools.partial(limb_program, request.family, instance.limb, limb_request, request.moving_base),
-        {name: Indexed(name, k) for name in limb_request.case(structure, instance.limb) if name not in OF_ROBOT},
+        {name: Indexed(name, k) for name in own_inputs if name not in OF_ROBOT},
         k,
     )
 

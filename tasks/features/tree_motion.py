@@ -1,0 +1,173 @@
+"""Given motion of all joints of the spanning tree: nothing is solved for, and the residuals of the loops are results.
+
+    r = c(theta),    r' = G theta' - J x',    r'' = G theta'' + G' theta' - (J x')'
+
+c are the rows of all cut joints, redundant ones included, x' the twist of the platform, and rows of joints that follow
+others are among them. Forces follow from theta, theta' and theta'' as they are given; a sample whose residuals are
+beyond a tolerance has the status LOOP_OPEN.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+import numpy as np
+
+from robots.data_classes import dataclass, replace
+from robots.model import PLATFORM, Family, Limb
+from robots.status import Status
+from tasks.kernels.expression import ABSENT, Array, Numbers, Scalar, Scalars
+from tasks.kernels.keys import Indexed, Shape, Shapes, indexed
+from tasks.kernels.program import Program, trace
+from tasks.mathematics.algebra import array, every, total, where
+from tasks.mechanics import chain, limb, limb_motion
+from tasks.mechanics.chain import Chain
+from tasks.mechanics.families import structure_of
+from tasks.mechanics.kinematics import Pose, SpatialMotion, motions, state_at
+from tasks.mechanics.limb_motion import Mounted, Solved
+from tasks.mechanics.solving import mounted_limb
+from tasks.mechanics.structure import Structure, field_inputs, limb_inputs, signal_inputs
+from tasks.stages.parts import LimbPart, LimbSample, LimbSolver, SolvedLimb
+from tasks.stages.request import Feature, Request
+from tasks.stages.stage import Stage
+
+TREE, ALLOWED, GAP, FORCE = "tree_motion", "allowed_gap", "gap", "tree_force"
+"""Keys of a limb's inputs and outputs: angles, rates and accelerations of its tree (3 joint,), allowed residuals and
+those that there are, with derivatives (ORDERS,), generalised forces of its tree (joint,)."""
+
+ORDERS = 3
+"""Residuals, and their first and second derivatives."""
+
+TURNED_OVER = 2.0
+"""Residual of a cut joint whose axes point opposite ways: the difference of their unit vectors."""
+
+
+@dataclass(frozen=True)
+class TreeMotion(Feature):
+    """Motion of all joints of the spanning tree, if it is `given`."""
+
+    given: bool = False
+
+    def solver(self, request: Request) -> LimbSolver | None:
+        """Return the joints as they are given."""
+        return TreeJoints() if self.given else None
+
+    def of_limb(self, request: Request, k: int) -> LimbPart | None:
+        """Return residuals and generalised forces."""
+        return TreeTerms() if self.given else None
+
+
+@dataclass(frozen=True)
+class TreeJoints(LimbSolver):
+    """Way to the joints of a limb that takes them as they are given. The status tells a singular limb and branches."""
+
+    def further_inputs(self, structure: Structure, limb_index: int) -> Shapes:
+        """Return the motion of the tree's joints."""
+        return {TREE: (ORDERS * len(structure.mechanism.limbs[limb_index].links),)}
+
+    def solve(self, structure: Structure, limb_index: int, inputs: Mapping[str, Array]) -> SolvedLimb:
+        """Return the limb at the given joints."""
+        mounted, home, pose, moving = _mounted(structure, limb_index, inputs)
+        angles, rates, accelerations = map(array, np.split(inputs[TREE], ORDERS))
+        if isinstance(mounted, Chain):
+            solved = chain.at_angles(mounted, angles, rates[list(mounted.choice.independent)])
+        else:
+            solved = limb.at_angles(mounted, angles, home, pose, moving)
+        return mounted, replace(solved, rates=rates, accelerations=accelerations), pose, moving, inputs["motion"]
+
+
+def _mounted(
+    structure: Structure, limb_index: int, inputs: Mapping[str, Array]
+) -> tuple[Mounted, Pose, Pose, SpatialMotion]:
+    names = ("parameters", "mount", "motion")
+    return mounted_limb(structure, limb_index, *(inputs[name] for name in names), inputs.get("signals", ABSENT))
+
+
+@dataclass(frozen=True)
+class TreeTerms(LimbPart):
+    """Residuals of the loops of a limb, and generalised forces of its tree."""
+
+    def case(self, structure: Structure, limb_index: int) -> Shapes:
+        """Return the residuals that are allowed."""
+        return {ALLOWED: (ORDERS,)}
+
+    def shapes(self, structure: Structure, limb_index: int) -> dict[str, Shape]:
+        """Return residuals and generalised forces."""
+        return {GAP: (ORDERS,), FORCE: (len(structure.mechanism.limbs[limb_index].links),)}
+
+    def failure(self, sample: LimbSample) -> Scalar:
+        """Return LOOP_OPEN where a residual is larger than allowed, or no number."""
+        closed = every([gap <= most for gap, most in zip(gaps(sample), sample.inputs[ALLOWED], strict=True)])
+        return where(closed, float(Status.OK), float(Status.LOOP_OPEN))
+
+    def terms(self, sample: LimbSample) -> Mapping[str, Numbers]:
+        """Return both."""
+        forces = limb_motion.tree_dynamics(sample.mounted, sample.solved, sample.gravity, sample.transmission)[1]
+        return {GAP: gaps(sample), FORCE: list(forces)}
+
+
+TERMS = TreeTerms()
+
+
+def tree_stage(request: Request, k: int) -> Stage:
+    """Return the stage of limb k that gives its generalised forces, residuals and status, and projects nothing."""
+    instance, structure = request.structure.mechanism.instances[k], request.structure
+    own_inputs = ("mount", ALLOWED, TREE)
+    return Stage(
+        f"{instance.name}-tree",
+        indexed(k, {**TERMS.shapes(structure, instance.limb), "status": (1,)}),
+        functools.partial(tree_program, request.family, instance.limb, request.moving_base),
+        {name: Indexed(name, k) for name in own_inputs},
+        k,
+    )
+
+
+@functools.cache
+def tree_program(family: Family, limb_index: int, moving_base: bool = False) -> Program:
+    """Trace the generalised forces of a limb's tree and the residuals of its loops. Singular limbs are OK here."""
+    structure = structure_of(family)
+    inputs: Shapes = {"motion": (structure.motion_size,), **signal_inputs(family)}
+    inputs = {**inputs, **TreeJoints().further_inputs(structure, limb_index)}
+    limb_case = {**limb_inputs(structure, limb_index), **TERMS.case(structure, limb_index)}
+    case, samples = field_inputs(limb_case, inputs, moving_base)
+
+    def one_sample(**values: Array) -> dict[str, Numbers]:
+        mounted, _, pose, moving = _mounted(structure, limb_index, values)
+        angles, rates, accelerations = map(array, np.split(values[TREE], ORDERS))
+        states = [state_at(link, angle) for link, angle in zip(mounted.limb.links, angles, strict=True)]
+        placed = Solved(mounted.tips(states, pose), states, rates, accelerations, 0.0, dict(enumerate(angles)))
+        motion, gravity = values["motion"], array(values["gravity"])
+        sample = LimbSample(structure, limb_index, mounted, placed, pose, moving, motion, gravity, values)
+        terms, status = TERMS.terms(sample), TERMS.failure(sample)
+        finite = total(terms[FORCE]) < np.inf
+        return {**terms, "status": [where(status > 0.5, status, where(finite, 0.0, float(Status.NONFINITE)))]}
+
+    name = f"{family.name}.{structure.mechanism.limbs[limb_index].name}.tree"
+    return trace(name, one_sample, case=case, sample=samples)
+
+
+def gaps(sample: LimbSample) -> list[Scalar]:
+    """Return the residuals of the loops of a limb, of rates and accelerations, sums of magnitudes (ORDERS,)."""
+    mounted, solved = sample.mounted, sample.solved
+    tips, tree = solved.tips, mounted.limb
+    bodies = motions(tree.links, tips.at, solved.rates, solved.accelerations)
+    bodies |= {PLATFORM: mounted.inward(sample.moving)}
+    origins = {k: pose.position for k, pose in tips.at.items()} | {PLATFORM: tips.reference}
+    angles = array([solved.given[joint] for joint in range(len(tree.links))])
+    residuals = [_following(tree, values) for values in (angles, solved.rates, solved.accelerations)]
+    for closure, joined in zip(tree.cuts, tips.cut_joints, strict=True):
+        a, b = bodies[closure.a], bodies[closure.b]
+        at_a, at_b = joined.point - origins[closure.a], joined.b.origin - origins[closure.b]
+        residuals[0] += [*joined.residual(), *(where(mask, 0.0, TURNED_OVER) for mask in joined.facing())]
+        residuals[1] += joined.rate(a.omega - b.omega, a.at(at_a)[0] - b.at(at_b)[0])
+        residuals[2] += joined.drift(a, b, at_a, at_b)
+    return [total(values) for values in residuals]
+
+
+def _following(tree: Limb, values: Scalars) -> list[Scalar]:
+    """Return how far joints that follow others are from where these have them."""
+    return [
+        values[joint] - sum((values[leader] * ratio for leader, ratio in leaders), start=0.0)
+        for joint, leaders in tree.followers.items()
+    ]

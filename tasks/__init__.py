@@ -1,6 +1,6 @@
 """The numbers: one-sample mathematics, the kernels compiled from it, and the bodies of Dask tasks.
 
-Imports `robots` only; knows nothing of Dask, Zarr or files. What the package offers is loaded on first use, so that
+Imports `robots` only; knows nothing of Dask, Zarr or files. The names of the package are loaded on first use, so that
 planning, which needs the shapes of programs alone, does not wait for a compiler.
 """
 

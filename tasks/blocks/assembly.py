@@ -50,11 +50,11 @@ PER_CASE = ("design", FRICTION, "trajectory")
 
 @dataclass(frozen=True)
 class Assembled:
-    """Variables of a block in the dims of the dataset; and the inputs of limbs for reactions that follow.
+    """Variables of a block in the dims of the dataset, and inputs of the limbs for the stage of reactions.
 
     loads (set, trajectory, design, component, padded time), by key among the values of stages: `status`, the forces
-    that joints feel, `redundant` of each limb, and where passive joints have friction `passive_friction` of each;
-    without that friction there is one set. What does not depend on it has one as well: what limbs know of motions.
+    that joints feel, `redundant` of each limb, and with friction of passive joints `passive_friction` of each limb.
+    Without that friction, all have one set. Motions of limbs, which do not depend on friction, always have one set.
     """
 
     arrays: Arrays
@@ -62,9 +62,10 @@ class Assembled:
 
 
 class Assembly:
-    """Works through a block by trajectory and strip of designs; a strip's intermediate results stay in the cache.
+    """Computation of a block by trajectory and strip of designs; a strip's intermediate results stay in the cache.
 
-    `limbs` are what tasks of their own have computed; without them their work is done here, a strip at a time.
+    `limbs` are results of limbs that separate tasks have computed; without them limbs are computed here, strip by
+    strip.
     """
 
     STRIP = stages.STRIP
@@ -105,7 +106,7 @@ class Assembly:
         return CardMemory(self.block.kernel)
 
     def _step(self, samples: int) -> int:
-        """Return the designs of a strip: few, of so many `samples`, where many strips are one call."""
+        """Return the number of designs of a strip; short strips have at most `samples` samples."""
         if isinstance(self.memory, CardMemory):
             following = [self.assembly, *filter(None, (self.actuation, self.balance))]
             programs = [*(share.program for share in self.computed), *(stage.program for stage in following)]
@@ -138,7 +139,7 @@ class Assembly:
     def _allocate(self) -> Arrays:
         """Allocate memory for all variables except reactions and the platform's own motion.
 
-        What actuation gives has an axis of friction sets here, whether friction changes it or not.
+        Variables of the stage `actuation` have an axis of friction sets here, even if friction does not change them.
         """
         out: Arrays = {}
         for name in (*self.request.of("limb"), *self.request.of("assembly"), *self.request.of("linear")):
@@ -389,11 +390,11 @@ def computed_together(blocks: Sequence[Block]) -> list[Arrays]:
 
     The results of each block have the same bits as if it were computed alone.
 
-    BlockDesigns whose limbs and platform are equal follow each other meanwhile, at whatever place they stand, so that
-    these are computed once: in a grid with the payload as its first key they are far apart.
+    For the computation, designs with equal limbs and platform are put next to each other, so that these parts are
+    computed once. In a grid with the payload as its first key, such designs are far apart.
     """
     whole = _joined(blocks)
-    # what sensors make of a design depends on its place
+    # noise of sensors depends on the place of a design
     order = np.arange(len(whole.designs)) if whole.measurement is not None else sharing(whole)
     if (np.diff(order) == 1).all():  # equal ones stand together
         arrays = _in_order(whole)

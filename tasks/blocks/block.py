@@ -72,9 +72,9 @@ class BlockMetric:
 class BlockSimulation:
     """A simulation, the parameters of its controller (gain set, parameter), the offsets of initial states by name.
 
-    state (state, offset) in the order of `offsets`, names of `robots.simulation.state_parameters`; `dims` are those of
-    the dataset that the two axes have: none for an axis that a sweep does not have. `paired`: each design has gains and
-    initial state of its own, the rows of its number, in place of all.
+    state (state, offset) in the order of `offsets`, names of `robots.simulation.state_parameters`. `dims` are the dims
+    of the dataset along gains and states, without a dim for an axis that the sweep does not have. `paired`: each design
+    has its own gains and initial state, the rows with its number, instead of all combinations.
     """
 
     simulation: SimulationSettings
@@ -131,9 +131,8 @@ class BlockDerivatives:
 class Block:
     """Everything that the tasks of one block need; small to send.
 
-    friction (set, parameters of all groups); times (samples,) [s]; `origin` (3,) [m]
-    is what positions of trajectories count from, in the base frame. `quantities` are the variables to
-    compute, named as in the dataset.
+    friction (set, parameters of all groups); times (samples,) [s]; `origin` (3,) [m] is the origin of the positions of
+    trajectories, in the base frame. `quantities` are the variables to compute, named as in the dataset.
     """
 
     index: int
@@ -148,7 +147,7 @@ class Block:
     measurement: Measurement | None = None
     """Sensors for positions and forces of actuators, where `series` has measured ones."""
     description: Description | None = None
-    """The robot where it is none of the catalogue; its family is made once in each process."""
+    """Description of a robot that is not in the catalogue; its family is made once in each process."""
     own: tuple[BlockMetric, ...] = ()
     """Metrics of a user's own, see `tasks.blocks.user_metrics`."""
     extra: tuple[str, ...] = ()
@@ -221,9 +220,9 @@ class Block:
         return request(self.family, wanted, *features, moving_base=self.base is not None)
 
     def __post_init__(self) -> None:
-        """Make the parameters of designs NaN for which a formula of limits or criteria has no number.
+        """Set the parameters of a design to NaN if a formula of limits, criteria or features gives no number for it.
 
-        Their samples fail with a status then, whatever they need of it.
+        All samples of such a design then fail with a status, even if they do not need this formula.
         """
         found = {*formulas_of(self.limits), *formulas_of(self.criteria), *formulas_of(self.features)}
         for formula in found:
@@ -236,7 +235,7 @@ class Block:
         return tuple(margins.of_limb(self.limits, k) for k in range(len(self.family.reference.instances)))
 
     def dims(self, name: str) -> tuple[str, ...]:
-        """Return the dims of a quantity in this block: without that of friction if friction does not change it."""
+        """Return the dims of a quantity in this block, without `friction` if friction does not change it."""
         row = QUANTITIES[name]
         return row.dims if varies(row, self.groups) else tuple(dim for dim in row.dims if dim != FRICTION)
 
@@ -274,7 +273,7 @@ class Block:
         return values | {key: self.evaluated(row) for key, row in self._section_rows.items()}
 
     def evaluated(self, row: np.ndarray) -> np.ndarray:
-        """Return numbers of limits or criteria (1, number), with formulas among them those of each design."""
+        """Return numbers of limits or criteria (1, number), or with formulas the numbers of each design."""
         return evaluated(row, self._moved_parameters) if has_formulas(row) else row
 
     @functools.cached_property
@@ -296,7 +295,7 @@ class Block:
 
     @property
     def _moved_parameters(self) -> Arrays:
-        """Parameters by name (design,), with the deviations of those that have some."""
+        """Parameters by name (design,), with their deviations added."""
         return dict(moved_values(self.family, self.named_parameters()))
 
     def limits_of(self, design: int) -> Limits:

@@ -1,7 +1,7 @@
 """The stages of inverse dynamics over simulated cases: each with a motion, forces and friction of its own.
 
-The rows of quantities are those of given motions; what differs is that actuator forces and friction of joints are
-values beside the motion (`stages.GIVEN`) and not solved for. Arrays of samples are (case, component, time).
+Quantities are the same as for given motions. The difference: actuator forces and friction of joints are given beside
+the motion (`stages.GIVEN`) and not solved for. Arrays of samples are (case, component, time).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class CaseStages:
             self.reactions += [stages.reactions(self.request, k) for k in limbs]
 
     def of_motion(self, samples: Values, count: int, cases: slice = slice(None)) -> Values:
-        """Run limbs, platform and assembly; `samples` (case, component, padded time) are those of some cases."""
+        """Run limbs, platform and assembly; `samples` (case, component, padded time) are samples of some cases."""
         width = padded(count)
         values: Values = {key: array[cases] if len(array) > 1 else array for key, array in self.values.items()}
         values |= {"weight": np.zeros((1, 1, width)), "held": np.zeros((1, 0, width)), **samples}

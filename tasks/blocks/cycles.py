@@ -1,8 +1,8 @@
-"""Metrics of how fast a path can be: of each design, by the fastest motion along the path of each trajectory.
+"""Metrics of the fastest motion of each design along the path of each trajectory.
 
-`cycle_time` forgets how a trajectory goes along its path, but for where it rests: legs from rest to rest are done one
-after the other, each in the shortest time (`tasks.dynamics.fastest`). `speed_factor` keeps how it goes: at k times the
-speed forces are C + k^2 (u - C), with C what holds the robot, and the largest k counts that keeps all limits.
+`cycle_time` ignores the time law of a trajectory except its rests: legs from rest to rest follow each other, each in
+the shortest time (`tasks.dynamics.fastest`). `speed_factor` keeps the time law: at k times the speed the forces are
+C + k^2 (u - C), where C are the forces that hold the robot at rest; the metric is the largest k that keeps all limits.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from tasks.sources.prescribed import ISO_9283
 from tasks.stages.metrics.poses import characteristic_length
 
 POINTS = 101
-"""Points of each leg at which limits are kept, at least."""
+"""Least number of points of each leg at which limits are kept."""
 SOUND = (Status.OK, Status.ACTUATOR_LIMIT)
-"""Statuses with a duration: of a motion that keeps the limits, infinite where none does."""
+"""Statuses with a duration. The duration is infinite if no motion keeps the limits."""
 POINTS_OF_A_PIECE = 4
 """Least number of points for each piece on which a path is smooth."""
 
@@ -84,7 +84,7 @@ def path_limits(block: Block, robot: Robot, design: int) -> PathLimits:
 
 
 def _joint_table(block: Block, design: int, kind: str) -> np.ndarray | None:
-    """Return a limit of all joints (limb, joint), infinite where there is none; None without any."""
+    """Return a limit of all joints (limb, joint), infinite without a limit; None if no joint has one."""
     mechanism = block.family.reference
     sign = -1.0 if kind == "low" else 1.0
     known = {place: getattr(limit, kind) for place, limit in block.limits_of(design).joints.items()}

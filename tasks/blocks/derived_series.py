@@ -27,20 +27,19 @@ PARTS = ("design", FRICTION, "trajectory", "actuator", "limb", "joint", "link")
 
 
 def largest(array: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-    """Return the largest size along some axes, which stay; NaN where all are."""
+    """Return the largest size along some axes, which are kept with length 1; NaN where all numbers are NaN."""
     return np.fmax.reduce(np.abs(array), axis=axes, keepdims=True) if axes else np.abs(array)
 
 
 @dataclass(frozen=True)
 class MetricRates:
-    """A metric and how it changes: values (design, ..., window), rates and sizes (direction, design, ..., window).
+    """Values of a metric (design, ..., window), its rates and their sizes (direction, design, ..., window).
 
-    sizes: what rates would be if those of all samples were as large as the largest, or had one sign in a sum: their
-    rounding goes with it.
+    sizes: magnitudes that determine the rounding of rates: the largest rate of all samples, or the sum of magnitudes.
 
-    Between, the dims of the metric: friction set and trajectory, or trajectory alone; then actuator, if it has one.
-    Of a series all of its dims, and one window; `axes` are those of `values` along which numbers have one size, time
-    and components, and `statuses` (design, ..., time, 1 for each later dim) are those of its samples.
+    The dims in between are dims of the metric: friction set and trajectory, or trajectory alone; then actuator, if it
+    has one. A series has all of its dims, and one window. Its `axes` are the axes of `values` along which numbers have
+    a common size: time and components. `statuses` (design, ..., time, 1 for each later dim) belong to its samples.
     """
 
     values: np.ndarray
@@ -53,7 +52,7 @@ class MetricRates:
 class SeriesRates:
     """Values, rates and statuses of some series of a block in the dims of the dataset; `count` directions.
 
-    dims: those of each series here, by name; sizes: lengths of dims.
+    dims: dims of each series, by name; sizes: lengths of dims.
     """
 
     def __init__(

@@ -30,13 +30,13 @@ integrator to the next, the error of the method changes, and slopes by up to 1e-
 """
 
 APART = 1e-3
-"""Difference of both sides, relative to the same, beyond which they are two derivatives."""
+"""Difference of the derivatives from both sides, relative to the same rate, beyond which the point is a kink."""
 
 ONE_SIDED = 1e-2
-"""Largest error of a derivative from one side, relative to the same."""
+"""Largest error of a one-sided derivative, relative to the same rate."""
 
 LITTLE = 64
-"""Cases whose points are computed together whatever the block is."""
+"""Least number of cases whose points are computed together, even in smaller blocks."""
 
 MISSING = -1
 """Status of a derivative of something that the robot does not have."""
@@ -52,8 +52,8 @@ Compute = Callable[[Block], Arrays]
 def difference_arrays(block: Block, requested: BlockDerivatives, compute: Compute) -> Arrays:
     """Compute derivatives and their statuses by differences, in the dims of the dataset.
 
-    block: without derivatives, with what is differentiated among its metrics and series. Designs are taken so many at
-    a time that their points take no more memory than the block, but a few groups of lanes.
+    block: a block without derivatives; its metrics and series contain the quantities to differentiate. Designs are
+    computed in groups, so that the points of a group take no more memory than the block, except a few groups of lanes.
     """
     cases = len(block.friction) * len(block.trajectories)
     count = len(block.designs)
@@ -216,7 +216,7 @@ class _Differences:
         return np.where(here != Status.OK, here, statuses)
 
     def _fitted(self, statuses: np.ndarray, of: str, name: str) -> np.ndarray:
-        """Return statuses in the dims of a quantity: the largest along those that it does not have."""
+        """Return statuses in the dims of a quantity: the largest along all other dims."""
         dims, wanted = list(self._dims(of)), self._dims(name)
         for dim in [dim for dim in dims if dim not in wanted]:
             statuses = statuses.max(axis=dims.index(dim))

@@ -1,8 +1,8 @@
 """Friction of joints whose law has a state, along the trajectories of a strip of designs: an input of `actuation`.
 
 Where the load of such a joint is its reaction, friction along the whole motion and loads along it depend on each other.
-They are computed in turn, as waveforms, until nothing changes: friction at a time rests on that before it, so that
-what is left to settle at each time is that of this time alone, as for laws without a state.
+They are computed in turn, as waveforms, until nothing changes. Friction at a time depends on friction before it. So
+only the friction of one instant has to converge at each time, as for laws without a state.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ NormalLoads = Callable[[np.ndarray], np.ndarray]
 def of_groups(block: Block, friction: np.ndarray, given: Values, count: int, loads: NormalLoads) -> np.ndarray:
     """Return friction (design, joint, padded time) for one friction set, in the order of `feature.remembering`.
 
-    Velocities are those of the strip, (design, joint, padded time) each; before the first time bristles are relaxed.
-    NaN where friction and the loads that it causes do not settle.
+    Velocities in `given` are (design, joint, padded time) of the strip; before the first time bristles are relaxed. NaN
+    where the iteration of friction and the loads that it causes does not converge.
     """
     rows = list(_rows(block, friction, given, count))
     settling = any(row.group.load == "reaction" for row in rows)
@@ -50,11 +50,11 @@ def of_groups(block: Block, friction: np.ndarray, given: Values, count: int, loa
     settled, accurate = ((limit.single if block.single else float(limit)) for limit in (SETTLED, ACCURATE))
     for _ in range(ROUNDS):
         felt = loads(_wide(tau))
-        with np.errstate(all="ignore"):  # what grows without bound
+        with np.errstate(all="ignore"):  # iterates may grow without bound
             following = np.concatenate([row.force(felt) for row in rows], axis=1)
             change, size = np.abs(following - tau).sum(axis=1), np.abs(following).sum(axis=1)
         tau[going], lost[going] = following[going], ~(change <= accurate * size + TINY)[going]
-        going &= (change > settled * size + TINY).any(axis=1)  # each design by itself, whatever its neighbours do
+        going &= (change > settled * size + TINY).any(axis=1)  # each design by itself, independent of its neighbours
         if not going.any():
             break
     return _wide(np.where(lost[:, None], np.nan, tau))

@@ -1,8 +1,8 @@
 """Metrics and series of a block with their exact derivatives along directions in the space of its parameters.
 
-The stages are those of a run, each by the pushforward of its program. A peak is differentiated at the sample where it
-occurs, which is exact wherever one sample alone has it; derivatives ahead of the point look at all samples that share
-it. Motions of the platform do not depend on parameters. Not here: laws with a state. These are refused.
+The stages are the same as in a run, each by the pushforward of its program. A peak is differentiated at the sample
+where it occurs; this is exact if only one sample has the peak. Derivatives `AHEAD` of the point use all samples that
+share the peak. Motions of the platform do not depend on parameters. Friction laws with a state are refused.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ TINY = 1e-200
 REACTION, WRENCH = "peak_reaction", "joint_reaction"
 
 AHEAD = "ahead"
-"""Kind of derivatives on the side that a direction leads to."""
+"""Kind of one-sided derivatives, in the direction of the change."""
 
 TIED = 1e-11
-"""Difference of two samples, relative to the peak, at which both have it: rounding of what Newton steps leave."""
+"""Difference of two samples, relative to the peak, up to which both count as peaks: rounding after Newton steps."""
 
 PART = 512
 """Samples of a motion that are differentiated at a time."""
@@ -149,7 +149,7 @@ class _Chain:
 
     @functools.cached_property
     def _halves(self) -> tuple[list[Stage], list[Stage]]:
-        """The stages up to the assembly, and those that friction changes."""
+        """The stages up to the assembly, and the stages that friction changes."""
         chain = list(stages(self.request))
         last = next(k for k, stage in enumerate(chain) if stage.name == "assembly")
         return chain[: last + 1], chain[last + 1 :]
@@ -248,7 +248,7 @@ class _Chain:
         keys = (Indexed(WRENCH, k), Rate(Indexed(WRENCH, k)))
         force, rate = (self._forces(values[key], samples) for key in keys)
         size = np.sqrt((force * force).sum(axis=2))
-        # a joint that carries nothing has a size with a kink: what it changes by is then not known, and zero is told
+        # the size of a reaction of zero has a kink: its rate is not known there, and zero is returned
         return size, (force * rate).sum(axis=2) / np.where(size > 0.0, size, 1.0)
 
     def _forces(self, wrenches: NDArray[np.float64], samples: int) -> NDArray[np.float64]:

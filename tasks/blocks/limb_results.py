@@ -156,7 +156,7 @@ class LimbShare(Protocol):
 
     @property
     def kernels_alone(self) -> bool:
-        """True if nothing but kernels runs, whatever the values."""
+        """True if only kernels run, for all values."""
 
     def strip(self, kernel: Kernels, trajectory: int, designs: slice, values: Values) -> Values:
         """Return the results for a strip with the inputs `values`, valid until the next strip is requested."""

@@ -53,7 +53,7 @@ class Linear:
     def strip(self, trajectory: int, values: Arrays) -> dict[str, np.ndarray]:
         """Return A (design, time, deviation, deviation), B (design, time, deviation, actuator); NaN without a solution.
 
-        `values` are those of the stages up to the assembly, among them the mass matrix of limbs and platform.
+        `values` are results of the stages up to the assembly, among them the mass matrices of limbs and platform.
         """
         mass = functools.reduce(np.add, (values[Indexed("mass", owner)] for owner in self.owners))
         rows = np.concatenate([values[Indexed("jacobian", k)] for k in self.limbs], axis=1)

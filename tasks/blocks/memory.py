@@ -1,8 +1,8 @@
-"""Memory of a block's intermediate results: that of the processors, or that of a graphics card.
+"""Memory of a block's intermediate results: memory of the host, or of a graphics card.
 
-On a card results of stages stay there, strip by strip of designs, and metrics come to the host at the end. The arrays
-of the host that stand for them are never touched, so that they take addresses and no memory. What is stored of a strip
-is fetched into them first.
+On a card, results of stages stay on the card, strip by strip of designs, and metrics come to the host at the end. The
+arrays of the host that stand for these results are never touched, so that they take addresses but no memory. Only
+results that are stored are fetched into them.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class CardMemory(HostMemory):
         self._residents.close()
 
     def designs(self, programs: Sequence[Program], times: int, *, fetched: bool) -> int:
-        """Return the designs of a strip in which these programs run, at so many times."""
+        """Return the number of designs of a strip in which these programs run, for a number of times."""
         width = padded(times)
         shapes = [self.kernel(program).shapes(1, 1).values() for program in programs]
         numbers = sum(shape[1] for each in shapes for shape in each if len(shape) == TIMED) or 1

@@ -16,9 +16,9 @@ from tasks.kernels.keys import Values
 class Motions:
     """The root of a block's graph: motion inputs (trajectory, component, padded time), the same for all designs.
 
-    `load` (trajectory, 6, padded time) is what acts on the platform, in world axes; None without loads. `signals`
-    (signal, padded time) are those of the family and `field` (9, padded time) what bodies feel of a base that moves,
-    the same for all trajectories; None without them.
+    `load` (trajectory, 6, padded time) is the wrench on the platform, in world axes; None without loads. `signals`
+    (signal, padded time) are the signals of the family, and `field` (9, padded time) the inertial effects of a moving
+    base on bodies; both are the same for all trajectories, and None without them.
     """
 
     motion: np.ndarray
@@ -26,7 +26,7 @@ class Motions:
     signals: np.ndarray | None = None
     field: np.ndarray | None = None
     shared: Mapping[str, np.ndarray] | None = None
-    """Weights and preload by which actuators share forces, see `Block.switched_values`."""
+    """Weights and preload for sharing forces among actuators, see `Block.switched_values`."""
 
     def __len__(self) -> int:
         return len(self.motion)

@@ -1,8 +1,8 @@
-"""Memory of arrays that is used again, because fresh pages cost as much time as the computation that fills them.
+"""Pool of memory for arrays, because fresh pages cost as much time as the computation that fills them.
 
-`empty` is `numpy.empty` on such memory: a piece goes back to a pool when the last view of its array is gone. The pool
-belongs to the process and may be used by many threads; free and leased memory together stay within what was leased at
-once.
+`empty` is `numpy.empty` on such memory: a piece goes back to the pool when the last view of its array is gone. The pool
+belongs to the process and may be used by many threads. Free and leased memory together stay within the largest amount
+that was leased at one time.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Pool:
         return np.empty(size, dtype=np.uint8) if piece is None else piece
 
     def make_room(self, size: int) -> None:
-        """Let free pieces go until so many bytes that are allocated elsewhere have room beside the pool."""
+        """Release free pieces until `size` bytes that are allocated elsewhere have room beside the pool."""
         with self.lock:
             self._settle(size)
 

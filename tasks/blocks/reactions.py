@@ -45,9 +45,9 @@ def reactions(block: Block, root: Motions, loads: Values, index: int) -> Arrays:
 
 
 class PeakReactions:
-    """Peaks of the reactions of all limbs, strip by strip as the assembly goes, where nothing else is wanted of them.
+    """Peaks of the reactions of all limbs, strip by strip of the assembly, if only peaks of reactions are requested.
 
-    What limbs, balance and reactions hand to each other stays in the cache then, and no loads of a block are kept.
+    Intermediate results of limbs, balance and reactions then stay in the cache, and no loads of a block are kept.
     """
 
     def __init__(self, block: Block, memory: HostMemory, most: int, parts: Sequence[TrajectoryPart]) -> None:

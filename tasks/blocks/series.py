@@ -97,9 +97,9 @@ def _reactions(values: Values, limb: int, names: Sequence[str], times: int) -> A
 
 
 def platform_series(platform: Platform, t: int, motion: np.ndarray, wanted: Sequence[str]) -> Arrays:
-    """Return those series of the platform's motion that are wanted, from motion inputs (case, component, time).
+    """Return the `wanted` series of the platform's motion, from motion inputs (case, component, time).
 
-    t: number of times, without those that fill up the last lanes.
+    t: number of times, without the padding of the last lanes.
     """
     out: Arrays = {}
     small = motion.shape[1] == 9

@@ -67,8 +67,9 @@ GIVEN: Mapping[str, str] = {
     "actuator_force": "given_force",
     **dict.fromkeys(("work", "dissipated_energy", "status", "failed_samples", "worst_status"), ""),
 }
-"""Quantities that no stage computes of a simulation, with the series of its run that they are: forces act, status is
-that of the integration, and the work of actuators and friction are states of it, better than sums over samples."""
+"""Quantities that a simulation gives without a stage, with the series of its run: actuator forces are given, the status
+is the status of the integration, and the work of actuators and friction is integrated as a state, which is more
+accurate than sums over samples."""
 
 NO_INPUTS = frozenset(("sensed_force", "target", "tracking_error"))
 """Series of a run that no stage takes."""
@@ -309,7 +310,7 @@ class _Simulated:
         return most - least, last
 
     def _profiled(self, schedule: Schedule, place: Mapping[str, np.ndarray]) -> Profiled:
-        """Return the force profiles of all cases; none acts where there is none."""
+        """Return the force profiles of all cases; without profiles all forces are zero."""
         profiles, block = self.simulated.simulation.profiles, self.block
         count, actuators = len(place["design"]), len(block.family.reference.actuators)
         if not profiles:
@@ -360,7 +361,7 @@ class _Simulated:
         return np.stack([np.asarray(values, dtype=float) for values in numbers], axis=1)
 
     def _of_designs(self, row: np.ndarray, place: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return numbers of limits (number, case), (number, 1) for those that are the same for all designs."""
+        """Return numbers of limits (number, case), or (number, 1) if they are the same for all designs."""
         values = self.block.evaluated(row)
         return values[place["design"]].T if len(values) > 1 else values.T
 
@@ -437,7 +438,7 @@ def case_stages(block: Block, wanted: Iterable[str], parameters: np.ndarray, fri
 def along(profile: ForceProfile, schedule: Schedule) -> np.ndarray:
     """Return a profile's numbers at the start, middle and end of all steps (actuator, 3, steps + 1).
 
-    Of one that goes by steps, what holds at the beginning of a step holds over it.
+    A profile of steps holds the value of the beginning of a time step over the whole step.
     """
     times, values = profile.points[:, 0], profile.points[:, 1:]
     starts = np.arange(schedule.steps + 1) * schedule.step

@@ -34,10 +34,10 @@ BEFORE: Mapping[Any, Key] = {
     "given_friction": "friction_before",
     "current_rate": "current_rate_before",
 }
-"""Values at the end of a step, where they differ from those at the begin of the next."""
+"""Values at the end of a step that may differ from the values at the beginning of the next step."""
 
 OF_FORCES = ("given_force", "force_before", "given_status")
-"""Values that there are whatever a metric follows from."""
+"""Values that are computed for all metrics."""
 
 OF_RATES = frozenset(("given_friction", "friction_before", "current_rate", "current_rate_before"))
 """Values that come with rates, which instants that no series needs do not have."""
@@ -67,7 +67,7 @@ class StepMetrics:
         request = self.cases.request
         self._of_limbs = (*request.of("assembly", "metric"), *request.reactions)
         self._of_forces = request.of("actuation", "metric")
-        # one program for forces in joints at the instants, another for what is reduced over the steps
+        # one program for forces in joints at the instants, another for metrics that are reduced over the steps
         self._net = self._actuating(QuantityNames(request.reactions))
         self._actuation = self._actuating(QuantityNames((), self._of_forces))
         self._used = frozenset[Key]() if self._actuation is None else used_samples(self._actuation.program)
@@ -162,5 +162,5 @@ class StepMetrics:
 
 
 def _long(array: np.ndarray, count: int) -> np.ndarray:
-    """Return samples of so many instants in whole groups of lanes; one instant stands for all."""
+    """Return samples of `count` instants in whole groups of lanes; a single instant is repeated."""
     return wide(np.broadcast_to(array, (*array.shape[:2], count)))

@@ -1,9 +1,9 @@
-"""Metrics of a user's own: a plain Python function called for one case after another of a block.
+"""Metrics of users: a plain Python function called for one case after another of a block.
 
-What it asks for by the names of its parameters are series in the dims that the dataset gives them within a case:
-without design, friction and trajectory, so (time, actuator), (time, limb, joint), ... No array can be written to. It
-may also ask for `time` (time,), and for `parameters` and `friction`, the numbers of design and friction set by name; of
-simulations also for `gains` and `state`.
+The names of its parameters request series. A series has its dims of the dataset without design, friction and
+trajectory, such as (time, actuator) or (time, limb, joint). All arrays are read-only. Further parameters may be `time`
+(time,), `parameters` and `friction`, the numbers of design and friction set by name, and for simulations `gains` and
+`state`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ def applied_wrench(
 ) -> np.ndarray:
     """Return (moment about its origin, force) (n, 6) of elements on a body, in world axes, which are the base's.
 
-    `links` are those of its limb, which springs may lead to, `joints` the state of its joints, which laws may name.
+    `links` are motions of the links of its limb, to which springs may lead; `joints` is the state of the joints of the
+    limb, which laws may name.
     """
     result = np.zeros((len(body.position), 6))
     for element in elements:

@@ -71,10 +71,11 @@ def _massless(link: Link) -> bool:
 
 @dataclass(frozen=True)
 class Screw:
-    """One freedom of a joint, of its child relative to its parent: `axis` and a `point` of it, (n, 3), world axes.
+    """One freedom of a joint, of its child relative to its parent: its `axis` and a `point` on it, (n, 3), world axes.
 
-    It turns, or not, and slides by `slope` (n,) for a unit of its variable. `driven` by an actuator, or held by a
-    coupling, or passive; `inertial` (n,) is what the drive's own inertia takes, less what springs give [N m or N].
+    With `turns` it is a rotation. It slides by `slope` (n,) for a unit of its variable. `driven`: an actuator or a
+    coupling acts on it; else it is passive. `inertial` (n,) is the force for the inertia of the drive, less the force
+    of springs [N m or N].
     """
 
     axis: np.ndarray
@@ -113,8 +114,8 @@ def limb_joints(
 ) -> tuple[MovingJoint, ...]:
     """Return the moving joints of a limb in the order of `Limb.joints`.
 
-    instance: where it is mounted; moving: motions of its links; position, acceleration (n, joint) of all its joints;
-    sprung (n, joint): what springs do along them.
+    instance: its mount frames; moving: motions of its links; position, acceleration (n, joint) of all its joints;
+    sprung (n, joint): forces of springs along the joints.
     """
     pushed = np.zeros_like(acceleration) if sprung is None else sprung
     held = {*limb.actuated, *(name for entry in limb.couplings for name in (entry.joint, entry.of))}

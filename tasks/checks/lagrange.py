@@ -304,11 +304,11 @@ OBJECT = 10
 
 
 class LagrangeCoefficients(NamedTuple):
-    """F_i = D_ij q_j'' + D_ijk q_j' q_k' + D_i over the independent joints, for each sample; and what actuators see.
+    """Coefficients of F_i = D_ij q_j'' + D_ijk q_j' q_k' + D_i over the independent joints, and inertia at actuators.
 
     inertia D_ij (*batch, n, n), velocity D_ijk (*batch, n, n, n), gravity D_i (*batch, n); transmission dq_a/dq
     (*batch, actuator, n); actuator_inertia (*batch, actuator, actuator): the forces of the actuators, Eq. (13), over
-    their own accelerations, whose diagonal is the effective_inertia (*batch, actuator); NaN where there are more
+    their own accelerations, whose diagonal is the effective_inertia (*batch, actuator); NaN for robots with more
     actuators than freedoms; status (*batch).
     """
 
@@ -334,10 +334,11 @@ def lagrange_coefficients(
 ) -> LagrangeCoefficients:
     """Compute the coefficients of a chain at the positions q of a motion; see `LagrangeCoefficients`.
 
-    Effects of spinning rotors are those that the drives of the robot couple; `simplified`, those of Eqs. (8) to (12)
-    alone. With `bodies`, the share of these links alone, without drives: Eqs. (15) for cranks and rods. `grasped`, in
-    numbers and in the frame of the last link, adds an object: Eqs. (16). Samples that cannot be solved hold NaN. Raises
-    ValueError for a robot with a platform, a body that there is not, and shapes that do not fit.
+    Effects of spinning rotors are included as the drives of the robot declare them (`Spin.coupling`); with `simplified`
+    only the effects of Eqs. (8) to (12). With `bodies`, only the share of these links, without drives: Eqs. (15) for
+    cranks and rods. `grasped`, in numbers and in the frame of the last link, adds an object: Eqs. (16). Samples that
+    cannot be solved hold NaN. Raises ValueError for a robot with a platform, an unknown body, and shapes that do not
+    fit.
 
         >>> robot = ls.robots.build("planar_3r")
         >>> ls.lagrange_coefficients(robot, q=[0.1, 0.2, 0.3]).inertia.shape
@@ -345,8 +346,8 @@ def lagrange_coefficients(
     """
     if not robot.mechanism.is_chain:
         raise ValueError(
-            f"robot: got {robot.name}, whose limbs hold a platform; expected a chain; the matrices of a parallel robot "
-            "are those of limbsweep.equations_of_motion"
+            f"robot: got {robot.name}, whose limbs hold a platform; expected a chain; for the matrices of a parallel "
+            "robot use limbsweep.equations_of_motion"
         )
     inputs.refuse_forces(robot, "a call of equations_of_motion")
     program = coefficients_program(robot.family, _indices(robot, bodies), simplified, grasped is not None)

@@ -134,8 +134,8 @@ def gmres(system: SparseEquations) -> tuple[np.ndarray, int]:
 def least_norm(system: SparseEquations) -> np.ndarray:
     """Return the unknowns for which the wrenches of all joints, N and N m weighed alike, have the least sum of squares.
 
-    Where drives are redundant, the least sum of squares of the actuator forces goes first, so that they are those of
-    `tasks.inverse_dynamics`. Every joint of the model counts, those of a composite joint one by one.
+    For redundant drives, the sum of squares of the actuator forces is minimized first, so that these forces agree with
+    `tasks.inverse_dynamics`. Every joint of the model counts, also each joint of a composite joint.
     """
     q, r = np.linalg.qr(system.carried.toarray())
     fixed_part = q.T @ system.carried_fixed

@@ -60,7 +60,7 @@ class AdaptiveCase:
         return lambda time, state: self.rates(time, state, modes).rate[:, 0]
 
     def force(self, time: float, wide: np.ndarray) -> np.ndarray:
-        """Return what acts at a time in a state (size, lanes)."""
+        """Return the forces that act at a time in a state (size, lanes)."""
         push = self.pushes.over(time, 0.0, wide, self.inside)
         return push(np.zeros(wide.shape[1]), wide)
 
@@ -139,9 +139,10 @@ class AdaptiveCase:
         return watch.first(StepPath.of_step(solver, dense), float(solver.t_old), float(solver.t))
 
     def _under_way(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:
-        """Return the first instant at which no mode has ended; `high` if there is none.
+        """Return the first instant at which no mode has ended; `high` if there is no such instant.
 
-        That is `low`, but where joints break away there: their velocities are rounding, which may have any sign.
+        This is `low`, except where joints break away at `low`: their velocities are zero to rounding there, and may
+        have any sign.
         """
         beyond = 0.0
         while low + beyond < high:

@@ -1,6 +1,6 @@
 """Motions of bodies on a batch, in plain NumPy: links outward along the tree of a limb, the platform, and wrenches.
 
-They are slower than kernels, and what the Newton-Euler system of the whole robot starts from. Source: Huang et al.,
+They are slower than kernels. The Newton-Euler system of the whole robot is based on them. Source: Huang et al.,
 Inverse dynamics analysis of a 6-RR-RP-RR parallel manipulator, Eqs. (8) to (13), (18), (20).
 """
 

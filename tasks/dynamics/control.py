@@ -6,8 +6,8 @@ whose model is the `dynamics`, an acceleration. `command_program` turns forces a
 
 The loop has samples, limits of drives, delays and encoders. Arrays are (size, samples), a case in each column. Every
 operation works column by column, so that the bits of a case do not depend on its neighbours. A step of the loop is a
-step of the simulation; a case whose sample time is longer holds its force in between. What a controller does at a step
-is a row of programs, `ControlLaw`; they are run on arrays here, and in the compiled loop of a simulation
+step of the simulation; a case whose sample time is longer holds its force in between. A step of a controller is a row
+of programs, `ControlLaw`; they run on arrays here, and in the compiled loop of a simulation
 (`tasks.sources.time_loop`).
 """
 
@@ -37,9 +37,9 @@ from tasks.mechanics.families import structure_of
 
 @dataclass(frozen=True)
 class ControlErrors:
-    """Errors of one coordinate: position and rate, and the integral of the first [s times that].
+    """Errors of one coordinate: position, rate, and the integral of the error of position over time.
 
-    Of a cascade the integral is that of `speed_error`, and `aim` is the rate of the reference.
+    For a cascade, `integral` is the integral of `speed_error`, and `aim` is the rate of the reference.
     """
 
     position: Scalar
@@ -49,7 +49,7 @@ class ControlErrors:
 
 
 def pd(error: ControlErrors, kp: Scalar, kd: Scalar) -> Scalar:
-    """Return a control action proportional to both errors; as an acceleration, that of a computed torque."""
+    """Return a control action proportional to both errors: a force, or for a computed torque an acceleration."""
     return error.position * kp + error.rate * kd
 
 
@@ -173,10 +173,11 @@ class Settings:
 class ControlLaw:
     """Programs of a controller at one step, in turn; with `encoders`, positions are rounded to their resolution.
 
-    Values go by name, as arrays or as places of a compiled sequence. Beside those of `Settings` and of the inverse
-    model they are: `motion` and `wanted`, motion inputs of state and reference; `here_position`, `here_velocity`,
-    `there_position` and `there_velocity` of actuators; `due`, 1 where a case has a sample, `first`, 1 at the first
-    step, and `passed`, the time between samples [s]; and what is remembered from step to step, `sizes`.
+    Values have names, and are arrays or places of a compiled sequence. Beside the values of `Settings` and of the
+    inverse model they are: `motion` and `wanted`, motion inputs of state and reference; `here_position` and
+    `here_velocity` of the actuators, `there_position` and `there_velocity` of their reference; `due`, 1 where a case
+    has a sample; `first`, 1 at the first step; `passed`, the time between samples [s]; and the remembered values,
+    `sizes`.
     """
 
     def __init__(self, family: Family, controller: Controller, *, encoders: bool):
@@ -186,7 +187,7 @@ class ControlLaw:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Rows of the values that are remembered; the next ones go by `next_` and the same name."""
+        """Number of rows of each value that is remembered from step to step; new values have the prefix `next_`."""
         sizes = {"along": self.coordinates} | dict.fromkeys(("held", "saturated", "lost"), self.actuators)
         sizes |= {"integral": self.coordinates} if self.controller.row.sums else {}
         return sizes | ({"read": self.coordinates} if self.encoders else {})
@@ -234,11 +235,11 @@ def _task_error(motion: Array, wanted: Array) -> list[Scalar]:
 
 @functools.cache
 def errors_program(family: Family, controller: Controller, *, encoders: bool) -> Program:
-    """Return the `error` and `error_rate` (coordinate,) of a controller, with encoders as these read positions.
+    """Return the program of `error` and `error_rate` (coordinate,) of a controller, with encoders by their readings.
 
-    Of a cascade, beside them the rate of the reference, `aim`.
+    For a cascade, also the rate of the reference, `aim`.
 
-    What encoders would have read one sample before the first is what positions and rates of the first say.
+    The reading one sample before the first is extrapolated from position and rate at the first sample.
     """
     structure, mechanism = structure_of(family), family.reference
     space, count = controller.space, len(coordinates(mechanism, controller.space))
@@ -330,7 +331,7 @@ def integral_program(count: int, actuators: int, summed: str = "error") -> Progr
 
 @functools.cache
 def limits_program(count: int, actuators: int) -> Program:
-    """Return the force that is `next_held` (actuator,) after limits of force and rate, and what is remembered of it."""
+    """Return the program of limits of force and rate: force `next_held` (actuator,), and counts of limited steps."""
     of_actuators = ("asked_force", "held", "saturated", "lost", "force_limit", "rate_limit")
 
     def one_sample(asked_force: Array, asked_along: Array, along: Array, **now: Array) -> dict[str, Any]:
@@ -408,8 +409,8 @@ def accelerated_program(family: Family, controller: Controller) -> Program:
 class ControlLoop:
     """The controllers of a batch, from one step to the next.
 
-    `step` [s] is that of the simulation, `settings` has the numbers of each case; `usual` [s]: what a sample time of
-    zero means. Raises ValueError where a sample time or a delay is no whole number of steps.
+    `step` [s] is the step of the simulation, `settings` has the numbers of each case; `usual` [s] replaces a sample
+    time of zero. Raises ValueError where a sample time or a delay is no whole number of steps.
     """
 
     def __init__(

@@ -20,19 +20,19 @@ from robots.data_classes import dataclass
 Numbers = NDArray[np.float64]
 
 BEYOND = 1e-11
-"""Gap [rad, m] that has to be passed: less is rounding, or a touch."""
+"""Least gap [rad, m] of a crossing; smaller gaps are rounding, or a touch."""
 
 TOUCH = 100.0 * BEYOND
-"""Gap at the end of a step up to which it has come to its corner."""
+"""Largest gap at the end of a step with which the step counts as ending at its corner."""
 
 FASTER = 1.5
-"""Rate of a gap between two places, at most, relative to the larger one there."""
+"""Bound of the rate of a gap between two places, relative to the larger rate at both."""
 
 PROBE = 1e-3
 """Share of the next step over which rates of gaps are differences."""
 
 BETWEEN, ROUNDS = 8, 4
-"""Parts of a stretch of a step in which a gap may come to zero and back, and how often parts are divided again."""
+"""Number of parts of a stretch of a step in which a gap may come to zero and back, and number of subdivisions."""
 
 
 class Gap(NamedTuple):
@@ -69,9 +69,9 @@ def steps_up_to(
     solver: type[OdeSolver], change: Callable[[float, Numbers], Numbers], dense: DenseOutput, corner: float,
     tolerances: Tolerances,
 ) -> Iterator[tuple[float, DenseOutput]]:  # fmt: skip
-    """Yield the ends of steps from the beginning of one as far as a corner inside, and what is between.
+    """Repeat a step up to a corner inside it; yield the ends of the new steps and their dense outputs.
 
-    Less where the solver gets stuck.
+    Ends before the corner if the solver fails.
     """
     begin = float(dense.t_old)
     if not begin < corner < float(dense.t):
@@ -86,14 +86,14 @@ def steps_up_to(
 
 
 class Watch:
-    """Sides of the corners of a case under way: the sign of each gap, zero before it is earlier."""
+    """Sides of the corners of a case under way: the sign of each gap, zero while it is not determined."""
 
     def __init__(self, gaps: GapsOver):
         self.gaps = gaps
         self.sides: Numbers | None = None
 
     def shorten(self, solver: OdeSolver) -> None:
-        """Let the next step of a solver of scipy end where a gap would close if its second rate stayed."""
+        """Let the next step of a solver of scipy end where a gap closes, extrapolated with its second derivative."""
         span = PROBE * solver.h_abs
         at = np.array([0.0, span, 2.0 * span])
         change = np.asarray(solver.fun(solver.t, solver.y))
@@ -170,7 +170,7 @@ def _side(values: Numbers) -> float:
 
 
 def _closing(gap: float, slope: float, bend: float) -> float:
-    """Return the first time at which gap + slope t + bend t^2 / 2 is zero, infinite where it is none or has been."""
+    """Return the first future time at which gap + slope t + bend t^2 / 2 is zero; infinite without such a time."""
     if abs(gap) <= TOUCH or not np.isfinite([gap, slope, bend]).all():
         return np.inf
     gap, slope, bend = (x * np.sign(gap) for x in (gap, slope, bend))

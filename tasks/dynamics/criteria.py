@@ -1,6 +1,6 @@
 """Criteria of design of one robot for a batch: stiffness, natural frequencies, errors of the pose, distances of links.
 
-Functions take a motion, of which the pose counts, as those of `tasks.dynamics.inverse`. SI units, world axes.
+Functions take a motion like `tasks.dynamics.inverse`, and use its pose. SI units, world axes.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from tasks.mechanics.solving import arms
 from tasks.stages.stages import assembly, limb, platform
 
 SINGULAR = 1e-10
-"""Least eigenvalue of a stiffness with ones on its diagonal, up to which its inverse is not told."""
+"""Eigenvalue of a stiffness, scaled to ones on its diagonal, up to which it counts as singular."""
 
 
 class Stiffness(NamedTuple):
     """Compliance (*batch, 6, 6), (turn, shift) of the platform by (moment, force) on it at its reference point.
 
-    stiffness: its inverse (*batch, 6, 6), infinite nowhere: zero along what was left out, see `directions`. least and
-    largest (*batch): of the reference point under forces at it, over all directions [N/m]; status (*batch), see
-    `cartesian_stiffness`.
-    `directions` are the components of the twist along which the robot gives way; the compliance of others is zero.
+    stiffness: its inverse (*batch, 6, 6) along `directions`, and zero, not infinite, along all others. least and
+    largest (*batch): stiffness of the reference point under forces at it, over all directions [N/m]. status (*batch):
+    see `cartesian_stiffness`. `directions` are the components of the twist along which the robot is compliant; the
+    compliance of others is zero.
     """
 
     compliance: np.ndarray
@@ -66,13 +66,13 @@ def cartesian_stiffness(
 ) -> Stiffness:
     """Compute the stiffness of a parallel robot at its platform, its actuators held in their positions.
 
-    elasticity: of actuators, joints and links; where actuators alone are elastic, compliance counts along the freedoms,
-    otherwise along all directions that limbs hold, overconstrained ones included. Pose as of a `limbsweep.Motion`.
-    Deflections are small, bodies have no weight. Springs of the robot's loads hold its platform too: where it has some,
-    the tangent of all its loads counts, with elastic actuators alone. NaN where the robot cannot be solved, and where
-    it has no stiffness: a limb that is rigid under a part of what it carries, or a platform that nothing holds; these
-    samples have the status CONSTRAINT_SINGULAR. Raises ValueError for a chain, and for springs of loads beside elastic
-    joints or links. Source: `tasks.features.compliance`.
+    elasticity: of actuators, joints and links. If only actuators are elastic, compliance counts along the freedoms;
+    otherwise along all directions that limbs hold, also overconstrained ones. Pose as of a `limbsweep.Motion`.
+    Deflections are small, bodies have no weight. Springs of the robot's loads hold its platform too: with such springs
+    the tangent of all its loads counts, and only actuators may be elastic. Results are NaN where the robot cannot be
+    solved, and where the stiffness is not defined: a limb is rigid under a part of its load, or the platform is not
+    held. These samples have the status CONSTRAINT_SINGULAR. Raises ValueError for a chain, and for springs of loads
+    beside elastic joints or links. Source: `tasks.features.compliance`.
 
         >>> robot = ls.robots.build("delta_3rr2rrr")
         >>> drives = ls.robots.Elasticity.of(robot.mechanism, actuators={"all": 2e4})
@@ -319,9 +319,9 @@ def natural_frequencies(
 ) -> NaturalFrequencies:
     """Compute natural frequencies and modes of a parallel robot at a pose, its actuators held in their positions.
 
-    M d'' + K d = 0 of the freedoms: M is the mass matrix of `equations_of_motion`, drives included; K is the inverse of
-    the compliance along the freedoms under forces along them, so that links give way as they do at rest, and their
-    masses move as those of rigid links. Arguments and errors as in `cartesian_stiffness`.
+    M d'' + K d = 0 along the freedoms. M is the mass matrix of `equations_of_motion`, drives included. K is the inverse
+    of the compliance along the freedoms under forces along them. So links deform as under static loads, and their
+    masses move as on rigid links. Arguments and errors as in `cartesian_stiffness`.
 
         >>> robot = ls.robots.build("delta_3rr2rrr")
         >>> drives = ls.robots.Elasticity.of(robot.mechanism, actuators={"all": 2e4})
@@ -346,7 +346,7 @@ def natural_frequencies(
 class Clearance(NamedTuple):
     """Distances (*batch, pair) [m] of capsules, negative for overlaps; `pairs` has their names; status (*batch).
 
-    least (*batch) is that of the nearest pair. Names are those of links, `platform 1`, `base 1` and so on.
+    least (*batch) is the distance of the nearest pair. Names are names of links, `platform 1`, `base 1` and so on.
     """
 
     distances: np.ndarray
@@ -364,11 +364,11 @@ def clearance(
 ) -> Clearance:
     """Compute distances between links of different limbs, platform and base, as capsules around their arms.
 
-    A link's arms are the straight lines between its joints, see `tasks.mechanics.structure`. Not compared are links of
-    one limb, arms of two limbs that end in one point at the reference pose, and arms that end in the limb's joint at
-    the platform, or at the base, with that. Pose as of a `limbsweep.Motion`. Samples whose limbs cannot be solved hold
-    NaN; the status is that of limbs alone.
-    Raises ValueError for a chain, and where no two capsules are left to compare.
+    A link's arms are the straight lines between its joints, see `tasks.mechanics.structure`. Some pairs are not
+    compared: links of one limb, arms of two limbs that end in one point at the reference pose, and an arm that ends in
+    the limb's joint at the platform, or at the base, with this body. Pose as of a `limbsweep.Motion`. Samples whose
+    limbs cannot be solved hold NaN; the status is the status of the limbs alone. Raises ValueError for a chain, and
+    where no two capsules are left to compare.
 
         >>> robot = ls.robots.build("delta_3rr2rrr")
         >>> rods = ls.robots.Capsules.of(robot.mechanism, {"all": 0.01})
@@ -381,7 +381,7 @@ def clearance(
     parameters, family = CriteriaParameters(capsules=capsules), robot.family
     capsules_of_robot = capsules_told(family.reference, capsules)
     if not (pairs := capsule_terms.pairs(family, capsules_of_robot)):
-        raise ValueError("capsules: got no two to compare; expected those of several limbs, of platform or of base")
+        raise ValueError("capsules: got no two to compare; expected capsules of several limbs, platform or base")
     pose = long_form(motion, STANDING, short, TIMELESS)[0].moving
     dynamics = Dynamics(robot, pose, ("clearance",), criteria=parameters)
     limbs = range(len(robot.mechanism.instances))

@@ -1,6 +1,6 @@
-"""Derivatives of the functions on arrays whose results are values of stages, by all that goes into them.
+"""Derivatives of the functions on arrays whose results are values of stages, by all inputs.
 
-The stages of a function run once; derivatives are those of their programs, exact, by one rule for each operation.
+The stages of a function run once. Derivatives come from their programs and are exact, by one rule for each operation.
 Source: Griewank and Walther, Evaluating Derivatives, 2nd ed., chapter 3.
 """
 
@@ -49,7 +49,7 @@ class ResultLayout(NamedTuple):
         return cls(shape, [(key, np.arange(ends[k], ends[k + 1])) for k, key in enumerate(sizes)])
 
     def gathered(self, values: Values, samples: int, absent: float = np.nan) -> Array:
-        """Return the output (samples, *shape) from values; `absent` where there is none."""
+        """Return the output (samples, *shape) from values, filled with `absent` elsewhere."""
         result = np.full((math.prod(self.shape), samples), absent)
         for key, places in self.parts:
             if key in values:
@@ -57,7 +57,7 @@ class ResultLayout(NamedTuple):
         return result.T.reshape(samples, *self.shape)
 
     def scattered(self, cotangents: Array, total: Values) -> None:
-        """Add cotangents (samples, *shape) to those of the values."""
+        """Add cotangents (samples, *shape) to the cotangents of the values."""
         flat = rows(cotangents.reshape(len(cotangents), -1), (len(cotangents),))
         for key, places in self.parts:
             part = flat[None, places]
@@ -335,7 +335,7 @@ class StageDerivatives(Derivatives):
     def _of_roots(self, table: Values, spoiled: Array) -> dict[str, Array]:
         """Return the derivatives by all inputs from those by their keys; NaN for the spoiled samples."""
         parts = {key: array[0] for key, array in table.items()}
-        if spoiled.any():  # what all samples share
+        if spoiled.any():  # inputs that all samples share
             parts |= {key: np.full_like(part, np.nan) for key, part in parts.items() if part.ndim == 1}
         return {name: self._of_root(root, parts[root.key], spoiled) for name, root in self._inputs.items()}
 
@@ -367,7 +367,7 @@ class StageDerivatives(Derivatives):
 
     @cached_property
     def _sound(self) -> Tape:
-        """The tape with an OK sample in the place of those that are not: these give no derivatives, and spoil none."""
+        """The tape with an OK sample in place of failed samples, which then do not spoil derivatives of others."""
         if self.good.all() or not self.good.any():
             return self.tape
         values, instead = self._values(), np.arange(padded(self.samples)).clip(max=self.samples - 1)
@@ -404,7 +404,7 @@ class StageDerivatives(Derivatives):
 
 
 def _one_sample(array: Array) -> Array:
-    """Return values of a case (1, size) as those of one sample."""
+    """Return values of a case (1, size) as values of one sample."""
     return np.repeat(array[..., None], padded(1), axis=2)
 
 
@@ -435,7 +435,7 @@ def _opened(
 
 
 def _motion_roots(robot: Robot, size: int) -> dict[str, Root]:
-    """Return where the parts of a motion are in the motion input of kernels, which has so many rows."""
+    """Return the places of the parts of a motion in the motion input of kernels, which has `size` rows."""
     if robot.mechanism.is_chain:
         count = len(robot.mechanism.freedoms)
         return {name: Root.whole(MOTION, (count,), start=k * count) for k, name in enumerate(JOINTS)}

@@ -52,7 +52,7 @@ WITHOUT: Mapping[str, str] = {
     "friction_along": "it belongs to no robot; take derivatives of metrics with its law as outputs of a sweep",
     "from_currents": "it multiplies by torque constants, which are its derivatives: limbsweep.torque_constants",
     "torque_constants": "it gives parameters of motors as they are",
-    "standard_parameters": "forces are linear in what it gives: take those of inverse_dynamics by parameters",
+    "standard_parameters": "forces are linear in its result: take derivatives of inverse_dynamics by parameters",
     "base_parameters": "it is a set of columns; take derivatives of regressor",
     "profile": "it makes a function of time; take derivatives of differentiate_simulation",
     "servo": "it makes a controller; take derivatives of differentiate_simulation, which has its gains as inputs",
@@ -97,12 +97,12 @@ def differentiate(
 ) -> Derivatives:
     """Run a function on arrays so that its results can be differentiated.
 
-    function: one of `limbsweep`; its arguments are as there. Derivatives are exact, second ones too, of
+    function: a function of `limbsweep`, called with its own arguments. First and second derivatives are exact for
     inverse_dynamics, inverse_kinematics, actuator_positions, joint_reactions, equations_of_motion (matrices in task
-    space and energies), inertia_matrix, forward_dynamics and forward_kinematics. Those of EXTRAPOLATED are differences
-    with an estimate of their error, NaN where it is above 1e-3, such as at kinks.
-    parameters: those of the robot that derivatives are taken by, by name: numbers, or arrays that are broadcast with
-    the batch. Raises ValueError for other functions, and what these raise.
+    space and energies), inertia_matrix, forward_dynamics and forward_kinematics. Derivatives of the functions in
+    EXTRAPOLATED are differences with an estimate of their error, and NaN where it is above 1e-3, such as at kinks.
+    parameters: parameters of the robot for derivatives, by name: numbers, or arrays that are broadcast with the batch.
+    Raises ValueError for other functions, and the errors of the function.
 
         >>> robot = ls.robots.build("delta_3rr2rrr")
         >>> at = ls.differentiate(ls.inverse_dynamics, robot, position=[0.0, 0.1, -0.9], parameters={"upper_arm": 0.28})

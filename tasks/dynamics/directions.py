@@ -1,4 +1,4 @@
-"""Derivatives of a call in both directions: what they offer, and arrays by which they are asked for."""
+"""Interface of the derivatives of a call, forward and reverse, and checks of their arrays."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Array = np.ndarray
 class Derivatives(ABC):
     """Results of a function on arrays at some arguments, and their derivatives in both directions.
 
-    Inputs have names: fields of the motion, those left out included, `load`, `gravity`, the `parameters` of the call,
-    and numbers of friction, such as "friction.coulomb", or "friction[0].coulomb" where there are several groups.
-    A rotation counts as nine numbers; whoever turns it along a motion gets the derivative along that motion.
+    Inputs have names: all fields of the motion, also absent ones, `load`, `gravity`, the `parameters` of the call, and
+    numbers of friction, such as "friction.coulomb", or "friction[0].coulomb" with several groups. A rotation counts as
+    nine numbers; its rate along a motion gives the derivative along that motion.
     """
 
     results: Mapping[str, Array]
@@ -42,15 +42,15 @@ class Derivatives(ABC):
     def vjp(self, cotangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """Return the derivatives of a number by all inputs, from those by results (*batch, ...); others count as zero.
 
-        Each has the shape in which the input came, so that of an input that many samples share it is their sum. A
-        sample that is not OK gives NaN, and nothing where its cotangents are zero. Raises ValueError as `jvp`.
+        Each has the shape of its input; for an input that many samples share it is the sum over these samples. A sample
+        that is not OK gives NaN, or zero if its cotangents are zero. Raises ValueError as `jvp`.
         """
 
     @abstractmethod
     def hvp(self, cotangents: Mapping[str, ArrayLike], rates: Mapping[str, ArrayLike]) -> dict[str, Array]:
-        """Return the rates of what `vjp` gives for fixed cotangents, where inputs change at these rates.
+        """Return the rates of the results of `vjp` for fixed cotangents, where inputs change at these rates.
 
-        That is the product of the second derivatives of a number with a vector, exact, in the shapes of `vjp`. Raises
+        This is the exact product of the second derivatives of a number with a vector, in the shapes of `vjp`. Raises
         ValueError as `jvp`.
         """
 
@@ -87,7 +87,7 @@ def spread(name: str, value: ArrayLike, core: tuple[int, ...], batch: tuple[int,
         return np.broadcast_to(real_numbers(value), (*batch, *core))
     except (TypeError, ValueError):
         got = f"{name}: got an array of shape {np.shape(value)}"
-        raise ValueError(f"{got}; expected {(*batch, *core)}, or what is broadcast to it") from None
+        raise ValueError(f"{got}; expected {(*batch, *core)}, or a shape that is broadcast to it") from None
 
 
 def summed(per_sample: Array, batch: tuple[int, ...], core: int) -> Array:

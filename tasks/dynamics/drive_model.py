@@ -32,8 +32,8 @@ def case_rows(family: Family, parameters: np.ndarray, gravity: tuple[float, floa
 class InverseModel:
     """Positions and rates of actuators, J_IK and the forces of a motion, without friction and load.
 
-    `constants` are those of `case_rows`, `series` further ones of limbs. Arrays are (size, padded samples). Of loads
-    that change with time, which forces alone depend on, `run` takes the signals (signal, samples).
+    `constants` are the result of `case_rows`, `series` further series of limbs. Arrays are (size, padded samples). For
+    loads that change with time, on which only forces depend, `run` takes the signals (signal, samples).
     """
 
     def __init__(self, family: Family, constants: Arrays, series: tuple[str, ...] = ()):

@@ -2,11 +2,11 @@
 
     J^T tau = w(q, q', q''),    s = tau / k,    theta = q_a + s,    u = tau + I theta''
 
-The springs carry the forces tau that the motion of the links takes. The stretch s follows from tau exactly. The
+The springs carry the forces tau that the motion of the links needs. The stretch s follows from tau exactly. The
 inertia forces of the rotors theta need the second derivative of the stretch, and so jerk and snap of the motion.
-Without jerk and snap rotors accelerate as if transmissions were rigid, which is right to leading order in one over
-the stiffness; with them derivatives of tau are central differences of order six along the motion. Source: Spong
-1987, the reduced model.
+Without jerk and snap, rotors accelerate as with rigid transmissions, which is correct to leading order in the inverse
+of the stiffness. With jerk and snap, derivatives of tau are central differences of order six along the motion. Source:
+Spong 1987, the reduced model.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tasks.dynamics.records import STANDING, TIMELESS, Environment, MotionKeywor
 from tasks.kernels.kernel import checked
 
 REACH = 0.1
-"""Way of a joint [rad or m] over which derivatives are looked for; six steps of differences."""
+"""Displacement of a joint [rad or m] over which derivatives are taken; six steps of differences."""
 
 AGREED = 1e-5
 """Largest allowed difference of second derivatives by steps of two lengths, relative to the largest."""
@@ -43,8 +43,9 @@ SECOND = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / 180.0
 class DriveDeflection(NamedTuple):
     """Deflection of the drive of each actuator (*batch, actuator), in its coordinates; status (*batch).
 
-    rotor and rotor_rate: position and rate of the rotor, of a rigid drive those of the actuator [rad or m, and per s];
-    stretch: how far it is ahead; carried: what the transmission carries; force: what the motor gives [N m or N].
+    rotor and rotor_rate: position and rate of the rotor, or of the actuator for a rigid drive [rad or m, and per s];
+    stretch: position of the rotor less that of the actuator; carried: force in the transmission; force: force of the
+    motor [N m or N].
     """
 
     rotor: np.ndarray
@@ -67,13 +68,13 @@ def drive_deflection(
 ) -> DriveDeflection:
     """Compute the deflection of a robot's elastic drives along a motion q, qd, qdd (*batch, freedom) of its links.
 
-    The freedoms are those of the robot without its elastic drives. Stretch and carried forces are exact for
-    transmissions without damping; a backlash is closed to the side that carries. Rates of rotors, and the forces
-    that their accelerations add, are those of rigid transmissions, or with `jerk` and `snap` (*batch, freedom), the
-    next derivatives of q, those of the elastic ones, see the module; then transmissions have no damping and rotors
-    no coupling to the links that carry them. Where derivatives are not found the status is NOT_CONVERGED, as where
-    the carried force changes its sign in a backlash; a stiffness of zero has the status NONFINITE. Raises
-    ValueError for a robot without elastic drives, and for arguments that do not fit.
+    The freedoms are the freedoms of the robot without its elastic drives. Stretch and carried forces are exact for
+    transmissions without damping; a backlash is closed on the side that carries the force. Rates of rotors, and forces
+    from their accelerations, are computed for rigid transmissions. With `jerk` and `snap` (*batch, freedom), the next
+    derivatives of q, they are computed for elastic ones, see the module; this needs transmissions without damping and
+    rotors without coupling to their carriers. The status is NOT_CONVERGED where derivatives are not found, such as
+    where the carried force changes its sign in a backlash, and NONFINITE for a stiffness of zero. Raises ValueError for
+    a robot without elastic drives, and for arguments that do not fit.
 
         >>> gear = ls.robots.ElasticDrive("all", stiffness=2e3, inertia=0.01)
         >>> arm = ls.robots.with_loads(ls.robots.build("planar_3r"), {"gear": gear})

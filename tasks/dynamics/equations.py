@@ -1,8 +1,8 @@
 """The equations of motion of one robot for a batch: their matrices, single elements, energies, and accelerations.
 
-Functions take a motion with any leading batch dims, as those of `tasks.dynamics.inverse`. SI units, world axes. Of a
-chain, one element comes from a kernel that computes nothing else, for the element-wise parallel scheme of the paper on
-the explicit inertia matrix, see `tasks.mechanics.inertia.explicit`. Motion over time is in
+Functions take a motion with any leading batch dims, like `tasks.dynamics.inverse`. SI units, world axes. A single
+element of a chain's matrix comes from a kernel that computes this element alone, for the element-wise parallel scheme
+of the paper on the explicit inertia matrix, see `tasks.mechanics.inertia.explicit`. Motion over time is in
 `tasks.dynamics.simulate`, the pose that belongs to actuator positions in `tasks.dynamics.forward_kinematics`.
 """
 
@@ -160,7 +160,7 @@ def _check_tree(robot: Robot) -> None:
     if not is_tree(robot.family):
         kind = "joints that follow others" if robot.mechanism.limbs[0].couplings else "loops or a platform"
         raise ValueError(
-            f"robot: got {robot.name}, which has {kind}; expected a tree; matrices of other robots are those of "
+            f"robot: got {robot.name}, which has {kind}; expected a tree; for matrices of other robots use "
             "limbsweep.equations_of_motion"
         )
 
@@ -191,8 +191,8 @@ class Equations(NamedTuple):
 class Model:
     """The kernels of one robot's equations of motion; arrays (1, size, padded samples).
 
-    field: gravity and, where the base moves, what else bodies feel of it, for all samples of the `batch`; then the
-    equations are those of motions without acceleration.
+    gravity: a vector, or a `FieldInput`: gravity and the inertial effects of a moving base for all samples of the
+    `batch`. With a moving base, the motion has no acceleration.
     """
 
     def __init__(self, robot: Robot, gravity: ArrayLike | FieldInput = GRAVITY, batch: Batch = ()):

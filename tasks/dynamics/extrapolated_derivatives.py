@@ -27,7 +27,7 @@ from tasks.dynamics.records import Environment, Forces, Motion
 from tasks.mathematics.extrapolation import OFFSETS, ROUNDING, Slopes
 
 ACCURATE = 1e-3
-"""Largest error of a derivative, relative to the largest of its result, with which it counts as known."""
+"""Largest error of a derivative that is returned, relative to the largest derivative of its result."""
 
 GRAVITY, STATUS = "gravity", "status"
 
@@ -35,8 +35,8 @@ GRAVITY, STATUS = "gravity", "status"
 class MovedInput(NamedTuple):
     """An input: its values, dims of one sample, and the directions along which it can move.
 
-    directions (direction, *core); of a rotation vectors of a turn (direction, 3). lengths: what distances are in units
-    of. bounds: of a parameter.
+    directions (direction, *core); for a rotation, rotation vectors (direction, 3). lengths (direction,): units of the
+    distances. bounds: the parameter with the bounds, if the input is a parameter.
     """
 
     values: Array
@@ -46,12 +46,12 @@ class MovedInput(NamedTuple):
     bounds: Parameter | None = None
 
     def moved(self, number: int, offset: float, *, turns: bool) -> Array:
-        """Return the values so far along a direction."""
+        """Return the values at a distance `offset` along a direction."""
         way = offset * self.lengths[number] * self.directions[number]
         return np.asarray(Rotation.from_rotvec(way).as_matrix() @ self.values if turns else self.values + way)
 
     def outside(self, number: int) -> Array | None:
-        """Return which points (point,) are beyond the bounds of a parameter; None where there are no bounds."""
+        """Return a mask of points (point,) beyond the bounds of a parameter; None for an input without bounds."""
         if self.bounds is None:
             return None
         ends = float(self.values) + OFFSETS * self.lengths[number]

@@ -96,15 +96,15 @@ def fastest_motion(
     Largest sizes of each actuator (actuator,), or one number for all: force [N m or N], velocity [rad/s or m/s],
     acceleration [rad/s^2 or m/s^2], mechanical power [W], jerk [rad/s^3 or m/s^3]; speed [m/s] of the platform's
     reference point. The path goes through position (waypoint, 3) [m] and rotation (waypoint, 3, 3) of the platform, or
-    the positions q (waypoint, freedom) of the joints of a chain, by natural cubic splines, along which its bends decide
-    how fast it can be: give enough waypoints. points: of the grid at which limits are kept. Without friction. What
-    amplifiers give at most (`limbsweep.robots.with_motor_conditions`) are limits as well.
+    the positions q (waypoint, freedom) of the joints of a chain, by natural cubic splines. The curvature of the splines
+    limits the speed: give enough waypoints. points: number of grid points at which limits are kept. Without friction.
+    Limits of amplifiers (`limbsweep.robots.with_motor_conditions`) count as well.
 
-    With limits of power, voltage or jerk points are closer at the ends of the path, where speeds change fast. With one
-    of jerk the motion starts and ends without acceleration, limits are kept between points too, and no small change
-    makes it faster: limits of jerk are not convex, so another motion might be. The duration is infinite where no motion
-    from rest to rest keeps the limits (with jerk: none was found), or inverse dynamics fails, see the status; NaN where
-    steps did not converge, with that status. Raises ValueError.
+    With limits of power, voltage or jerk, points are closer at the ends of the path, where speeds change fast. With a
+    limit of jerk, the motion starts and ends without acceleration, limits are kept between points too, and the result
+    is a local minimum: limits of jerk are not convex, so another motion may be faster. The duration is infinite where
+    no motion from rest to rest keeps the limits (with jerk: no motion was found), or inverse dynamics fails, see the
+    status. It is NaN with the status NOT_CONVERGED where steps did not converge. Raises ValueError.
 
         >>> robot = ls.robots.build("delta_3rr2rrr")
         >>> path = [[0.0, 0.0, -0.9], [0.1, 0.0, -0.85], [0.2, 0.0, -0.9]]

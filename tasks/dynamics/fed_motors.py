@@ -45,7 +45,7 @@ def from_currents(robot: Robot, current: Acting) -> Acting:
     if is_of_state(current):
         of_state: OfState = current
 
-        @functools.wraps(of_state)  # with its arguments, which say what it is a function of
+        @functools.wraps(of_state)  # with its arguments, whose names tell that it is a function of the state
         def torque_of_state(*state: np.ndarray) -> np.ndarray:
             return torque(of_state(*state))
 
@@ -58,8 +58,8 @@ def from_currents(robot: Robot, current: Acting) -> Acting:
 class FedMotors:
     """Motors of a batch and their supplies: (actuator, samples) each, or (actuator, 1) for all samples.
 
-    torque constant [N m/A or N/A], resistance [ohm]; largest force, current and voltage, infinite where there is none.
-    `by_voltage` (samples or 1,): whether voltages are asked for in place of forces.
+    torque constant [N m/A or N/A], resistance [ohm]; largest force, current and voltage, infinite where unlimited.
+    `by_voltage` (samples or 1,): whether the commands are voltages in place of forces.
     """
 
     constant: np.ndarray
@@ -101,7 +101,7 @@ class ActuatorRates:
 
 @dataclass(frozen=True)
 class FedPush:
-    """External inputs whose first rows, the actuator forces, are those that motors on their supply give.
+    """External inputs whose first rows are the actuator forces that motors give on their supply.
 
     `rates` (actuator, samples) of states (size, samples) of the batch; `whole` holds these states, `columns` the
     requested samples.
@@ -142,9 +142,9 @@ def motor_demand(
 ) -> MotorDemand:
     """Compute the currents, voltages and powers for forces of actuators at their rates, (*batch, actuator) both.
 
-    The power is that of the terminals: what the motor gives, and the heat of its winding; below zero it flows back. Of
-    motors with an inductance force_rate (*batch, actuator) [N m/s or N/s] says what the voltage is beside. Raises
-    ValueError where an actuator has no motor, and where an inductance comes without force_rate.
+    The power at the terminals is the mechanical power plus the heat of the winding; if negative, it flows back. For
+    motors with an inductance, the voltage also depends on force_rate (*batch, actuator) [N m/s or N/s]. Raises
+    ValueError where an actuator has no motor, and for motors with an inductance without force_rate.
 
         >>> robot = ls.robots.build("irb6")
         >>> ls.motor_demand(robot, force=[0.2] * 5, velocity=[100.0] * 5).voltage.shape
@@ -157,8 +157,8 @@ def motor_demand(
     if robot.mechanism.has_windings:
         if force_rate is None:
             raise ValueError(
-                "force_rate: got nothing for motors with an inductance, whose voltage is L di/dt beside; expected how "
-                "fast the forces change (*batch, actuator)"
+                "force_rate: got nothing for motors with an inductance, whose voltage includes L di/dt; expected the "
+                "rates of the forces (*batch, actuator)"
             )
         change = checked("force_rate", force_rate, constant.shape) / constant
         coils = [motor.inductance or 0.0 for motor in robot.mechanism.motors]

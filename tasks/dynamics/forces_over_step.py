@@ -31,7 +31,7 @@ The state of a chain is q and qd (*batch, freedom), that of a parallel robot pos
 
 
 def asked_of(acting: object, windings: int = 0) -> object:
-    """Return what motors are asked for. Raises ValueError for motors with an inductance where no current is a state."""
+    """Return the command of motors. Raises ValueError for motors with an inductance where no current is a state."""
     if not isinstance(acting, WoundActing):
         return acting
     if not windings:

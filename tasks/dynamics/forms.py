@@ -77,7 +77,7 @@ class FormSystem(MotionSystem):
         return state
 
     def gap(self, state: np.ndarray) -> np.ndarray:
-        """Return how far limbs are open (samples,)."""
+        """Return the residuals of the loop closures of limbs (samples,)."""
         return self._opening(self._shares(state)[1])
 
     def _outputs(self, state: np.ndarray, modes: JointModes, acting: np.ndarray, stage: np.ndarray | None) -> Arrays:

@@ -1,7 +1,7 @@
 """Forward dynamics: accelerations of platforms, trees and closed chains from actuator forces, and batches of cases.
 
-`forward_dynamics` is of one instant. `Cases` hold the start of a batch and what acts on it; `over_time` takes them
-through time in fixed steps, and `series` keeps what callers get.
+`forward_dynamics` is for one instant. `Cases` hold the initial states of a batch and the forces on it; `over_time`
+integrates them in fixed steps, and `series` keeps the results for callers.
 """
 
 from __future__ import annotations
@@ -227,15 +227,15 @@ def stacked(rows: Sequence[np.ndarray], batch: Batch) -> np.ndarray:
 class ForwardDynamics(NamedTuple):
     """Accelerations, friction and stuck (*batch, joint with friction), status (*batch).
 
-    motions (*batch): number of motions that friction and its loads allow, 1 where the status is OK; where it is
-    FRICTION_SEVERAL_SOLUTIONS as many as a search from many places finds, two at least; 0 where none is found. residual
-    (*batch): where it is FRICTION_NOT_CONVERGED, the least difference of loads and of those that their motion makes,
-    relative; 0 elsewhere.
+    motions (*batch): number of motions that friction and its loads allow. It is 1 where the status is OK. With
+    FRICTION_SEVERAL_SOLUTIONS it is the number that a search from many starts finds, at least two; 0 if no motion is
+    found. residual (*batch): with FRICTION_NOT_CONVERGED, the least relative difference between assumed loads and the
+    loads that result from the motion under them; 0 elsewhere.
 
-    acceleration: of a platform (*batch, 6), the time derivative of its twist; of a chain (*batch, freedom), those of
-    its independent joints. unique (*batch): friction at rest is determined. Where joints that hold depend on each other
-    it is not, and is the least of all with these accelerations, which are unique. FRICTION_NOT_CONVERGED where none was
-    found.
+    acceleration: for a platform (*batch, 6), the time derivative of its twist; for a chain (*batch, freedom), the
+    accelerations of its independent joints. unique (*batch): friction at rest is determined. It is not determined where
+    sticking joints depend on each other; then the friction of least norm is returned, and accelerations are still
+    unique. The status is FRICTION_NOT_CONVERGED where no solution was found.
     """
 
     acceleration: np.ndarray

@@ -1,8 +1,8 @@
 """The pose of the platform that belongs to actuator positions, on the assembly branch of a guess.
 
-Newton's method finds a pose; a way from the guess along which J_IK stays regular shows that it is assembled as the
-guess is. Where there is none, or nothing was found, the actuators are moved from those of the guess straight to those
-that are wanted, in steps that keep J_IK regular.
+Newton's method finds a pose. A path from the guess to this pose along which J_IK stays regular proves that both are in
+the same assembly. Without such a path, or without a pose, the actuators are moved straight from their positions at the
+guess to the given ones, in steps that keep J_IK regular.
 """
 
 from __future__ import annotations
@@ -50,11 +50,10 @@ def forward_kinematics(
 
     guess, or position and rotation as keywords: absent, the reference pose.
 
-    Angles of joints count modulo full turns, those of drives do not. Finds a pose on the assembly branch of the guess:
-    one that the platform can come to from there without passing a singularity (where there are several, the one that
-    Newton's method leads to). Samples without such a pose, or that do not settle, hold NaN and have status
-    NOT_CONVERGED.
-    Raises ValueError for shapes that do not fit. Source: hybrid-limb paper, Eq. (114).
+    Angles of joints count modulo full turns, angles of drives do not. The pose is on the assembly branch of the guess:
+    the platform can reach it from the guess without passing a singularity. Of several such poses, the result is the one
+    to which Newton's method leads. Samples without such a pose, or without convergence, hold NaN and have the status
+    NOT_CONVERGED. Raises ValueError for shapes that do not fit. Source: hybrid-limb paper, Eq. (114).
 
         >>> robot = ls.robots.build("delta_3rr2rrr")
         >>> angles = ls.actuator_positions(robot, position=[0.0, 0.1, -0.9]).position
@@ -93,7 +92,7 @@ class _Solved(NamedTuple):
 
 
 def _solve(robot: Robot, position: np.ndarray, rotation: np.ndarray) -> _Solved:
-    """Compute what Newton's method needs at poses, each limb once. Numbers count where the status is OK."""
+    """Compute actuator positions and J_IK at poses for Newton's method. They are valid where the status is OK."""
     dynamics = Dynamics(robot, Moving(position=position, rotation=rotation), ("actuator_position",))
     dynamics.run(stages(dynamics.request))
     limbs = range(len(robot.mechanism.instances))

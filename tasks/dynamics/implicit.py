@@ -1,8 +1,8 @@
-"""Derivatives of the functions that solve for what others give, by the implicit function theorem at the solution.
+"""Derivatives of forward dynamics and kinematics, which invert other functions, by the implicit function theorem.
 
 Forward dynamics finds the accelerations a with J^T (u - f(a, x)) = 0, where f are the forces of inverse dynamics and J
-its rows of actuators; forward kinematics finds the pose whose actuator positions are those wanted. Both are linear in
-the change of what is found. Source: Griewank and Walther, Evaluating Derivatives, 2nd ed., chapter 15.
+its rows of actuators. Forward kinematics finds the pose for given actuator positions. At the solution, both conditions
+are linear in the change of the solution. Source: Griewank and Walther, Evaluating Derivatives, 2nd ed., chapter 15.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, Mot
 from tasks.kernels.kernel import checked, common_batch
 
 Solve = Callable[..., Any]
-"""The function that finds what is differentiated."""
+"""The function whose result is differentiated."""
 Inner = Callable[..., Derivatives]
 """Derivatives of the function that it inverts, at arguments."""
 
@@ -220,7 +220,7 @@ class PoseDerivatives(Derivatives):
         return {TARGET: summed(pushed, self.target.shape[:-1], 1), **by_parameter}
 
     def _multiplier(self, cotangents: Mapping[str, ArrayLike]) -> Array:
-        """Return l with (dp/dt)^T l = the cotangent along twists t; NaN where it asks for a pose that is none."""
+        """Return l with (dp/dt)^T l = the cotangent along twists t; NaN for a cotangent of a failed sample."""
         check_names("cotangents", cotangents, ("position", "rotation"))
         seed = self._along_twists(self._cotangents(cotangents), self.turns)[..., self.free]
         lost = np.where(~self.good & (seed != 0.0).any(axis=-1), np.nan, 0.0)[..., None]

@@ -39,7 +39,7 @@ Sample = Mapping[str, Numbers | Scalar]
 def closed_matrix_program(family: Family, method: str) -> Program:
     """Return the `inertia` matrix (freedom, freedom), drives included, by one of `methods.METHODS`, and the `status`.
 
-    Inputs as those of `tasks.stages.limb.limb_program`. Raises ValueError for an unknown method.
+    Inputs as in `tasks.stages.limb.limb_program`. Raises ValueError for an unknown method.
     """
     compute, structure = method_named(method), structure_of(family)
 
@@ -153,10 +153,10 @@ def bias_program(family: Family) -> Program:
 
 @functools.cache
 def acceleration_program(family: Family) -> Program | None:
-    """Return the `acceleration` (joint,) that actuator `force` gives, and `massless`, 1 where a joint has no inertia.
+    """Return the program of the `acceleration` (joint,) under actuator `force`; `massless` is 1 for zero inertia.
 
-    None where articulated bodies cannot tell, see `ArticulatedTree.of`, or what is carried changes with time. Raises
-    ValueError for a robot that is no tree.
+    None where the articulated-body algorithm does not apply, see `ArticulatedTree.of`, or loads change with time.
+    Raises ValueError for a robot that is no tree.
     """
     count, reference = _joints(family), family.reference.limbs[0]
     if family.signals or ArticulatedTree.of(reference, [HOME] * count) is None:
@@ -196,7 +196,7 @@ def _joints(family: Family) -> int:
     if not family.reference.is_chain:
         raise ValueError(
             f"robot: got {family.name}, whose {len(family.reference.instances)} limbs hold a platform; expected a "
-            "chain, which has none; the matrix of a parallel robot is that of limbsweep.equations_of_motion"
+            "chain, which has none; for the matrix of a parallel robot use limbsweep.equations_of_motion"
         )
     return len(family.reference.limbs[0].links)
 

@@ -52,9 +52,9 @@ def parameters(robot: Robot, *, timed: bool = False) -> np.ndarray:
     """
     if robot.family.signals and not timed:
         raise ValueError(
-            f"robot: loads of {robot.name} change with time; expected constant loads or springs, as those of one "
-            "instant by limbsweep.robots.at_time, or a function that takes a time: inverse_dynamics, joint_reactions, "
-            "forward_dynamics, or simulate"
+            f"robot: loads of {robot.name} change with time; expected constant loads or springs, such as the loads of "
+            "one instant by limbsweep.robots.at_time, or a function that takes a time: inverse_dynamics, "
+            "joint_reactions, forward_dynamics, or simulate"
         )
     return with_parameters(robot.family, robot.values)
 
@@ -152,9 +152,10 @@ def field_input(environment: Environment = STANDING) -> FieldInput:
 
 
 def rotations(name: str, values: np.ndarray) -> np.ndarray:
-    """Return matrices (*batch, 3, 3) with NaN in place of those that are no rotations, to within SKEWED.
+    """Return matrices (*batch, 3, 3), with NaN in place of matrices that are no rotations to within SKEWED.
 
-    A reflection, a shear and a multiple of a rotation are none. Raises ValueError for a single one.
+    Reflections, shears and multiples of rotations are no rotations. Raises ValueError if a single matrix is no
+    rotation.
     """
     with np.errstate(all="ignore"):
         off = np.abs(np.swapaxes(values, -1, -2) @ values - np.eye(3)).max(axis=(-1, -2))
@@ -199,10 +200,10 @@ def check_load_axes(axes: LoadAxes) -> None:
 
 
 def load_input(robot: Robot, forces: Forces, rotation: ArrayLike | None) -> np.ndarray | None:
-    """Return a load (*batch, 6) on the platform in world axes, None where there is none.
+    """Return a load (*batch, 6) on the platform in world axes, or None without a load.
 
-    rotation (*batch, 3, 3) is the platform's (absent: that of the reference pose). Raises ValueError for axes that
-    there are not, and for a chain.
+    rotation (*batch, 3, 3) of the platform (absent: rotation of the reference pose). Raises ValueError for unknown
+    axes, and for a chain.
     """
     load, axes = forces.load, forces.load_axes
     check_load_axes(axes)
@@ -224,8 +225,8 @@ def load_input(robot: Robot, forces: Forces, rotation: ArrayLike | None) -> np.n
 def moving_input(robot: Robot, moving: Moving, others: Mapping[str, Batch] | None = None) -> tuple[Batch, np.ndarray]:
     """Return the batch dims, and the motion input (1, size, padded samples) of all kernels, of platform or joints.
 
-    `others` names the batch dims of what else a caller gives. Raises ValueError for a part of the motion that the robot
-    does not have, for shapes that do not fit, and for motions that the platform cannot make.
+    `others` are the batch dims of the caller's other arguments, by name. Raises ValueError for a part of the motion
+    that the robot does not have, for shapes that do not fit, and for motions that the platform cannot make.
     """
     check_names(robot, moving)
     chain = robot.mechanism.is_chain

@@ -1,8 +1,8 @@
 """Normal loads of a robot at one state, affine in friction but for the lengths of vectors, and the motions they allow.
 
-Friction of joints is measured by the loads x that would make it. A joint that slides has x = N(x), one at rest that
-holds has no acceleration. Without kernels between its steps Newton's method is cheap here, so that it can begin at many
-places. What it finds is a start for `tasks.dynamics.instant.load_search`, which decides.
+Friction of joints is measured by the normal loads x that would cause it. A sliding joint has x = N(x); a sticking joint
+has no acceleration. Newton's method needs no kernels between its steps here, so it is cheap and can begin at many
+places. Its solutions are starts for `tasks.dynamics.instant.load_search`, which decides.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class AffineLoads:
         return result
 
     def combinations(self) -> Iterator[Numbers]:
-        """Yield sides (joint,) of joints: 1 in motion; at rest 1 or -1 of those that begin to slide, 0 that hold."""
+        """Yield sides (joint,): 1 in motion; at rest 1 or -1 for a joint that begins to slide, 0 for a sticking one."""
         still = np.flatnonzero(self.resting)
         if len(still) <= RESTING:
             for sides in itertools.product((1.0, -1.0, 0.0), repeat=len(still)):

@@ -42,7 +42,7 @@ class LoadedMotions(Protocol):
 
 
 def decide(instant: LoadedMotions, where: Sequence[Numbers], count: int) -> Decisions:
-    """Decide about the first `count` samples of `where`: states, modes and what acts (size, padded samples)."""
+    """Decide about the first `count` samples of `where`: states, modes, external inputs (size, padded samples)."""
     run = instant.under_loads(*where)
     search = LoadSearch(run, count, loaded_joints(instant.groups), instant.layout.at["qd"])
     motions, refuted = search.spread(), np.zeros(count, dtype=bool)
@@ -82,8 +82,8 @@ def _follow_models(
 def census(instant: LoadedMotions, where: Sequence[Numbers], count: int) -> tuple[Numbers, Numbers]:
     """Return for the first `count` samples of `where` the number of motions found, and the least residual (samples,).
 
-    All places and all affine solutions are starts, so that samples with several motions have as many as there are to
-    find; others may exist. Residual: difference of loads and of those that their motion makes, relative.
+    The search starts from all places and all affine solutions, to find as many motions as possible; others may exist.
+    Residual: relative difference between assumed loads and the loads that result from the motion under them.
     """
     search = LoadSearch(
         instant.under_loads(*where), count, loaded_joints(instant.groups), instant.layout.at["qd"], np.inf
@@ -98,7 +98,7 @@ def affine_loads(
 ) -> list[AffineLoads | None]:
     """Return the affine loads of samples (columns,); None where friction is not linear in loads.
 
-    where: arrays (size, padded samples) of states, modes and what acts from outside.
+    where: arrays (size, padded samples) of states, modes and external inputs.
     """
     state, modes, acting = where
     groups = instant.groups

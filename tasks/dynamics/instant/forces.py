@@ -66,13 +66,13 @@ WITHIN = 1e-12
 """Share of a limit by which friction at rest may be beyond it."""
 
 BALANCED = 1e-10
-"""Acceleration of a joint, relative to all that it is the sum of, that counts as none."""
+"""Acceleration of a joint, relative to the sum of the magnitudes of its terms, that counts as zero."""
 
 BREAKING = 1e-12
-"""The same above which a joint at rest does not hold."""
+"""Relative acceleration above which a joint at rest breaks away."""
 
 TRACE = 1e-9
-"""The same of a joint at its limit above which those that hold leave it some freedom, however little that is."""
+"""Relative acceleration of a joint at its friction limit that counts, even if sticking joints leave it no freedom."""
 
 ROUNDED = 1e-13
 """Friction at rest relative to the friction that would hold the joint alone."""
@@ -81,7 +81,7 @@ LEAST = 1e-3
 """Share by which friction may miss its least norm, where it is not unique."""
 
 IMMOVABLE = 1e-12
-"""Rate of a joint for unit rates of the freedoms below which it does not move at all."""
+"""Rate of a joint for unit rates of the freedoms below which the joint counts as immovable."""
 
 
 @dataclass(frozen=True)
@@ -206,10 +206,10 @@ class Loaded:
         return [rates[k] * rates[k] for k in self.pushed.sticking]
 
     def breaking(self, moved: Moved) -> list[Scalar]:
-        """Return the accelerations of joints at rest that do not hold, relative, 0 of others (joint,).
+        """Return the relative accelerations of joints at rest that break away, 0 for others (joint,).
 
-        One at its limit that those which hold leave no freedom is held by them. One that no freedom moves, whatever its
-        friction, turns round where its velocity makes it.
+        A joint at its friction limit is held if the sticking joints leave it no freedom. A joint at rest that no
+        freedom can move, with any friction, reverses where its velocity term accelerates it.
         """
         result: list[Scalar] = [0.0] * len(self.pushed.joints)
         stiffness = self._brake(moved.holds).stiffness
@@ -241,7 +241,7 @@ class Loaded:
             balanced, forth = abs(change[k]) <= noise, side * change[k] >= -noise
             good = where(hold, where(within, where(balanced, 1.0, 0.0), 0.0), where(forth, 1.0, 0.0))
             accepted = accepted * where(rests, good, 1.0)
-            # what holds in place of a joint at its limit would, if it gave way a little, ask more of the joint
+            # if the joints that hold in place of a joint at its limit yielded a little, the joint would have to do more
             asked = diagonal * limit * (1.0 - LEAST) - parts * LEAST
             enough = side * first_change[k] >= asked * COMPLIANCE
             least = least * where(rests, where(hold, 1.0, where(enough, 1.0, 0.0)), 1.0)
@@ -394,12 +394,12 @@ class Loads:
 
     @property
     def _at_rest(self) -> Scalar:
-        """Number of joints at rest, of those that may be."""
+        """Number of joints at rest."""
         return total([self.pushed.modes.rest[k] for k in self.pushed.sticking]) if self.pushed.sticking else 0.0
 
     @property
     def _size(self) -> Scalar:
-        """Size of the accelerations that forces give, and of those without them."""
+        """Size of the accelerations by actuator forces, and of the accelerations without them."""
         pushed = self.pushed
         factors = Factors.of(pushed.mass)
         return total(factors.solve(pushed.jacobian.T @ array(pushed.push))) + total(factors.solve(pushed.bias))
@@ -534,7 +534,7 @@ class Loads:
         return SettledMotion(loaded, moved, status), result | {"change": [moved.change[k] for k in self._loaded]}
 
     def vectors(self, moved: Moved) -> list[Scalar]:
-        """Return what bearings of loaded joints carry, see `load_vectors`, one joint after the other."""
+        """Return the bearing loads of loaded joints, see `load_vectors`, one joint after the other."""
         joints = [self.pushed.joints[k].joint for k in self._loaded]
         pairs = zip(joints, self._carried(moved), strict=True)
         return [x for joint, carried in pairs for x in load_vectors(joint.kind, carried, joint.values)]
@@ -544,7 +544,7 @@ class Loads:
         return [joint.load(carried) for joint, carried in zip(joints, self._carried(moved), strict=True)]
 
     def _carried(self, moved: Moved) -> list[Array]:
-        """Return what bearings of loaded joints carry."""
+        """Return the wrenches that bearings of loaded joints carry."""
         joints = [each.joint for each in self.pushed.joints]
         friction = {joint.place: tau for joint, tau in zip(joints, moved.friction, strict=True)}
         net = np.array(array(self.pushed.push), dtype=object)

@@ -1,4 +1,4 @@
-"""Places of the parts of a state of a motion with friction, and of what acts on it."""
+"""Places of the parts of a state of a motion with friction, and of its external inputs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Form = Literal["explicit", "implicit", "under loads"]
 
 
 OF_JOINTS = ("braking", "velocity", "limit", "remembered", "breaking", "rates")
-"""Values of every joint with friction: friction, velocity, the most that holds it against what it holds now, the memory
-of its law once it is here, of one at rest that does not hold the acceleration that begins, relative, and the sum of the
-magnitudes of all that its velocity is the sum of."""
+"""Values of every joint with friction: `braking`, its friction; `velocity`; `limit`, the largest friction in the
+direction of its present friction; `remembered`, the memory of its law at this state; `breaking`, the relative
+acceleration of a joint at rest that breaks away; `rates`, the sum of the magnitudes of the terms of its velocity."""
 
 
 POSE = 7

@@ -23,19 +23,19 @@ from tasks.kernels.keys import Arrays
 Numbers = NDArray[np.float64]
 
 STARTS = 10
-"""Places to start from."""
+"""Number of starts."""
 
 STEPS, PATIENCE = 40, 6
-"""Steps from a start, and those in which the residual has to fall to a half."""
+"""Largest number of steps from a start, and number of steps in which the residual has to halve."""
 
 ENOUGH = 2
 """Motions of a sample after which no others are looked for."""
 
 SHARES = (1.0, 0.5, 0.25, 0.0625)
-"""Shares of a step, of which the one with the least residual is taken."""
+"""Shares of a step; the share with the least residual is taken."""
 
 SOLVED = 1e-12
-"""Difference of loads and those that their motion makes, relative, of a solution."""
+"""Largest relative difference, at a solution, between assumed loads and the loads that result from the motion."""
 
 DIFFERENCE = 1e-6
 """Change of a load, relative, for derivatives."""
@@ -53,9 +53,9 @@ Round = Callable[[Numbers, NDArray[np.int64]], Arrays]
 
 @dataclass(frozen=True)
 class LoadSearch:
-    """The search in `count` samples; `accelerations`: rows of `rate` that are those of freedoms.
+    """The search in `count` samples; `accelerations`: rows of `rate` with the accelerations of freedoms.
 
-    enough: motions of a sample after which no others are looked for.
+    enough: number of motions of a sample after which the search ends.
     """
 
     round: Round
@@ -72,7 +72,7 @@ class LoadSearch:
 
     @cached_property
     def _scale(self) -> Numbers:
-        """Sizes of loads (loaded joint, samples): those without friction, of joints without any a share of all."""
+        """Sizes of loads (loaded joint, samples): loads without friction, plus a small share of their mean."""
         free = self._free[0]
         return np.asarray(free + 1e-3 * sum_of_rows(free) / len(free) + TINY)
 
@@ -170,8 +170,8 @@ class _Evaluated(NamedTuple):
 class FoundMotions:
     """Motions found so far: their number, loads of the first, accelerations of all, and the size of these.
 
-    count, size (samples,), loads (loaded joint, samples); residual (samples,): least difference of loads and of those
-    that their motion makes, relative.
+    count, size (samples,), loads (loaded joint, samples); residual (samples,): least relative difference between
+    assumed loads and the loads that result from the motion under them.
     """
 
     count: Numbers

@@ -186,6 +186,12 @@ def formulas_of(record: object) -> Iterator[Formula]:
         yield from formulas_of(tuple(getattr(record, each.name) for each in dataclasses.fields(record)))
 
 
+def names_of(record: object) -> Iterator[str]:
+    """Yield the names of the parameters from which the formulas of a record follow."""
+    for formula in formulas_of(record):
+        yield from names_of(formula.parts) if formula.operation else formula.parts[0].names
+
+
 def replaced(record: object, values: Values) -> Any:
     """Return numbers, tuples, mappings and records with the numbers of their formulas for one design."""
     if isinstance(record, Formula):

@@ -40,13 +40,15 @@ class Limit:
     """A condition, an end of a swept range, or a number of a table's row: share that is left, gain of relaxing it.
 
     It is relaxed by RELAXED. `factor` is the name of a factor whose range ends here, else empty; `gain` has the unit of
-    the objective, NaN for a tight condition without a slope, such as one on a share of samples.
+    the objective, NaN for a tight condition without a slope, such as one on a share of samples. With `is_number` the
+    factor is a number that no design varies.
     """
 
     text: str
     spare: float
     gain: float
     factor: str = ""
+    is_number: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,22 +74,36 @@ def parts_of(conditions: Sequence[str]) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def outlook(problem: DesignProblem, target: Objective, where: Sequence[str], design: Array) -> Outlook:
-    """Return the outlook from a design (factor,) that meets the conditions. Raises InputError without derivatives."""
+def outlook(
+    problem: DesignProblem,
+    target: Objective,
+    where: Sequence[str],
+    design: Array,
+    numbers: Mapping[str, float] | None = None,
+) -> Outlook:
+    """Return the outlook from a design (factor,) that meets the conditions. Raises InputError without derivatives.
+
+    numbers: the last factors, which stay as they are unless one is relaxed, by RELAXED of its range, with the share
+    that is left of each; NaN where it is used up if its relaxing gains, and else no limit.
+    """
+    numbers = numbers or {}
     texts = parts_of(where)
     conditions = tuple(condition(text) for text in texts)
     check_derivatives(problem, target, conditions)
     search = LocalSearch(problem, target, conditions, np.asarray(design, dtype=float), WINDOWS)
     x = search.scaled(search.begin)
     value, tangents = search.value(x)[0], _Tangents.of(search, search.prepare(x), len(x))
-    off = value + search.sign * search.scale * tangents.off(OFF * np.abs(search.begin) / (search.high - search.low))
-    nearby = _nearby(search, x, tangents)
+    free = np.arange(len(x)) < len(x) - len(numbers)
+    sizes = np.where(free, OFF * np.abs(search.begin) / (search.high - search.low), 0.0)
+    off = value + search.sign * search.scale * tangents.off(sizes)
+    nearby = _nearby(search, x, tangents, np.where(free, STEP, 0.0))
     if nearby is None:  # the design breaks a condition
         return Outlook(value, value, off, (), {})
-    limits = [*_conditions(search, texts, nearby), *_ends(search, x, nearby)]
+    limits = [*_conditions(search, texts, nearby), *_ends(search, x[free], nearby), *_numbers(search, numbers, nearby)]
     limits.sort(key=lambda limit: (limit.spare, -np.nan_to_num(limit.gain, nan=np.inf)))
     design = search.low + (search.high - search.low) * nearby.place
-    return Outlook(value, nearby.value, off, tuple(limits), dict(zip(problem.names, design.tolist(), strict=True)))
+    better = {name: float(x) for name, x in zip(problem.names, design, strict=True) if name not in numbers}
+    return Outlook(value, nearby.value, off, tuple(limits), better)
 
 
 @dataclass(frozen=True)
@@ -123,12 +139,12 @@ def _solved(tangents: _Tangents, bounds: Sequence[tuple[float | None, float | No
     return linprog(tangents.cost, A_ub=tangents.rows, b_ub=tangents.bounds, bounds=bounds, method="highs")
 
 
-def _nearby(search: LocalSearch, x: Array, tangents: _Tangents) -> _Nearby | None:
+def _nearby(search: LocalSearch, x: Array, tangents: _Tangents, step: Array) -> _Nearby | None:
     """Return the best design of some rounds of tangents from x, each at the best so far; None where x is not allowed.
 
     Gains are those of the last round: at x itself other rows of a metric can be the worst than where the design leads.
     """
-    low, high = np.minimum(np.maximum(x - STEP, 0.0), x), np.maximum(np.minimum(x + STEP, 1.0), x)
+    low, high = np.minimum(np.maximum(x - step, 0.0), x), np.maximum(np.minimum(x + step, 1.0), x)
     place, value, nearby = x, search.value(x)[0], None
     for _ in range(ROUNDS):
         free = [(None, None)] * search.bounds_t
@@ -237,9 +253,19 @@ def _share_of_bound(margin: float, text: str) -> float:
 def _ends(search: LocalSearch, x: Array, nearby: _Nearby) -> list[Limit]:
     """Return the ends of ranges that are within a step."""
     limits = []
-    for k, name in enumerate(search.problem.names):
+    for k, name in enumerate(search.problem.names[: len(x)]):
         for words, end, room in (("least", -1.0, x[k]), ("largest", 1.0, 1.0 - x[k])):
             if room < STEP:
                 gain = nearby.gain(search, factor=k, end=end)
                 limits.append(Limit(f"{words} {name}", max(float(room), 0.0), gain, name))
+    return limits
+
+
+def _numbers(search: LocalSearch, numbers: Mapping[str, float], nearby: _Nearby) -> list[Limit]:
+    """Return the numbers that are the last factors and limits."""
+    limits, first = [], len(search.problem.names) - len(numbers)
+    for k, (name, spare) in enumerate(numbers.items()):
+        gain = nearby.gain(search, factor=first + k, end=1.0)
+        if gain > 0.0 or not math.isnan(spare):
+            limits.append(Limit(name, 0.0 if math.isnan(spare) else spare, gain, name, is_number=True))
     return limits

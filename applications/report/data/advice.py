@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -9,16 +10,18 @@ import numpy as np
 
 from applications.report.data.answer import condition_words, key_numbers
 from applications.report.data.designs import DesignColumn
-from applications.report.data.display import percent, quantity
+from applications.report.data.display import display_unit, percent, quantity
 from applications.report.data.results import Results
-from applications.studies.columns import Objective, condition, objective
+from applications.studies.columns import Objective, base_of, condition, objective
+from applications.studies.limit_numbers import LimitNumber, scaled_limits, spares
 from applications.studies.link_masses import weightless
 from applications.studies.outlook import OFF, RELAXED, STEP, Limit, Outlook, outlook, parts_of, row_limits
 from applications.studies.problem import DesignProblem
 from applications.studies.space import is_dim
 from pipeline.errors import InputError
 from pipeline.sweep.model import Sweep
-from robots.data_classes import dataclass
+from robots.data_classes import dataclass, replace
+from robots.quantities import QUANTITIES, names
 
 EDGE = 0.02
 """Distance from the end of a swept range, as a share of it, up to which a design counts as at the edge."""
@@ -26,7 +29,10 @@ MOST_SAMPLES = 200_000
 """Samples of a design, over all its cases and trajectories, up to which derivatives are computed for a page."""
 MOST_STEPS = 5_000
 """Steps of a simulated design, up to which differences are: they take thousands of simulations of it."""
-MOST_LIMITS = 4
+MOST_ROWS, MOST_LIMITS = 4, 6
+PATHS = names("path")
+WITHIN_RANGES = "1 - limit_margin <= 1"
+"""The condition that joints stay within their ranges; else samples fail."""
 LEAST_GAIN = 1e-3
 """Share of the objective below which a better design nearby is not worth a step."""
 
@@ -50,9 +56,14 @@ class Advice:
         return objective(self.column.name) if self.column is not None else None
 
     @cached_property
+    def _scaled(self) -> tuple[Sweep | None, tuple[LimitNumber, ...]]:
+        """The sweep with the numbers of its limits as parameters, and these."""
+        return (None, ()) if self.results.sweep is None else scaled_limits(self.results.sweep)
+
+    @cached_property
     def _problem(self) -> tuple[DesignProblem | None, str]:
         """The sweep as functions of its factors, rows of tables as in the design, or why there is none."""
-        sweep, target = self.results.sweep, self._target
+        sweep, target = self._scaled[0], self._target
         if sweep is None or target is None:
             return None, self.results.why_no_sweep or "no metric decides"
         try:
@@ -67,11 +78,50 @@ class Advice:
                 expressions = (target.expression, *map(condition, parts_of(self.results.question.where)))
                 if any(len(problem.require_columns(each.names)) > 1 for each in expressions):
                     return None, f"several metrics in one expression under the cases {' and '.join(cases)}"
-            place, coordinates = self.results.place, self.results.by_case.coords
-            row = {str(name): x.values[place] for name, x in coordinates.items() if x.dims == ("design",)}
-            return problem.about(free, row), ""
+            return problem.about(free, self._design), ""
         except InputError as error:
             return None, str(error.problems[0].got)
+
+    @property
+    def _design(self) -> dict[str, object]:
+        """The numbers of the design by name."""
+        place, coordinates = self.results.place, self.results.by_case.coords
+        return {str(name): x.values[place] for name, x in coordinates.items() if x.dims == ("design",)}
+
+    @cached_property
+    def _metrics(self) -> list[str]:
+        """Metrics of the question."""
+        expressions = [] if self._target is None else [self._target.expression]
+        names = [name for each in (*expressions, *map(condition, self.results.question.where)) for name in each.names]
+        return [name for name, _ in map(base_of, names) if name in QUANTITIES]
+
+    @cached_property
+    def _spares(self) -> dict[str, float]:
+        """The share that is left of each number of the limits, by its parameter; NaN where its gain alone tells it."""
+        (sweep, numbers), cases = self._scaled, self.results.question.cases
+        if sweep is None or not self._has_number:
+            return {}
+        on_paths = {n.parameter: math.nan for n in numbers if n.on_paths and {*PATHS} & {*self._metrics}}
+        known = [number for number in numbers if number.parameter not in on_paths and number.margin]
+        if not known:
+            return on_paths
+        own = tuple(name for name in cases if not is_dim(sweep, name))
+        try:
+            problem = DesignProblem.of(sweep, {number.parameter: (0.0, 2.0) for number in numbers}, own)
+            return on_paths if _too_long(problem) else on_paths | spares(problem.about([], self._design), known)
+        except InputError:
+            return on_paths
+
+    @property
+    def _deciding(self) -> dict[str, float]:
+        """The shares left of numbers of the limits on which the question depends, or whether samples fail."""
+        names = {n.parameter for n in self._scaled[1] if n.decides(self._metrics) or (n.fails and self._may_fail)}
+        return {name: share for name, share in self._spares.items() if name in names}
+
+    @property
+    def _may_fail(self) -> bool:
+        """Return whether no sample of the design may fail; shares of samples are results."""
+        return "usable_share" not in self.results.by_case
 
     def _under_cases(self, sweep: Sweep, target: Objective) -> DesignProblem:
         """Return the problem of a sweep; where the worst counts, friction sets and trajectories are no cases of it."""
@@ -97,9 +147,14 @@ class Advice:
             return None, why
         if not self.results.designs.meets[self.results.place]:
             return None, "the design breaks a condition"
+        numbers, where = self._deciding, [*self.results.question.where]
+        if any(number.fails and number.parameter in numbers for number in self._scaled[1]) and self._may_fail:
+            where.append(WITHIN_RANGES)
         try:
-            point = np.array([*self._stored(problem).values()])
-            return outlook(problem, target, self.results.question.where, point), ""
+            scales = dict.fromkeys(numbers, (0.5, 1.5))
+            point = np.array([*self._stored(problem).values(), *(1.0 for _ in numbers)])
+            wider = replace(problem, bounds={**problem.bounds, **scales})
+            return outlook(wider, target, where, point, numbers), ""
         except InputError as error:
             first = error.problems[0]
             return None, f"{first.got}"
@@ -205,21 +260,40 @@ class Advice:
         Numbers of its rows of tables are first: they are what a better row would have.
         """
         prospect, column = self.prospect[0], self.column
+        numbers = {number.parameter: number for number in self._scaled[1]}
         if prospect is None or column is None:
             spare = [(number, number.spare(self.results.place)) for number in key_numbers(self.results)]
             held = [(share, number.column.words) for number, share in spare if share is not None]
+            held += [(share, _in_words(numbers[name])) for name, share in self._spares.items()]
             margins = [(share, words) for share, words in held if np.isfinite(share)]
             margins += self._ends() if self._has_number else ()
             return [(words, percent(share), "not known") for share, words in sorted(margins)]
-        rows = [(self._of_row(limit), "a row", quantity(limit.gain, column.units)) for limit in self._row[:MOST_LIMITS]]
-        for limit in prospect.limits[:MOST_LIMITS]:
-            gain = quantity(limit.gain, column.units) if limit.gain else "nothing"
-            gain = "not known" if np.isnan(limit.gain) else gain
-            gain += " (1 % of the swept range)" if limit.gain and limit.factor else ""
-            gain += self._if_steps_hold if limit.gain > 0.0 else ""
-            text = self._end(limit.text, limit.factor) if limit.factor else condition_words(self.results, limit.text)
-            rows.append((text, percent(limit.spare) if np.isfinite(limit.spare) else "no share of it", gain))
+        rows = [(self._of_row(limit), "a row", quantity(limit.gain, column.units)) for limit in self._row[:MOST_ROWS]]
+        others = {name: share for name, share in self._spares.items() if name not in self._deciding}
+        limits = [limit for limit in prospect.limits if limit.text != WITHIN_RANGES]
+        limits += [Limit(name, share, 0.0, name, is_number=True) for name, share in others.items() if share == share]
+        for limit in sorted(limits, key=lambda limit: (limit.spare, -np.nan_to_num(limit.gain, nan=np.inf)))[
+            :MOST_LIMITS
+        ]:
+            if limit.is_number:
+                text = _in_words(numbers[limit.factor])
+            else:
+                text = (
+                    self._end(limit.text, limit.factor) if limit.factor else condition_words(self.results, limit.text)
+                )
+            share = percent(limit.spare) if np.isfinite(limit.spare) else "no share of it"
+            rows.append((text, share, self._gain(limit, column, decides=limit.factor not in others)))
         return rows
+
+    def _gain(self, limit: Limit, column: DesignColumn, *, decides: bool) -> str:
+        """Return what relaxing a limit gains, in words."""
+        if not decides:
+            return "nothing: no condition needs it" if self._may_fail else "not known"
+        if np.isnan(limit.gain):
+            return "not known"
+        gain = quantity(limit.gain, column.units) if limit.gain else "nothing"
+        gain += " (1 % of the swept range)" if limit.gain and limit.factor and not limit.is_number else ""
+        return gain + (self._if_steps_hold if limit.gain > 0.0 else "")
 
     @property
     def _if_steps_hold(self) -> str:
@@ -267,7 +341,8 @@ class Advice:
                     f"Improve it by derivatives (limbsweep study optimise): a design within {percent(STEP)} of each "
                     f"range, computed, has {column.words} {value}, {percent(share)} better."
                 )
-            for limit in sorted((limit for limit in prospect.limits if limit.factor), key=lambda limit: -limit.gain):
+            ends = (limit for limit in prospect.limits if limit.factor and not limit.is_number)
+            for limit in sorted(ends, key=lambda limit: -limit.gain):
                 if limit.gain > 0.0 and limit.spare <= EDGE:
                     steps.append(
                         f"Sweep {limit.factor.replace('_', ' ')} beyond its {limit.text.split()[0]} value: "
@@ -303,6 +378,13 @@ def _too_long(problem: DesignProblem) -> str:
         return f"a design has {samples:,} samples" if samples > MOST_SAMPLES else ""
     steps = samples * sweep.simulation.simulation.every
     return f"a design has {steps:,} steps of a simulation" if steps > MOST_STEPS else ""
+
+
+def _in_words(number: LimitNumber) -> str:
+    """Return the words for a number of the limits: range of elbow, -40 to 60°."""
+    unit = display_unit(number.unit, max(map(abs, number.ends)))
+    *first, last = number.ends
+    return f"{number.words}, {''.join(f'{unit.number(end)} to ' for end in first)}{unit.text(last)}"
 
 
 def _compared(column: DesignColumn, mine: float, reference: float) -> str:

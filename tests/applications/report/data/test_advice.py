@@ -17,6 +17,7 @@ from applications.report.data.results import Results
 from applications.report.page.failed import failed
 from applications.report.page.page import mechanism
 from applications.studies.columns import objective
+from applications.studies.limit_numbers import scaled_limits
 from applications.studies.link_masses import weightless
 from applications.studies.optimisation import optimise
 from applications.studies.outlook import RELAXED, _share_of_bound, outlook, parts_of
@@ -209,6 +210,101 @@ def test_numbers_of_the_row_of_a_table_are_limits_by_what_they_gain() -> None:
     assert limits["carriage_mass"].gain == pytest.approx(relaxed[1], rel=0.05)
     assert ("top_speed" in limits) == (relaxed[2] > 1e-9)
     assert advice.limits()[0][:2] == ("more thrust than 320 N", "a row")
+
+
+PLAIN = """\
+limbsweep: 1
+robot: linear_delta
+design: {grid: {base_radius: [0.24, 0.28, 0.32]}}
+limits: {actuators: {all: {force: 320, velocity: 3.2, acceleration: 1.0e+6}}}
+trajectories: {pick: {kind: quintic, start: [-0.15, 0, 0], end: [0.15, 0, 0.05], duration: 0.3}}
+time: {stop: 0.3, samples: 16}
+metrics: [cycle_time]
+study: {objectives: [min cycle_time]}
+"""
+RANGE = """\
+limbsweep: 1
+robot: delta_rl5_1450
+variables: {most: {default: 1, unit: N m, lower: 0, text: torque that a motor may have}}
+design:
+  grid: {upper_arm: [0.30, 0.32, 0.34, 0.36, 0.40], gear_ratio: [40, 45, 50]}
+limits:
+  joints: {actuated: {position: [-27, 27], unit: deg}, "limb*.2": {velocity: 1.0e+3}}
+  actuators: {all: {force: 50 * most, velocity: 100}}
+trajectories: {pick: {kind: quintic, start: [-0.15, 0, 0], end: [0.15, 0, 0.05], duration: 0.3}}
+time: {stop: 0.3, step: 0.05}
+metrics: [peak_force]
+study: {objectives: [min peak_force]}
+"""
+
+
+def optimum(text: str, wanted: str, where: list[str], within: Advice) -> float:
+    """Return the best value within a tenth of the ranges about the design of an advice, for another text of a sweep."""
+    sweep, problem = Sweep.from_text(text), within._problem[0]
+    assert problem is not None
+    chosen = within._stored(problem)
+    bounds = {
+        name: (max(low, chosen[name] - (high - low) / 10.0), min(high, chosen[name] + (high - low) / 10.0))
+        for name, (low, high) in problem.bounds.items()
+    }
+    return optimise(DesignProblem.of(sweep, bounds), wanted, np.array([*chosen.values()]), where)[0].value
+
+
+def test_plain_numbers_of_limits_are_listed_with_what_they_gain() -> None:
+    advice = Advice(results_of(run(Sweep.from_text(PLAIN), cluster=ClusterConfig.of("synchronous"))))
+    prospect, why = advice.prospect
+    assert prospect is not None, why
+    rows = {words: (share, gain) for words, share, gain in advice.limits()}
+    force, speed = advice.limits()[:2]
+    assert [force[0], speed[0]] == ["force of all actuators, 320 N", "velocity of all actuators, 3.2 m/s"]
+    assert not any(words.startswith("acceleration") for words in rows)  # nothing reaches it
+    gains = [limit.gain for limit in prospect.limits if limit.is_number]
+    at = ", ".join(f"{name}: [{value!r}]" for name, value in prospect.design.items())
+    there = re.sub(r"grid: {.*}}", f"grid: {{{at}}}}}", PLAIN)
+    times = [
+        float(run(Sweep.from_text(text), cluster=ClusterConfig.of("synchronous"))["cycle_time"].max())
+        for text in (there, there.replace(" 320,", " 323.2,"), there.replace(" 3.2,", " 3.232,"))
+    ]
+    assert prospect.best == pytest.approx(times[0], rel=1e-9)
+    assert gains == pytest.approx([times[0] - times[1], times[0] - times[2]], rel=0.05)  # all else is at its best there
+    assert force[1] == speed[1] == "0\N{NO-BREAK SPACE}%"
+    assert not any("limit_scale" in text for row in (*advice.limits(), advice.next_step()) for text in row)
+
+
+def test_a_range_of_joints_is_a_limit_and_others_show_what_is_left() -> None:
+    stored = run(Sweep.from_text(RANGE), cluster=ClusterConfig.of("synchronous"))
+    advice = Advice(results_of(stored))
+    prospect, why = advice.prospect
+    assert prospect is not None, why
+    rows = {words: (share, gain) for words, share, gain in advice.limits()}
+    assert not any("limit margin" in words for words in rows)
+    gain = next(limit.gain for limit in prospect.limits if limit.is_number)
+    inside = ["1 - limit_margin <= 1"]
+    best = optimum(RANGE, "min peak_force", inside, advice)
+    wider = RANGE.replace("[-27, 27]", "[-27.27, 27.27]")
+    assert gain > 0.0
+    assert gain == pytest.approx(best - optimum(wider, "min peak_force", inside, advice), rel=0.15)
+    for words, alone, metric in (
+        ("range of all actuated joints, -27 to 27 °", "joints: {actuated: {position: [-27, 27], unit: deg}}", "limit"),
+        ("force of all actuators, 50 N m", "actuators: {all: {force: 50}}", "actuator"),
+        ("velocity of all actuators, 100 rad/s", "actuators: {all: {velocity: 100}}", "actuator"),
+    ):
+        lines = RANGE.splitlines()
+        at = lines.index("limits:")
+        text = "\n".join([*lines[:at], f"limits: {{{alone}}}", *lines[at + 3 :]]).replace(
+            "[peak_force]", f"[{metric}_margin]"
+        )
+        text = text[: text.index("study")]
+        margin = run(Sweep.from_text(text), cluster=ClusterConfig.of("synchronous"))[f"{metric}_margin"]
+        assert rows[words][0] == percent(float(margin.isel(design=advice.results.place).min()))
+    assert rows["force of all actuators, 50 N m"][1] == "nothing: no condition needs it"
+
+
+def test_numbers_that_a_row_of_a_table_decides_are_no_numbers_of_the_limits() -> None:
+    sweep = Sweep.from_text(CATALOGUE)
+    assert scaled_limits(sweep) == (sweep, ())
+    half = sweep.text.replace("velocity: top_speed", "velocity: 4")
+    assert [number.words for number in scaled_limits(Sweep.from_text(half))[1]] == ["velocity of all actuators"]
 
 
 SERVO = """\

@@ -1,0 +1,170 @@
+"""Numbers of a sweep's limits as parameters, so that a study sees what is left of each and what it costs.
+
+A number that no swept parameter decides, as it stands in the file or as an expression of constants, is multiplied by a
+parameter of its own, whose value is 1: a torque limit, or half of the range of a joint about its middle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from applications.studies.problem import DesignProblem
+from pipeline.sweep.model import Sweep
+from robots.data_classes import replace
+from robots.expressions.expression import parse
+from robots.formulas import Formula, names_of
+from robots.joint_kinds import JOINT_KINDS, Units
+from robots.limits import Capacity, JointLimit, Limits, joints
+from robots.loads.wrapped import varied
+from robots.parameters import LARGEST, Parameter
+from robots.quantities import Need, needs
+
+PREFIX = "limit_scale_"
+"""Beginning of the names of the parameters; more underscores where a robot has such a parameter."""
+UNLIMITED = 1e9
+"""Factor with which a limit is none."""
+MARGINS: Mapping[str, tuple[Need, str]] = {
+    **dict.fromkeys(("force", "velocity", "power"), ("actuator limits", "actuator_margin")),
+    **dict.fromkeys(("current", "voltage"), ("supply", "supply_margin")),
+    "rated_current": ("rated currents", "thermal_margin"),
+    **dict.fromkeys(("acceleration", "jerk"), ("path limits", "")),
+}
+"""What limits of actuators are needed for, and the metric of what is left; empty where only fastest motions know."""
+OF_JOINTS: Mapping[str, tuple[Need, str]] = {
+    "range": ("joint ranges", "limit_margin"),
+    "velocity": ("joint rates", "velocity_margin"),
+}
+WITHOUT_UNIT = {"power": "W", "current": "A", "voltage": "V", "rated_current": "A"}
+
+
+class LimitNumber(NamedTuple):
+    """Number of the limits: its parameter, its words, its ends in SI with their unit, its need and metric of a margin.
+
+    With `on_paths` it is one that fastest motions along paths keep.
+    """
+
+    parameter: str
+    words: str
+    ends: tuple[float, ...]
+    unit: str
+    need: Need
+    margin: str
+    on_paths: bool
+
+    @property
+    def fails(self) -> bool:
+        """Return whether samples beyond it fail."""
+        return self.need == "joint ranges"
+
+    def decides(self, metrics: Sequence[str]) -> bool:
+        """Return whether one of some metrics follows from the number."""
+        every = {need for metric in metrics for need in needs(metric)}
+        return self.need in every or (self.on_paths and "path limits" in every)
+
+
+def scaled_limits(sweep: Sweep) -> tuple[Sweep, tuple[LimitNumber, ...]]:
+    """Return the sweep with a parameter for each number of its limits that is the same for all designs, and these."""
+    groups = [*_of_actuators(sweep), *_of_joints(sweep)]
+    if not groups:
+        return sweep, ()
+    prefix, own = PREFIX, {parameter.name for parameter in sweep.family.parameters}
+    while any(name.startswith(prefix) for name in own):
+        prefix += "_"
+    limits, numbers, constants = sweep.limits, [], sweep.parameters
+    actuators, ranges = dict(limits.actuators), dict(limits.joints)
+    for k, (key, places, words, unit, (need, margin)) in enumerate(groups):
+        name = f"{prefix}{k}"
+        scale = Formula.of(parse(name, "number"), {name: 1.0})
+        target: dict[Any, Any] = actuators if isinstance(places[0], int) else ranges
+        ends = _ends(target[places[0]], key)
+        for place in places:
+            target[place] = _scaled(target[place], key, scale)
+        own_ends = tuple(float(end(constants)) if isinstance(end, Formula) else float(end) for end in ends)
+        on_paths = need not in ("joint ranges", "rated currents")
+        numbers.append(LimitNumber(name, words, own_ends, unit, need, margin, on_paths))
+    more = [Parameter(number.parameter, "1", 1.0, 0.0, LARGEST, "factor of a limit") for number in numbers]
+    changed = sweep.with_sections(limits=Limits(ranges, actuators))
+    return replace(changed, description=varied(sweep.family, more)), tuple(numbers)
+
+
+def spares(problem: DesignProblem, numbers: Sequence[LimitNumber]) -> dict[str, float]:
+    """Return the least share that is left of each number, by its parameter, at the constants of a problem.
+
+    Of each the margin is computed with all others out of reach. Numbers without a margin are left out, and those of
+    which more is left than of others that are no numbers of the sweep, such as the voltage of a motor's own supply.
+    """
+    known = [number for number in numbers if number.margin]
+    if not known:
+        return {}
+    names = [number.parameter for number in numbers]
+    scales = np.full((len(known) + 1, len(names)), UNLIMITED)
+    scales[range(len(known)), [names.index(number.parameter) for number in known]] = 1.0
+    others = {name: value for name, value in problem.constant.items() if name not in names}
+    alone = replace(problem, bounds=dict.fromkeys(names, (0.0, UNLIMITED)), constant=others)
+    values = alone.values(scales, [*dict.fromkeys(number.margin for number in known)])
+    margins = {number.parameter: values[number.margin][[k, -1]] for k, number in enumerate(known)}
+    return {name: float(own) for name, (own, others) in margins.items() if own < others}
+
+
+def _scaled(limit: Capacity | JointLimit, key: str, scale: Formula) -> Capacity | JointLimit:
+    if isinstance(limit, JointLimit) and key == "range":
+        middle, half = 0.5 * (limit.low + limit.high), 0.5 * (limit.high - limit.low)
+        return replace(limit, low=middle - half * scale, high=middle + half * scale)
+    return replace(limit, **{key: getattr(limit, key) * scale})
+
+
+def _ends(limit: Capacity | JointLimit, key: str) -> tuple[float, ...]:
+    return (limit.low, limit.high) if isinstance(limit, JointLimit) and key == "range" else (getattr(limit, key),)
+
+
+Group = tuple[str, list[Any], str, str, tuple[Need, str]]
+"""Key of a limit, places that have the same number, words, unit, and what `MARGINS` has of it."""
+
+
+def _of_actuators(sweep: Sweep) -> Iterator[Group]:
+    mechanism = sweep.family.reference
+    units = [JOINT_KINDS[kind].units for kind in mechanism.actuator_kinds]
+    for key, about in MARGINS.items():
+        if key in ("current", "voltage") and not mechanism.motors:
+            continue
+        for places in _equal(sweep, sweep.limits.actuators, key):
+            names = [mechanism.actuators[place] for place in places]
+            who = "all actuators" if len(names) == len(mechanism.actuators) else _listed(names)
+            yield key, places, f"{key.replace('_', ' ')} of {who}", _unit(key, units[places[0]]), about
+
+
+def _of_joints(sweep: Sweep) -> Iterator[Group]:
+    table = {joint.place: (name, joint) for name, joint in joints(sweep.family.reference).items()}
+    driven = [place for place, (_, joint) in table.items() if joint.driven]
+    for key, about in OF_JOINTS.items():
+        for places in _equal(sweep, sweep.limits.joints, key):
+            names, units = [table[place][0] for place in places], JOINT_KINDS[table[places[0]][1].kind].units
+            who = "all actuated joints" if sorted(places) == sorted(driven) else f"joint {_listed(names)}"
+            yield key, places, f"{key} of {who}", units.position if key == "range" else units.rate, about
+
+
+def _equal(sweep: Sweep, limits: Mapping[Any, Capacity | JointLimit], key: str) -> list[list[Any]]:
+    """Return the places with the same finite number, which no swept parameter decides."""
+    result: dict[tuple[float, ...], list[Any]] = {}
+    for place, limit in sorted(limits.items()):
+        ends = _ends(limit, key)
+        if np.isfinite(ends).all() and not {*names_of(ends)} & {*sweep.design.names}:
+            result.setdefault(ends, []).append(place)
+    return list(result.values())
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names of joints or actuators in words: without limbs where limbs share them, the first two of many."""
+    bare = list(dict.fromkeys(name.split(".", 1)[-1] for name in names))
+    shown = bare if len(bare) < len(names) else list(names)
+    text = " and ".join(name.replace("_", " ") for name in shown[:2])
+    return text if len(shown) < 3 else f"{text.replace(' and ', ', ')} and {len(shown) - 2} more"
+
+
+def _unit(key: str, units: Units) -> str:
+    return WITHOUT_UNIT.get(key) or {"force": units.force, "velocity": units.rate}.get(
+        key, units.acceleration if key == "acceleration" else units.acceleration.replace("^2", "^3")
+    )

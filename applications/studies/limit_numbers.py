@@ -32,7 +32,7 @@ MARGINS: Mapping[str, tuple[Need, str]] = {
     "rated_current": ("rated currents", "thermal_margin"),
     **dict.fromkeys(("acceleration", "jerk"), ("path limits", "")),
 }
-"""What limits of actuators are needed for, and the metric of what is left; empty where only fastest motions know."""
+"""Need of quantities for each limit of actuators, and the metric of its margin; empty where fastest motions alone tell."""
 OF_JOINTS: Mapping[str, tuple[Need, str]] = {
     "range": ("joint ranges", "limit_margin"),
     "velocity": ("joint rates", "velocity_margin"),
@@ -70,8 +70,8 @@ def scaled_limits(sweep: Sweep) -> tuple[Sweep, tuple[LimitNumber, ...]]:
     groups = [*_of_actuators(sweep), *_of_joints(sweep)]
     if not groups:
         return sweep, ()
-    prefix, own = PREFIX, {parameter.name for parameter in sweep.family.parameters}
-    while any(name.startswith(prefix) for name in own):
+    prefix, names = PREFIX, {parameter.name for parameter in sweep.family.parameters}
+    while any(name.startswith(prefix) for name in names):
         prefix += "_"
     limits, numbers, constants = sweep.limits, [], sweep.parameters
     actuators, ranges = dict(limits.actuators), dict(limits.joints)
@@ -96,17 +96,17 @@ def spares(problem: DesignProblem, numbers: Sequence[LimitNumber]) -> dict[str, 
     Of each the margin is computed with all others out of reach. Numbers without a margin are left out, and those of
     which more is left than of others that are no numbers of the sweep, such as the voltage of a motor's own supply.
     """
-    known = [number for number in numbers if number.margin]
-    if not known:
+    measured = [number for number in numbers if number.margin]
+    if not measured:
         return {}
     names = [number.parameter for number in numbers]
-    scales = np.full((len(known) + 1, len(names)), UNLIMITED)
-    scales[range(len(known)), [names.index(number.parameter) for number in known]] = 1.0
-    others = {name: value for name, value in problem.constant.items() if name not in names}
-    alone = replace(problem, bounds=dict.fromkeys(names, (0.0, UNLIMITED)), constant=others)
-    values = alone.values(scales, [*dict.fromkeys(number.margin for number in known)])
-    margins = {number.parameter: values[number.margin][[k, -1]] for k, number in enumerate(known)}
-    return {name: float(own) for name, (own, others) in margins.items() if own < others}
+    scales = np.full((len(measured) + 1, len(names)), UNLIMITED)
+    scales[range(len(measured)), [names.index(number.parameter) for number in measured]] = 1.0
+    values = replace(problem, bounds=dict.fromkeys(names, (0.0, UNLIMITED))).values(
+        scales, [*dict.fromkeys(number.margin for number in measured)]
+    )
+    margins = {number.parameter: values[number.margin][[k, -1]] for k, number in enumerate(measured)}
+    return {name: float(margin) for name, (margin, without) in margins.items() if margin < without}
 
 
 def _scaled(limit: Capacity | JointLimit, key: str, scale: Formula) -> Capacity | JointLimit:

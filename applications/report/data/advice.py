@@ -102,13 +102,13 @@ class Advice:
         if sweep is None or not self._has_number:
             return {}
         on_paths = {n.parameter: math.nan for n in numbers if n.on_paths and {*PATHS} & {*self._metrics}}
-        known = [number for number in numbers if number.parameter not in on_paths and number.margin]
-        if not known:
+        measured = [number for number in numbers if number.parameter not in on_paths and number.margin]
+        if not measured:
             return on_paths
-        own = tuple(name for name in cases if not is_dim(sweep, name))
+        of_designs = tuple(name for name in cases if not is_dim(sweep, name))
         try:
-            problem = DesignProblem.of(sweep, {number.parameter: (0.0, 2.0) for number in numbers}, own)
-            return on_paths if _too_long(problem) else on_paths | spares(problem.about([], self._design), known)
+            problem = DesignProblem.of(sweep, {number.parameter: (0.0, 2.0) for number in numbers}, of_designs)
+            return on_paths if _too_long(problem) else on_paths | spares(problem.about([], self._design), measured)
         except InputError:
             return on_paths
 
@@ -269,9 +269,9 @@ class Advice:
             margins += self._ends() if self._has_number else ()
             return [(words, percent(share), "not known") for share, words in sorted(margins)]
         rows = [(self._of_row(limit), "a row", quantity(limit.gain, column.units)) for limit in self._row[:MOST_ROWS]]
-        others = {name: share for name, share in self._spares.items() if name not in self._deciding}
+        unused = {name: share for name, share in self._spares.items() if name not in self._deciding}
         limits = [limit for limit in prospect.limits if limit.text != WITHIN_RANGES]
-        limits += [Limit(name, share, 0.0, name, is_number=True) for name, share in others.items() if share == share]
+        limits += [Limit(name, share, 0.0, name, is_number=True) for name, share in unused.items() if share == share]
         for limit in sorted(limits, key=lambda limit: (limit.spare, -np.nan_to_num(limit.gain, nan=np.inf)))[
             :MOST_LIMITS
         ]:
@@ -282,7 +282,7 @@ class Advice:
                     self._end(limit.text, limit.factor) if limit.factor else condition_words(self.results, limit.text)
                 )
             share = percent(limit.spare) if np.isfinite(limit.spare) else "no share of it"
-            rows.append((text, share, self._gain(limit, column, decides=limit.factor not in others)))
+            rows.append((text, share, self._gain(limit, column, decides=limit.factor not in unused)))
         return rows
 
     def _gain(self, limit: Limit, column: DesignColumn, *, decides: bool) -> str:

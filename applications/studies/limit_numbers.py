@@ -32,7 +32,7 @@ MARGINS: Mapping[str, tuple[Need, str]] = {
     "rated_current": ("rated currents", "thermal_margin"),
     **dict.fromkeys(("acceleration", "jerk"), ("path limits", "")),
 }
-"""Need of quantities for each limit of actuators, and the metric of its margin; empty where fastest motions alone tell."""
+"""Need of quantities for each limit of actuators, and the metric of its margin; empty without one."""
 OF_JOINTS: Mapping[str, tuple[Need, str]] = {
     "range": ("joint ranges", "limit_margin"),
     "velocity": ("joint rates", "velocity_margin"),

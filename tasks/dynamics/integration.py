@@ -9,12 +9,12 @@ design and friction.
 A method is `step(system, state, modes, first, length, push) -> (state, rough)`: `first` are the rates at its start,
 `rough` marks samples whose step was too long. `rk4`: Runge and Kutta's of order four; `euler`: industrial manipulators
 paper, Eq. (22); `semi_implicit`: the same with the new velocity; `rosenbrock`: of order two and L-stable in friction
-that is smooth but stiff, such as that of bristles, after Verwer et al. 1999 (ROS2, which keeps its order with any
+that is smooth but stiff, such as friction with bristles, after Verwer et al. 1999 (ROS2, which keeps its order with any
 Jacobian).
 
-A step in time is cut where joints come to rest or break away, and where it is too rough for its method. Samples without
-an event take the whole step. The others go on alone, each with its own shorter steps, until all have reached the end
-of the step. A sample that needs too many steps stops there.
+A step in time is cut where joints come to rest or break away, and where it is too long for its method. Samples without
+an event take the whole step. The others continue alone, each with its own shorter steps, until all have reached the end
+of the step. A sample that needs too many steps ends there.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ STOPPED = 1e-10
 """Share of the largest velocity of a joint in a step below which one is at rest where another comes to rest."""
 
 ANOTHER = 1e-6
-"""Difference of friction, relative to the largest, of another motion."""
+"""Difference of friction that means another motion, relative to the largest friction."""
 
 ROUNDS = 3
-"""Times that joints at rest are divided into those that hold and those that do not, until that is consistent."""
+"""Largest number of rounds in which joints at rest are divided into sticking ones and ones that break away."""
 
 
 class MotionSystem:
@@ -90,9 +90,9 @@ class MotionSystem:
         gravity: ArrayLike, *, base: bool = False, load_with_platform: bool = False,
         elasticity: Elasticity | None = None,
     ) -> MotionSystem:  # fmt: skip
-        """Return a sample each of many cases: parameters (cases or 1, parameter), friction (cases or 1, all groups).
+        """Return a system of many cases: parameters (cases or 1, parameter), friction (cases or 1, all groups).
 
-        Sample k is of case k; the last case fills the last group of lanes. elasticity: what gives way in all of them.
+        Sample k belongs to case k; the last case fills the last group of lanes. elasticity: elastic parts of all cases.
         """
         soft = elasticity if any(group.load == "reaction" for group in groups) else None
         constants = Constants.of(family, parameters, inputs.gravity_input(gravity), friction, soft)
@@ -112,7 +112,7 @@ class MotionSystem:
         return state
 
     def delivered(self, state: np.ndarray, command: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the forces of actuators for a command (actuator, samples), and a mask of those that differ from it."""
+        """Return the forces of actuators for a command (actuator, samples), and a mask of differences from it."""
         return command, np.zeros(command.shape, dtype=bool)
 
     def part(self, columns: np.ndarray) -> MotionSystem:
@@ -153,7 +153,7 @@ class MotionSystem:
         return self.instant.seen(state)
 
     def gap(self, state: np.ndarray) -> np.ndarray:
-        """Return how far limbs are open (samples,): they are closed where inverse kinematics finds the joints."""
+        """Return the closure residual of limbs (samples,): zero here, as inverse kinematics closes them."""
         return np.zeros(state.shape[1])
 
     def _decide(self, outputs: Arrays, state: np.ndarray, modes: JointModes, acting: np.ndarray) -> None:
@@ -235,10 +235,11 @@ class MotionSystem:
     ) -> tuple[np.ndarray, JointModes, StateRates]:
         """Return state, modes and rates after joints (joint, samples) have stopped: some stick, others move on.
 
-        All joints at rest are solved for together; those that do not hold move on the way that they are accelerated.
-        Where friction of motion is less than what held, those that break away are asked again with that, which may
-        loosen others. `fastest` (samples,), the largest velocity of a joint before, says which others have stopped with
-        these: in a loop joints do so at one instant. At last velocities are those that joints at rest allow.
+        All joints at rest are solved for together. Joints that do not stick move in the direction of their
+        acceleration. Where friction in motion is less than at rest, the problem is solved again with the friction in
+        motion of joints that break away, by which others may break away too. In a loop, several joints stop at one
+        instant; `fastest` (samples,), the largest velocity of a joint before, decides which other joints count as
+        stopped. Finally velocities are corrected to velocities that the joints at rest allow.
         """
         state, resting = state.copy(), stopping | (modes.rest > 0.5)
         if fastest is not None:
@@ -263,7 +264,8 @@ class MotionSystem:
     ) -> tuple[np.ndarray, JointModes, StateRates]:
         """Divide the joints at `rest` (joint, samples) into sticking ones and ones that break away.
 
-        A sample that has several motions with them at rest, or none, keeps its status: nothing says which break away.
+        A sample with several motions, or none, with these joints at rest keeps its status: it is not determined which
+        joints break away.
         """
         state, trial = state.copy(), JointModes.of(np.where(resting, 1.0, 0.0), np.where(resting, 0.0, modes.direction))
         state[self.layout.at["memory"]] = self.rates(state, trial, force(state), decided=False).remembered
@@ -289,11 +291,11 @@ class MotionSystem:
         return state, modes, self._beginning(before, broken, rates)
 
     def _beginning(self, before: StateRates, broken: np.ndarray, rates: StateRates) -> StateRates:
-        """Return the rates after joints broke away; a sample with another friction than at breaking away gets a status.
+        """Return the rates after joints broke away; a sample whose friction differs from the break-away gets a status.
 
-        Loads that friction makes may fit joints in motion in more than one way, of which one begins as they broke away.
-        A joint that had nothing to hold on to, as one that turns round while others move, broke away without friction.
-        That there is no motion which breaks away so is no proof that there is none.
+        With loads that friction causes, joints in motion may have several solutions; one of them continues the friction
+        at the break-away. A joint that had no friction at rest, such as a joint that reverses while others move, broke
+        away without friction. If no motion continues the break-away, this does not prove that there is no motion.
         """
         if self.loaded:
             none = broken.any(axis=0) & (rates.status == Status.FRICTION_NO_SOLUTION)
@@ -382,7 +384,7 @@ LOCATED = 1e-13
 TRIES = 60
 
 SATURATED = 1e-11
-"""Margin that does not tell how far the event is: a joint may be at its limit long before those beside it are."""
+"""Margin up to which a joint counts as at its limit. Such a margin does not tell the time of the event."""
 
 
 def forced(system: MotionSystem, now: Moment, acting: np.ndarray) -> Moment:

@@ -65,8 +65,8 @@ Column = NDArray[np.float64]
 class InverseKinematics(NamedTuple):
     """Joint positions, velocities, accelerations (*batch, limb, joint), and status (*batch).
 
-    Joints are those of the spanning tree, then the joint at the platform; relative variables, zero at the reference
-    pose [rad or m].
+    Joints of the spanning tree, then the joint at the platform; relative variables, zero at the reference pose [rad or
+    m].
     """
 
     position: np.ndarray
@@ -195,16 +195,16 @@ def joint_reactions(
 ) -> JointReactions:
     """Compute reaction wrenches of all joints (*batch, limb, joint, 6) for a motion; see `inverse_dynamics`.
 
-    (moment [N m], force [N]) on the child by the parent at the joint's origin, world axes: that of the child's frame,
-    so moments of a joint that slides count from a point that slides along. Joints in the order of
-    `Limb.joints`; the drive's force is inside its joint, and so is friction; of a drive on another link, what its train
-    passes on beside each joint that it moves, so that about its axis a joint carries T^T (u - what spins up rotors).
-    Forces inside a train show where its rods are links in loops. The child of a joint at the platform is the platform,
-    that of a loop's cut joint the second body of its closure. Where a mechanism is overconstrained, some components are
-    not unique: those given have the least norm, see `tasks.mechanics.reactions`, or with the `elasticity` of joints and
-    links those whose deformations fit together, see `tasks.features.compliance`. NaN for joints that only other limbs
-    have, and for samples that cannot be solved, or whose load no joint holds (CONSTRAINT_SINGULAR), friction in a part
-    that is loose included. Raises ValueError as above. Source:
+    (moment [N m], force [N]) on the child by the parent at the origin of the child's frame, world axes. So moments of
+    a prismatic joint count from a point that slides with the child. Joints in the order of `Limb.joints`. The wrench of
+    a joint includes its drive's force and its friction. For a drive on another link, it includes the force that the
+    transmission passes on beside each joint that it moves: about its axis a joint carries T^T (u - torque that spins up
+    rotors). Forces inside a transmission are results only if its rods are links in loops. The child of a joint at the
+    platform is the platform; the child of a loop's cut joint is the second body of its closure. In an overconstrained
+    mechanism some components are not unique: the solution of least norm is given, see `tasks.mechanics.reactions`. With
+    the `elasticity` of joints and links it is the solution with compatible deformations, see
+    `tasks.features.compliance`. NaN for joints that only other limbs have, for samples that cannot be solved, and for
+    loads, or friction in a loose part, that no joint holds (CONSTRAINT_SINGULAR). Raises ValueError as above. Source:
     hybrid-limb paper, section 6, with the multipliers that its projection removes.
 
         >>> robot = ls.robots.build("delta_3rr2rrr")

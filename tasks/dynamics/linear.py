@@ -44,9 +44,9 @@ def linearisation(
 ) -> Linearisation:
     """Compute the linear equations of a robot without friction near states under actuator forces (*batch, actuator).
 
-    The state and the motion of the base as in `tasks.forward_dynamics`, whose derivatives these are; a state is then
-    relative to the base, in its axes, and the base moves as it does. Samples that cannot be solved hold NaN. Raises
-    ValueError for input that does not fit, and for loads that change with time.
+    The matrices are derivatives of `tasks.forward_dynamics`; state and motion of the base are given as there. With a
+    moving base, the state is relative to the base, in its axes, and the motion of the base does not change. Samples
+    that cannot be solved hold NaN. Raises ValueError for input that does not fit, and for loads that change with time.
 
         >>> arm = ls.robots.build("planar_3r")
         >>> ls.linearisation(arm, q=[0.1, 0.2, 0.3], forces=ls.Forces(actuator=[0.0] * 3)).state.shape  # of q and qd

@@ -88,8 +88,9 @@ class SimulationDerivatives(Derivatives):
 
     Results are `q` and `qd` (kept, *batch, freedom) of a chain, `position` (kept, *batch, 3) and `twist` (kept,
     *batch, 6) of a platform, `status` (*batch), and of a servo the `force` (step, *batch, actuator) over each step.
-    Inputs are those of `forward_dynamics`, position and speed those of the start; of a servo its gains, such as
-    "servo.kp", and position and speed of its reference at the starts of the steps (step, size), such as "servo.q".
+    Inputs are the inputs of `forward_dynamics`, with position and speed of the initial state. A servo adds its gains,
+    such as "servo.kp", and position and speed of its reference at the starts of the steps (step, size), such as
+    "servo.q".
     """
 
     def __init__(
@@ -283,7 +284,7 @@ _UNUSED = ("rotation",)
 
 
 def _check(robot: Robot, forces: Forces, environment: Environment, servo: FollowingServo | None) -> None:
-    """Refuse what steps cannot be differentiated through. Raises ValueError."""
+    """Refuse arguments with which steps cannot be differentiated. Raises ValueError."""
     if environment.base_parts:
         raise ValueError("base: got a base that moves; expected one that stands where simulations are differentiated")
     if isinstance(forces.actuator, WoundActing):
@@ -309,7 +310,7 @@ def _check(robot: Robot, forces: Forces, environment: Environment, servo: Follow
 
 
 def _parts(names: FreedomNames, states: Array, fixed: Array) -> dict[str, Array]:
-    """Return states (..., 2 freedoms) by name; `fixed`: positions of what cannot move, whose speed is zero."""
+    """Return states (..., 2 freedoms) by name; components without freedom are at `fixed` positions, with zero speed."""
     position, speed = (np.zeros((*states.shape[:-1], size)) for size in names.sizes)
     position[...] = np.asarray(fixed)
     position[..., names.places[0]], speed[..., names.places[1]] = np.split(states, 2, axis=-1)
@@ -317,5 +318,5 @@ def _parts(names: FreedomNames, states: Array, fixed: Array) -> dict[str, Array]
 
 
 def _accelerations(here: AccelerationDerivatives, rates: Mapping[str, ArrayLike]) -> Array:
-    """Return the rates of the free accelerations; zero where there are none."""
+    """Return the rates of the free accelerations, with zero in place of NaN."""
     return zero_for_nan(here.jvp(rates)["acceleration"])[..., here.free]

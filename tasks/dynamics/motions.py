@@ -10,19 +10,19 @@ from tasks.kernels.expression import ABSENT
 
 
 class ChainMotion(NamedTuple):
-    """Times (kept,) [s]; q, qd (kept, *batch, freedom); status (*batch): of a case that ended why, see `Status`.
+    """Times (kept,) [s]; q, qd (kept, *batch, freedom); status (*batch): reason for the end of a case, see `Status`.
 
-    Of joints with friction, in the order of the groups: friction (kept, *batch, joint) [N m or N]; stuck, whether they
-    hold; memory of their law, bristles' deflection or the state of stiction; loss, work that friction has taken [J].
-    work (kept, *batch, actuator): what actuators have done [J]. A case that has come to an end holds NaN
-    from there on. joints (kept, *batch, joint): all joints of the tree, turns counted, of the method
-    `spanning_tree` and of cases that went on beyond a singular point (NaN for others beside these), where q does not
-    decide where joints are.
+    For joints with friction, in the order of the groups: friction (kept, *batch, joint) [N m or N]; stuck, whether they
+    stick; memory of their law, the deflection of bristles or the state of stiction; loss, work that friction has taken
+    [J]. work (kept, *batch, actuator): work of the actuators [J]. A case that has ended holds NaN from there on. joints
+    (kept, *batch, joint): positions of all joints of the tree, with full turns, for the method `spanning_tree` and for
+    cases that continued beyond a singular point, where q does not determine them (NaN for the other cases of the
+    batch).
 
-    Of stops, in their order and that of the joints that each means: contact (kept, *batch, stop), 1 and -1 where the
+    For stops, in their order, and for each in the order of its joints: contact (kept, *batch, stop), 1 and -1 where the
     joint rests at its high or low end, 2 and -2 where it is latched, 0 elsewhere; impact_loss, energy that impacts have
-    taken [J]. through (*batch): the motion went on beyond a singular point, in the joints of the tree. current (kept,
-    *batch, actuator): of motors with an inductance [A]. Empty without.
+    taken [J]. through (*batch): the motion continued beyond a singular point, in the joints of the tree. current (kept,
+    *batch, actuator): currents of motors with an inductance [A]. Arrays are empty where they do not apply.
     """
 
     time: np.ndarray
@@ -44,15 +44,15 @@ class ChainMotion(NamedTuple):
 class Simulation(NamedTuple):
     """Times (kept,), platform position (kept, *batch, 3), rotation (kept, *batch, 3, 3), twist (kept, *batch, 6).
 
-    drift (kept, *batch): how far limbs have been open up to that time before they were closed again [m, or cosine];
-    gap: how far they are open at that time. Both are zero in task space. status (*batch): SINGULAR, PLATFORM_SINGULAR
-    or CONSTRAINT_SINGULAR for a case that came to an end at such a point, INTEGRATION_FAILED for one that was too quick
-    for its steps, however they are cut; it holds NaN from there on. A case whose start has no solution has the status
-    of the start, such as NOT_REACHABLE.
+    drift (kept, *batch): largest closure residual of the limbs up to that time, before corrections [m, or cosine]; gap:
+    closure residual at that time. Both are zero in task space. status (*batch): SINGULAR, PLATFORM_SINGULAR or
+    CONSTRAINT_SINGULAR for a case that ended at such a point, INTEGRATION_FAILED for a case that was too fast even for
+    divided steps; a case that has ended holds NaN from there on. A case whose start has no solution has the status of
+    the start, such as NOT_REACHABLE.
 
-    Of joints with friction, in the order of the groups, there are friction, stuck, memory and loss (kept, *batch,
-    joint) as in `ChainMotion`; work (kept, *batch, actuator) that actuators have done and load_work (kept, *batch) of
-    the load on the platform [J]. contact, impact_loss, through and current as in `ChainMotion`.
+    Results of joints with friction, in the order of the groups, are friction, stuck, memory and loss (kept, *batch,
+    joint) as in `ChainMotion`. work (kept, *batch, actuator) is the work of the actuators, and load_work (kept, *batch)
+    the work of the load on the platform [J]. contact, impact_loss, through and current as in `ChainMotion`.
     """
 
     time: np.ndarray

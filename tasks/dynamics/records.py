@@ -38,7 +38,7 @@ class ServoLike(Protocol):
     """A controller that acts once in each step of `simulate`: that of `limbsweep.servo`."""
 
     def loop(self, samples: int, step: float, gravity: ArrayLike, start: float = 0.0) -> Any:
-        """Return the controller of so many samples from the first step on, at the time `start` [s]."""
+        """Return the controller of a number of samples from the first step on, at the time `start` [s]."""
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,15 @@ class Record:
 class State(Record):
     """State of a robot: pose and twist of a platform, or positions and rates of joints of a chain.
 
-    Of a parallel robot, its platform: position (*batch, 3) [m]; rotation (*batch, 3, 3); twist (*batch, 6) as (angular,
-    linear) of the reference point; all in world axes, relative to the base; at least one of them. Along what its limbs
-    hold, which `Platform.mobility` does not name, it cannot move. Of a chain, its independent joints: positions q and
-    rates qd (*batch, freedom) [rad or m]; q has to be there. They come in the order of `Mechanism.freedoms`, which is
-    that of the tree; forces and other values of actuators in that of `Mechanism.actuators`, which may differ.
+    For a parallel robot, the state of its platform: position (*batch, 3) [m]; rotation (*batch, 3, 3); twist (*batch,
+    6) as (angular, linear) of the reference point; all in world axes, relative to the base; at least one of them. The
+    platform does not move along components of the twist that `Platform.mobility` does not name. For a chain, the state
+    of its independent joints: positions q and rates qd (*batch, freedom) [rad or m]; q is required. Their order is
+    `Mechanism.freedoms`, the order of the tree. Forces and other values of actuators have the order
+    `Mechanism.actuators`, which may differ.
 
-    time (*batch,) [s], of a robot whose own loads change with it, see `robots.loads`; memory (*batch, joint with
-    friction), the state of friction laws that have one (absent: relaxed bristles, stiction at rest).
+    time (*batch,) [s], for a robot whose own loads change with time, see `robots.loads`; memory (*batch, joint with
+    friction), the state of friction laws with a state (absent: relaxed bristles, stiction at rest).
 
         >>> ls.State(q=[0.1, 0.2, 0.3]).present()
         {'q': [0.1, 0.2, 0.3]}
@@ -202,12 +203,12 @@ class FixedSteps:
 
 @dataclass(frozen=True)
 class AdaptiveSteps:
-    """Steps that an error allows, relative (`rtol`) and absolute (`atol`), and the `times` (kept,) [s] that are kept.
+    """Adaptive steps with a relative (`rtol`) and absolute (`atol`) error, and the `times` (kept,) [s] of results.
 
-    balance: what may be missing from the balance of energy, relative to the largest energy or work in it, for the case
-    to be OK; absent: `tasks.dynamics.simulate.BALANCE`. solver: one of `tasks.dynamics.simulate.SOLVERS`; absent: Radau
-    where friction is smooth but may be stiff, else DOP853, which takes a quarter of the time where bristles are not
-    stiff. Raises ValueError for times that do not ascend.
+    balance: largest error of the energy balance for the status OK, relative to the largest energy or work in it;
+    absent: `tasks.dynamics.simulate.BALANCE`. solver: one of `tasks.dynamics.simulate.SOLVERS`; absent: Radau for
+    friction that is smooth but may be stiff, else DOP853, which needs a quarter of the time if bristles are not stiff.
+    Raises ValueError for times that do not ascend.
     """
 
     times: ArrayLike
@@ -313,9 +314,8 @@ def long_form(
 ) -> tuple[Motion, Environment]:
     """Return motion and environment of a call, from its records or from their short form.
 
-    unused: keywords that the function does not depend on, which are refused; a record may have them. Raises TypeError
-    for a keyword that is no part of them, ValueError for both forms of one thing, and for what is no record in the
-    place of one.
+    unused: keywords that have no effect on the function and are refused; a record may have them. Raises TypeError for
+    an unknown keyword, ValueError for both forms of the same argument, and for an object that is no record.
     """
     parts = dict(cast("dict[str, Any]", short))
     for name in parts:

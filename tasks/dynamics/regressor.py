@@ -1,7 +1,7 @@
 """Inverse dynamics as a product: actuator forces = Y(motion) times parameters, for batches, by compiled kernels.
 
-The columns of bodies are those of `tasks.dynamics.inertial_parameters`; those of friction come last. Its kernels are
-made from `tasks.dynamics.regressor_programs`. Sources: Atkeson, An and Hollerbach 1986, for the linear form;
+The columns of bodies are defined in `tasks.dynamics.inertial_parameters`; the columns of friction come last. Kernels
+are made from `tasks.dynamics.regressor_programs`. Sources: Atkeson, An and Hollerbach 1986, for the linear form;
 hybrid-limb paper, Eqs. (97), (140).
 """
 
@@ -138,7 +138,7 @@ def columns_of(robot: Robot, friction: FrictionInput | None = None, *, shared: b
 
 @check_arguments
 def standard_parameters(robot: Robot, *, friction: Friction = None, shared: bool = False) -> dict[str, float]:
-    """Return the values of the robot for the columns of `regressor`, by name. Raises ParameterError as it does.
+    """Return the values of the robot for the columns of `regressor`, by name. Raises ParameterError as `regressor`.
 
     >>> ls.standard_parameters(ls.robots.build("planar_3r"))["link_1.mass"]
     3.0

@@ -132,7 +132,7 @@ def platform_program(family: Family, moving_base: bool = False) -> Program:
 def actuator_program(family: Family) -> Program:
     """Return the `map` (actuator, freedom) from wrenches on the freedoms to actuator forces, and `status`. Eq. (140).
 
-    Case inputs and status as those of `tasks.stages.assembly.assembly_program`.
+    Case inputs and status as in `tasks.stages.assembly.assembly_program`.
     """
     structure = structure_of(family)
     count, driven = len(structure.mechanism.instances), structure.driven
@@ -167,13 +167,13 @@ def actuator_program(family: Family) -> Program:
 def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Program:
     """Return the program for friction's `columns` (actuator, parameter): linear parameters, joint by joint.
 
-    Loads are those of the motion without friction. Inputs as in `tasks.stages.assembly.actuation_program`, but for
-    VELOCITY by its own name. Raises ValueError for gears, whose loss is not linear in parameters.
+    Normal loads are computed for the motion without friction. Inputs as in `tasks.stages.assembly.actuation_program`,
+    except that VELOCITY has its own name. Raises ValueError for gears, whose loss is not linear in parameters.
     """
     if geared := [group for group in groups if group.load == "gear"]:
         raise ValueError(
-            f"load: identification got gear for law {geared[0].law}; expected constant, preload or reaction, as what a "
-            "gear loses is not linear in parameters"
+            f"load: identification got gear for law {geared[0].law}; expected constant, preload or reaction, as the "
+            "loss of a gear is not linear in parameters"
         )
     kinds, limbs = requests.joint_kinds(family), wanted(family, groups)
     actuators = len(family.reference.actuators)

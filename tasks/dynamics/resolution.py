@@ -46,12 +46,12 @@ def resolve_redundancy(robot: Robot, motion: State | None = None, **short: Unpac
     """Compute the motion of all freedoms of a redundant robot with a posture or tasks from its given freedoms.
 
     q, and rates qd and accelerations qdd (absent: zero), (*batch, given) in the order of `Mechanism.given` [rad or m]:
-    freedoms, then tasks without a value. The others are where tasks hold, and the weighted sum of squared distances
-    from the posture is least, on the way from the reference pose; each sample by itself. What comes out is what other
-    functions take: `ls.inverse_dynamics(robot, q=motion.q, qd=motion.qd, qdd=motion.qdd)`. Samples that are not OK hold
-    NaN: NOT_CONVERGED where no such place was reached, SINGULAR where the distance is not least, or tasks decide
-    nothing, WRONG_BRANCH where a singularity is on the way. Raises ValueError for a robot without posture and tasks,
-    and for shapes that do not fit.
+    freedoms, then tasks without a value. The other freedoms fulfil the tasks and minimize the weighted sum of squared
+    distances from the posture. They are found on a path from the reference pose, for each sample by itself. The result
+    is an input of other functions: `ls.inverse_dynamics(robot, q=motion.q, qd=motion.qd, qdd=motion.qdd)`. Samples that
+    are not OK hold NaN: NOT_CONVERGED where no solution was reached, SINGULAR where the distance has no minimum or
+    tasks do not determine the freedoms, WRONG_BRANCH where a singularity is on the path. Raises ValueError for a robot
+    without posture and tasks, and for shapes that do not fit.
 
         >>> arm = ls.robots.read("arm_platform.yaml")
         >>> motion = ls.resolve_redundancy(arm, q=[0.0, 0.1, 0.0, 0.0, 0.0, 0.0], qd=[0.0, 0.5, 0.0, 0.0, 0.0, 0.0])
@@ -70,7 +70,7 @@ def resolve_redundancy(robot: Robot, motion: State | None = None, **short: Unpac
     try:
         arrays = {name: checked(name, values, (size,)) for name, values in present(named).items()}
     except ValueError as error:
-        raise ValueError(f"{error}; those that are given: {', '.join(mechanism.given)}") from None
+        raise ValueError(f"{error}; given freedoms: {', '.join(mechanism.given)}") from None
     batch = common_batch({name: values.shape[:-1] for name, values in arrays.items()})
     still = np.zeros((*batch, size))
     columns = np.concatenate([rows(arrays.get(name, still), batch) for name in JOINTS])[None]

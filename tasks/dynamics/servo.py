@@ -50,7 +50,7 @@ class Servo:
         self.robot, self.controller, self.values, self.reference = robot, controller, values, reference
 
     def loop(self, samples: int, step: float, gravity: ArrayLike, start: float = 0.0) -> Running:
-        """Return the controller of so many samples from the first step on, at the time `start` [s]."""
+        """Return the controller of a number of samples from the first step on, at the time `start` [s]."""
         return Running(self, samples, step, gravity, start)
 
 

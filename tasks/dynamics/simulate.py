@@ -1,13 +1,13 @@
 """Direct problem for any robot: motion over time from forces, for parallel robots and chains behind one call.
 
-Constant steps are those of `tasks.dynamics.integration`: they are cut, for each case by itself, where a joint comes to
-rest or breaks away, and where they are too long. What is at rest stays at rest to the last bit, and what slides stops
-where it should. The state of a parallel robot is the pose
-of its platform, with a unit quaternion, and the free components of its twist; joints follow from inverse kinematics, so
-that no loop comes open. Joints with friction are those of `tasks.features.friction.inputs`, with any law of
-`robots.friction.laws.LAWS`; `tasks.features.friction.joints` has how they come to rest. One case may be integrated
-adaptively, see `tasks.dynamics.adaptive`; its result is accepted only if the change of energy balances the work of
-actuators and of friction.
+Constant steps are made by `tasks.dynamics.integration`. They are cut, for each case by itself, where a joint comes to
+rest or breaks away, and where they are too long. Joints at rest stay at rest to the last bit, and sliding joints stop
+at the instant of zero velocity. The state of a parallel robot is the pose of its platform, with a unit quaternion, and
+the free components of its twist. Joints follow from inverse kinematics, so that loops stay closed. Joints with friction
+are selected in `tasks.features.friction.inputs`, with any law of `robots.friction.laws.LAWS`;
+`tasks.features.friction.joints` describes how they come to rest. One case may be integrated adaptively, see
+`tasks.dynamics.adaptive`; its result is accepted only if the change of energy balances the work of actuators and of
+friction.
 """
 
 from __future__ import annotations
@@ -249,13 +249,13 @@ def simulate(
 ) -> Simulation | ChainMotion:
     """Simulate a batch in constant steps: see `simulate_platform`, for a chain `simulate_chain`.
 
-    Of a parallel robot: position, rotation, twist, load, load_axes, form, close; of a chain: q, qd. Of both: friction,
-    memory, elasticity, method, start, gravity, and base_rotation, base_twist and base_acceleration, how the base moves
-    in the world, as in `tasks.inverse_dynamics`, each an array or a function of time. force may be a servo, a
-    controller that `tasks.dynamics.servo.servo` makes. Steps are cut where loads over time jump, or have a corner.
-    Cases that end at a singular point go on in all joints of the tree where `method` is absent:
-    `tasks.dynamics.passage`; with stops all of them are integrated so. Returns a Simulation, of a chain a ChainMotion.
-    Raises TypeError for what does not belong to the robot's kind.
+    Arguments for a parallel robot: position, rotation, twist, load, load_axes, form, close; for a chain: q, qd. For
+    both: friction, memory, elasticity, method, start, gravity, and base_rotation, base_twist and base_acceleration, the
+    motion of the base in the world, as in `tasks.inverse_dynamics`, each an array or a function of time. force may be a
+    servo, a controller that `tasks.dynamics.servo.servo` makes. Steps are cut where loads over time jump, or have a
+    corner. If `method` is absent, cases that end at a singular point continue in all joints of the tree, see
+    `tasks.dynamics.passage`; with stops all cases are integrated in all joints of the tree. Returns a Simulation, or
+    for a chain a ChainMotion. Raises TypeError for arguments that do not belong to the kind of the robot.
     """
     _refuse(robot, parts)
     _refuse_motors_of_others(robot, force)

@@ -104,7 +104,7 @@ def _one_batch(values: Numbers, dims: int) -> Numbers:
 
 
 def named(robot: Robot, states: LastStates, status: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Return the status (case,) of the singularity ahead of each case; where there is none, that which it has."""
+    """Return the status (case,) of the singularity ahead of each case; its present status if none is ahead."""
     codes = inverse_dynamics(robot, **_way(robot, states)).status
     result = status.copy()
     for k, along in enumerate(codes):

@@ -34,7 +34,7 @@ from tasks.dynamics.tree_walk import AdaptiveTree, OverTime, Walk
 Numbers = NDArray[np.float64]
 
 METHOD = "spanning_tree"
-"""Name of this method of integration, in constant steps and in those that an error allows."""
+"""Name of this method of integration, in constant and in adaptive steps."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class PushesOfSome:
 def hindrance(
     robot: Robot, forces: Forces, clock: FixedSteps | AdaptiveSteps, form: object = None
 ) -> str | None:  # fmt: skip
-    """Return what a request has that all joints of the tree are not integrated with, if there is such a thing.
+    """Return the name of a part of a request that this method does not support; None if it supports all parts.
 
     Raises ParameterError for friction that does not fit the robot.
     """
@@ -77,7 +77,7 @@ def hindrance(
 def refuse(
     robot: Robot, forces: Forces, clock: FixedSteps | AdaptiveSteps, form: object = None, stops: Stops | None = None
 ) -> None:
-    """Refuse a request that all joints of the tree are not integrated with. Raises ValueError."""
+    """Refuse a request that this method does not support. Raises ValueError."""
     what = hindrance(robot, forces, clock, form)
     if what and stops:
         raise ValueError(f"stops: got them with {what}; expected forces, loads and smooth friction; leave it out")
@@ -88,7 +88,7 @@ def refuse(
 
 @dataclass(frozen=True)
 class TreeRun:
-    """A batch of cases of a robot, the first state (size, padded samples), what acts on them, and their batch dims.
+    """A batch of cases of a robot, the first state (size, padded samples), external inputs, and batch dims.
 
     watch: corners of the forces of one case, at which adaptive steps end.
     """

@@ -43,11 +43,12 @@ def on_supply(
     asked (*batch, actuator): an array, or a function of time or of the state as `simulate` takes it; `of` names the
     commanded quantity. voltage [V] of the supply, largest current [A] and force [N m or N]: of all motors, or of
     each (actuator,). The result is a function of the state: forces fall with the speed, because the back-EMF takes
-    a part of the voltage. Of motors with an inductance it is for `simulate` alone, where their currents are states, and
-    `asked` may be a servo; other commands than voltages without a largest current take motors with a `bandwidth` or a
-    `current_controller`, and speeds [rad/s or m/s] a `speed_controller`. Their currents begin at zero, or at `start`
-    (actuator,) [A], with controllers that stand still there. Raises ValueError where an actuator has no motor, or no
-    resistance and there are voltages, and for limits that are not above zero; TypeError for a servo otherwise.
+    a part of the voltage. For motors with an inductance the result is for `simulate` alone, where their currents are
+    states, and `asked` may be a servo. Such motors need a `bandwidth` or a `current_controller`, except for voltages
+    without a largest current; speeds [rad/s or m/s] need a `speed_controller`. Currents begin at zero, or at `start`
+    (actuator,) [A], with controllers in equilibrium there. Raises ValueError for an actuator without a motor, for
+    voltages of a motor without a resistance, and for limits that are not above zero; TypeError for a servo with motors
+    without an inductance.
 
         >>> robot = ls.robots.build("irb6")
         >>> push = ls.on_supply(robot, np.full(5, 30.0), of="voltage", current=8.0)
@@ -99,8 +100,8 @@ def _fed_motors(robot: Robot, of: Commanded, limits: Mapping[str, ArrayLike]) ->
     by_motor = {name: _limit(name, value, len(constant)) for name, value in limits.items()}
     if (of == "voltage" or np.isfinite(by_motor["voltage"]).any()) and not (resistance > 0.0).all():
         raise ValueError(
-            "voltage: got voltages of motors without a resistance; expected one above zero: a motor's winding decides "
-            "what current a voltage makes"
+            "voltage: got voltages of motors without a resistance; expected one above zero, as the resistance of the "
+            "winding decides the current"
         )
     limits_of_motors = by_motor["max_force"], by_motor["current"], by_motor["voltage"]
     return FedMotors(constant, resistance, *limits_of_motors, np.array([of == "voltage"]))
@@ -109,7 +110,7 @@ def _fed_motors(robot: Robot, of: Commanded, limits: Mapping[str, ArrayLike]) ->
 def _wound(
     robot: Robot, command: Acting | ServoLike, motors: FedMotors, *, by_speed: bool, start: np.ndarray | None
 ) -> WoundActing:
-    """Return what goes through windings. Raises ValueError for motors that lack what the commands take."""
+    """Return the command of motors with windings. Raises ValueError for motors without the loops that it needs."""
     numbers = [loop_numbers(motor) for motor in robot.mechanism.motors]
     windings = Windings.of_motors(motors, numbers, by_speed, start)
     models: dict[int, ActuatorRates] = {}

@@ -30,18 +30,18 @@ Numbers = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 LOST, SOFT = 1e-10, 1e-6
-"""Eigenvalue of the rows' mobility, relative to the largest, of rows that depend on others, and of those that
-nearly do: rounding errors of their forces are larger than what adaptive steps allow."""
+"""Eigenvalue of the rows' mobility, relative to the largest, below which rows depend on others, and below which they
+nearly depend on others: then rounding errors of their forces exceed the tolerance of adaptive steps."""
 
 REGULAR = 1e-14
-"""Mass, relative to the largest, that every joint has besides."""
+"""Mass, relative to the largest, that is added to every joint."""
 
 CLOSINGS, CLOSED, NEARLY_CLOSED = 6, 1e-10, 1e-15
-"""Rounds that close loops after a step, how far they may be open then, and up to where nothing is to close [m]."""
+"""Rounds that close loops after a step, largest residual after them, and residual that needs no correction [m]."""
 
 ROUGH, CALM, HALVINGS = 0.1, 1e-6, 8
-"""Difference of the two accelerations in the middle of a step, relative to the largest, and in rad/s^2 or m/s^2, from
-which the step is too long, and how often such a step is cut in halves."""
+"""Difference of the two accelerations in the middle of a step, relative to the largest, and in rad/s^2 or m/s^2, above
+which the step is too long; and the largest number of halvings of such a step."""
 
 RK4 = ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0))
 """Share of the step and weight of the stages."""
@@ -86,7 +86,7 @@ class Held:
 
     Eigenvalues (samples, row) are relative to the largest, in rising order.
 
-    `mass` is M + s G^T G: regular also where what has no mass is held, and of the same motion; `weight` is s.
+    `mass` is M + s G^T G with s = `weight`: it is regular even if held parts have no mass, and gives the same motion.
     """
 
     mass: Numbers

@@ -1,8 +1,8 @@
-"""Stops of the joints of a spanning tree: which bear, impacts, and the law of what rests on them.
+"""Stops of the joints of a spanning tree: contacts at rest, impacts, and forces of contacts.
 
-A stop bears where its joint is at its end without velocity and would be accelerated beyond it; then its row is one more
-constraint, whose force may push alone. A joint that arrives with velocity comes back with a share of it, which the
-impulses of all stops that are hit at once and of the rows of the loops bring about (Newton's law of impact). Sources:
+A stop bears if its joint is at its end without velocity and would be accelerated beyond it. Its row is then one more
+constraint, whose force can only push. A joint that arrives with velocity rebounds with a share of it (Newton's law of
+impact). The impulses of all stops that are hit at once, and of the rows of the loops, cause the rebound. Sources:
 Glocker 2001, Set-Valued Force Laws; Featherstone 2008, Rigid Body Dynamics Algorithms, chapter 11.
 """
 

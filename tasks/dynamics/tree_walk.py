@@ -1,8 +1,8 @@
-"""A batch of cases under way in the joints of their trees, in constant steps or in those that an error allows.
+"""Integration of a batch of cases in the joints of their trees, in constant or adaptive steps.
 
 Steps are cut where a joint meets a stop or leaves it. The instant is found by secants and bisection of the whole step,
-for all samples side by side; a sample without an event keeps the step that it has taken. What happens there is
-`landed`: impulses, and what rests from then on.
+for all samples side by side; a sample without an event keeps its whole step. `landed` computes the event: impulses, and
+the contacts after it.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ BOUNCE = 1e-2
 """Share of the time of an adaptive motion that stands for a step, where it is judged whether a joint bounces."""
 
 HOPS, FADING = 32, 0.7
-"""Parts of a usual adaptive step in which a case passes where rows nearly depend on each other, and the share of the
-usual step that a shorter one leaves of it."""
+"""Number of parts of a usual adaptive step where rows nearly depend on each other, and the share of the usual step to
+which a shorter step reduces it."""
 
 EVENTS = 1000
-"""Events of a sample in one step, after which it has come to its end."""
+"""Largest number of events of a sample in one step; a sample with more ends."""
 
 SEARCHES, SHRINKS = 60, 40
 """Steps of the search for an instant, and halvings of the time in which a joint that bounced is off its stop."""
 
 LASTING = 1e-4
-"""Share of a step below which a bounce is none: the joint rests."""
+"""Duration of a bounce, as a share of a step, below which the joint rests instead."""
 
 HIGH = 20.0
-"""Height of a bounce, in distances from which an end counts as passed, below which it is none."""
+"""Height of a bounce below which the joint rests instead, in multiples of the tolerance of a passed end."""
 
 TOUCHES = 2.0
-"""Distances from which an end counts as passed, within which beyond that a joint on its way back has no event."""
+"""Distance beyond an end within which a returning joint has no event, in multiples of the tolerance of a passed end."""
 
 PULLS = 1e-12
 """Force of a stop that pulls, relative to the largest multiplier, from which the joint has left it."""
@@ -93,7 +93,7 @@ class Walk:
         return not self.is_ok.any()
 
     def on(self, push: Push, seconds: float) -> Walk:
-        """Take a step of so many seconds, or a piece of one."""
+        """Take a step, or a part of one, with a length in seconds."""
         now, contacts = advanced(self.machine, push, seconds, self.now, self.contacts, self.is_ok)
         return replace(self, contacts=contacts).closed(now, push, share=1.0)
 
@@ -331,7 +331,7 @@ def first_past(at: Callable[[Numbers], Numbers], end: Numbers, near: float) -> N
 
 
 class Impact(NamedTuple):
-    """Stops at an impact (samples, stop): those that are hit, those that another's impact lifts, and their sides."""
+    """Stops at an impact (samples, stop): stops that are hit, stops whose joint the impact lifts, and their sides."""
 
     hit: Mask
     lifted: Mask
@@ -340,7 +340,8 @@ class Impact(NamedTuple):
     def rests(self, stops: TreeStops, free: Numbers, after: Numbers, seconds: float) -> Mask:
         """Return a mask of the joints that stay, by accelerations without these stops, and rates after a bounce.
 
-        They latch, or fall back within a short time or from a low height; what is lifted falls back like what is hit.
+        They latch, or fall back within a short time or from a low height. Lifted joints fall back like joints that are
+        hit.
         """
         falls, speed = free * self.side, -after * self.side
         short, low = 2.0 * speed <= LASTING * seconds * falls, speed * speed <= 2.0 * falls * HIGH * stops.beyond
@@ -370,7 +371,7 @@ def _struck(
     machine: TreeMachine, push: Push, share: Numbers, now: TreeState, contacts: Contacts, hit: Mask, side: Contacts,
     restitution: Numbers,
 ) -> tuple[TreeState, Mask]:  # fmt: skip
-    """Return the state after impulses at all stops that are hit or bear, and a mask of those that take a part."""
+    """Return the state after impulses at all stops that are hit or bear, and a mask of stops with an impulse."""
     stops, active = machine.stops, hit | (contacts != 0)
     for _ in range(len(stops) + 1):
         taking = np.where(active, side, 0).astype(np.int8)
@@ -391,7 +392,7 @@ def _struck(
 
 
 def _kept(machine: TreeMachine, push: Push, share: Numbers, now: TreeState, contacts: Contacts) -> Contacts:
-    """Return contacts without those whose stops would have to pull, one after the other."""
+    """Return contacts after removing contacts whose stops would have to pull, one after the other."""
     for _ in range(len(machine.stops)):
         pressed = np.where(np.abs(contacts) == 1, _pressed(machine, push, share, now, contacts), np.inf)
         worst = pressed.argmin(axis=1)

@@ -2,11 +2,11 @@
 
     L i' = U - R i - K w,    u = K i        L: inductance, U: voltage, R: resistance, K w: back-EMF, u: force
 
-A drive that is asked for a force or a current i* has a current loop, of one of two kinds. One of bandwidth b gives U =
-L b (i* - i) + R i + K w, with which i' = b (i* - i), as far as its voltage reaches; the same loop keeps currents below
-their largest. A current controller with gains gives U = P (i* - i) + v, v' = I (i* - i). A drive with a speed
-controller can be asked for a speed w*: then i* = P (w* - w) + s, s' = I (w* - w). What limits cut off currents and
-voltages goes back into the integrals, which so follow what there is (back-calculation).
+A drive with a commanded force or current i* has a current loop, of one of two kinds. A loop of bandwidth b gives U =
+L b (i* - i) + R i + K w, so that i' = b (i* - i) within the limits of voltage; the same loop keeps currents below their
+limit. A current controller with gains gives U = P (i* - i) + v, v' = I (i* - i). A drive with a speed controller takes
+a commanded speed w*: then i* = P (w* - w) + s, s' = I (w* - w). The part of a current or voltage that its limit cuts
+off is fed back into the integrals (back-calculation against wind-up).
 
 `tasks.dynamics.wound_system` has the steps.
 Sources: Astrom and Hagglund 2006, Advanced PID Control, section 3.5; Harnefors and Nee 1998, Model-based
@@ -28,10 +28,10 @@ from tasks.dynamics.fed_motors import FedMotors
 
 @dataclass(frozen=True)
 class DriveVoltage:
-    """Voltages [V] at windings (actuator, samples), and masks of how they come about.
+    """Voltages [V] at windings (actuator, samples), and masks of their origin.
 
-    reference: currents asked for [A]. looped: the current loop gives the voltage; cut: it is other than was asked for.
-    over, excess: what limits cut off currents [A] and voltages [V].
+    reference: commanded currents [A]. looped: the current loop gives the voltage; cut: it differs from the command.
+    over, excess: parts of currents [A] and voltages [V] that limits cut off.
     """
 
     voltage: np.ndarray
@@ -42,7 +42,7 @@ class DriveVoltage:
     excess: np.ndarray
 
     def differs(self, kind: DriveVoltage) -> np.ndarray:
-        """Return a mask (samples,) of voltages that come about otherwise."""
+        """Return a mask (samples,) of voltages with another origin."""
         changed = (self.looped != kind.looped) | ((self.over != 0.0) != (kind.over != 0.0))
         return np.asarray(changed.any(axis=0))
 
@@ -90,8 +90,8 @@ class Windings:
     ) -> Windings:  # fmt: skip
         """Return the windings from the `loop_numbers` of each motor, numbers or (samples,).
 
-        Raises ValueError where an inductance is not above zero, where a command takes a loop and there is none, and
-        where there are two.
+        Raises ValueError where an inductance is not above zero, where a command needs a missing loop, and where a motor
+        has two current loops.
         """
         columns = {
             name: np.stack([np.atleast_1d(np.asarray(x, dtype=float)) for x in column])
@@ -105,7 +105,7 @@ class Windings:
         return result
 
     def _check(self) -> None:
-        """Refuse commands that take a loop where there is none."""
+        """Refuse commands that need a missing loop."""
         if (self.controlled & (self.bandwidth > 0.0)).any():
             got = "got one beside a current_controller, which is another current loop"
             raise ValueError(f"bandwidth: {got}; expected one of the two")
@@ -113,7 +113,7 @@ class Windings:
         loops = not by_voltage.all() and not ((self.bandwidth > 0.0) | self.controlled | by_voltage).all()
         if loops or (by_voltage.any() and np.isfinite(self.most).any() and not (self.bandwidth > 0.0).all()):
             got = "got 0 for a motor that is asked for a force or a current, or has a largest one"
-            raise ValueError(f"bandwidth: {got}; expected that of its current loop [rad/s] above zero, such as 2000")
+            raise ValueError(f"bandwidth: {got}; expected bandwidth of its current loop [rad/s], such as 2000")
         if self.by_speed.any() and not (self.speed_gain > 0.0).all():
             got = "got speeds for motors of which some have none"
             raise ValueError(f"speed_controller: {got}; expected one for each, or forces, currents or voltages")
@@ -144,7 +144,7 @@ class Windings:
         return 3 if self.by_speed.any() else 2 if self.controlled.any() else 1
 
     def given(self, drives: np.ndarray, command: np.ndarray, velocity: np.ndarray) -> DriveVoltage:
-        """Return the voltages at states of drives (part, actuator, samples) and rates of actuators for what is command.
+        """Return the voltages for a command at states of drives (part, actuator, samples) and rates of actuators.
 
         command, velocity: (actuator, samples).
         """

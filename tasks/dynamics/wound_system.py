@@ -1,8 +1,7 @@
-"""The equations of a robot whose motors have windings, and steps that hold their currents however stiff.
+"""The equations of a robot whose motors have windings, and steps that are stable for stiff currents.
 
-Steps are those of Runge and Kutta's method of order four, exponential in the drives: what decays or swings within a
-time constant of theirs is integrated as it is, with the accelerations that it causes, whether it takes many steps or a
-small part of one.
+Steps use Runge and Kutta's method of order four, exponential in the drives: the decay and oscillation of drives, and
+the accelerations that these cause, are integrated exactly, even if their time constants are much shorter than a step.
 Source: Krogstad 2005, Generalized integrating factor methods for stiff PDEs, J. Comput. Phys. 203, Eq. (51).
 """
 
@@ -20,13 +19,14 @@ from tasks.dynamics.integration import Along, MotionSystem, Step
 from tasks.dynamics.windings import DriveVoltage, Windings
 
 STIFF = 0.05
-"""Step over a time constant of a current from which what decays within the step is followed into the accelerations."""
+"""Step, relative to the time constant of a current, from which accelerations include the decay within the step."""
 
 
 class WoundSystem(MotionSystem):
-    """The equations of a robot whose motors have windings: `force` of its external inputs is what motors are asked for.
+    """The equations of a robot whose motors have windings: the external input `force` is the command of the motors.
 
-    velocity: rates of the actuators at states of the whole batch, `width` samples, of which these are `columns`.
+    velocity: rates of the actuators at states of the whole batch, `width` samples; `columns` are the samples of this
+    system.
     """
 
     def __init__(

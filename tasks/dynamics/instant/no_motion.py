@@ -21,10 +21,10 @@ CUTS = 60
 """Rounds of tangents."""
 
 MARGIN = 1e-6
-"""Share of the loads without friction by which some load has to miss its joint, wherever x is."""
+"""Least residual of some load for all x, as a share of the loads without friction, for a proof."""
 
 WIDE = 1e6
-"""Loads, relative to those without friction, among which the best are looked for."""
+"""Bound of the loads in the search for the least residual, relative to the loads without friction."""
 
 CERTAIN = 1e-10
 """Share of a sum that is rounding."""

@@ -118,9 +118,9 @@ def limb_motion_program(
 ) -> Program:  # fmt: skip
     """Trace the terms of a limb in the forward dynamics of a parallel robot at a state.
 
-    Inputs as those of `tasks.stages.limb.limb_program`; `motion` is without acceleration. Outputs as in
-    `limb_shapes`. With `moving_base`, `gravity` is a sample input. With `shared`, the elastic parts, normal loads
-    are those by elasticity. Raises ValueError for loads from reactions of a limb with `every_row`.
+    Inputs as in `tasks.stages.limb.limb_program`; `motion` is without acceleration. Outputs as in `limb_shapes`. With
+    `moving_base`, `gravity` is a sample input. With the elastic parts `shared`, elasticity determines normal loads that
+    statics leaves open. Raises ValueError for loads from reactions of a limb with `every_row`.
     """
     structure = structure_of(family)
     limb_ = structure.mechanism.limbs[limb_index]
@@ -190,8 +190,8 @@ def platform_motion_program(
 ) -> Program:
     """Return the program of a parallel robot; see `outputs_of_motion`.
 
-    Sample inputs besides those of a chain: `motion` of the platform without acceleration, `load` (6,) on it in world
-    axes, and of each limb what `limb_motion_program` gives.
+    Sample inputs: the inputs of a chain, `motion` of the platform without acceleration, `load` (6,) on it in world
+    axes, and the outputs of `limb_motion_program` for each limb.
     """
     structure, parts = structure_of(family), layout(family, groups)
     wanted = requests.wanted(family, groups)
@@ -413,14 +413,16 @@ def outputs_of_motion(
 ) -> dict[str, Any]:  # fmt: skip
     """Return the state's `rate`, `joints`: OF_JOINTS, `kept_speed` (freedom,) that resting joints allow, `status`.
 
-    `dependent` is 1 where the friction of joints at rest is not unique. The rate is that of the modes: joints at rest
-    stay there also where `breaking` says that they do not hold, so that it is smooth up to that event and past it.
+    `dependent` is 1 where the friction of joints at rest is not unique. The rate is computed with the given modes:
+    joints at rest stay at rest, even if `breaking` tells that they break away. So the rate is smooth up to the event
+    and beyond it.
 
-    Where nothing breaks away, rate and friction belong together: `unbalanced` is 1 where they do not balance the
-    forces, as happens at a limit of joints that depend on others in all but a trace, and is no motion either.
+    If no joint breaks away, rate and friction must fulfil the equations of motion: `unbalanced` is 1 where they do not
+    balance the forces. This occurs at the friction limit of joints that depend almost entirely on others, and means
+    that there is no such motion.
 
-    `limbs` is their status, `going` the rate of q, `driven` the power of the load. Under `loads` (loaded joint,) that
-    are given nothing settles, and there is what `Loads.under` says as well.
+    `limbs` is the status of the limbs, `going` the rate of q, `driven` the power of the load. With given `loads`
+    (loaded joint,) they are not iterated, and the outputs of `Loads.under` are added.
     """
     search = Loads(family, groups, pushed)
     settled, more = (search.settled(), {}) if loads is None else search.under(list(loads))

@@ -23,7 +23,7 @@ MASSLESS = 1e-12
 class Modes:
     """Modes of every joint with friction: 1 where it is at `rest`, `direction` of motion else, `memory` of its law.
 
-    Those at rest that are `loose` hold no more than the friction with which their motion begins.
+    Joints at rest that are `loose` hold only the friction with which their motion begins.
     """
 
     rest: Array
@@ -161,10 +161,11 @@ def _apart(x: Scalar) -> Scalar:
 class Moved:
     """Accelerations (freedom,), friction and memory rates (joint,), under given normal loads and a partition.
 
-    change (joint,): acceleration of joints with friction. Of those that may rest, (joint,): parts, the sum of all
-    magnitudes whose sum that is; holds, 1 of those that do; better, the partition with each joint put right that is not
-    as it should be. accepted: 1 where friction is within its limits, opposes the motion that begins, and balances what
-    holds; least: 1 where there is no less with these accelerations.
+    change (joint,): acceleration of joints with friction. For joints that may rest, (joint,): parts, the sum of the
+    magnitudes of the terms of their acceleration; holds, 1 for sticking joints; better, the partition after correction
+    of each joint that violates its conditions. accepted: 1 where friction is within its limits, opposes the motion that
+    begins, and keeps sticking joints without acceleration; least: 1 where it is the friction of least norm with these
+    accelerations.
     """
 
     acceleration: Array

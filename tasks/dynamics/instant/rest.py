@@ -6,16 +6,16 @@ least constraint and Moreau's greatest dissipation together say that tau minimis
 
     tau^T D tau / 2 - c^T tau    over    -below <= tau <= above,
 
-which is convex. D loses rank where joints depend on each other, as those of a loop do. Accelerations are unique
-nevertheless. Of all friction with these accelerations the one with the least sum of D_kk tau_k^2 is taken, a norm that
-does not mix units. Sources: Moreau 1988, Unilateral contact and dry friction; Glocker 2001, Set-valued force laws.
+which is convex. D loses rank where joints depend on each other, such as joints of a loop. Accelerations are unique
+nevertheless. Of all friction with these accelerations, the friction with the least sum of D_kk tau_k^2 is taken, a norm
+that does not mix units. Sources: Moreau 1988, Unilateral contact and dry friction; Glocker 2001, Set-valued force laws.
 
-A *partition* says of each joint whether it holds (0), or is at its limit above (1) or below (-1).
+A *partition* has a number for each joint: 0 if it sticks, 1 at its upper friction limit, -1 at its lower one.
 `tasks.dynamics.instant.forces` computes the motion of a partition and takes it if it meets the conditions of the
 minimum, so no result rests on the search for the partition. The partition is proposed by the iterates of a primal-dual
-interior-point method with Mehrotra's corrector (`RestProblem`), which takes about ten steps whatever the number of
-joints; each step is straight-line code. `Brake` has the forces with which holding joints take back a motion, and the
-freedoms that they leave. Source: Nocedal and Wright 2006, Numerical Optimization, section 16.6.
+interior-point method with Mehrotra's corrector (`RestProblem`), which takes about ten steps for any number of joints;
+each step is straight-line code. `Brake` has the forces with which sticking joints resist a motion, and the freedoms
+that they leave. Source: Nocedal and Wright 2006, Numerical Optimization, section 16.6.
 
 Friction whose loads are reactions may have no motion, or several. Loads N belong to a motion where N = G(N): friction
 under N, accelerations, reactions, loads. `Searches` iterates G in the phases of one loop:
@@ -25,11 +25,11 @@ under N, accelerations, reactions, loads. `Searches` iterates G in the phases of
     SLOWLY   from no loads and no friction, in small shares: loads grow until they belong to a motion
 
 Bearing loads are affine in friction, so that for one loaded joint in motion N = |c_0 + c_1 N|. A factor |c_1| below 1
-gives one solution. Above 1 there are two if c_0 and c_1 are opposite, and none otherwise. With several joints G has
-lengths of vectors that are affine in N, which grow at most as N does: where the factor passes 1 the number of
-solutions changes from one to an even number. At rest, a joint that holds may be one that could slide as well; then the
-slow search ends at another motion than the first. Sources: Painleve 1895, Lecons sur le frottement; Klein 1910; Leine,
-Brogliato and Nijmeijer 2002, Periodic motion and bifurcations induced by the Painleve paradox.
+gives one solution. Above 1 there are two if c_0 and c_1 are opposite, and none otherwise. With several joints, G has
+lengths of vectors that are affine in N and grow at most in proportion to N. Where the factor passes 1, the number of
+solutions changes from one to an even number. A sticking joint may have a second motion in which it slides; then the
+slow search ends at another motion than the first search. Sources: Painleve 1895, Lecons sur le frottement; Klein 1910;
+Leine, Brogliato and Nijmeijer 2002, Periodic motion and bifurcations induced by the Painleve paradox.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class RestProblem:
         return array([where(mask > 0.5, x * g + self._widest * NARROW, self._size) for x, mask, g in limited])
 
     def _slight(self, room: Scalar) -> Scalar:
-        """Return a pressure where there is none: such that products with the room are alike."""
+        """Return the initial pressure on the inactive side, such that products with the room are alike."""
         near = room < self._size
         return where(near, self._size, self._size * (self._size / where(near, 1.0, room)))
 
@@ -324,27 +324,27 @@ SHARE = 0.9
 """Share of loads that a round of the slow search keeps."""
 
 ENDED = 1e-11
-"""Change of loads in a round, relative, at which the slow search has an end."""
+"""Relative change of loads in a round at which the slow search has converged."""
 
 AWAY, GONE = 1e6, 1e30
-"""Sum of loads, relative to that without friction, from which they run away in the slow search, and in the first."""
+"""Sum of loads, relative to the sum without friction, that means divergence, in the slow and in the first search."""
 
 ANOTHER = 1e-6
-"""Difference of accelerations, relative to all that they are the sum of, of another motion."""
+"""Difference of accelerations that means another motion, relative to the magnitudes of their terms."""
 
 ALIKE, OTHER, LOST = 1.0, 2.0, 3.0
-"""Ends of the slow search: the same motion as the first, another one, loads without bound; 0 while there is none."""
+"""Ends of the slow search: the same motion as the first, another one, loads without bound; 0 before the end."""
 
 OVERFLOW = 1e150
-"""Loads from which squares have no number."""
+"""Loads whose squares overflow."""
 
 
 @dataclass(frozen=True)
 class Searches:
     """State of the searches: phase, rounds and steps in all, end of the first one, and results of the others.
 
-    loads (joint,), partition and acceleration (freedom,) are those of the first search once it has ended; settled is
-    1 where it has one. growth: factors of the last two rounds; second: end of the slow search.
+    loads (joint,), partition and acceleration (freedom,) are results of the first search after its end; settled is 1 if
+    it converged. growth: factors of the last two rounds; second: end of the slow search.
     """
 
     phase: Scalar

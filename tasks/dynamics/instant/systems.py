@@ -81,9 +81,9 @@ FIRST = ("rate", "joints", "kept_speed", "dependent", "status")
 class LimbDynamics:
     """A limb at one state: `solved` is its motion without acceleration of the freedoms, `speed` (freedom,) their rates.
 
-    gravity: a vector, or where the base moves what `tasks.mechanics.recursion.Field` is made of. pose_seeds: how the
-    pose of the platform changes along the motion, see `tasks.mechanics.equations.pose_seeds`; none of a chain. sharing:
-    the elasticity by which its joints share what statics leaves open; None: they do with the least norm.
+    gravity: a vector, or for a moving base the numbers of a `tasks.mechanics.recursion.Field`. pose_seeds: rates of the
+    pose of the platform along the motion, see `tasks.mechanics.equations.pose_seeds`; empty for a chain. sharing: the
+    elasticity that determines reactions that statics leaves open; None: reactions of least norm.
     """
 
     mounted: Mounted
@@ -269,9 +269,9 @@ class LoadedPlatform:
 
 @dataclass(frozen=True)
 class PushedPlatform(Pushed):
-    """Its freedoms are components of its platform's twist; `limbs` are outputs of `limb_motion_program` by name.
+    """A pushed parallel robot, whose freedoms are components of the platform's twist.
 
-    friction: what friction asks of each limb.
+    limbs: outputs of `limb_motion_program` by name; friction: the joints of each limb whose values friction needs.
     """
 
     platform: LoadedPlatform

@@ -98,7 +98,7 @@ LEAST = 1e-300
 
 
 SMOOTH = 1e-8
-"""Size of the last coefficients relative to the largest, up to which a series is the function."""
+"""Size of the last coefficients, relative to the largest, up to which a series counts as converged."""
 
 
 def _scaled(nodes: np.ndarray, low: float, high: float) -> np.ndarray:
@@ -106,7 +106,7 @@ def _scaled(nodes: np.ndarray, low: float, high: float) -> np.ndarray:
 
 
 class DrivenPath(Protocol):
-    """A robot on a path: what the search for its fastest motion asks."""
+    """Interface of a robot on a path for the search of its fastest motion."""
 
     @property
     def limits(self) -> PathLimits:
@@ -120,4 +120,4 @@ class DrivenPath(Protocol):
         """Compute actuator forces and the speed limit at values of the progress (point,)."""
 
     def derivatives(self) -> ActuatorDerivatives | None:
-        """Return the derivatives of the actuators' positions; None where there are none."""
+        """Return the derivatives of the actuators' positions by the progress; None if they are not known."""

@@ -29,9 +29,10 @@ from robots.status import Status
 
 @dataclass(frozen=True)
 class PathLimits:
-    """Largest sizes of each actuator (actuator,) in SI units, infinite where there is none.
+    """Limits of each actuator (actuator,) in SI units, infinite where unlimited.
 
-    `speed` [m/s] is that of the platform's reference point, `joints` [rad/s or m/s] those of all joints (limb, joint).
+    `speed` [m/s] is the limit of the platform's reference point, `joints` [rad/s or m/s] the limits of all joints
+    (limb, joint).
     """
 
     force: np.ndarray
@@ -147,7 +148,7 @@ def _controllable(plane: Plane, point: int, top: float, following: Interval, ste
     low, high = following
 
     def slack(x: float) -> float:
-        """Return the room left for a at x, concave in x; negative if there is none."""
+        """Return the width of the range of a at x, concave in x; negative for an empty range."""
         least, most, room = plane.range(point, x)
         return min(min(most, (high - x) / step) - max(least, (low - x) / step), room)
 
@@ -200,7 +201,7 @@ DEGREE = 3
 
 @dataclass(frozen=True)
 class Curves:
-    """Limits |A a + B z^2 + C - shift z| <= falling / z + most, all (point, row); infinite ones are none.
+    """Limits |A a + B z^2 + C - shift z| <= falling / z + most, all (point, row); infinite where unlimited.
 
     `push`, `sweep`, `hold` are A, B, C.
     """
@@ -303,7 +304,7 @@ class _PointLimits:
         low, high = goal
         upper = np.concatenate([self.upper, [[0.0, high / double, 0.0, -1.0 / double]]])
         lower = np.concatenate([self.lower, [[0.0, low / double, 0.0, -1.0 / double]]])
-        pairs = (upper[:, None] - lower[None]).reshape(-1, DEGREE + 1)[:-1]  # the last is that of the goal with itself
+        pairs = (upper[:, None] - lower[None]).reshape(-1, DEGREE + 1)[:-1]  # the last pairs the goal with itself
         return _where_positive(np.concatenate([pairs, self.flat]), self.top)
 
 
@@ -349,7 +350,7 @@ def _roots(polynomials: Polynomials, end: float) -> np.ndarray:
     edges = np.sort(np.stack(turns), axis=0)
     below, above = edges[:-1].ravel(), edges[1:].ravel()
     rows = np.tile(polynomials, (len(edges) - 1, 1))
-    # a polynomial without constant has a root at zero; beyond it the sign is that of its first coefficient
+    # a polynomial without constant has a root at zero; beyond the root its first coefficient decides the sign
     places = np.argmax(rows != 0.0, axis=1)
     starting = rows[np.arange(len(rows)), places]
     first = np.where(below == 0.0, starting, _value_at(rows, below))

@@ -64,7 +64,7 @@ class ParameterGrid:
 
     @classmethod
     def over(cls, breaks: np.ndarray, points: int) -> ParameterGrid:
-        """Return a grid of so many knots, with one at each of the breaks (of the progress) of a path."""
+        """Return a grid of `points` knots, with a knot at each of the breaks (of the progress) of a path."""
         ends = np.array([_parameter_at(s) for s in breaks])
         parts = _parts(np.diff(ends), points - 1)
         knots = [np.linspace(ends[k], ends[k + 1], n + 1)[:-1] for k, n in enumerate(parts)]

@@ -173,7 +173,7 @@ ROWS = (
         "G13 capitals alone",
         "derived: {half",
         "derived: {Length: 1, half",
-        "got 'Length'; expected a name that differs from length",
+        "r.yaml:4:11 derived.Length: got 'Length'; expected a name that differs from length",
     ),
     robot("C41 a program as a value", "mass: 2", "mass: __import__('os').getpid()", "expected names, numbers"),
     robot("B03 anchors", "mass: 2", "mass: &a 2", "no anchors or aliases"),

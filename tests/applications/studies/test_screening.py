@@ -117,7 +117,10 @@ def test_indices_under_a_case_are_those_of_a_sweep_with_it_alone() -> None:
     ("case", "said"),
     [
         ({"payload_mass": 1.0}, "study case.payload_mass: got 1; expected one of 0, 2"),
-        ({"payload_mas": 0.0}, "study case.payload_mas: got no such case; expected one of payload_mass"),
+        (
+            {"payload_mas": 0.0},
+            "study case.payload_mas: got no such case; expected one of payload_mass. Did you mean 'payload_mass'?",
+        ),
     ],
 )
 def test_a_case_that_is_none_is_refused(case: dict[str, float], said: str) -> None:
@@ -129,3 +132,5 @@ def test_a_case_that_is_none_is_refused(case: dict[str, float], said: str) -> No
     with pytest.raises(InputError, match="case") as error:
         DesignProblem.of(sweep, cases=["payload_mass"]).under(case)
     assert said in str(error.value)
+    with pytest.raises(InputError, match=r"expected one of none\. Name it as a case of the problem, too"):
+        DesignProblem.of(sweep).under(case)

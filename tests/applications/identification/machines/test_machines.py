@@ -351,6 +351,14 @@ def test_descriptions_that_are_wrong_are_refused(tmp_path: Path, change: tuple[s
     assert message in str(refusal.value)
 
 
+def test_gains_of_the_controller_are_those_of_their_keys(tmp_path: Path) -> None:
+    gains = "controller: {position_gain: [400, 200, 60], velocity_gain: [4], reference_rate: false}"
+    description = read_description(written(tmp_path, f"{DESCRIPTION}\n{gains}\n"))
+    assert description.controller is not None
+    assert description.controller.position_gain.tolist() == [400.0, 200.0, 60.0]
+    assert description.controller.velocity_gain.tolist() == [4.0, 4.0, 4.0]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

@@ -45,6 +45,17 @@ def test_the_page_holds_everything_and_asks_for_nothing(page: Path) -> None:
     assert "http" not in re.sub(r"http://www.w3.org/\S+", "", ours.replace("http-equiv", ""))
 
 
+def test_the_front_begins_with_the_first_two_objectives(page: Path, results: Results) -> None:
+    text = page.read_text(encoding="utf-8")
+    across, up = (
+        re.search(rf'<select id="front-{axis}">.*?<option value="(\w+)" selected>', text, re.DOTALL) for axis in "xy"
+    )
+    assert across is not None
+    assert up is not None
+    assert results.conflict is not None
+    assert [across[1], up[1]] == [column.name for column in results.conflict]
+
+
 def test_text_of_users_is_text(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert "Small arms do not reach &lt;everything&gt; &amp; more" in text

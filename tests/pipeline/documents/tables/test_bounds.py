@@ -56,9 +56,9 @@ def packed_mat(content: bytes) -> bytes:
     return b" " * 124 + b"\x00\x01IM" + struct.pack("<II", 15, len(packed)) + packed
 
 
-def mat_of_fields() -> bytes:
-    width, names = element(5, struct.pack("<i", 1)), element(1, b"q" * 20_000)
-    return packed_mat(matrix(2, [1, 1], b"a", width, names))
+def mat_of_fields(width: int = 1) -> bytes:
+    names = element(1, b"q" * 20_000)
+    return packed_mat(matrix(2, [1, 1], b"a", element(5, struct.pack("<i", width)), names))
 
 
 def netcdf_of_one_place(count: int) -> bytes:
@@ -132,6 +132,7 @@ FILES: dict[str, tuple[str, Callable[[], bytes], Bounds | None, str]] = {
     "paths": ("h5", lambda: hdf5(long_path), None, "a path of 5"),
     "dimensions of MAT": ("mat", lambda: packed_mat(matrix(6, [1] * 99, b"a", element(9, bytes(8)))), None, "an array of 99 dimensions"),
     "names of MAT": ("mat", lambda: packed_mat(matrix(6, [1, 1], b"a" * 2000, element(9, bytes(8)))), None, "a name of 2000 bytes"),
+    "fields without names": ("mat", lambda: mat_of_fields(0), None, "names of 0 bytes"),
     "fields of MAT": ("mat", mat_of_fields, None, "20000 fields; expected at most 10000"),
     "one place in NetCDF": ("nc", lambda: netcdf_of_one_place(40), None, "variables that stand in one place"),
     "rows of Parquet": ("parquet", parquet_of_more_rows, None, "more than the 20 rows that it declares"),

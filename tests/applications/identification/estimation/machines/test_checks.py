@@ -20,6 +20,7 @@ from applications.identification.estimation.machines.judgement import _held_out,
 from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel
 from applications.identification.estimation.machines.preparation import Signals, prepare
+from applications.identification.estimation.machines.residuals import Whiteness
 from applications.identification.estimation.machines.sensitivity import with_bias
 from robots import catalog
 from tasks import inverse_dynamics
@@ -100,6 +101,18 @@ def test_what_the_model_does_not_explain_is_said() -> None:
     machine = machine_of(replace(RECORDING, force=RECORDING.position[:, [1, 2, 0]]))
     fit = fit_machine(machine)
     assert any("of the forces are not explained: look at columns" in text for text in warnings(machine, fit))
+
+
+def test_correlated_residuals_are_said_with_the_actuators_that_have_them() -> None:
+    machine = machine_of(RECORDING)
+    fit = fit_machine(machine)
+    kinds = {"white": Whiteness(0.3, 0.5), "little": Whiteness(0.1, 0.0), "coloured": Whiteness(-0.4, 0.0)}
+    (text,) = (
+        text
+        for text in warnings(machine, replace(fit, whiteness=tuple(kinds.values())))
+        if text.startswith("residuals are correlated from sample to sample")
+    )
+    assert "(joint_3 -0.40)" in text
 
 
 def test_parameters_of_no_machine_are_said() -> None:

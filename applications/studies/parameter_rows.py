@@ -153,7 +153,7 @@ class ParameterRows:
         kept = np.ones(self.case_count, bool)
         for name, value in case.items():
             if name not in self.cases:
-                hint = sentence(nearest(name, self.cases)) or "Name it as a case of the problem, too."
+                hint = sentence(nearest(name, self.cases)) if self.cases else "Name it as a case of the problem, too."
                 raise refuse(f"case.{name}", "no such case", f"one of {', '.join(self.cases) or 'none'}", hint)
             kept &= np.isclose(self.cases[name], value, rtol=1e-9, atol=0.0)
             if not kept.any():

@@ -48,6 +48,7 @@ ROWS = (
     searched("C164 no objective", "", "study objective: got none; expected one or more"),
     searched("C165 an unknown objective", "--objective peak_forze", "study.objectives[0]: got 'peak_forze'", "Did you mean 'peak_force'?"),
     searched("C166 nothing to choose", f"{FORCE} --cases upper_arm --cases base_radius", "study design: got no parameter that varies; expected one beside the cases"),
+    searched("C166 a metric that is not asked for", "--objective energy", "study.objectives[0]: got 'energy'", "Add it to metrics."),
     searched("C167 one objective in directions", f"{FORCE} --method nsga3", "study method: got nsga3 for one objective; expected two objectives or more"),
     searched("C168 a case that is no parameter", f"{FORCE} --cases rod_length", "cases.rod_length: got no such parameter; expected a parameter that is swept under design"),
     searched("C169 a condition that is none", f"{FORCE} --where condition", "study.where[0]: got a number; expected a condition"),

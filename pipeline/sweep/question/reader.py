@@ -30,6 +30,7 @@ from pipeline.sweep.tolerances.reader import TolerancesContent, tolerances_of
 from robots.expressions.expression import ExpressionError, Kind, parse
 from robots.loads.wrapped import SUFFIX
 from robots.parameter_errors import nearest
+from robots.quantities import QUANTITIES
 
 KEY = "study"
 REDUCED = re.compile(r"(?P<base>\w+)_(?:max|min|mean|sum)")
@@ -122,7 +123,7 @@ def _check(
         if not metrics and name not in swept:
             report((KEY, *place), name, "an operating case, by which cases are weighed", "Name it under cases.")
         elif name not in swept and name not in known and (base is None or base["base"] not in known):
-            hint = sentence(nearest(name, known)) or "Add it to metrics."
+            hint = "Add it to metrics." if name in QUANTITIES else sentence(nearest(name, known))
             report((KEY, *place), name, "a metric of this file, or a parameter that is swept", hint)
 
 

@@ -132,9 +132,14 @@ class Results:
 
     @cached_property
     def objectives(self) -> tuple[DesignColumn, ...]:
-        """Objectives in which the shown designs differ, and which all of them have."""
-        every = (objective for objective in self.designs.objectives if objective.varies and len(self.shown))
-        return tuple(objective for objective in every if np.isfinite(objective.values[self.shown]).all())
+        """Objectives in which the shown designs differ, and which all of them have that meet the conditions.
+
+        Others may lack one: where the share of usable samples is a metric, designs stay that reach none.
+        """
+        meets = self.shown[self.designs.meets[self.shown]]
+        counted = meets if len(meets) else self.shown
+        every = (objective for objective in self.designs.objectives if objective.varies and len(counted))
+        return tuple(objective for objective in every if np.isfinite(objective.values[counted]).all())
 
     @property
     def conflict(self) -> tuple[DesignColumn, DesignColumn] | None:

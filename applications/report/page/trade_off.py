@@ -33,6 +33,8 @@ def trade_off(results: Results) -> PagePart | None:
         "A design is on the front if no other that meets the conditions is better in both. Click a point, or step "
         "along the front by the arrow keys: answer, mechanism and series follow."
     )
+    if lacking := int((~np.isfinite([column.values[results.shown] for column in pair])).any(axis=0).sum()):
+        body += paragraph(f"Designs without these numbers, which are not drawn: {lacking:,}.", "note")
     if rows:
         heads = ("design", *(escape(column.words) for column in pair), "other changes")
         body += "<h3>Neighbours and the chosen design</h3>" + markup_table(rows, heads, "stack")

@@ -33,8 +33,8 @@ BOUNCE = 1e-2
 """Share of the time of an adaptive motion that stands for a step, where it is judged whether a joint bounces."""
 
 HOPS, FADING = 32, 0.7
-"""Number of parts of a usual adaptive step where rows nearly depend on each other, and the share of the usual step to
-which a shorter step reduces it."""
+"""Number of parts of a usual adaptive step where rows nearly depend on each other; and the factor by which a shorter
+step reduces the usual step at most."""
 
 EVENTS = 1000
 """Largest number of events of a sample in one step; a sample with more ends."""

@@ -200,7 +200,7 @@ def _block(wrench: Array, values: Sequence[Scalar]) -> Strains:
 def elastic_strains(parts: Parts, asked: LimbElasticity, numbers: Sequence[Scalar], arms: Sequence[Arm]) -> Strains:
     """Return the strains of elastic joints and links.
 
-    `numbers` are those of the case input `elasticity` after the numbers of the actuators.
+    `numbers` are the numbers of the case input `elasticity` after the numbers of the actuators.
     """
     strains: Strains = []
     remaining_numbers = iter(numbers)
@@ -283,9 +283,10 @@ def limb_stiffness(
 ) -> dict[str, np.ndarray]:
     """Return K = B F^-1 B^T of a limb along `directions` of the platform's twist, world axes, as in `stiffness`.
 
-    With errors, dislocations e of parts whose wrenches are W x, also their share of K d = sum of B F^-1 W^T e: of its
-    covariance as `spread` (direction, direction), of growth with temperature as `growth` (direction,); of what is loose
-    for the largest offset of each component as `play` (component, direction). NaN where F is singular.
+    Errors are dislocations e of parts whose wrenches are W x. With errors, also their share of K d = sum of B F^-1 W^T
+    e: its covariance as `spread` (direction, direction), and the part by growth with temperature as `growth`
+    (direction,). With loose parts, also the share for the largest offset of each component as `play` (component,
+    direction). NaN where F is singular.
     """
     units = [statics.actuator(k) for k in range(asked.actuators)]
     units += [statics.multiplier(k) for k in range(statics.redundant_count)] if asked.spatial else []
@@ -469,7 +470,7 @@ def elastic_share(
 ) -> dict[str, Array]:
     """Return a limb's `metric`, `wish_passive`, `wish_driven`, and with friction in `passive` joints `wish_friction`.
 
-    numbers: the case input `elasticity`. `metric` is NaN where a part of what a limb may carry deforms nothing.
+    numbers: the case input `elasticity`. `metric` is NaN where the limb is rigid under a part of its possible loads.
     """
     free = [statics.multiplier(k) for k in range(statics.redundant_count)]
     motion = statics.motion(gravity)

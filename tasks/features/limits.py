@@ -23,7 +23,7 @@ from tasks.stages.request import Feature, Request
 
 @dataclass(frozen=True)
 class JointLimits(Feature):
-    """Limits of the joints of each limb; none where nobody gives them."""
+    """Limits of the joints of each limb; empty without given limits."""
 
     limits: tuple[LimbLimits, ...] = ()
 

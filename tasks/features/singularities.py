@@ -21,7 +21,7 @@ from tasks.stages.parts import LimbPart, LimbSample, Part, Place, RobotSample
 from tasks.stages.request import Feature, Request
 
 HELD = 1e-9
-"""Largest share of what limbs carry that a load which no limb holds may be, by rounding."""
+"""Largest load that no limb holds and that counts as rounding, as a share of the loads that limbs carry."""
 
 ELASTIC: tuple[Need, ...] = ("elasticity", "errors", "clearances")
 """Needs of quantities that follow from stiffness."""
@@ -79,9 +79,9 @@ class Constraints(Feature):
     """Constraint singularities: poses where limbs cannot hold the platform."""
 
     def looked_for(self, request: Request) -> bool:
-        """Return whether they are looked for: where quantities ask for them, and where forces of limbs are needed.
+        """Return whether constraint singularities are searched: for quantities about them, and for forces of limbs.
 
-        Reactions, friction from them and stiffness mean nothing where limbs do not hold the platform.
+        Reactions, friction from reactions, and stiffness are not defined where limbs do not hold the platform.
         """
         elastic = any(request.needs(need) for need in ELASTIC)
         return request.needs("constraints") or ((request.statics or elastic) and request.structure.may_lose_constraints)
@@ -95,7 +95,7 @@ class Constraints(Feature):
         structure = request.structure
         if not self.looked_for(request):
             return None
-        # rows of limbs that drop none do not say what these hold
+        # rows of limbs with `every_row` do not tell the directions that these limbs hold
         is_regular = structure.held == 0 or not any(limb_.every_row for limb_ in structure.mechanism.limbs)
         return HeldRegularity(len(structure.mechanism.instances), is_regular)
 

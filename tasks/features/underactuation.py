@@ -15,7 +15,7 @@ from tasks.stages.request import Feature, Request
 
 @dataclass(frozen=True)
 class Underactuation(Feature):
-    """A check of motions by the equations of motion; there is none where a motion does not decide forces."""
+    """A check of motions by the equations of motion, for robots with fewer actuators than freedoms."""
 
     def of_robot(self, request: Request) -> Balanced | None:
         """Return the check, of a robot that needs it."""

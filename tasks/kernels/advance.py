@@ -32,7 +32,7 @@ def listening(listener: ShareListener) -> Iterator[None]:
 
 @contextmanager
 def span(low: float, high: float) -> Iterator[None]:
-    """Make what is told inside the part of the whole from `low` to `high`."""
+    """Map shares that are told inside to the part of the whole from `low` to `high`."""
     outer = _SPAN.get()
     if outer is None:
         yield
@@ -46,7 +46,7 @@ def span(low: float, high: float) -> Iterator[None]:
 
 
 def tell(done: int, total: int) -> None:
-    """Tell that so many of equal parts are done; nothing where nobody listens.
+    """Tell a listener, if there is one, the number of equal parts that are done.
 
     >>> shares = []
     >>> with listening(shares.append), span(0.5, 1.0):

@@ -226,7 +226,7 @@ class _InterpreterText(FunctionText):
 
 
 def interpreter() -> str:
-    """Return the text of the interpreter: a function `kernel` as that of `tasks.kernels.emission.emitter`."""
+    """Return the text of the interpreter: a function `kernel` as in `tasks.kernels.emission.emitter`."""
     attributes = ATTRIBUTES.replace(" cold ", " ")
     return "\n".join([*_InterpreterText().text(), KERNEL, *declarations(), attributes])
 
@@ -364,7 +364,7 @@ class _Encoder:
 
 
 UNUSED = ((0, 0, 0), (0, 0), (0,), ())
-"""Operands that an instruction does not need, by the number of those that it has."""
+"""Unused operands that fill up an instruction, by the number of its operands."""
 
 
 def encode(program: Program) -> Bytecode:

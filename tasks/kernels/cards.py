@@ -128,7 +128,7 @@ class Card:
         _called(cuda.cuLaunchKernel(function, grid, 1, 1, threads.BLOCK, 1, 1, 0, self.stream, where, 0))
 
     def allocate(self, size: int) -> int:
-        """Return the address of so many bytes on the card."""
+        """Allocate `size` bytes on the card and return their address."""
         return int(_called(cuda.cuMemAllocAsync(max(size, 8), self.stream)))
 
     def free(self, address: int) -> None:

@@ -1,4 +1,4 @@
-"""Two parts of a program: what depends on its case inputs alone, and the rest, which reads the results of the first.
+"""Two parts of a program: operations on case inputs alone, and all other operations, which read their results.
 
 Both do the operations of the whole program, so all bits are the same.
 """

@@ -3,11 +3,11 @@
 The pullback of a program takes its inputs and the change of the number with each output. It gives the change with each
 input, for as much work as a few evaluations, however many inputs there are. The rules are the transposes of those
 of `tasks.kernels.derivatives`, loops included: from the results of Newton's iteration x <- N(x, p) the cotangent goes
-to p through one more step with x held fixed. Of a contraction l = x' + (dN/dx)^T l is solved first, by an iteration
-that converges as the loop does. The results of a skipped loop hand their cotangents to its start values.
+to p through one more step with x held fixed. For a contraction, l = x' + (dN/dx)^T l is solved first, by an iteration
+that converges like the loop. The results of a skipped loop pass their cotangents to its start values.
 
-A branch that `select` does not take has the cotangent zero. What is infinite or no number in such a branch, as a
-quotient by zero that a condition keeps out, changes nothing: zero times it counts as zero.
+A branch that `select` does not take has the cotangent zero. An infinite value or NaN in such a branch, such as a
+quotient by zero that a condition excludes, has no effect: zero times it counts as zero.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from tasks.kernels.replay import Replay
 from tasks.kernels.tangent import STEPS
 
 Parts = Iterator[tuple[Expression, Expression]]
-"""Arguments of an operation, each with what reaches it of the cotangent of the result."""
+"""Arguments of an operation, each with its part of the cotangent of the result."""
 
 _pullbacks: dict[tuple[int, tuple[Key, ...], tuple[Key, ...], bool], tuple[Program, Program]] = {}
-"""Programs made, each beside the one that it is made of, which so keeps its id."""
+"""Pullbacks, each beside its original program, which is kept alive so that its id stays unique."""
 _lock = threading.Lock()
 
 
@@ -129,7 +129,7 @@ class _Sweep:
                     self.add(argument, part)
 
     def _parts(self, node: Expression) -> Parts:
-        """Yield what reaches the arguments of an operation; nothing where the branch that it is in is not taken."""
+        """Yield the cotangents of the arguments of an operation; zero in a branch that is not taken."""
         cotangent = self.totals[node.number]
         parts = _RULES[node.op](node, cotangent)
         if not self.branches.spoils(node):
@@ -139,7 +139,7 @@ class _Sweep:
         return ((argument, select(idle, zero, part)) for argument, part in parts if argument.op not in STEPS)
 
     def _through_loop(self, index: int) -> None:
-        """Hand on the cotangents of a loop's results. These are complete, and the last nodes that are left."""
+        """Pass on the cotangents of a loop's results, which are complete and belong to the last remaining nodes."""
         loop, results = self.replay.program.loops[index], self.replay.results[index]
         numbers = {node.number for node in results}
         while self.heap and -self.heap[0] in numbers:
@@ -157,7 +157,7 @@ class _Sweep:
             self.add(self.graph.nodes[number], through.totals[number])
 
     def _of_step(self, index: int, cotangents: Sequence[Expression]) -> _Sweep:
-        """Return the cotangents of a loop's results and of what was there before, by a step from the results."""
+        """Return the cotangents of a loop's results and of earlier nodes, by a step from the results."""
         sweep = _Sweep(self.replay, self.branches)
         for node, cotangent in zip(self.replay.step(index), cotangents, strict=True):
             sweep.add(node, cotangent)
@@ -179,11 +179,11 @@ class _Sweep:
 
 
 class _Branches:
-    """Nodes that outputs depend on through branches alone. They may be no numbers where a branch is not taken."""
+    """Nodes on which outputs depend only through branches. They may be NaN where a branch is not taken."""
 
     def __init__(self, replay: Replay, outputs: Sequence[Expression]):
         self.always: set[int] = set()
-        """Numbers of the other nodes: where one of these is no number, an output is none."""
+        """Numbers of all other nodes: if such a node is NaN, an output is NaN."""
         self.infinite: dict[int, bool] = {}
         stack = list(outputs)
         while stack:

@@ -4,9 +4,9 @@ The operations of a program are replayed on symbols and differentiated one by on
 values. The direction is an input, so one kernel gives the derivatives by all parameters: as many cases as there are
 designs times directions.
 
-A loop is taken to be a Newton iteration x <- N(x, p) that has converged. As dN/dx vanishes there, the derivative of x
-is that of one more step with x held fixed: dx = dN/dp. A loop may be declared a contraction instead; then dx solves dx
-= dN/dp + dN/dx dx, by an iteration that converges as the loop does. The results of a skipped loop have the derivatives
+A loop counts as a Newton iteration x <- N(x, p) that has converged. As dN/dx vanishes there, the derivative of x is the
+derivative of one more step with x held fixed: dx = dN/dp. A loop may be declared a contraction instead; then dx solves
+dx = dN/dp + dN/dx dx, by an iteration that converges like the loop. The results of a skipped loop have the derivatives
 of its start values.
 """
 
@@ -48,8 +48,8 @@ def pushforward(program: Program, varying: Sequence[Key], kind: str = "middle") 
 def differentiated(program: Program, varying: Sequence[Key], kind: str = "middle") -> Program:
     """Return the program with an input `Rate(key)` for each `varying` input, and an output `Rate(key)` for each output.
 
-    kind: a key of KINDS, which says what counts at a kink. What `program` reduces over samples is here given for each
-    sample. Raises ValueError for an input that it lacks.
+    kind: a key of KINDS, which selects the derivative at a kink. Outputs that `program` reduces over samples are given
+    for each sample here. Raises ValueError for an input that the program lacks.
     """
     if unknown := [name for name in varying if name not in program.inputs]:
         raise ValueError(
@@ -97,12 +97,12 @@ def shaped(values: Sequence[Scalar], shape: tuple[int, ...]) -> Array:
 
 
 class _Rates(Replay):
-    """The replay of a program with the rates of what its loops give."""
+    """The replay of a program with the rates of the results of its loops."""
 
     def result_rates(
         self, index: int, results: Sequence[Expression], seeds: Mapping[Expression, Scalar]
     ) -> list[Scalar]:
-        """Return the rates of the results of a loop: where it is skipped those of its initial state."""
+        """Return the rates of the results of a loop; for lanes that skip it, the rates of its initial state."""
         loop = self.program.loops[index]
         stepped = self.step_rates(index, results, seeds)
         if loop.skip is None:

@@ -1,7 +1,7 @@
-"""Kernels on a graphics card, with the bits of those on a processor.
+"""Kernels on a graphics card, with the same bits as kernels on a processor.
 
-A `CardKernel` takes the arrays that a `Kernel` takes. Those that have a place on the card, see `Residents`, stay
-there; others go to the card and back at each call. See `tasks.kernels.emission.threads` for how a program runs there.
+A `CardKernel` takes the same arrays as a `Kernel`. Arrays with a place on the card, see `Residents`, stay there; others
+are copied to the card and back at each call. See `tasks.kernels.emission.threads` for the way a program runs there.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class CardKernel(Kernel):
     def __call__(self, inputs: Arrays, samples: int, out: Arrays | None = None, *, filled: bool = False) -> Arrays:
         """Run on all cases and samples, see `Kernel`.
 
-        Outputs without a place on the card are in the host's memory when it returns; those with a place come there by
+        Outputs without a place on the card are in the host's memory after the call; outputs with a place are fetched by
         `Residents.fetch`.
         """
         device, cases = card(), self._cases(inputs)
@@ -74,7 +74,7 @@ class CardKernel(Kernel):
                 size = span_of(array)[1]
                 table.append(device.allocate(size))
                 stack.callback(device.free, table[-1])
-                if is_input or size > array.nbytes:  # what lies between the rows of an output belongs to others
+                if is_input or size > array.nbytes:  # memory between the rows of an output belongs to other arrays
                     device.send(host, table[-1], size)
                 if not is_input:
                     fetched.append((table[-1], array))
@@ -155,7 +155,7 @@ class Residents:
         return card().free_bytes()
 
     def close(self) -> None:
-        """Take all places away; this happens too where nobody has the residents any more."""
+        """Remove all places. The garbage collector does this too when it collects the residents."""
         self._end()
 
 

@@ -53,8 +53,8 @@ class Loop:
     """An iteration: `state` symbols start as `initial` and become `following`, until all are `done` or `limit` rounds.
 
     A lane that is done keeps its state, so a sample's result does not depend on its neighbours. Lanes to `skip` are
-    done before the first round; a vector of such lanes costs nothing. `newton`: at its solution a step does not depend
-    on the state to first order, as Newton's; where it does, what it converges to is differentiated in another way.
+    done before the first round; a vector of such lanes costs nothing. `newton`: at the solution, a step does not depend
+    on the state to first order, as in Newton's method; other loops are differentiated as contractions.
     """
 
     index: int
@@ -237,7 +237,7 @@ class Expression:
         """Return the largest integer that is not above the value."""
         return unary("floor", self)
 
-    __floor__ = floor  # this is what `np.floor` calls
+    __floor__ = floor  # called by `np.floor`
 
     def power_of_two(self) -> Expression:
         """Return 2^x for an integer x in [-1022, 1023]; elsewhere a number without meaning, the same everywhere."""
@@ -268,7 +268,7 @@ ODD = "odd"
 
 
 def size_in_odd(x: Expression) -> Expression:
-    """Return |x| for a function that is odd by the sign of x: its slope at zero is that of x, no mean of two slopes."""
+    """Return |x| for a function made odd by the sign of x; the derivative at zero is that of x, not a mean."""
     return unary("abs", x) if x.value is not None else x.graph.node("abs", (x,), ODD)
 
 
@@ -318,7 +318,7 @@ def sub(x: Expression, y: Expression) -> Expression:
 
 
 def mul(x: Expression, y: Expression) -> Expression:
-    """Return x * y; a constant factor of zero gives zero, whatever the other factor is."""
+    """Return x * y; a constant factor of zero gives zero for any other factor."""
     if x.value is None and y.value is None and x.op != "neg" and y.op != "neg":  # no rule below applies
         return binary("mul", x, y)
     if x.value is not None and y.value is not None:

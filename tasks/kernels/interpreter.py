@@ -131,7 +131,7 @@ def long_operations() -> Operations:
 class _Machine:
     """Values of all nodes while a program runs; arrays of shape (cases, samples), or (cases, 1).
 
-    extra_rounds: rounds that loops go on for after their end, but for those that some samples skip, paths.
+    extra_rounds: number of rounds that loops continue after their end, except loops that some samples skip (paths).
     """
 
     def __init__(self, program: Program, inputs: Arrays, operations: Operations, extra_rounds: int = 0):
@@ -179,11 +179,11 @@ def interpret(
 ) -> dict[Key, np.ndarray]:  # fmt: skip
     """Evaluate the outputs of `program` with NumPy.
 
-    operations: in place of those on doubles; extra_rounds: see `_Machine`.
+    operations: replacement of the operations on doubles; extra_rounds: see `_Machine`.
 
     Case inputs (cases, size), sample inputs (cases or 1, size, samples), flat in their cores. Outputs (cases, size,
-    samples); reduced ones (cases, size), over the first `valid` samples. Lanes are reduced as the compiled kernel does
-    it.
+    samples); reduced ones (cases, size), over the first `valid` samples. Lanes are reduced in the order of the compiled
+    kernel.
     """
     cases = max((np.shape(inputs[name])[0] for name in (*program.case, *program.sample)), default=1)
     usual = _operations(fused if exact else _rounded_twice)

@@ -30,19 +30,19 @@ except ImportError:  # no LLVM for this platform: same bits, slower
 __all__ = ["LANES", "Kernel", "empty_rows", "padded"]
 
 MANY = 16
-"""Cases of a single group of samples that are worth machine code of their own, where two are done at a time."""
+"""Least number of cases of a single group of samples for separate machine code, which computes two cases at a time."""
 
 
 FEW = 1 << 18
-"""Samples that a kernel does with quick code, all calls together; a call with more has better code at once.
+"""Samples that a kernel computes with quick code, in all calls together; a call with more has better code at once.
 
-For these, quick code loses a tenth of the time that better code takes to make, whatever the length of the program.
+For these samples, quick code loses a tenth of the time of compiling better code, for all lengths of programs.
 """
 
 BEGINNING = 1 << 14
-"""Samples that a kernel does with bytecode, all calls together, whatever the length of the program.
+"""Samples that a kernel computes with bytecode, in all calls together, for all lengths of programs.
 
-Bytecode takes some 15 times as long as better code; this is about a third of the time that quick code takes to make.
+Bytecode takes some 15 times as long as better code; this is about a third of the time of compiling quick code.
 """
 
 PATIENCE = 3e-5
@@ -74,7 +74,7 @@ def machine_code(text: str, signature: Callable[[int], Any]) -> Any:
 
 
 def growing(whole: int, step: int, begins: Callable[[], bool]) -> Iterator[tuple[int, int]]:
-    """Yield first and last of pieces of a whole, each twice the one before; what is left is one once `begins` is false.
+    """Yield first and last of pieces of a whole, with doubling lengths; once `begins` is false, the rest is one piece.
 
     >>> list(growing(10, 2, lambda: True))
     [(0, 2), (2, 6), (6, 10)]
@@ -110,9 +110,9 @@ class Kernel:
     The first samples have bytecode (BEGINNING), then code that is made quickly, and further ones better code (FEW). All
     have the same bits.
 
-    With `single`, samples are computed in single precision: half the time, and seven digits at best. Arrays are of
-    doubles nevertheless, and what depends on the case alone is computed in double precision. Machine code is kept on
-    the disk for other processes, see `tasks.kernels.stored`, unless `keep` is false.
+    With `single`, samples are computed in single precision: half the time, and seven digits at best. Arrays have
+    doubles nevertheless, and operations on case inputs alone are in double precision. Machine code is kept on the disk
+    for other processes, see `tasks.kernels.stored`, unless `keep` is false.
     """
 
     def __init__(self, program: Program, *, compiled: bool = True, single: bool = False, keep: bool = True):
@@ -159,7 +159,7 @@ class Kernel:
         return bool(llvm.widens(self.program))
 
     def code(self, samples: int) -> Any:
-        """Return the machine code that takes one group of samples at a time, for so many more samples."""
+        """Return the machine code for one group of samples at a time, chosen for a number of further samples."""
         return self._machine(wide=False, samples=samples)
 
     def prepare(self, *, wide: bool = True) -> Kernel:
@@ -237,8 +237,8 @@ class Kernel:
     def _pieces(self, inputs: Arrays, samples: int, out: Arrays) -> Iterator[tuple[Arrays, int, Arrays]]:
         """Yield inputs, number of samples and outputs of parts of a call: pieces that double while bytecode is used.
 
-        Bytecode is given up between pieces (PATIENCE). Cut are cases, or the samples of a single case without
-        reductions; what follows bytecode is one piece.
+        A call leaves bytecode between pieces (PATIENCE). Calls are cut along cases, or along the samples of a single
+        case without reductions. The rest of the call after bytecode is one piece.
         """
         cases, width = self._cases(inputs), max(padded(samples), LANES)
         one = cases == 1
@@ -256,7 +256,7 @@ class Kernel:
                 yield piece, samples, {name: rows[first:last] for name, rows in out.items()}
 
     def call(self, inputs: Arrays, samples: int, out: Arrays, *, filled: bool = False, rounds: int = FEW) -> Call:
-        """Return the same call, not made; only of what is compiled. `rounds`: how often it is made."""
+        """Return the same call without making it, for compiled kernels; `rounds`: number of times that it is made."""
         cases, groups = self._cases(inputs), padded(samples) // LANES
         pointers, strides = self._arguments(inputs, out, cases, padded(samples))
         machine = self._machine(groups > 1 or cases < MANY, rounds * cases * padded(samples))

@@ -182,7 +182,7 @@ Slots = Mapping[Any, Slot]
 
 
 class ProgramSequence:
-    """Programs in turn. Calls from several threads wait for each other, as local arrays are those of all calls."""
+    """Programs in turn. Calls from several threads wait for each other, as all calls share the local arrays."""
 
     def __init__(self) -> None:
         self._calling = threading.Lock()
@@ -277,7 +277,7 @@ class ProgramSequence:
         """Run the programs for `steps` steps, and return how many of them were taken in all groups of lanes.
 
         arrays: wide ones, and series (steps, rows, samples). A step at whose end `stop`, a local array of one row, is
-        not zero in a lane is not taken; what it has written is to be written again. Raises ValueError as a call does.
+        not zero in a lane is not taken; its results are to be written again. Raises ValueError as a call.
         """
         placed = self._placed(arrays, samples, samples * steps)
         moves = np.zeros(len(self._bases), dtype=np.int64)
@@ -326,7 +326,7 @@ class ProgramSequence:
         return np.array(self._moves, dtype=np.int64)[slots]
 
     def __reduce__(self) -> NoReturn:
-        """Refuse copies: addresses are those of this process and of these arrays."""
+        """Refuse copies: addresses belong to this process and to these arrays."""
         raise TypeError("a sequence of programs cannot be copied or sent to another process; make it there")
 
     def _tables(self) -> tuple[Round, NDArray[np.int64], NDArray[np.int64]]:
@@ -409,8 +409,8 @@ class BoundKernel:
 def _grouped(values: np.ndarray) -> np.ndarray:
     """Return (1, size, samples) viewed as (groups of lanes, size, LANES), without a copy.
 
-    Laid out like this, what a group reads lies side by side: thousands of numbers of a case, each in a row of its own,
-    would be in as many pages of the memory.
+    In this layout, the numbers that a group reads are next to each other. Thousands of numbers of a case, each in a row
+    of its own, would be in as many pages of memory.
     """
     _, size, samples = values.shape
     return values[0].reshape(size, samples // LANES, LANES).transpose(1, 0, 2)

@@ -50,9 +50,9 @@ _SIGNATURE = ctypes.CFUNCTYPE(
 
 @dataclass(frozen=True)
 class Machine:
-    """Loaded machine code: a function of ctypes that releases the GIL, and its address; gone when nobody has the two.
+    """Loaded machine code: a function of ctypes that releases the GIL, and its address.
 
-    The function keeps the code alive by itself, as long as a call of it takes.
+    The code is freed with the last reference to the machine or its function; a running call keeps it alive.
     """
 
     call: Any

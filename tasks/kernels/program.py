@@ -148,8 +148,7 @@ def trace(
     """Return the program of `function(**case arrays, **sample arrays) -> {output key: array}`; see `keys.arguments`.
 
     `function` is written for one sample; it is called once, on arrays of symbols of the given shapes. Outputs that are
-    named `first` have the same bits whatever other outputs there are. Without `fuse` every product is rounded, as in
-    NumPy.
+    named `first` have the same bits with any other outputs. Without `fuse` every product is rounded, as in NumPy.
     """
     return trace_keyed(
         name, lambda inputs: function(**arguments(inputs)),

@@ -1,8 +1,8 @@
 """Friction in joints, of motors and of limbs: rates and loads of joints, and forces of friction on actuators.
 
-u = u_0 + A tau with A = J_IK^-T G^T: what friction tau in passive joints, whose rates are G V, asks of the actuators.
-Their own friction is added to that. The loads of bearings are affine in u, tau and the free multipliers of redundant
-rows, see `tasks.features.friction.joints`; they are iterated with the laws until nothing changes, see
+The actuator forces are u = u_0 + A tau with A = J_IK^-T G^T and friction tau in passive joints, whose rates are G V.
+Friction of the actuators is added. The loads of bearings are affine in u, tau and the free multipliers of redundant
+rows, see `tasks.features.friction.joints`. Loads and friction are iterated until nothing changes, see
 `tasks.features.friction.load_iteration`.
 """
 
@@ -95,10 +95,10 @@ class JointShares(LimbPart):
 class FrictionForces(Part[ActuatorSample]):
     """Friction of all joints for one set of parameters, a case input `friction`.
 
-    Sample inputs as `inputs` lists them; where friction of passive joints is shared by more actuators than
-    freedoms `weights`, a case input, or where actuators are off for a time (`switched`) a sample input. With `apart`,
-    what normal loads and friction are made of. With `given`, forces are those of the actuators, friction included, and
-    friction of all joints is the sample input `history`, see `given_solution`.
+    Sample inputs as `inputs` lists them. If more actuators than freedoms share friction of passive joints, `weights` is
+    a case input, or a sample input if actuators are off for a time (`switched`). With `apart`, outputs contain the
+    parts of normal loads and friction. With `given`, the force input includes friction, and friction of all joints is
+    the sample input `history`, see `given_solution`.
     """
 
     groups: tuple[FrictionGroup, ...] = ()
@@ -221,8 +221,8 @@ def solve(
 ) -> FrictionSolution:
     """Solve for friction of all joints and actuator forces, from those without it; `shares` in order of `inputs`.
 
-    actuators: their forces without friction and their velocities. With `parts`, what normal loads and friction are made
-    of.
+    actuators: their forces without friction and their velocities. With `parts`, also the parts of normal loads and
+    friction.
     """
     force, velocity = actuators
     robot = passive_friction(family, wanted(family, groups), array(force), shares)

@@ -51,7 +51,7 @@ Friction = Mapping[str, Any] | Sequence[Mapping[str, Any]] | FrictionInput | Non
 def friction_input(robot: Robot, friction: Friction, laws: Mapping[str, FrictionLaw] = CURVES) -> FrictionInput:
     """Return the groups of a robot's friction and their parameters. Raises ParameterError for a wrong one.
 
-    `laws` are those that serve: along a motion the curves, in forward dynamics all.
+    `laws` are the allowed laws: along a given motion the curves, in forward dynamics all laws.
     """
     if isinstance(friction, FrictionInput):
         return friction

@@ -5,14 +5,14 @@ linear in its normal load. The friction of one set of parameters is a fixed poin
 actuator forces and reactions -> loads. A tree has no loop: friction of a joint does not change the loads of its own
 bearings. Source: joint-friction paper, sections 3 and 4.
 
-A gear with efficiency e loses a share of the power, either way round: it passes on e of the input where the motor
-drives, and where the load drives the motor feels e of the robot's force. The loss is friction against the motion: a
-force that depends on the `net` force passed on and on the direction of the power. At rest it holds as dry friction
-does, in two directions with two limits.
+A gear with efficiency e loses a share of the power in both directions: where the motor drives, it passes on the share e
+of its input, and where the load drives, the motor feels the share e of the robot's force. The loss is friction against
+the motion: a force that depends on the transmitted force `net` and on the direction of the power. At rest the gear
+sticks like dry friction, with a different limit for each direction.
 
-In forward dynamics joints differ in how they come to rest. One that *sticks* (a law with a sharp sign) has a mode: it
-is stuck, and its friction is what holds it, up to a limit; or it moves in a direction. One with *bristles* (a law with
-the rate of a state) has a state that the integration carries. The others have a force that is smooth in velocity.
+In forward dynamics joints differ in their approach to rest. A joint that *sticks* (a law with a sharp sign) has a mode:
+it is stuck and its friction holds it, up to a limit; or it moves in a direction. A joint with *bristles* (a law with
+the rate of a state) has a state that is integrated. All other joints have a force that is smooth in velocity.
 Source: industrial manipulators paper, Eqs. (17) and (18).
 """
 

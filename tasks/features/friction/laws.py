@@ -3,9 +3,10 @@
 A row has functions on floats or traced, called with the law's parameters and options by name. Positive forces oppose
 positive velocity: an actuator has to add them, and force * velocity, the power that is lost, is never negative in a law
 without a state. `load` multiplies dry friction, not viscous friction: 1 where the parameters are forces, else the
-joint's normal torque or force. At rest, motion does not determine the friction of a law with a sharp sign; it is given
-as zero, its value for sgn(0) = 0; what holds a joint there is `Law.breakaway`. All else derives from the rows: along
-given motions `tasks.features.friction.history`, in forward dynamics `tasks.features.friction.joints`.
+joint's normal torque or force. At rest, motion does not determine the friction of a law with a sharp sign; it is
+returned as zero, its value for sgn(0) = 0. The largest friction at rest is `Law.breakaway`. All other functions derive
+from the rows: along given motions `tasks.features.friction.history`, in forward dynamics
+`tasks.features.friction.joints`.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ from tasks.mathematics.algebra import tanh, where
 class Law:
     """The mathematics of a friction law; its functions take the values of parameters by name.
 
-    `force(state, velocity, load)` against positive motion, of laws without a state whatever `state` is.
+    `force(state, velocity, load)`: force against positive motion; laws without a state ignore `state`.
 
-    `breakaway(side, load)`: the largest magnitude with which a joint at rest holds against motion to a `side`, 1 or -1;
-    absent: the force at the onset of that motion. Only joints of a law that `sticks` hold.
+    `breakaway(side, load)`: the largest magnitude of friction at rest against motion to a `side`, 1 or -1; absent: the
+    force at the onset of that motion. Only joints of a law that `sticks` have friction at rest.
 
     `advance(state, before, after, step)`: the state after a step [s] between two instants, each a `Sliding`, along a
-    given motion. Forward dynamics asks for one of the two others: `rate(state, velocity, load)`, the time derivative of
-    a state that is integrated; `switched(state, velocity, stuck)`, a state that only events change, once the joint has
-    come to this velocity, `stuck` (1) or not (0).
+    given motion. Forward dynamics uses one of two other functions: `rate(state, velocity, load)`, the time derivative
+    of a state that is integrated; `switched(state, velocity, stuck)`, the new value of a state that only events change,
+    at this velocity, `stuck` (1) or not (0).
     """
 
     force: Callable[..., Scalar]

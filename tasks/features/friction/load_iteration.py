@@ -1,17 +1,17 @@
 """Friction that depends on the loads it causes, along a given motion, for one sample: tau = G(tau).
 
 G is one round: friction -> reactions -> normal loads -> friction. Loads are lengths of vectors affine in friction.
-Searches are the phases of one loop, as those of `tasks.dynamics.instant.rest` for accelerations:
+Searches are the phases of one loop, as in `tasks.dynamics.instant.rest` for accelerations:
 
-    FIRST    from friction under the loads without friction, as quickly as possible; the result where it settles
-    GROWTH   under friction so large that it makes all loads: the factor by which a round enlarges it
+    FIRST    from friction under the loads without friction, as quickly as possible; the result where it converges
+    GROWTH   under friction so large that it causes all loads: the factor by which a round enlarges it
     SLOWLY   from no friction, a tenth of a round at a time: until it belongs to the motion, or without bound
 
-GROWTH and SLOWLY are for samples in which FIRST has no end. A factor below 1 leaves one solution, which the slow search
-finds. Above 1 the number of solutions is even, two or none, and the search finds the smaller one or has no end.
-For one joint alone, and factors up to `PROVEN`, a search without end proves that there is none: a round enlarges a
-difference of loads by no more than the factor, so that a step of a tenth passes no solution. For several it proves
-nothing, and nothing is decided.
+GROWTH and SLOWLY are for samples in which FIRST does not converge. A factor below 1 means one solution, which the slow
+search finds. Above 1 the number of solutions is even, two or none, and the search finds the smaller one or diverges.
+For one joint alone, and factors up to `PROVEN`, a search that diverges proves that no solution exists: a round enlarges
+a difference of loads by no more than the factor, so that a step of a tenth passes no solution. For several joints it
+proves nothing, and the status tells only that friction has not converged.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ class SettledFriction:
 
 
 def settled(friction_of: Callable[[Array], Array], start: Array, alone: bool) -> SettledFriction:
-    """Return the friction consistent with the loads that it causes; `start` is that under the loads without friction.
+    """Return the friction consistent with the loads that it causes; `start` is friction under loads without friction.
 
-    alone: whether no other passive joint has a load that is a reaction, so that it can be proven that there is none.
+    alone: whether only one passive joint has a reaction as its load, so that it can be proven that no solution exists.
     """
     size = total(start)
 

@@ -7,7 +7,7 @@ Canudas de Wit, Olsson, Astrom and Lischinsky 1995:
 
 Functions are those of `tasks.features.friction.laws.Law`; all take the law's parameters and options by name, on floats
 or traced. Asymmetry and temperature scale g and sigma2, so that the force stays continuous where the velocity changes
-its sign. Unlike the laws without a state it may give power back: bristles are springs.
+its sign. Unlike laws without a state, this law may return power, as bristles are springs.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ INSTANT = 1e12
 def advance(z: Scalar, before: Sliding, after: Sliding, step: Scalar, **values: Scalar) -> Scalar:
     """Return the deflection [rad or m] after a step [s] with velocity and load linear in time; second order.
 
-    The equation is linear in z, and is solved as such: any step is stable, and z never leaves the range between where
-    it was and what steady motion would give. A step in which the velocity changes its sign is made in two.
+    The equation is linear in z, and its linear solution is used. So any step is stable, and z stays between its old
+    value and the value of steady motion. A step in which the velocity changes its sign is made in two parts.
     """
     turns = before.velocity * after.velocity < 0.0
     share = where(turns, before.velocity / where(turns, before.velocity - after.velocity, 1.0), 1.0)

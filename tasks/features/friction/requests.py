@@ -1,4 +1,4 @@
-"""Request of friction to the limbs of a robot: joints with friction, and those whose normal load is a reaction."""
+"""Request of friction to the limbs of a robot: joints with friction, and joints whose normal load is a reaction."""
 
 from __future__ import annotations
 

@@ -4,13 +4,14 @@ The state is 1 from rest on until the joint has broken away, then 0:
 
 - at rest, that is at or below the stick velocity (Karnopp 1985), the state is 1;
 - a joint breaks away where the applied force exceeds static * load, and then follows the Stribeck curve that starts
-  from `static`; past `BROKEN_AWAY` Stribeck velocities, where nothing is left of static friction, the state is 0;
-- from then on it follows the curve that ends at `kinetic` for zero speed, until it comes to rest or turns round. The
+  from `static`; beyond `BROKEN_AWAY` Stribeck velocities, where static friction has vanished, the state is 0;
+- after that it follows the curve that ends at `kinetic` for zero speed, until it comes to rest or reverses. The
   difference of the two curves is the hysteresis.
 
-Along a given motion friction at rest is not determined: anything up to static * load holds. `force` gives zero for zero
-velocity, as the laws without a state do; `balance` gives what holds a known applied force. Functions are those of
-`tasks.features.friction.laws.Law`; all take the law's parameters and options by name, on floats or traced.
+Along a given motion friction at rest is not determined: any value up to static * load is possible. `force` gives zero
+for zero velocity, like laws without a state; `balance` gives the friction that balances a known applied force.
+Functions are the functions of `tasks.features.friction.laws.Law`; all take the law's parameters and options by name, on
+floats or traced.
 """
 
 from __future__ import annotations

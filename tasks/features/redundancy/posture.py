@@ -1,8 +1,8 @@
 """Posture and tasks of a redundant chain at one configuration: conditions on the joints that its pose leaves free.
 
 All joints are theta(x, s), with the columns H_s of the embedding. The distance from the posture p, with weights W, is
-least where g = H_s^T W (theta - p) = 0 and A = dg/ds is positive definite. Second derivatives of theta are those of
-the drift, which is bilinear in the rates; third ones are traced values differentiated.
+least where g = H_s^T W (theta - p) = 0 and A = dg/ds is positive definite. Second derivatives of theta come from the
+drift, which is bilinear in the rates; third derivatives are derivatives of traced values.
 
 Tasks are conditions phi(theta) = b with values, gradients and the part of accelerations that comes from rates: the
 second derivative of a condition along a motion is gradient @ theta'' + bend(theta'). They have the rows
@@ -88,7 +88,7 @@ class Condition:
 
 
 def condition(task: Task, limb: Limb, states: Sequence[JointState], positions: Mapping[int, Scalar]) -> Condition:
-    """Return a task at these states; `positions` are those of joints that count all their turns."""
+    """Return a task at these states; `positions` are positions of joints that count all their turns."""
     return _linear(task, limb, states, positions) if isinstance(task, LinearTask) else _arm_angle(task, limb, states)
 
 
@@ -175,7 +175,7 @@ class FreeJoints(ABC):
 
     @cached_property
     def ways(self) -> list[Array]:
-        """H_s: how all joints move with each of those that are resolved."""
+        """H_s: rates of all joints by the rate of each resolved joint."""
         place = {joint: k for k, joint in enumerate(self.embedding.choice.independent)}
         return [self.embedding.matrix[:, place[joint]] for joint in self.resolved]
 
@@ -422,7 +422,7 @@ class PostureBesideTasks(FreeJoints):
 
     @cached_property
     def _lagrangian(self) -> Array:
-        """A where it is that of the Lagrangian."""
+        """A of the Lagrangian."""
         return array(np.stack([self._along(way) for way in self.ways], axis=1))
 
     @cached_property

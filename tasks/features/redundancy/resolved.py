@@ -1,13 +1,13 @@
 """Redundancy resolution: independent joints that a posture or tasks decide, for one traced sample.
 
-A redundant chain has freedoms s beside those that its motion gives, x. All joints are theta(x, s), with the columns H_s
-of the embedding, and s is where the distance from the posture p, with weights W, is least:
+A redundant chain has freedoms s beside the freedoms x that its motion gives. All joints are theta(x, s), with the
+columns H_s of the embedding. The freedoms s minimize the distance from the posture p, with weights W:
 
     g(x, s) = H_s^T W (theta - p) = 0,    A = dg/ds positive definite
 
-or where as many tasks hold, phi(theta) = b. These are the conditions of Karush, Kuhn and Tucker after the closures have
-been solved. They belong to a pose, not to a way to it, so that samples do not depend on each other; rates and
-accelerations of s are those of g = 0, exactly:
+or they fulfil as many tasks, phi(theta) = b. These are the conditions of Karush, Kuhn and Tucker after the closures
+have been solved. They belong to a pose, not to a path to it, so that samples do not depend on each other. Rates and
+accelerations of s follow exactly from g = 0:
 
     s' = -A^-1 dg/dx x',    s'' = -A^-1 (d2g/dt2 at s'' = 0)
 
@@ -42,20 +42,20 @@ from tasks.stages.request import Feature, Request
 
 ITERATIONS = 800
 CALM = 0.05
-"""Longest step of a free joint [rad or m] with which the given coordinates move on."""
+"""Longest step of a free joint [rad or m] with which the given coordinates continue to move."""
 TURNING = 2.0
-"""Shorter steps by that where tasks hold, whose rows turn on the way."""
+"""Factor by which steps are shorter with tasks, whose rows turn on the way."""
 SETTLED = Dual(1e-7, 1e-3)
-"""The same from which one more step is exact to rounding."""
+"""Longest step of a free joint [rad or m] after which one more step is exact to rounding."""
 LEAST = Dual(1e-9, 1e-4)
-"""The same for a sample to count as solved."""
+"""Longest last step of a free joint [rad or m] of a solved sample."""
 APART = Dual(1e-7, 1e-3)
 """Difference of cosines, sines and displacements up to which two solutions are the same."""
 
 
 @dataclass(frozen=True)
 class Redundancy(Feature):
-    """Resolution of a redundant chain, of which `motion` gives some joints, or none where it gives all."""
+    """Resolution of a redundant chain whose `motion` gives some joints; nothing is resolved if it gives all."""
 
     resolved: bool = False
 
@@ -186,7 +186,7 @@ class Resolution:
         return array(weights), array(distance)
 
     def values(self, stated: Array) -> list[Scalar]:
-        """Return the values of all tasks; those that have none are `stated`."""
+        """Return the values of all tasks; tasks without a value take the next of `stated`."""
         given = iter(stated)
         return [next(given) if task.value is None else task.value for task in self.posture.tasks]
 
@@ -214,8 +214,8 @@ class Resolution:
     def positions(self, stated: Array, wanted: Sequence[Scalar]) -> tuple[list[JointState], Array, Mask]:
         """Return states of all joints that meet posture and tasks, the resolved joints, and whether they were reached.
 
-        From the reference configuration: what is given, and values of tasks, move in a straight line, in steps that
-        leave the posture near its least distance and tasks near what is wanted.
+        The given coordinates and the values of tasks move in a straight line from the reference configuration, in steps
+        that keep the posture near its least distance and tasks near their values.
         """
         limb, links = self.chain.limb, self.chain.limb.links
         start = self.chain.tips([HOME] * len(links))
@@ -228,7 +228,7 @@ class Resolution:
         search = _Search(self, targets, ends, enough)
         first = [x for joint in search.dependent for x in HOME.packed(links[joint])]
         first += [*([0.0] * (len(self.given) + len(self.resolved))), *starts]
-        with np.errstate(invalid="ignore", divide="ignore"):  # of what is known while this is traced
+        with np.errstate(invalid="ignore", divide="ignore"):  # constants are computed while this is traced
             begun = search.step([*first, np.inf, np.inf])[0]
         *flat, open_by, length = iterate(search.step, begun, ITERATIONS)
         states, _, s, _ = search.unpacked(flat)
@@ -241,7 +241,7 @@ class Resolution:
 class _Search:
     """A search from the reference configuration: `targets` of given coordinates, `ends` of tasks, closure to `enough`.
 
-    Its state in numbers: dependent joints, what is given and resolved so far, tasks so far.
+    Its state in numbers: dependent joints, given and resolved joints so far, tasks so far.
     """
 
     problem: Resolution
@@ -300,7 +300,7 @@ class _Search:
         whole = near.embedding.matrix @ array(moves)
         ahead = [end - aim for end, aim in zip(self.ends, aims, strict=True)]
         longest = largest(whole)
-        if self.ends:  # joints that are free may move further for tasks than those that are given
+        if self.ends:  # for tasks, free joints may move further than given joints
             carried = near.moved(near.rates(array(moves), array(ahead)))
             longest = largest([*(whole + carried), *ahead]) * TURNING
         return whole, ahead, longest
@@ -315,6 +315,6 @@ class _Search:
 def _towards(
     arrived: Mask, share: Scalar, ends: Sequence[Scalar], values: Sequence[Scalar], ways: Sequence[Scalar]
 ) -> list[Scalar]:
-    """Return values that are moved by a share of their ways, those that arrive at their ends."""
+    """Return values moved by a share of their ways, or at their ends if they arrive."""
     moved = zip(ends, values, ways, strict=True)
     return [where(arrived, end, value + way * share) for end, value, way in moved]

@@ -34,7 +34,7 @@ def function(program: Program, stretch: Stretch, number: int, single: bool) -> l
     for k, (node, arguments) in enumerate(zip(stretch.places[0], stretch.arguments, strict=True)):
         operands = [text.value(arg) if arg.inside is None else names[arg.inside] for arg in arguments]
         names.append(text.operation(program.nodes[node].op, operands, scalar=False))
-        if k in places:  # at once: at some places what is read may be what was written just before
+        if k in places:  # written at once, as the next operation may read this place
             at = text.new(f"getelementptr {text.vector}, ptr %out, i64 {places[k]}")
             text.write(at, names[k], mask=program.is_mask(node))
     text.line("ret void")
@@ -134,7 +134,7 @@ class _Emitter(FunctionText):
         return "\n".join([*kernel, *fill, *declarations(), ATTRIBUTES])
 
     def _entry(self, arrays: list[Key]) -> dict[tuple[Key, int], str]:
-        """Write what comes before all cases; return where reduced outputs are summed up, by name and row."""
+        """Write the code before all cases; return the memory of sums of reduced outputs, by name and row."""
         program = self.program
         reduced = [name for name in program.outputs if name in program.reductions]
         self.label("entry")
@@ -154,7 +154,7 @@ class _Emitter(FunctionText):
         return accumulators
 
     def _begin_case(self, arrays: list[Key], accumulators: dict[tuple[Key, int], str]) -> dict[Key, str]:
-        """Write the begin of a case: what depends on it alone; return its rows of the arrays."""
+        """Write the begin of a case, with operations on case inputs alone; return its rows of the arrays."""
         self.label("cases.body")
         self.line("%case = phi i64 [ 0, %entry ], [ %case.next, %cases.next ]")
         row = self.rows(arrays)

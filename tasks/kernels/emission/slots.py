@@ -1,12 +1,12 @@
 """Slots in memory for values of a long function, and its repeated stretches of operations.
 
-Left to itself LLVM keeps every value in a register until its last use, and finds out value by value that there are
-only 32 registers. This takes a time that grows faster than the function, and LLVM often moves another value to memory
-than the one that is needed last. So a value without a use for FAR operations is read again, from a slot.
+Without slots, LLVM keeps every value in a register until its last use, and finds out value by value that there are only
+32 registers. Its time grows faster than the length of the function, and it often does not move the value with the
+latest next use to memory. So a value without a use for FAR operations is stored in a slot and read again.
 
 A long program repeats stretches of operations with other values: a tree has the same few hundred operations for each of
 its bodies. Such a stretch becomes one function that is called for each body with the slots of its values. It is
-compiled once and stays in the processor's cache; no bit depends on it.
+compiled once and stays in the processor's cache; results do not depend on it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
 from tasks.kernels.program import PER_CASE, Program
 
 SIZES = (128, 256)
-"""Operations of stretches that are looked for, powers of two; those that are found are made as long as they can be."""
+"""Lengths of stretches in the search, powers of two; stretches that are found are extended as far as possible."""
 MOST = 300
 """Largest number of operations of a stretch; values inside a stretch get no slots."""
 WORTH = 0.2
@@ -37,8 +37,8 @@ Nodes = tuple[int, ...]
 class Argument:
     """An argument of an operation of a stretch.
 
-    `inside`: which of its operations gives it, None where it comes from before. `nodes`: what it is, place by place,
-    where it comes from before.
+    `inside`: number of the operation in the stretch that gives it; None if it is computed before the stretch. `nodes`:
+    nodes that give it, for each place of the stretch, if it is computed before the stretch.
     """
 
     inside: int | None
@@ -197,7 +197,7 @@ def _places(operations: _Operations, nodes: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _rows(kinds: np.ndarray, size: int) -> np.ndarray:
-    """Return a number for so many operations in a row from each on, the same for equal ones."""
+    """Return a number for the `size` consecutive operations from each one on; equal sequences have equal numbers."""
     mixed, width = np.random.default_rng(0).integers(2**63, size=int(kinds.max()) + 1 + len(kinds))[kinds], 1
     while width < size:
         left, right = mixed[:-width], mixed[width:]
@@ -324,7 +324,7 @@ def handed_over(program: Program, index: int) -> tuple[int, ...]:
 class _StretchWalk:
     """Pass through a function in the order of emission that finds distant values, their origins and their uses.
 
-    Masks have slots for calls alone, and so has what is `still`: the same for all samples.
+    Masks have slots for calls alone, and so have values that are `still`, which are the same for all samples.
     """
 
     def __init__(self, program: Program, repeats: Repeats, still: set[int]) -> None:
@@ -372,7 +372,7 @@ class _StretchWalk:
         self.make(loop.state)
         self.region(2 * index + 1)
         self.use((loop.done, *loop.following, *loop.state))
-        # what was made before the loop is there in every round
+        # values from before the loop are needed in every round
         still = {node for node, place in self._last.items() if place >= start > self._made[node]}
         self._last.update(dict.fromkeys(still, self.trail.place))
         self.trail.leap()

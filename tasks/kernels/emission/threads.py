@@ -4,15 +4,15 @@ A thread walks the groups of samples of its case in the order of the vector code
 maxima come in the same order and all results have the same bits. The text has up to three functions, each called once
 by every thread:
 
-* `cases`, a thread for each case: what depends on the case alone, kept in memory for the samples;
-* `lanes`, a thread for each lane of each case and part of its groups: all that belongs to samples;
+* `cases`, a thread for each case: operations on case inputs alone; results are kept in memory for the samples;
+* `lanes`, a thread for each lane of each case and part of its groups: operations on samples;
 * `finish`, a thread for each case: the lanes of reductions joined pairwise.
 
-Each takes `(cases, groups, valid, known, parts, table)`: the sizes of `tasks.kernels.kernel.Call`; in how many parts
-the groups of a case are walked, one where there are reductions; and a table of 64-bit numbers: pointers to all arrays
-in the order of the program, their strides as `emitter` has them, a pointer to the memory of `cases` and one to the
-lanes of reductions. On a device a thread knows its number; elsewhere it is the first argument, which lets the same text
-run on a processor.
+Each takes `(cases, groups, valid, known, parts, table)`: the sizes of `tasks.kernels.kernel.Call`; the number of parts
+in which the groups of a case are walked, one with reductions; and a table of 64-bit numbers: pointers to all arrays in
+the order of the program, their strides as in `emitter`, a pointer to the memory of `cases` and one to the lanes of
+reductions. On a device a thread knows its number; elsewhere the number is the first argument, so that the same text
+runs on a processor.
 """
 
 from __future__ import annotations

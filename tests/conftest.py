@@ -51,6 +51,7 @@ OF_THE_REPOSITORY = (
     "bad_inputs/test_bad_inputs.py",
     "bad_inputs/test_fuzz.py",
     "benchmarks/campaigns/test_mutants.py",
+    "benchmarks/test_attributes.py",
     "benchmarks/test_changed.py",
     "benchmarks/test_composition.py",
     "benchmarks/test_published.py",

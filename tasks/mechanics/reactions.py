@@ -11,12 +11,13 @@ that rule.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
-from robots.data_classes import dataclass, replace
+from robots.data_classes import dataclass, field, replace
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import PLATFORM
 from robots.types import BASE, TWIST
@@ -29,7 +30,12 @@ from tasks.mechanics.limb_motion import Mounted, Solved, transmission, tree_dyna
 from tasks.mechanics.loops import total_wrench
 from tasks.mechanics.platform_motion import held_directions
 
+T = TypeVar("T")
+
 Wrench = tuple[Array, Array]
+
+UnitCause = Literal["actuator", "multiplier", "friction"]
+"""Kinds of causes of size one: methods of `LimbStatics`."""
 
 NOTHING: Wrench = (np.zeros(3), np.zeros(3))
 
@@ -51,10 +57,24 @@ class Causes:
 
 @dataclass(frozen=True)
 class LimbStatics:
-    """The statics of one limb at one configuration; wrenches in the axes of its mount frame at the base."""
+    """The statics of one limb at one configuration; wrenches in the axes of its mount frame at the base.
+
+    pose_values: what does not depend on the motion, by name; see `at_motion`.
+    """
 
     mounted: Mounted
     solved: Solved
+    pose_values: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def at_motion(self, solved: Solved, mounted: Mounted | None = None) -> LimbStatics:
+        """Return the statics of another motion at the same configuration; what unit causes do there is traced once."""
+        return replace(self, solved=solved, mounted=mounted or self.mounted)
+
+    def once(self, name: Hashable, make: Callable[[], T]) -> T:
+        """Return a value that does not depend on the motion, which is made when it is first needed."""
+        if name not in self.pose_values:
+            self.pose_values[name] = make()
+        return cast(T, self.pose_values[name])
 
     @property
     def redundant_count(self) -> int:
@@ -106,6 +126,18 @@ class LimbStatics:
         motion_wrenches, tree = tree_dynamics(self.mounted, self.solved, gravity, self.geared)
         return Causes(motion_wrenches, array(tree), *self._silent(), self._smooth())
 
+    def unit(self, kind: UnitCause, index: int) -> Causes:
+        """Return one of the causes below, once made."""
+        return self.once((kind, index), lambda: getattr(self, kind)(index))
+
+    def unit_wrenches(self, kind: UnitCause, index: int) -> list[Wrench]:
+        """Return the joint wrenches of such causes."""
+        return self.once(("wrenches", kind, index), lambda: self.joint_wrenches(self.unit(kind, index)))
+
+    def unit_held(self, kind: UnitCause, index: int) -> Array:
+        """Return what such causes put on the platform, see `held`."""
+        return self.once(("held", kind, index), lambda: self.held(self.unit(kind, index)))
+
     def actuator(self, index: int) -> Causes:
         """Return the causes: a unit force of one actuator alone."""
         actuators, redundant = self._silent()
@@ -154,7 +186,7 @@ class LimbStatics:
         """Return the multipliers of the platform rows that kinematics keeps."""
         tips, embedding = self.solved.tips, self.solved.tips.embedding.matrix
         dropped = causes.redundant[: len(tips.dropped_matrix)]
-        driven = self.geared.rows(embedding)
+        driven = self.once("driven", lambda: self.geared.rows(embedding))
         free = embedding.T @ (causes.tree - tips.dropped_matrix.T @ dropped) - driven.T @ causes.actuators
         kept = tips.inverse.T @ free
         return kept + self.spare @ causes.redundant[len(dropped) : self._used] if len(self.spare) else kept
@@ -243,20 +275,29 @@ def share(statics: LimbStatics, gravity: Array) -> dict[str, Array]:
     It contains the wrenches along the held directions, and the norm of joint wrenches as a function of nu. The norm
     is least, without regard to balance, at nu = metric (wish_passive + wish_driven u).
     """
-    motion = statics.motion(gravity)
-    driven = [statics.actuator(k) for k in range(len(motion.actuators))]
-    free = [statics.multiplier(k) for k in range(len(motion.redundant))]
-    spread = from_columns([_flat(statics.joint_wrenches(each)) for each in free], 6 * len(statics.mounted.limb.joints))
-    wishes = [_flat(statics.joint_wrenches(each)) for each in (motion, *driven)] if free else []
+    motion, free = statics.motion(gravity), statics.redundant_count
+    driven, spread = range(len(motion.actuators)), _spread(statics)
+    wishes = [_flat(statics.joint_wrenches(motion))] if free else []
+    wishes += [_flat(statics.unit_wrenches("actuator", k)) for k in driven] if free else []
     rows = len(held_directions(statics.mounted.mobility))
     return {
         "held_passive": statics.held(motion),
-        "held_driven": from_columns([statics.held(each) for each in driven], rows),
-        "held_redundant": from_columns([statics.held(each) for each in free], rows),
-        "metric": _metric(statics, spread) if free else np.zeros((0, 0)),
+        "held_driven": from_columns([statics.unit_held("actuator", k) for k in driven], rows),
+        "held_redundant": from_columns([statics.unit_held("multiplier", k) for k in range(free)], rows),
+        "metric": statics.once("metric", lambda: _metric(statics, spread)) if free else np.zeros((0, 0)),
         "wish_passive": -(spread.T @ wishes[0]) if free else np.zeros(0),
-        "wish_driven": -(spread.T @ from_columns(wishes[1:], len(spread))) if free else np.zeros((0, len(driven))),
+        "wish_driven": statics.once("wish_driven", lambda: -(spread.T @ from_columns(wishes[1:], len(spread))))
+        if free
+        else np.zeros((0, len(driven))),
     }
+
+
+def _spread(statics: LimbStatics) -> Array:
+    """Return the joint wrenches of unit free multipliers, one column each."""
+    size, free = 6 * len(statics.mounted.limb.joints), range(statics.redundant_count)
+    return statics.once(
+        "spread", lambda: from_columns([_flat(statics.unit_wrenches("multiplier", k)) for k in free], size)
+    )
 
 
 def _metric(statics: LimbStatics, spread: Array) -> Array:
@@ -272,16 +313,18 @@ def _metric(statics: LimbStatics, spread: Array) -> Array:
     return array(inverse(array(squares + without_effect)) - without_effect)
 
 
-def friction_share(statics: LimbStatics, rubbing: Sequence[Causes]) -> dict[str, Array]:
+def friction_share(statics: LimbStatics, joints: Sequence[int]) -> dict[str, Array]:
     """Compute the share of friction in passive joints in the balance, one column for each joint: see `share`."""
-    free = [statics.multiplier(k) for k in range(statics.redundant_count)]
-    spread = from_columns([_flat(statics.joint_wrenches(each)) for each in free], 6 * len(statics.mounted.limb.joints))
-    caused = from_columns([_flat(statics.joint_wrenches(each)) for each in rubbing], len(spread))
+    spread = _spread(statics)
+    caused = from_columns([_flat(statics.unit_wrenches("friction", joint)) for joint in joints], len(spread))
+    rows = len(held_directions(statics.mounted.mobility))
+
+    def wish() -> Array:
+        return -(spread.T @ caused)
+
     return {
-        "held_friction": from_columns(
-            [statics.held(each) for each in rubbing], len(held_directions(statics.mounted.mobility))
-        ),
-        "wish_friction": -(spread.T @ caused) if free else np.zeros((0, len(rubbing))),
+        "held_friction": from_columns([statics.unit_held("friction", joint) for joint in joints], rows),
+        "wish_friction": statics.once(("wish", *joints), wish) if spread.shape[1] else np.zeros((0, len(joints))),
     }
 
 

@@ -172,9 +172,8 @@ def _sharing(
 
 def _statics(own: LimbDynamics, wanted: LimbFriction) -> dict[str, Any]:
     """Return a limb's terms of the normal loads, and their change with the accelerations of the freedoms."""
-    result = _shares(own, LimbStatics(own.mounted, own.solved), own.gravity, wanted)
-    mounted = own.mounted.unforced
-    moves = [_shares(own, LimbStatics(mounted, move), np.zeros(3), wanted) for move in own.unit_motions]
+    result, mounted, still = _shares(own, own.statics, own.gravity, wanted), own.mounted.unforced, np.zeros(3)
+    moves = [_shares(own, own.statics.at_motion(move, mounted), still, wanted) for move in own.unit_motions]
     names = [name for name in SLOPES if name in result]
     slopes = {slope(name): from_columns([each[name] for each in moves], len(result[name])) for name in names}
     return result | slopes

@@ -94,6 +94,11 @@ class LimbDynamics:
     sharing: ElasticSharing | None = None
 
     @cached_property
+    def statics(self) -> LimbStatics:
+        """Statics at this state."""
+        return LimbStatics(self.mounted, self.solved)
+
+    @cached_property
     def unit_rates(self) -> Array:
         """Rates of all joints of the tree for one unit of each freedom (tree joint, freedom)."""
         return self.mounted.unit_rates(self.solved.tips)
@@ -135,12 +140,11 @@ class LimbDynamics:
 
     def passive_row(self, joint: int, statics: LimbStatics) -> Array:
         """Return the rates (freedom,) of a joint, by its number in `Limb.joints`, for unit rates of the freedoms."""
-        return array(self.mounted.outward(statics.on_platform(statics.friction(joint))))
+        return array(self.mounted.outward(statics.on_platform(statics.unit("friction", joint))))
 
     def passive_rows(self, joints: Sequence[int]) -> Array:
         """Return the same of several joints (joint, freedom)."""
-        statics = LimbStatics(self.mounted, self.solved)
-        rows = [self.passive_row(joint, statics) for joint in joints]
+        rows = [self.passive_row(joint, self.statics) for joint in joints]
         return array(np.stack(rows)) if rows else np.zeros((0, len(self.speed)))
 
     def drift(self, rows: Array) -> Array:
@@ -175,7 +179,7 @@ class PushedChain(Pushed):
         """W (joint, freedom)."""
         if not self.joints:
             return np.zeros((0, len(self.speed)))
-        statics = LimbStatics(self.limb.mounted, self.limb.solved)
+        statics = self.limb.statics
         return array(np.stack([self._row(each, statics) for each in self.joints]))
 
     def _row(self, each: ForwardFriction, statics: LimbStatics) -> Array:
@@ -193,7 +197,7 @@ class PushedChain(Pushed):
         """Return the reactions at this acceleration, without a platform that they hold."""
         solved = self.limb.solved
         accelerations = solved.accelerations + self.limb.unit_rates @ acceleration
-        statics = LimbStatics(self.limb.mounted, replace(solved, accelerations=accelerations))
+        statics = self.limb.statics.at_motion(replace(solved, accelerations=accelerations))
         share = self.limb.shares(statics, self.limb.gravity, wanted[0])
         return {name: {0: value} for name, value in share.items()} | {"held": np.zeros(0)}
 

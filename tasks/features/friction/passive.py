@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -108,28 +108,32 @@ def share(statics: LimbStatics, platform: SpatialMotion, gravity: Array, wanted:
     through: rates of passive joints over the robot's freedoms; load_*: bearing loads of loaded joints by cause;
     held_friction, wish_friction: as in `reactions.share`.
     """
-    passive_friction = [statics.friction(joint) for joint in wanted.passive]
+    passive_friction = [statics.unit("friction", joint) for joint in wanted.passive]
     rates, _ = limb_motion.joint_rates(statics.mounted, statics.solved, platform)
     result: dict[str, Scalars] = {}
     if passive_friction:
-        through = [statics.mounted.outward(statics.on_platform(causes)) for causes in passive_friction]
-        result["through"] = np.stack([array(row) for row in through])
+        rows_of_platform = statics.once(
+            "through", lambda: [statics.mounted.outward(statics.on_platform(causes)) for causes in passive_friction]
+        )
+        result["through"] = np.stack([array(row) for row in rows_of_platform])
         result["passive_rate"] = [rates[joint] for joint in wanted.passive]
     if passive_friction and wanted.statics:
-        result |= reactions.friction_share(statics, passive_friction)
+        result |= reactions.friction_share(statics, wanted.passive)
     if not wanted.loaded:
         return result
+    motion, rows = statics.motion(gravity), COMPONENTS * len(wanted.loaded)
 
-    def loads(causes: reactions.Causes) -> list[Scalar]:
-        wrenches = statics.joint_wrenches(causes)
+    def loads(wrenches: Sequence[reactions.Wrench]) -> list[Scalar]:
         return [x for joint in wanted.loaded for x in reactions.bearing_components(statics, joint, wrenches[joint])]
 
-    motion, rows = statics.motion(gravity), COMPONENTS * len(wanted.loaded)
-    result["load_own"] = loads(motion)
-    result["load_driven"] = from_columns([loads(statics.actuator(k)) for k in range(len(motion.actuators))], rows)
-    result["load_redundant"] = from_columns(
-        [loads(statics.multiplier(k)) for k in range(statics.redundant_count)], rows
-    )
+    def loads_of_units(kind: reactions.UnitCause, numbers: Iterable[int]) -> Array:
+        return statics.once(
+            ("loads", kind), lambda: from_columns([loads(statics.unit_wrenches(kind, k)) for k in numbers], rows)
+        )
+
+    result["load_own"] = loads(statics.joint_wrenches(motion))
+    result["load_driven"] = loads_of_units("actuator", range(len(motion.actuators)))
+    result["load_redundant"] = loads_of_units("multiplier", range(statics.redundant_count))
     if passive_friction:
-        result["load_friction"] = from_columns([loads(causes) for causes in passive_friction], rows)
+        result["load_friction"] = loads_of_units("friction", wanted.passive)
     return result

@@ -2,11 +2,11 @@
 
 A file for each program, named by a SHA-256 of all that its bytes depend on: the text given to LLVM, the processor and
 its features, the versions of LLVM and of llvmlite. It begins with a digest of name and code, which is checked before
-the code is loaded; a file that does not fit is compiled anew and replaced. Whoever can write here can make the process
-run anything, so the folder is used only where it and its files belong to the user and nobody else may write to them.
-Everything else that goes wrong, such as a full disk, means that nothing is kept.
+the code is loaded; a program whose file does not fit is compiled again, and the file is replaced. A person who can
+write here can make the process run any code. So the folder is used only if it and its files belong to the user and no
+other user may write to them. After any other error, such as a full disk, no code is kept.
 
-`LIMBSWEEP_CACHE` names another folder, or `off` where nothing should be kept.
+`LIMBSWEEP_CACHE` names another folder; with `off` no code is kept.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def key(*parts: str) -> str:
 
 
 def read(name: str) -> bytes | None:
-    """Return the machine code of this name; None where there is none that can be trusted."""
+    """Return the machine code of this name; None if no trusted file has it."""
     if (place := folder()) is None:
         return None
     try:
@@ -69,7 +69,7 @@ def read(name: str) -> bytes | None:
             status = os.fstat(file)
             if not _is_own(status, stat.S_ISREG):
                 return None
-            data = stream.read(min(status.st_size, LARGEST))  # a buffer of so many bytes is made before they are read
+            data = stream.read(min(status.st_size, LARGEST))  # a buffer of this size is made before reading
         os.utime(place / name)
     except OSError:
         return None

@@ -24,7 +24,7 @@ FEWEST = 3
 
 
 class Notes:
-    """Stands where kernels do, and notes how they would be called, for so many strips. Keeps their arrays alive."""
+    """Replacement of kernels that notes their calls for a number of strips, and keeps their arrays alive."""
 
     def __init__(self, kernel: Callable[[Program], Kernel], count: int) -> None:
         self.calls: list[Call] = []

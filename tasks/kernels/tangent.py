@@ -88,10 +88,10 @@ a root or size of zero; zero there; or the slope on the side that the direction 
 def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], kind: str = "smooth") -> list[Scalar]:
     """Return the derivatives of traced `values` if the nodes in `seeds` change at the given rates and inputs do not.
 
-    kind: a key of KINDS, which says what counts at a kink.
+    kind: a key of KINDS, which selects the derivative at a kink.
 
-    Nodes behind a seed are not looked at. That is how a loop is differentiated: the state after it must be among the
-    seeds. Raises ValueError where it is not.
+    Nodes before a seed are ignored. So loops are not differentiated here: the state after a loop must be among the
+    seeds. Raises ValueError if it is not.
     """
     rates: dict[int, Scalar] = {node.number: rate for node, rate in seeds.items()}
     rules, steps = KINDS[kind]
@@ -104,7 +104,7 @@ def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], kind: 
                 stack.pop()
                 continue
             if node.op in steps:
-                rates[node.number] = 0.0  # whatever is behind it
+                rates[node.number] = 0.0  # for any argument
                 continue
             if waiting := _waiting(node, rates):
                 stack.extend(waiting)

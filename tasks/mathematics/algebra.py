@@ -40,7 +40,7 @@ def where(mask: Mask, x: Scalar, y: Scalar) -> Scalar:
 
 
 def _folded(mask: Mask) -> Mask:
-    """Return a comparison of constants, the same in single precision, as what it is."""
+    """Return the truth value of a comparison of constants with the same result in single precision, else the mask."""
     if not isinstance(mask, Expression) or mask.op not in ("lt", "le"):
         return mask
     first, second = (argument.value for argument in mask.args)

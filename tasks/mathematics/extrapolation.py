@@ -18,10 +18,10 @@ FACTOR, SCALES = 6.0, 4
 """Factor between neighbouring distances, and their number to each side."""
 
 POINTS = 2 * SCALES
-"""Points of a derivative, those below before those above, each from the farthest."""
+"""Number of points of a derivative: first points below, then points above, both from the farthest on."""
 
 FARTHEST = 1e-2
-"""Largest distance, in units of the length of what moves."""
+"""Largest distance, in units of the length of the moved input."""
 
 DISTANCES = FARTHEST * FACTOR ** -np.arange(SCALES)
 """Distances on each side, the largest first."""
@@ -30,7 +30,7 @@ OFFSETS = np.concatenate([-DISTANCES, DISTANCES])
 """Distances of all points (point,)."""
 
 ROUNDING = 1e-11
-"""Change of a function over the length of what moves, relative to it, that may be rounding."""
+"""Change of a function over the length of the moved input, relative to the function, that may be rounding."""
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def least_maximum(offsets: Array, slopes: Array) -> list[Scalar]:
             corner[:, :unknowns], corner[:, unknowns] = slopes[list(subset)], [-1.0, *(-sign for sign in signs)]
             corner_point = list((inverse(array(corner)) @ -offsets[list(subset)])[:unknowns])
             size = _maximum(offsets, slopes, corner_point)
-            better = size < least  # not where the corner is none, and NaN
+            better = size < least  # false for a NaN corner, where planes do not meet in a point
             least = where(better, size, least)
             best = [where(better, x, y) for x, y in zip(corner_point, best, strict=True)]
     return best
@@ -105,7 +105,7 @@ def _maximum(offsets: Array, slopes: Array, s: Sequence[Scalar]) -> Scalar:
 def spanning_columns(projector: Array, count: int) -> Array:
     """Return orthonormal columns (row, count) that span the range of a projector (row, row); zero beyond its rank.
 
-    The longest column of what is left is taken each time.
+    Each step takes the longest column of the remaining projector.
     """
     residual, result = array(projector), []
     for _ in range(count):

@@ -46,9 +46,9 @@ NEAR = 1e-3  # determinant of J_IK relative to that of the reference pose, up to
 def actuator_forces(jacobian: Array, wrench: Array, weights: Array | None = None) -> list[Scalar]:
     """Return u with J_IK^T u = wrench; with more actuators than freedoms, the u of the least sum of weights u^2.
 
-    jacobian (actuator, freedom), wrench (freedom,), weights (actuator,) above zero, one each unless given; infinite
-    ones are those of actuators that give no force. With fewer actuators than freedoms it is exact where there is such
-    a u, see `unbalanced`, and leaves the least sum of squares elsewhere.
+    jacobian (actuator, freedom), wrench (freedom,), weights (actuator,) above zero, default one each; actuators with an
+    infinite weight give no force. With fewer actuators than freedoms, u is exact where a solution exists, see
+    `unbalanced`, and leaves the least sum of squares elsewhere.
     """
     j, w = array(jacobian), array(wrench)
     if j.shape[0] == j.shape[1]:
@@ -192,9 +192,10 @@ class Reference:
 
     @cached_property
     def _box(self) -> Scalar:
-        """Volume that the columns would span if they stood upright and those of each unit were as long as on average.
+        """Volume of orthogonal columns whose lengths are averages over the columns of the same unit.
 
-        As many rows as columns count as if all were as long, but for those without effect: actuators have units too.
+        With as many rows as columns, rows are first scaled to length one, as actuators have units too; rows without
+        effect are not.
         """
         m = array(self.matrix)
         if m.shape[0] != m.shape[1]:

@@ -1,9 +1,9 @@
 """Kinematics of a chain without platform, for one sample: its independent joints are given, its loops are solved.
 
 The dependent joints of a closed chain are followed from the reference configuration along a straight line to the given
-values of the independent ones; a full turn is taken back where no screw counts it. Where that comes near a singularity
-of the loops, `tasks.mechanics.continuation.loops` looks for a way that passes none.
-What comes out is what `tasks.mechanics.limb` makes of a limb at a platform, so dynamics and reactions are the same
+values of the independent ones; a full turn is taken back where no screw counts it. If this line comes near a
+singularity of the loops, `tasks.mechanics.continuation.loops` looks for a path without singularities. The result has
+the form of the result of `tasks.mechanics.limb` for a limb at a platform, so that dynamics and reactions are the same
 functions: the platform's twist is replaced by the rates of the independent joints. Source: joint-friction paper,
 section 2.3 and Algorithm 1.
 """
@@ -112,7 +112,7 @@ def solve(chain: Chain, q: Array, rates: Array, accelerations: Array) -> Solved:
 
 
 def with_states(chain: Chain, states: Sequence[JointState], q: Array, rates: Array, accelerations: Array) -> Solved:
-    """Return the motion of a chain whose joints `solve` has placed. Its status is OK, whatever `solve` found."""
+    """Return the motion of a chain whose joints `solve` has placed. Its status is OK for any status of `solve`."""
     tips = chain.tips(states)
     embedding = tips.embedding
     tree = embedding.matrix @ array(rates)

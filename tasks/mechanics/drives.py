@@ -1,9 +1,9 @@
 """Transmission of drives for one sample: from joints to actuators and back.
 
 Actuator coordinates are q_a = f(q) of the joints of a limb's tree; T = dq_a/dq is the transmission matrix (actuator,
-joint). Rates are q_a' = T q', accelerations q_a'' = T q'' + T' q', and actuator forces u put T^T u on the joints; what
-is behind these rows (rows of J_IK, assembly, friction, reactions) does not know whether there are drives. Spinning
-rotors and shafts are part of `tasks.mechanics.recursion`.
+joint). Rates are q_a' = T q', accelerations q_a'' = T q'' + T' q', and actuator forces u put T^T u on the joints. The
+computations after these rows (rows of J_IK, assembly, friction, reactions) do not depend on drives. Spinning rotors and
+shafts are part of `tasks.mechanics.recursion`.
 """
 
 from __future__ import annotations

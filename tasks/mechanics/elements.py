@@ -72,9 +72,9 @@ def _components(element: AppliedWrench, state: BodyState, vector: tuple[Scalar, 
 def _pull(spring: Spring, state: BodyState, arm: Array) -> Array:
     """Return the force of a spring on its body.
 
-    Written as a linear spring of no rest length and what is left, so that such springs have no singularity where both
-    points coincide; a damper holds against all of their velocity there, as they came along it. Others have no direction
-    there: the force is not a number.
+    The force is the sum of a linear spring without rest length and a remaining part along the spring. So springs
+    without this part have no singularity where both points coincide; a damper then acts against the whole relative
+    velocity, as the points met along it. Other springs have no direction there: their force is NaN.
     """
     reach, anchor_velocity = _anchor(spring, state)
     gap = state.position + arm - reach

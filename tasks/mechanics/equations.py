@@ -164,7 +164,7 @@ def momentum(inertia: Inertia, pose: Pose, moving: SpatialMotion) -> Array:
 
 
 def platform_share(platform: Platform, pose: Pose, motion: SpatialMotion, gravity: Array) -> EquationShare:
-    """Return what the body of the platform adds to the equations of motion."""
+    """Return the share of the platform's body in the equations of motion."""
     inward = pose.rotation.T
     units = [unit_motion(name) for name in platform.mobility]
     jacobian = array(np.stack([array([*(inward @ omega), *(inward @ v)]) for omega, v in units], axis=1))

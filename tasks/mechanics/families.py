@@ -36,7 +36,7 @@ def _differing(family: Family, limb_index: int) -> tuple[int, ...]:
 def mount_values(family: Family, values: Mapping[str, float | Array]) -> list[np.ndarray]:
     """Return the `mount` input of each instance for parameters of shape (cases,): arrays (cases, varying numbers).
 
-    A part of the cases at a time: of each a whole mechanism is assembled, several times what is wanted of it.
+    Cases are computed in parts, as a whole mechanism is assembled for each case, several times as large as its mounts.
     """
     cases = max((np.size(v) for v in values.values()), default=1)
     columns = {name: np.asarray(value, dtype=float) for name, value in values.items()}

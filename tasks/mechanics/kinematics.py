@@ -69,8 +69,8 @@ def state_at(link: Link, value: Scalar) -> JointState:
 def stepped(limb: Limb, states: Sequence[JointState], steps: Iterable[Scalar]) -> list[JointState]:
     """Return the states of a tree's joints after a step of each; followers are placed by the joints they follow.
 
-    A step of a turn is exact to first order alone, so that ratios would not last through several. What is followed is
-    within half a turn of its reference, where its turns are not counted.
+    A step of a rotation is exact to first order alone, so that ratios would be lost after several steps. A leading
+    joint whose turns are not counted is within half a turn of its reference.
     """
     moved = (state.moved(link, step) for state, link, step in zip(states, limb.links, steps, strict=True))
     return with_followers(limb, list(moved))
@@ -326,7 +326,7 @@ class Distance:
 
 @dataclass(frozen=True)
 class Offset:
-    """The origins coincide along an axis of frame a; velocities are those of the point at the origin of frame b."""
+    """Condition that the origins coincide along an axis of frame a; velocities at the origin of frame b."""
 
     axis: int
 

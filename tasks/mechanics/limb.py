@@ -51,7 +51,7 @@ def solve(mounted: Mounted, home: Pose, platform: Pose, motion: SpatialMotion) -
 
 
 def with_states(mounted: Mounted, states: Sequence[JointState], platform: Pose, motion: SpatialMotion) -> Solved:
-    """Return the motion of a limb whose joints `solve` has placed. Its status is OK, whatever `solve` found."""
+    """Return the motion of a limb whose joints `solve` has placed. Its status is OK for any status of `solve`."""
     tips, moving = mounted.tips(states, platform), mounted.inward(motion)
     rates = tips.rates(moving)
     return Solved(tips, states, rates, tips.accelerations(rates, moving), float(Status.OK))

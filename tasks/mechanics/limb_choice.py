@@ -7,9 +7,9 @@ from robots.data_classes import dataclass
 
 @dataclass(frozen=True)
 class LoopChoice:
-    """One loop as it is solved: the link it starts at, joints of its two sides, rows kept.
+    """Choice for the solution of one loop: the link at which it starts, joints of its two sides, kept rows.
 
-    `joints` move it: those of both sides, side a first, with those that they follow in place of followers.
+    `joints` move the loop: joints of both sides, side a first, with leading joints in place of their followers.
     """
 
     root: int

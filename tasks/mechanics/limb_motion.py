@@ -136,10 +136,10 @@ class Solved:
     turns: JointTurns | None = None
 
     def position(self, limb: Limb, joint: int) -> Scalar:
-        """Return the position of a tree joint [rad or m]: as given; of a chain, with all turns from its reference.
+        """Return the position of a tree joint [rad or m]; a chain gives given positions and counts full turns.
 
-        That of a joint that follows others is the sum of ratios times theirs, how far that may be. Revolute joints of
-        limbs at a platform are within half a turn of the reference pose.
+        The position of a joint that follows others is the sum of ratios times their positions, without a limit.
+        Revolute joints of limbs at a platform are within half a turn of the reference pose.
         """
         if joint in self.given:
             return self.given[joint]

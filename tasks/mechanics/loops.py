@@ -289,7 +289,7 @@ class Embedding:
     def multipliers(self, forces: Array, idle: Scalars) -> list[list[Scalar]]:
         """Return the multipliers of the kept rows of each loop that put these forces on the dependent joints.
 
-        idle: of overdetermined clusters, one after the other, what is added as far as it does no work.
+        idle: for overdetermined clusters, one after the other, multipliers of which the workless part is added.
         """
         found: dict[int, list[Scalar]] = {}
         remaining_forces, remaining_idle = array(with_leaders(self.limb, forces)), list(idle)

@@ -103,9 +103,10 @@ def size_of(matrix: Array) -> Scalar:
 def is_flat(block: RegularBlock, least: Scalar, size: Scalar, box: Scalar | None = None) -> Mask:
     """Return whether the columns of a matrix depend on each other up to `least`, as unit vectors.
 
-    Of up to four columns, the volume that they span tells it, relative to the square of a `box` (absent: with their
-    sides); rows that are lengths count relative to the `size` of the limb [m], beside those that are cosines. A product
-    of many sines is small without that: of more columns, their spread.
+    For up to four columns, the criterion is the volume that they span, relative to the square of a `box` (absent: with
+    sides of the columns' lengths). Rows that are lengths count relative to the `size` of the limb [m], beside rows that
+    are cosines. For more columns, a product of many sines may be small without dependence; the criterion is then their
+    spread.
     """
     if block.matrix.shape[1] <= FEW:
         matrix = block.without_unit(size)
@@ -141,8 +142,8 @@ class RegularBlock:
     def spread(self) -> Scalar:
         """Sum of squares over all columns: the length of a column times that of its row of the inverse.
 
-        It is at least 1 / s**2, with s the least singular value of the columns as unit vectors. Where rows are lengths
-        beside cosines, it is that of the unit of length in which it is least: loops may be far smaller than their limb.
+        It is at least 1 / s**2, with s the least singular value of the columns as unit vectors. If rows are lengths and
+        cosines, the unit of length with the least sum is taken, as loops may be far smaller than their limb.
         """
         pairs = list(zip(self.matrix.T, self.inverse, strict=True))
         if not self._is_mixed:
@@ -154,7 +155,7 @@ class RegularBlock:
         return same + 2.0 * sqrt(longer * shorter)
 
     def _squares(self, values: Scalars) -> tuple[Scalar, Scalar]:
-        """Return the sums of squares over rows that are lengths, and over those that are cosines."""
+        """Return the sums of squares over rows that are lengths, and over rows that are cosines."""
         squares = list(zip((x * x for x in values), self.lengths, strict=True))
         lengths, cosines = (sum(x for x, kind in squares if kind is each) for each in (True, False))
         return lengths, cosines

@@ -1,12 +1,12 @@
 """Reaction wrenches of all joints of a limb, passive, actuated and cut ones, for one sample.
 
-Statics of the separated limb: the generalised forces Q of its tree are those of the actuators and of the cut joints,
-Q = E' u + J' mu + G' lambda. Multipliers of rows that kinematics keeps follow from it; those of rows that kinematics
-has dropped as redundant are free as far as the limb is concerned; of a limb that keeps every row those are free that do
-nothing along its joints, the null space of L_t^T, and of loops that keep every row, that of G_y^T. The balance of the
-platform in the directions in which it cannot move decides some of them; what is left has the least norm of the wrenches
-of all joints of the robot, N and N m weighed alike, at the joints. Components that statics determines do not depend on
-that rule.
+Statics of the separated limb: the generalised forces Q of its tree come from the actuators and the cut joints,
+Q = E' u + J' mu + G' lambda. This determines the multipliers of rows that kinematics keeps. Multipliers of rows that
+kinematics has dropped as redundant are free for the limb alone. In a limb that keeps every row, the free multipliers
+are the null space of L_t^T, which has no effect along its joints; in loops that keep every row, the null space of
+G_y^T. The balance of the platform in the directions in which it cannot move determines some free multipliers. The
+others are chosen for the least norm of the wrenches of all joints of the robot, N and N m weighed alike, at the joints.
+Components that statics determines do not depend on that rule.
 """
 
 from __future__ import annotations
@@ -309,7 +309,7 @@ def _metric(statics: LimbStatics, spread: Array) -> Array:
     for first, projection in statics.projections:
         rows = slice(first, first + len(projection))
         beside[rows, rows] = np.eye(len(projection)) - projection
-    without_effect = array(beside)  # what free multipliers are not, on which the squares are zero
+    without_effect = array(beside)  # the complement of the free multipliers, on which the squares are zero
     return array(inverse(array(squares + without_effect)) - without_effect)
 
 
@@ -349,8 +349,9 @@ def redundant_multipliers(
 
     `rubbing` is the friction in passive joints (per limb), for shares that have it.
 
-    Least norm of all joint wrenches under: sum of the platform's wrenches on limbs = -wrench, along those of the held
-    directions that are `carried`. Also what is missing along the others, which limbs cannot make up for.
+    The result has the least norm of all joint wrenches under the condition: sum of the platform's wrenches on limbs =
+    -wrench, along the held directions that are `carried`. The second value is the unbalanced wrench along the other
+    held directions, which limbs cannot carry.
     """
     wishes = [s["wish_passive"] + s["wish_driven"] @ u for s, u in zip(shares, forces, strict=True)]
     missing = -array(wrench)
@@ -395,8 +396,8 @@ def joint_reactions(
 def bearing_components(statics: LimbStatics, joint: int, wrench: Wrench) -> list[Scalar]:
     """Return the load of the bearings of a joint: two components of moment and of force across its axis, one along it.
 
-    Along the axis it is the force in a joint that turns, a screw too, and the moment in one that only slides; the other
-    is no constraint, or in a screw what friction and drive add to the moment that the force makes.
+    Along the axis it is the force in a joint that turns, also in a screw, and the moment in a joint that only slides.
+    The other component is not a constraint; in a screw it is the moment of the force plus friction and drive.
     """
     limb_, tips = statics.mounted.limb, statics.solved.tips
     if joint < len(limb_.links):

@@ -262,10 +262,10 @@ def tree_dynamics(
     geared: Gearing,
     applied: Mapping[int, tuple[Array, Array]] | None = None,
 ) -> tuple[list[tuple[Array, Array]], Array]:
-    """Return the wrenches that the motions of bodies take, in their axes, and generalised forces (joint,) of the tree.
+    """Return the wrenches for the motions of bodies, in their axes, and the generalised forces (joint,) of the tree.
 
-    What spins is in both; `field` is in the axes of the limb. `applied` are wrenches on links from outside, which are
-    taken from theirs, (moment, force) at their origins in their axes.
+    Both include spinning bodies; `field` is in the axes of the limb. `applied` are external wrenches on links, (moment,
+    force) at their origins in their axes; they are subtracted from the wrenches of the links.
     """
     links = limb.links
     moving = body_motions(links, states, rates, accelerations, field)

@@ -92,11 +92,11 @@ def arms(family: Family, limb_index: int) -> tuple[Arm, ...]:
 
 @functools.cache
 def carried(family: Family) -> tuple[int, ...]:
-    """Return the indices, in the held directions, of those along which limbs can hold the platform, by default rank.
+    """Return the indices, in the held directions, of directions along which limbs can hold the platform.
 
-    At poses near the reference pose, not there, which may be a constraint singularity.
-
-    All of them but where a platform can turn on its joints and nobody cares, such as the point of a five-bar robot.
+    They are found by rank for default parameters, at poses near the reference pose, as the reference pose may be a
+    constraint singularity. All held directions belong to them, except where a platform can turn on its joints without
+    effect, such as the point of a five-bar robot.
     """
     if structure_of(family).mechanism.is_chain:
         return ()

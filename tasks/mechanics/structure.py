@@ -182,6 +182,6 @@ def field_inputs(case: Mapping[str, Shape], sample: Mapping[str, Shape], moving_
 
 
 def with_parameters(family: Family, values: Mapping[str, float | Array]) -> np.ndarray:
-    """Return the `parameters` input, an array (cases, parameters), from values by name; one case if there are none."""
+    """Return the `parameters` input, an array (cases, parameters), from values by name; (1, 0) without parameters."""
     columns = [np.atleast_1d(np.asarray(values[p.name], dtype=float)) for p in family.parameters]
     return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else np.zeros((1, 0))

@@ -22,9 +22,9 @@ Rounding moves joints by its size over this number, and the number by as much: f
 some 1e-8 of the length of a limb before its reach ends. `python -m benchmarks.motion singular` measures it.
 """
 LOOP_SINGULAR, LOOP_SINGULAR_AT_REST = Dual(2.5e-3, 1e-2), Dual(6e-5, 1e-2)
-"""The same of the dependent joints of loops, which may lie flat with rates and accelerations that stay small.
+"""The same for the dependent joints of loops, which may be flat with rates and accelerations that stay small.
 
-Rates lose as many digits again, and so do accelerations by the drift of rates, which there is none of at rest.
+Rates lose as many digits again. So do accelerations, by the drift of rates; at rest this drift is zero.
 """
 
 

@@ -234,12 +234,13 @@ def _beyond(limb: Limb, joints: Sequence[int]) -> set[int]:
 def in_order(pattern: np.ndarray, owners: Sequence[int]) -> list[tuple[tuple[int, ...], list[int]]]:
     """Return the loops to be solved together, and the columns to solve for, in an order that works.
 
-    pattern (n, n) says which rows depend on which columns, owners (n,) which loop a row is of. The block triangular
-    form of the pattern: what Algorithm 1 of the joint-friction paper does by hand. Source: Duff and Reid, 1978.
+    pattern (n, n) is true where a row depends on a column; owners (n,) are the numbers of the rows' loops. The result
+    is the block triangular form of the pattern, which Algorithm 1 of the joint-friction paper finds by hand. Source:
+    Duff and Reid, 1978.
     """
     if len(set(owners)) == 1:
         return [((owners[0],), list(range(len(owners))))]
-    from scipy.sparse import csr_array  # a fifth of what a small sweep imports, and most robots have no such loops
+    from scipy.sparse import csr_array  # a fifth of the imports of a small sweep; most robots have no such loops
     from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
     matched = maximum_bipartite_matching(csr_array(pattern), perm_type="column")

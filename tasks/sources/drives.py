@@ -42,7 +42,7 @@ class Aim(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Forces of a drive over a step, and its aim at the start of the step; the aim is None without a reference."""
+    """Forces of a drive over a step, and its reference (aim) at the start of the step; None without a reference."""
 
     push: StepForces
     aim: Aim | None = None
@@ -80,7 +80,7 @@ class Tracks:
 class Controlled:
     """A controller that follows references; `values` (parameter, samples) of it.
 
-    step [s] is that of the loop; `usual` [s] the sample time of a controller that has none of its own.
+    step [s] is the step of the loop; `usual` [s] is the sample time of a controller without its own.
     """
 
     def __init__(
@@ -107,8 +107,8 @@ class Controlled:
 class Profiled:
     """Forces (profile, actuator, 3, steps + 1) at the beginning, in the middle and at the end of all steps.
 
-    profile (samples,): which each case has; scale (profile, actuator, samples or 1): what their numbers are multiplied
-    by, torque constants of motors or ones.
+    profile (samples,): number of the profile of each case; scale (profile, actuator, samples or 1): factors of the
+    profiles, torque constants of motors or ones.
     """
 
     def __init__(self, forces: np.ndarray, profile: np.ndarray, scale: np.ndarray):
@@ -137,8 +137,8 @@ class Profiled:
 def moved_starts(family: Family, motion: np.ndarray, names: Sequence[str], offsets: np.ndarray) -> np.ndarray:
     """Return the motion inputs of kernels (size, case), each moved by its offsets (case, name).
 
-    `names` are those of `robots.simulation.state_parameters`; what is not among them is not moved. Roll, pitch and yaw
-    turn about the axes of the world, in this order.
+    `names` are names of `robots.simulation.state_parameters`; other components do not move. Roll, pitch and yaw turn
+    about the axes of the world, in this order.
     """
     offset = dict(zip(names, offsets.T, strict=True))
     result, mechanism = np.array(motion), family.reference

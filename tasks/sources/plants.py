@@ -54,10 +54,10 @@ class MovingRobots:
     ) -> MovingRobots:  # fmt: skip
         """Return the robots from all cases' equations of motion, with motion inputs (size, samples) at the start.
 
-        Time is zero at the start for what changes in the robot's own loads. load: wrenches (6, samples) on the platform
-        over each step, in the axes of the world, or of the platform; field (9, samples): what a base that moves adds,
-        as `tasks.mechanics.recursion` has it; None where it stands. supply: what feeds the motors; None where these
-        give what they are asked for.
+        Time is zero at the start for loads of the robot that change with time. load: wrenches (6, samples) on the
+        platform over each step, in the axes of the world, or of the platform. field (9, samples): inertial field of a
+        moving base, see `tasks.mechanics.recursion`; None for a base at rest. supply: supply of the motors; None if
+        motors give the commanded forces.
         """
         layout, structure = system.layout, system.instant.structure
         state = np.zeros((layout.size, start.shape[1]))
@@ -75,7 +75,7 @@ class MovingRobots:
 
     @property
     def in_one_call(self) -> bool:
-        """True if steps between events are calls of machine code, whatever the time."""
+        """True if steps between events are calls of machine code at all times."""
         return self._has_fused_steps and self._signals is None
 
     @functools.cached_property
@@ -143,7 +143,7 @@ class MovingRobots:
             self._now = self._now.replaced(columns, part.taken(begun))
 
     def given(self, asked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the forces of the actuators as they are, for those that they are asked for, and where these differ."""
+        """Return the actual forces of the actuators for commanded forces, and a mask where both differ."""
         if self.supply is None:
             return self.system.delivered(self.state, asked)
         return self.supply.motors.given(asked, self._rates(self.state))
@@ -201,7 +201,8 @@ class MovingRobots:
     def sample(self, number: int, push: StepForces, *, rates: bool = True) -> Values:
         """Return values of the stages of inverse dynamics at the begin of a step, under the forces from there on.
 
-        The motion input, what acts beside the actuators, and with `rates` accelerations and friction of all joints.
+        These are the motion input, external inputs beside the actuators, and with `rates` accelerations and friction of
+        all joints.
         """
         start, layout = number * self.step, self.system.layout
         whole = Parabola(*self.acting(number, push))

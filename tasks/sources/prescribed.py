@@ -372,7 +372,7 @@ def turn_program(kind: str) -> Program:
 def program_along_angles() -> Program:
     """Return the program of a turn along given angles: case input `rest` as above, sample input `angles` (9).
 
-    These are roll, pitch and yaw, their rates and their accelerations; the output is that of `program`.
+    These are roll, pitch and yaw, their rates and their accelerations; the output is the output of `program`.
     """
 
     def one_sample(angles: Array, rest: Array) -> dict[str, Array]:
@@ -407,8 +407,8 @@ def base_motion(base: Trajectory, times: Numbers) -> tuple[Numbers, Numbers, Num
 def base_field(base: Trajectory, gravity: Sequence[float], times: Numbers) -> Numbers:
     """Return the `gravity` input of kernels on a base that moves (9, padded samples): in the axes of the base.
 
-    Gravity less the acceleration of the base's origin, its angular velocity and angular acceleration; gravity (3,) and
-    the motion are those of the world, where the axes of the base are at its reference orientation.
+    Gravity less the acceleration of the base's origin, its angular velocity and angular acceleration. gravity (3,) and
+    the motion are given in world axes, which are the axes of the base at its reference orientation.
     """
     moved = motion(base.kind, base.values, times, base.points)
     turned = turning(base.turn, IDENTITY, times)

@@ -29,7 +29,7 @@ SETTLED = 0.02
 
 
 class Tracking:
-    """Errors of all actuators over time: how large, until when they were outside the band, how far beyond the end.
+    """Errors of all actuators over time: their size, the last time outside the band, the overshoot beyond the end.
 
     `targets` (actuator, samples) of the first and the last step; `reach` (actuator, samples): the range of the
     reference.
@@ -187,7 +187,7 @@ class Schedule:
     every: int = 1
 
     def refined(self, factor: int) -> Schedule:
-        """Return the same times by so many times more steps."""
+        """Return the same times with steps divided by a factor."""
         return Schedule(self.step / factor, self.steps * factor, self.every * factor)
 
     @property
@@ -290,7 +290,7 @@ class SimulatedBatch:
     meter: Callable[[Schedule], Meter] | None = None
     """Factory of the reducer that gathers metrics over all steps of a schedule; None if no metric is requested."""
     loop: Callable[[Plant, ForceSource, Schedule], ManySteps | None] | None = None
-    """Factory of what takes several steps at once; None where each is taken alone."""
+    """Factory of a loop that takes several steps at once; None if each step is taken alone."""
 
     def run(self, factor: int = 1, *, measured: bool = True) -> Outcome:
         """Run the steps, `factor` times as many as the schedule has; without metrics where not `measured`."""
@@ -346,7 +346,7 @@ class _SimulatedRun:
         )
 
     def _stretch(self, number: int, push: StepForces) -> TakenSteps | None:
-        """Take several steps at once, in which no case comes to its end, and keep what there is to keep."""
+        """Take several steps at once, during which no case ends, and keep their results."""
         assert self.loop is not None
         live = self.status == Status.OK
         stretch = self.loop.advance(number, self.schedule.steps - number, push, live, rates=self._with_rates)

@@ -1,7 +1,7 @@
-"""States of a robot that follows a servo in constant steps, by the loop over time in machine code where there is one.
+"""States of a robot that follows a servo in constant steps, by the loop over time in machine code if available.
 
-The bits are those of `tasks.dynamics.simulate.simulate`, which takes over where a case ends or has parts that the loop
-does not know.
+The bits are the same as with `tasks.dynamics.simulate.simulate`, which replaces the loop where a case ends or has parts
+that the loop does not support.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class StatesOfMotion(NamedTuple):
 def simulate_states(
     robot: Robot, servo: object, step: float, steps: int, parts: Mapping[str, Any]
 ) -> StatesOfMotion | None:
-    """Return the states; None where there is no loop for the parts of a simulation, or a case ends.
+    """Return the states; None if the loop does not support the parts of a simulation, or a case ends.
 
     parts: keywords of `tasks.dynamics.simulate.simulate`, which has to be called where the result is None.
     """

@@ -64,7 +64,7 @@ THIRDS = ("begin", "middle", "end")
 
 
 class SteppedPlant(Protocol):
-    """Robots in motion whose steps are those of `tasks.sources.fused_step`, as `tasks.sources.plants` has them."""
+    """Robots in motion with the steps of `tasks.sources.fused_step`, such as the plants of `tasks.sources.plants`."""
 
     system: MotionSystem
     moment: Moment
@@ -73,7 +73,7 @@ class SteppedPlant(Protocol):
 
     @property
     def in_one_call(self) -> bool:
-        """True if steps between events are calls of machine code, whatever the time."""
+        """True if steps between events are calls of machine code at all times."""
         ...
 
     @property
@@ -87,9 +87,9 @@ class SteppedPlant(Protocol):
 
 
 def time_loop(plant: SteppedPlant, drive: ForceSource, step: float, fastest: float) -> TimeLoop | None:
-    """Return the loop of moving robots under a drive, with steps of `step` [s]; None where there is none.
+    """Return the loop of moving robots under a drive, with steps of `step` [s]; None if the loop does not support them.
 
-    fastest: rate of a freedom [rad/s or m/s] from which a motion is not looked at any more.
+    fastest: rate of a freedom [rad/s or m/s] above which a motion counts as diverged.
     """
     if not isinstance(drive, Controlled | Profiled):
         return None
@@ -254,7 +254,7 @@ class TimeLoop:
         self, first: Slot, ended: Mapping[Any, Slot], following: Slot, checked: list[dict[Any, Slot]],
         control: Mapping[str, Slot], fastest: float,
     ) -> None:  # fmt: skip
-        """Add the flag of what is not for this loop."""
+        """Add the flag of events that this loop cannot handle."""
         family, groups, places, parts = self._family, self._system.instant.groups, self._places, self._system.layout
         joints = len(parts.of_joints) * parts.joints
         inputs: dict[Any, Slot] = {"modes": self._same["modes"], "state": following, "rough": ended["rough"]}
@@ -329,7 +329,7 @@ class TimeLoop:
     def _start(
         self, arrays: dict[str, np.ndarray], number: int, now: Moment, first: StateRates, push: StepForces
     ) -> None:
-        """Write what the first step starts from."""
+        """Write the initial values of the first step."""
         arrays["state"][0] = now.state
         arrays["first_rate"][0], arrays["first_joints"][0] = first.rate, first.joints
         if not isinstance(self._drive, Controlled):
@@ -345,7 +345,7 @@ class TimeLoop:
     def _finish(
         self, number: int, taken: int, arrays: dict[str, np.ndarray], live: np.ndarray, rates: bool
     ) -> TakenSteps:  # fmt: skip
-        """Leave plant and drive as after these steps, and return what is kept of them."""
+        """Set plant and drive to their states after these steps, and return the stored results."""
         before, plant = self._plant.moment, self._plant
         first = self._rates(arrays, "first", taken)
         last = self._rates(arrays, "end", taken - 1) if self._system.layout.joints else first

@@ -1,8 +1,8 @@
 """Robots of a batch of cases that move in all joints of their trees: a plant that passes singular points, with stops.
 
-Its samples are what the tree tells alone: poses, joints of the tree, and the coordinates of actuators, which are
-integrated from where inverse kinematics has them at the start. Stages of inverse dynamics do not know which branch the
-joints are on beyond a singular point.
+Its samples are quantities of the tree alone: poses, joints of the tree, and coordinates of actuators, which are
+integrated from the result of inverse kinematics at the start. Stages of inverse dynamics cannot be used, as they do not
+know the branch of the joints beyond a singular point.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ GIVEN = ("actuator_position", "actuator_velocity", "joint_position", "joint_velo
 
 
 class PlacedRobots(Protocol):
-    """The part of `tasks.sources.plants.MovingRobots` that trees need: what acts, and inputs of kernels."""
+    """The part of `tasks.sources.plants.MovingRobots` that trees need: external inputs, and inputs of kernels."""
 
     system: MotionSystem
     step: float
@@ -40,7 +40,7 @@ class PlacedRobots(Protocol):
 
     @property
     def state(self) -> np.ndarray:
-        """The state as `tasks.dynamics.instant.layout.StateLayout` says."""
+        """The state in the layout of `tasks.dynamics.instant.layout.StateLayout`."""
         ...
 
     def place(self, state: np.ndarray) -> None:

@@ -163,9 +163,9 @@ def actuation_program(
 ) -> Program:
     """Trace series and metrics of all actuators for one friction set, and the outputs of `parts` of features.
 
-    For reactions there is also the series `net_force`, that of actuators less their own friction. OUTCOME is the status
-    with what features add. Sample inputs `force`, `velocity` (actuator), `status` (1), `weight` (1), and those of the
-    parts.
+    For reactions there is also the series `net_force`, the actuator forces less their own friction. OUTCOME is the
+    status, including the statuses of features. Sample inputs are `force`, `velocity` (actuator), `status` (1), `weight`
+    (1), and the inputs of the parts.
     """
     structure, actuators = structure_of(family), len(family.reference.actuators)
 

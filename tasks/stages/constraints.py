@@ -38,8 +38,8 @@ def hold(
 ) -> tuple[Scalar, Mask]:
     """Return the regularity of the limbs' constraints on the platform, and whether it is lost; rows by limb number.
 
-    Held directions that no limb holds, such as the turns of a point, do not count; `carrying` are positions of those
-    that limbs hold, see `tasks.mechanics.solving.carried`.
+    Held directions that no limb holds, such as the turns of a point, do not count. `carrying` are positions of the
+    directions that limbs hold, see `tasks.mechanics.solving.carried`.
     """
     if not carrying:
         return 1.0, False

@@ -76,7 +76,8 @@ def limb_share_program(family: Family, limb_index: int, moving_base: bool = Fals
 def limb_state_program(family: Family, limb_index: int) -> Program:
     """Return the same as `limb_share_program` at given joint `angles` (joint of the tree), closed or not.
 
-    Also `rates` of the joints (joint), `correction`, the Newton step that closes the limb, and how far it is `open`.
+    Also `rates` of the joints (joint), `correction`, the Newton step that closes the limb, and its closure residual
+    `open`.
     """
     structure = structure_of(family)
 

@@ -1,7 +1,7 @@
 """The program of a representative limb: inverse kinematics and dynamics for a motion of the platform.
 
 Inputs of the programs of a robot family have the same names everywhere: `parameters` in the order of the family,
-`mount` (what differs between the instances of a limb), `gravity` (3,) per case; `motion` (see
+`mount` (numbers that differ between the instances of a limb), `gravity` (3,) per case; `motion` (see
 `tasks.mechanics.recursion`) per sample. A family is traced once; its geometry is an input.
 """
 
@@ -50,17 +50,18 @@ SERIES: Mapping[str, Callable[[LimbSample], Scalars]] = {
 FORMULATIONS: Mapping[str, Callable[[LimbSample, Array], Scalars]] = {
     RECURSION: lambda s, gravity: limb_motion.wrench(s.mounted, s.solved, gravity, s.transmission),
 }
-"""Formulations of inverse dynamics: a limb's share of the wrench that the freedoms of the robot take, (freedom,).
+"""Formulations of inverse dynamics: a limb's share of the wrench for the motion of the robot's freedoms (freedom,).
 
-From the limb at one instant and `gravity`, a vector, or where the base moves what `tasks.mechanics.recursion.Field` is
-made of. World axes, a force and a moment about the reference point of the platform; of a chain, the forces of its
-independent joints. Friction, reactions and equations of motion do not depend on the choice.
+A formulation is a function of the limb at one instant and of `gravity`, a vector, or for a moving base the numbers of a
+`tasks.mechanics.recursion.Field`. The share is in world axes: a force, and a moment about the reference point of the
+platform; for a chain, the forces of its independent joints. Friction, reactions and equations of motion do not depend
+on the choice.
 """
 
 
 @dataclass(frozen=True)
 class AllFreedoms(LimbSolver):
-    """Solver of limbs whose input `motion` is that of all freedoms."""
+    """Solver of limbs whose input `motion` is the motion of all freedoms."""
 
     def solve(self, structure: Structure, limb_index: int, inputs: Mapping[str, Array]) -> SolvedLimb:
         """Return the solved limb, from the inputs of its program."""
@@ -124,7 +125,7 @@ class LimbRequest:
         result: dict[str, Numbers] = {"wrench": FORMULATIONS[self.formulation](sample, sample.gravity)}
         rows = limb_motion.jacobian(mounted, sample.solved.tips, sample.transmission)
         result |= {"jacobian": rows or undriven, "status": [self._status(sample)]}
-        # always in this order: of x - y and y - x a program has the one that it came to first
+        # always in this order: of x - y and y - x, a program keeps the first one
         _ = sample.rates, any(part.uses_positions for part in self.parts) and sample.positions
         series = {name: of(sample) for name, of in SERIES.items() if name in self.series}
         if self.shares_statics:

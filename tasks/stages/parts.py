@@ -69,7 +69,7 @@ class LimbSolver:
 class LimbSample:
     """A limb at one instant, its kinematics solved, with pose and motion of the platform and the `motion` vector.
 
-    `gravity`: a vector, or where the base moves what `tasks.mechanics.recursion.Field` is made of. `inputs`: those of
+    `gravity`: a vector, or for a moving base the numbers of a `tasks.mechanics.recursion.Field`. `inputs`: inputs of
     the program by name.
     """
 
@@ -89,7 +89,7 @@ class LimbSample:
         return limb_motion.transmission(self.mounted, self.solved)
 
     def of_solved(self, kind: Callable[[Mounted, Solved], T]) -> T:
-        """Return what a feature makes of the solved limb, such as its statics; made once."""
+        """Return an object that a feature makes of the solved limb, such as its statics; made once."""
         if kind not in self._made:
             self._made[kind] = kind(self.mounted, self.solved)
         return cast(T, self._made[kind])
@@ -137,7 +137,7 @@ class LimbPart:
         return NONE
 
     def failure(self, sample: LimbSample) -> Scalar | None:
-        """Return a status that counts where the limb itself is OK; None where there is none."""
+        """Return a status that counts where the limb itself is OK; None if the part has no status."""
         return None
 
     def terms(self, sample: LimbSample) -> Mapping[str, Numbers]:
@@ -147,9 +147,9 @@ class LimbPart:
 
 @dataclass(frozen=True)
 class PlatformSample:
-    """The platform at one instant: `wrench`, (moment, force) that its motion takes less what acts on it, world axes.
+    """The platform at one instant: `wrench`, (moment, force) for its motion less external ones, world axes.
 
-    `acting`: (moment, force) from outside at the reference point, empty where nothing acts.
+    `acting`: external (moment, force) at the reference point, empty without.
     """
 
     body: Platform
@@ -164,10 +164,10 @@ class PlatformSample:
 class RobotSample:
     """A robot at one instant, put together from its limbs.
 
-    inputs: of the program by name, those of limbs by number; speed: rates of the freedoms; jacobian: J_IK (actuator,
-    freedom); home: that of the reference pose, where it is compared; wrench (freedom,): what the motion takes;
+    inputs: inputs of the program by name, inputs of limbs by number; speed: rates of the freedoms; jacobian: J_IK
+    (actuator, freedom); home: J_IK of the reference pose, if it is compared; wrench (freedom,): forces for the motion;
     acting: J_IK of the actuators that give force; loose: whether limbs cannot hold the platform; solved: the status
-    without limits of joints; found: what parts have found, by name, for metrics and series.
+    without limits of joints; found: results of parts by name, for metrics and series.
     """
 
     structure: Structure
@@ -202,9 +202,9 @@ def _summed(term: str, shares: Mapping[int, Array]) -> Array:
 class ActuatorSample:
     """The actuators of a robot at one instant.
 
-    inputs: of the program by name; free: forces without friction; force: with it; net: what joints get of them;
-    solved: status of the motion; unsettled: 1 where the sample fails by a feature, with the status `failure`; motors,
-    capacities: of each actuator; outputs: what else there is to be asked for, by key; current_rates: of motors with an
+    inputs: inputs of the program by name; free: forces without friction; force: forces with friction; net: forces that
+    reach the joints; solved: status of the motion; unsettled: 1 where the sample fails by a feature, with the status
+    `failure`; motors, capacities: of each actuator; outputs: further outputs by key; current_rates: of motors with an
     inductance.
     """
 

@@ -25,11 +25,11 @@ from tasks.mechanics.structure import Structure, field_inputs, limb_inputs, sign
 
 @functools.cache
 def balance_program(family: Family, passive: tuple[int, ...] = ()) -> Program:
-    """Return `redundant` multipliers of the rows dropped by each limb's kinematics: the balance decides them.
+    """Return the program of `redundant` multipliers of each limb's dropped rows, by the balance of the platform.
 
-    `missing` is the size of what no limb can hold: of loads along directions in which parts of the robot are loose.
-    Sample inputs: `force` (actuator), `held` (the platform's wrench along held directions), and the share of each limb;
-    with friction in so many passive joints of each limb that friction too, `passive_friction`.
+    `missing` is the size of loads that no limb can hold, along directions in which parts of the robot are loose. Sample
+    inputs: `force` (actuator), `held` (the platform's wrench along held directions), and the share of each limb. With
+    friction in passive joints, their number in each limb is `passive`, and their friction the input `passive_friction`.
     """
     structure = structure_of(family)
     instances = structure.mechanism.instances

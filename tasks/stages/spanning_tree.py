@@ -2,9 +2,9 @@
 
     M theta'' + h = T^T u + G^T lambda,    G theta'' + g = 0,    c(theta) = 0
 
-theta are the joints of the tree, M and h the forces that accelerations and all else take, T the rates of actuators, G
-the rows of the loops and of joints that follow others, g what velocity alone adds to their second derivative, and c how
-far they are open. No joint is solved for, so the equations hold also where no choice of independent joints is good.
+theta are the joints of the tree, M the mass matrix, h all other forces, T the rates of actuators by rates of joints, G
+the rows of the loops and of joints that follow others, g the velocity part of their second derivative, and c their
+residuals. No joint is eliminated, so the equations are valid also where every choice of independent joints is singular.
 Source: Garcia de Jalon and Bayo 1994, Kinematic and Dynamic Simulation of Multibody Systems, section 5.1.
 """
 

@@ -70,7 +70,7 @@ class Stage:
     def run_rates(self, kernel: Kernels, values: Arrays, samples: int, kind: str = "middle") -> Values:
         """Compute the values of the stage and their rates, where `values` have rates as well, by Rate of their key.
 
-        kind: a key of `tasks.kernels.tangent.KINDS`, which says what counts at a kink.
+        kind: a key of `tasks.kernels.tangent.KINDS`, which selects the derivative at a kink.
         """
         inputs = [name for name in self.program.inputs if not isinstance(name, Rate)]
         rates = {name: rate for name in inputs if (rate := self._rate(name, values)) is not None}

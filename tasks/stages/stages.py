@@ -2,9 +2,10 @@
 
     limb k, ...   platform   assembly   actuation   balance   reactions of limb k, ...
 
-A limb gives its inverse kinematics and dynamics, the assembly the actuator forces without friction, actuation what
-friction makes of them, the balance of the platform what statics of the limbs leaves open, and reactions the wrenches in
-the joints. There are three ways to run the list: on a whole batch in memory (`tasks.dynamics.inverse`), on strips of a
+A limb gives its inverse kinematics and dynamics. The assembly gives the actuator forces without friction, and actuation
+the forces with friction. The balance of the platform determines multipliers that statics of the limbs leaves open, and
+reactions are the wrenches in the joints. There are three ways to run the list: on a whole batch in memory
+(`tasks.dynamics.inverse`), on strips of a
 block (`tasks.blocks.assembly`), and differentiated (`tasks.blocks.gradients`). Source: hybrid-limb paper, Eqs. (87) to
 (96) for limbs, (137) to (140) for the assembly.
 """

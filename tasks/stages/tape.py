@@ -1,4 +1,4 @@
-"""Stages run on a batch, and derivatives of what they give: along directions, and of one number by all inputs.
+"""Stages run on a batch, and derivatives of their results: along directions, and of one number by all inputs.
 
 Values of stages are (1, size) for a case, and (1, size, padded samples) for samples. Where parameters differ from
 sample to sample, case inputs are given for each sample too.
@@ -19,9 +19,9 @@ from tasks.stages.stage import Rows, Stage, taken
 
 
 class Tape:
-    """Values of stages that have run, in their order, and the derivatives of all that depends on the `roots`.
+    """Values of stages that have run, in their order, and the derivatives of all values that depend on the `roots`.
 
-    each: case inputs are given for each sample. `values` has the roots, and after it is made what stages give.
+    per_sample: case inputs are given for each sample. `values` are the roots at first; the results of stages are added.
     """
 
     def __init__(
@@ -72,9 +72,9 @@ class Tape:
                 yield stage, names, outputs, pullback(stage.program, names, outputs, per_sample=self.per_sample)
 
     def backward_rates(self, cotangents: Arrays, cotangent_rates: Arrays, rates: Arrays) -> tuple[Values, Values]:
-        """Compute what `backward` gives, and its rates where cotangents and some roots change at given rates.
+        """Compute the result of `backward`, and its rates where cotangents and some roots change at given rates.
 
-        That is the second derivative of a number as a product with a vector, forward over reverse.
+        This is the second derivative of a number as a product with a vector, forward over reverse.
         """
         moving = self.forward(rates)
         total = {key: np.array(array, dtype=float) for key, array in cotangents.items()}

@@ -48,7 +48,7 @@ TURNING = 2.0
 SETTLED = Dual(1e-7, 1e-3)
 """Longest step of a free joint [rad or m] after which one more step is exact to rounding."""
 LEAST = Dual(1e-9, 1e-4)
-"""Longest last step of a free joint [rad or m] of a solved sample."""
+"""Longest next step [rad or m] with which a sample counts as solved."""
 APART = Dual(1e-7, 1e-3)
 """Difference of cosines, sines and displacements up to which two solutions are the same."""
 
@@ -85,9 +85,10 @@ def solved_limb(
 ) -> tuple[Mounted, Solved, Pose, SpatialMotion, Array]:
     """Return a redundant chain solved for the motion of its given freedoms (3 given,): as `solving.solved_limb`.
 
-    And the motion vector of all its freedoms. All inputs are traced. Status NOT_CONVERGED: no least distance was
-    reached, or no task; SINGULAR: it is no minimum, or tasks decide nothing there; WRONG_BRANCH: the chain is assembled
-    otherwise there, or a singularity of the tasks is between it and the reference configuration.
+    The last value is the motion vector of all its freedoms. All inputs are traced. Status NOT_CONVERGED: no least
+    distance was reached, or tasks are not fulfilled; SINGULAR: the distance has no minimum, or tasks do not determine
+    the free joints; WRONG_BRANCH: the chain is in another assembly, or a singularity of the tasks lies between it and
+    the reference configuration.
     """
     mounted, _, pose, moving = mounted_limb(structure, 0, parameters, mount, motion, signals)
     posture = mounted.limb.posture

@@ -1,10 +1,10 @@
 """Dependent joints of a chain by continuation, for one sample: on the branch of the reference configuration.
 
-That branch is what motions of the independent joints lead to from there without passing a singularity of the loops. The
-straight way of the independent joints is tried first, then others, see `routes`, and at last ways that turn aside, see
-`tasks.mechanics.continuation.steps`. A step is taken only where each block
-of the matrix of the dependent joints changes by less than itself, in a norm without unit: no singularity lies between
-its ends. Source: as for limbs, see `tasks.mechanics.continuation.limbs`.
+Motions of the independent joints lead from the reference configuration to all configurations of this branch, without
+passing a singularity of the loops. The straight way of the independent joints is tried first, then others, see
+`routes`, and at last ways that turn aside, see `tasks.mechanics.continuation.steps`. A step is taken only where each
+block of the matrix of the dependent joints changes by less than itself, in a norm without unit: no singularity lies
+between its ends. Source: as for limbs, see `tasks.mechanics.continuation.limbs`.
 """
 
 from __future__ import annotations
@@ -341,7 +341,7 @@ class _LoopSearch:
         return following, either(closed, LoopPath.of(following, self.sizes).route > len(ways.routes) - 0.5)
 
     def _judged(self, trial: _LoopTrial) -> _LoopVerdict:
-        """Return what is known of a trial, on a way aside as well."""
+        """Return the verdict on a trial, on a straight way or a way aside."""
         problem, ways, path = self.problem, self.problem.ways, trial.path
         regular = problem.kept(path, trial.embedding)
         going = path.stride > 0.0
@@ -397,7 +397,7 @@ def followed(
     values, result = iter(numbers), list(solution)
     for joint in problem.dependent:
         result[joint] = unpacked(links[joint], values)
-    # numbers of one loop are in the order that those of the plain way had, and what follows from them has the same bits
+    # numbers of one loop keep the order of the plain way, so that results have the same bits
     values = iter(path.reached)
     for joint in ways.targets:
         result[joint] = unpacked(links[joint], values)

@@ -264,13 +264,13 @@ class Route:
 def routes(limb: Limb, joints: Sequence[int]) -> list[Route]:
     """Return the ways to try, in order: straight, the other way round, joints one after another, by kind or singly.
 
-    The straight way may leave what loops can reach, at a hole or a corner; which others lead around it is not known.
-    Last come ways that turn aside, which are long: only to where loops can be closed somehow, once they are opened.
+    The straight way may leave the workspace of the loops, at a hole or a corner; the ways around it are not known in
+    advance. The last ways turn aside and are long: they are taken only to targets at which opened loops can be closed.
     """
     count, together = len(joints), (0.0, 1.0)
     usual = (False,) * count
     result = [Route(usual, (together,) * count)]
-    # where a screw counts turns, those of its drive are no other way to the same place
+    # if a screw counts turns, further turns of its drive lead to another configuration
     round_about = [limb.links[joint].joint_kind.periodic and not limb.winds for joint in joints]
     if sum(round_about) <= MANY:
         choices = ((False, True) if each else (False,) for each in round_about)
@@ -337,7 +337,7 @@ class Ways:
 
     @property
     def opened(self) -> int:
-        """Number of the route that is none, but tells whether loops can be closed."""
+        """Number of the route that leads nowhere, but tests whether loops can be closed at the targets."""
         return next((k for k, route in enumerate(self.routes) if route.opened), len(self.routes))
 
     @property

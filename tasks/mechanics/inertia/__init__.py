@@ -1,7 +1,7 @@
 """The joint-space inertia matrix and the bias vector of trees: four methods, and each element alone.
 
 `placed` is the tree at a configuration, from which `explicit`, `momentum`, `pseudo_inertia` and `crba` start;
-`methods` is the table of these, `programs` what kernels are compiled from. Not here: closed loops and platforms, see
+`methods` is the table of these methods, `programs` has the programs of kernels. Closed loops and platforms are in
 `tasks.mechanics.equations`.
 """
 

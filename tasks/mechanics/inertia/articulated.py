@@ -1,8 +1,9 @@
 """The inertia matrix of a tree as factors that cost a tree of n joints n steps: articulated bodies, for one sample.
 
-The articulated inertia of a link is what a wrench on it feels while the joints beyond it give way. With it M^-1 f takes
-one pass inwards and one outwards, and the matrix itself is never made. All is in the axes of each link, about its
-origin, as in `tasks.mechanics.recursion`. Source: Featherstone, Rigid Body Dynamics Algorithms, chapter 7.
+The articulated inertia of a link is its apparent inertia under a wrench, with free joints beyond it. With it M^-1 f
+takes one pass inwards and one outwards, and the matrix itself is never computed. Quantities are in the axes of each
+link, about its origin, as in `tasks.mechanics.recursion`. Source: Featherstone, Rigid Body Dynamics Algorithms, chapter
+7.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ class ArticulatedTree:
     def of(cls, limb: Limb, states: Sequence[JointState]) -> ArticulatedTree | None:
         """Return a limb as a tree, loops left open.
 
-        None where what spins is felt by several joints or by its carrier, or something acts on links from outside, or
-        along joints.
+        None if a spinning body acts on several joints or on its carrier, or external forces act on links or along
+        joints.
         """
         if limb.forces or limb.springs:
             return None

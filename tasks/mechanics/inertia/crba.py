@@ -1,8 +1,8 @@
 """The inertia matrix of a tree by composite rigid bodies: inertia summed inwards, wrenches carried along the chains.
 
-Each composite is held about the origin of its link, so that no digits are lost far from the base; axes are those of
-the root, so that nothing needs turning. Source: Walker, Orin 1982, method 3; Featherstone, Rigid Body Dynamics
-Algorithms, section 6.2.
+Each composite inertia is about the origin of its link, so that no digits are lost far from the base. All are in the
+axes of the root, so that no rotations are needed. Source: Walker, Orin 1982, method 3; Featherstone, Rigid Body
+Dynamics Algorithms, section 6.2.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Elements of the inertia matrix and of the bias vector of a tree, each as an expression of its own.
 
 Element (u, k) couples the acceleration of joint k into the force of joint u. It is zero for joints on different
-branches. Else it is n_u . (sum of one term over the bodies that both joints move) n_k. Whether the joints turn or slide
-and their order say which term: the eight cases of the paper, which are the rows of `CASES`; both together add up. No
-element needs another one.
+branches. Else it is n_u . (sum of one term over the bodies that both joints move) n_k. The kinds of both joints
+(rotation or translation) and their order select the term: the eight cases of the paper are the rows of `CASES`. Terms
+of a joint that turns and slides add up. No element needs another one.
 
 Source: Wang, Ju, An explicit modelling method of joint-space inertia matrix for tree-chain dynamic system, Eqs. (30)
-to (37); bias vector: Eqs. (21), (22) of the paper on explicit dynamics with joint friction. What is misprinted there:
+to (37); bias vector: Eqs. (21), (22) of the paper on explicit dynamics with joint friction. Misprints there:
 docs/theory/inertia_matrix.md.
 """
 

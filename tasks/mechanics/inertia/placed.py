@@ -123,7 +123,7 @@ def turned_tensor(rotation: Array, tensor: Array) -> np.ndarray:
 
 
 def symmetric(size: int, values: Mapping[tuple[int, int], Scalar]) -> np.ndarray:
-    """Return the symmetric matrix with these elements of one triangle; zero where there is none."""
+    """Return the symmetric matrix with these elements of one triangle; zero elsewhere."""
     result = np.array(np.zeros((size, size)), dtype=object)
     for (i, j), value in values.items():
         result[i, j] = result[j, i] = value

@@ -25,7 +25,7 @@ UNLIMITED = Capacity()
 class Sample:
     """One actuator at one instant: force, velocity, power, integration weight [s].
 
-    Where they matter, what friction adds to the force, the motor, what the actuator can give, and the rate of the
+    If needed, also the part of friction in the force, the motor, the capacity of the actuator, and the rate of the
     current [A/s] of a motor with an inductance.
     """
 
@@ -71,7 +71,7 @@ class Sample:
 
     @property
     def electrical(self) -> Scalar:
-        """Electrical power of the motor [W]: its mechanical power, the heat of its winding, what its field takes."""
+        """Electrical power of the motor [W]: mechanical power, heat of its winding, power into its magnetic field."""
         taken = self.power + self.current * self.current * self.motor.resistance
         field = self.motor.inductance
         return taken if field is None else taken + self.current * self.current_rate * field
@@ -147,22 +147,22 @@ METRICS: Mapping[str, Metric] = {
     "electrical_work": Metric(lambda s: s.weight * s.electrical),
     "supply_margin": Metric(lambda s: s.supply_margin),
 }
-"""Metrics of one actuator; rows of the same names in `robots.quantities` say how they are reduced, and what they need.
+"""Metrics of one actuator; rows of the same names in `robots.quantities` have their reduction and needs.
 
-A case with a failed sample has NaN. With u = u_0 + u_f, the force without friction and what friction adds, the friction
-share is the integral of |u_f| over that of |u_f| + |u_0|: from 0, without friction, to 1, where nothing but friction is
-to be overcome. Both count by their size, so that friction which helps to brake does not cancel what it costs elsewhere.
-The actuator margin is what is left of a limit of force, velocity or power, see `tasks.stages.metrics.margins`; 1
-without. The supply margin is the same of current and voltage of the motor, the thermal
-margin that of the root mean square of its current.
+A case with a failed sample has NaN. With u = u_0 + u_f, the force without friction and the part of friction, the
+friction share is the integral of |u_f| over the integral of |u_f| + |u_0|: 0 without friction, 1 if all force overcomes
+friction. Magnitudes are used, so that friction that helps to brake does not cancel friction elsewhere. The actuator
+margin is the remaining share of a limit of force, velocity or power, see `tasks.stages.metrics.margins`; 1 without
+limits. The supply margin is the same for current and voltage of the motor, the thermal margin for the root mean square
+of its current.
 """
 
 ROBOT_METRICS: Mapping[str, Callable[[Sequence[Sample]], Scalar]] = {
     "dissipated_energy": lambda samples: sum(s.weight * (s.friction * s.velocity) for s in samples),
     "bus_energy": lambda samples: samples[0].weight * _positive(sum(s.electrical for s in samples)),
 }
-"""Metrics of all actuators together, summed over time: what friction takes, and what a supply delivers to motors that
-share one bus with a brake resistor."""
+"""Metrics of all actuators together, summed over time: energy that friction takes, and energy that a supply delivers to
+motors that share one bus with a brake resistor."""
 
 SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
     "actuator_force": lambda s: s.force,

@@ -23,7 +23,7 @@ MARGINS = ("margin", "rate_margin")
 
 @dataclass(frozen=True)
 class LimbLimits:
-    """Numbers in `Limb.joints` of the joints of a limb whose positions have a range, and of those with a largest rate.
+    """Numbers in `Limb.joints` of the joints of a limb with a range of positions, and of joints with a largest rate.
 
     Their values are the case input `limits`: low and high of each range, then the rates.
     """

@@ -44,7 +44,7 @@ OF_THE_PLATFORM = (
 class Equation:
     """The equations of motion at one instant, world units: J_IK (actuator, freedom), rates of the freedoms, terms.
 
-    `terms` are those that are asked for, by name, see `tasks.stages.terms`.
+    `terms` are the requested terms by name, see `tasks.stages.terms`.
     """
 
     jacobian: Array
@@ -53,7 +53,7 @@ class Equation:
 
     @property
     def mass(self) -> Array:
-        """The mass matrix (freedom, freedom), the identity where nobody asks for it."""
+        """The mass matrix (freedom, freedom), the identity if it is not requested."""
         return self.terms.get("mass", np.eye(self.jacobian.shape[1]))
 
     @property
@@ -70,7 +70,7 @@ class Equation:
 
     @property
     def forward_jacobian(self) -> Array:
-        """J_FK, NaN where there is none."""
+        """J_FK, NaN where it does not exist."""
         return self._unless_redundant(lambda forward: forward, *self.jacobian.shape[::-1])
 
     @property
@@ -115,8 +115,8 @@ class Equation:
 class Posture:
     """A robot at one instant: J_IK and mass matrix in common units, and the status.
 
-    `equation` has both in world units, and what else quantities need. `solved` is the status that there would be
-    without limits; `scale` is what freedoms were divided by; `found` has by name what features have found.
+    `equation` has both in world units, and further terms for quantities. `solved` is the status without limits of
+    joints; `scale` are the divisors of the freedoms; `found` has the results of features by name.
     """
 
     jacobian: Array
@@ -180,9 +180,9 @@ class Posture:
 
     @property
     def stiffness(self) -> Any:
-        """The robot's stiffness. Raises ValueError where nothing is known of its elasticity."""
+        """The robot's stiffness. Raises ValueError for a robot without elasticity."""
         if "stiffness" not in self.found:
-            raise ValueError("elasticity: absent; expected what the parts of the robot give way by")
+            raise ValueError("elasticity: absent; expected the elasticity of parts of the robot")
         return self.found["stiffness"]
 
     @property

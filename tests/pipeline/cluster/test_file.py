@@ -90,6 +90,7 @@ BAD = [
     ("F08", section("kind: local, password: hunter2"), ["password: got a value that is not shown", "no secrets"]),
     ("F08 ssh", ssh("hosts: [localhost, localhost], connect_options: {passphrase: hunter2}"),
      ["passphrase", "not shown"]),
+    ("F08 answer", section("kind: local, passwords: true"), ["passwords: got an unknown key"]),
     ("F08 number", section("kind: local, password: 271828"), ["password: got a value that is not shown"]),
     ("F20", "jobqueue: {slurm: {api-token: AKIA123}}", ["api-token: got a value that is not shown"]),
     ("F20 text", "jobqueue: {slurm: {job-script-prologue: ['export MY_TOKEN=geheim']}}", ["[0]: got a value that is"]),

@@ -51,7 +51,7 @@ BAD = [
     ("directive", "%YAML 1.1\n---\na: yes\n", ["YAML 1.2"]),
     ("line", "a: " + "!" * 70_000, ["f:1:65537", "70003 characters", "lines of at most"]),
     ("nodes", "a: [" + "1,\n" * (MAX_NUMBERS + 5) + "]", ["numbers; expected at most 200000 in a file"]),
-    ("syntax", "a: b: c\n", ["f:1:5", "not YAML"]),
+    ("syntax", "a: b: c\n", ["f:1:5: got text that is not YAML (mapping values are not allowed"]),
 ]
 
 

@@ -56,6 +56,10 @@ def test_a_four_bar_is_that_of_its_points(tmp_path: Path) -> None:
         return float(9.81 * (0.2 * pin[1] / 2 + 0.6 * (pin[1] + last[1]) / 2 + 1.0 * last[1] / 2))
 
     assert force == pytest.approx((height(1e-5) - height(-1e-5)) / 2e-5, rel=1e-6)
+    crank = next(link for link in robot.mechanism.limbs[0].links if link.body == "crank")
+    axial, *across = np.linalg.eigvalsh(np.array(crank.inertia.tensor, dtype=float))
+    assert across == pytest.approx([0.2 * 0.1**2 / 12] * 2, rel=0.05)  # a thin rod from the motor to the pin
+    assert axial < 0.05 * across[0]
 
 
 def test_balls_and_crosses_are_not_driven_where_a_motor_is_named(tmp_path: Path) -> None:

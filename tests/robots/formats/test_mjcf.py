@@ -193,6 +193,14 @@ def test_shapes_that_are_not_kept_weigh_as_much(way: str, tmp_path: Path) -> Non
     assert found.errors.largest < 1e-12
 
 
+def test_a_rotor_of_a_ball_is_refused(tmp_path: Path) -> None:
+    body = '<body><joint name="b" type="ball" armature="{}"/><geom size=".1"/></body>'
+    text = f"<mujoco><worldbody>{body}</worldbody></mujoco>"
+    with pytest.raises(InputError, match=r"joint b: got an armature of a ball joint; .* --leave-out armature"):
+        import_robot(written(tmp_path, text.format(0.1)))
+    assert import_robot(written(tmp_path, text.format(0.0)))
+
+
 def test_a_mesh_that_is_not_there_and_weighs_nothing_is_not_asked_for(tmp_path: Path) -> None:
     asset = '<asset><mesh name="x" file="none.stl"/></asset>'
     body = '<body name="b"><joint name="j"/>{}<geom type="mesh" mesh="x"/></body>'

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 from scipy.spatial.transform import Rotation
 
 from robots.geometry import diagonal
@@ -30,6 +31,17 @@ def test_more_actuators_than_freedoms_share_with_least_norm() -> None:
     jacobian, wrench = rng.normal(size=(4, 3)), rng.normal(size=3)
     expected = np.linalg.lstsq(jacobian.T, wrench, rcond=None)[0]
     np.testing.assert_allclose(assembly.actuator_forces(jacobian, wrench), expected, rtol=1e-11)
+
+
+def test_two_spare_actuators_share_with_the_least_maximum() -> None:
+    rng = np.random.default_rng(2)
+    jacobian, wrench, weights = rng.normal(size=(5, 3)), rng.normal(size=3), np.array([1.0, 2.0, 1.0, 0.5, 1.0])
+    found = np.array(assembly.least_maximum_forces(jacobian, wrench, weights), dtype=float)
+    np.testing.assert_allclose(jacobian.T @ found, wrench, atol=1e-12)
+    sides = np.vstack([np.c_[np.diag(sign * weights), -np.ones(5)] for sign in (1.0, -1.0)])
+    balance, free = np.c_[jacobian.T, np.zeros(3)], (None, None)
+    least = linprog([0.0] * 5 + [1.0], sides, np.zeros(10), balance, wrench, bounds=free).fun
+    assert (weights * np.abs(found)).max() == pytest.approx(least, rel=1e-9)
 
 
 def status(limbs: list[float], jacobian: np.ndarray, forces: list[float]) -> tuple[float, float]:

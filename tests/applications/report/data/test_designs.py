@@ -170,6 +170,16 @@ def test_friction_parameters_are_factors_of_what_decides() -> None:
     assert cased.runs.count == 3
 
 
+def test_shares_without_friction_sets_are_over_all_designs() -> None:
+    head, _, rest = FRICTION.partition("design:")
+    grid = (
+        "{grid: {proximal_length: {start: 0.5, stop: 0.56, num: 5}, distal_length: {start: 0.43, stop: 0.5, num: 4}}}"
+    )
+    part = decides(results_of(compute(Sweep.from_text(f"{head}design: {grid}\n{rest[rest.index('trajectories') :]}"))))
+    assert part is not None
+    assert "Share of the variance of a metric over all designs that a parameter explains alone" in part.body
+
+
 def test_no_design_is_the_best_of_none() -> None:
     dataset = compute(Sweep.from_text(FRICTION))
     question = StudyQuestion(objectives=("peak_force",), where=("peak_force < 0",))

@@ -130,5 +130,7 @@ def test_the_answer_by_other_cutoffs_is_told() -> None:
     trials = cutoff_trials(machine, fit, "weighted")
     assert [trial.factor for trial in trials] == [0.7, 1.4]
     assert not list(unsettled(fit, trials))
+    again = replace(machine, recordings=tuple(replace(each, uniform=None) for each in machine.recordings))
+    assert cutoff_trials(again, fit, "weighted") == ()
     far = replace(trials[0], change=trials[0].change + 50.0)
     assert any("the answer depends on the cutoff" in text for text in unsettled(fit, (far,)))

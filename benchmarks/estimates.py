@@ -5,7 +5,8 @@
 Each sweep is estimated first, in a process that has only begun, as `check` does, then run into a store, in another such
 process alone, or by worker processes that have begun, each with so many threads. Both are processor time of all
 processes together, so that others at work on the machine count as little as may be. Machine code that the estimate
-has made is found by the run, as after `check`. A ratio above 1 is an estimate that is too long. Variants
+has made is found by the run, as after `check`. Workers that wait spend time as well, so what they spend in a second of
+rest is left out for each second of a run, which a busy machine makes long. A ratio above 1 is an estimate that is too long. Variants
 are longer or larger, so that they take seconds, and simulations with and without dry friction.
 """
 
@@ -38,6 +39,8 @@ Value = TypeVar("Value")
 
 LOADED = "benchmarks.estimates", "pipeline.execution.processes.worker", "numcodecs", "zarr"
 """Modules that processes have from their start, which takes them no time."""
+RESTS = 3.0
+"""Seconds in which workers rest, after each run."""
 RESTARTS = 120
 """Seconds for workers to begin again."""
 
@@ -198,7 +201,10 @@ class Processes:
             return self._fresh(used_alone, name)
         self.client.restart(timeout=RESTARTS)
         self.client.run(importlib.import_module, LOADED[0])
-        return used(name, self.client, self._spent)
+        begun, seconds = time.monotonic(), used(name, self.client, self._spent)
+        passed, before = time.monotonic() - begun, self._spent()
+        time.sleep(RESTS)
+        return seconds - (self._spent() - before) / RESTS * passed
 
     def _fresh(self, function: Callable[..., Value], *arguments: object) -> Value:
         with multiprocessing.get_context("forkserver").Pool(1) as pool:

@@ -6,8 +6,8 @@ Each sweep is estimated first, in a process that has only begun, as `check` does
 process alone, or by worker processes that have begun, each with so many threads. Both are processor time of all
 processes together, so that others at work on the machine count as little as may be. Machine code that the estimate
 has made is found by the run, as after `check`. Workers that wait spend time as well, so what they spend in a second of
-rest is left out for each second of a run, which a busy machine makes long. A ratio above 1 is an estimate that is too long. Variants
-are longer or larger, so that they take seconds, and simulations with and without dry friction.
+rest is left out for each second of a run, which a busy machine makes long. A ratio above 1 is an estimate that is too
+long. Variants are longer or larger, so that they take seconds, and simulations with and without dry friction.
 """
 
 from __future__ import annotations

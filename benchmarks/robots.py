@@ -72,7 +72,7 @@ class Job:
 
     def __init__(
         self, robot: Robot, motion: np.ndarray, *, statics: bool, single: bool = False,
-        run: Iterable[Stage] = (), given: Values = MappingProxyType({}),
+        run: Iterable[Stage] = (), given: Mapping[Any, np.ndarray] = MappingProxyType({}),
     ):  # fmt: skip
         self.robot, self.motion, self.statics, self.single = robot, motion, statics, single
         self.states, self.mounts = motion.shape[-1], mounts(robot)

@@ -131,7 +131,7 @@ def _given(setting: Setting) -> tuple[Entry, Entry]:
     """Return limbsweep's forces of actuators, and of the tree alone, from the motion of all joints."""
     robot, motion = setting.robot, setting.repeated(setting.motion)
     made, limbs = request(robot.family, (), TreeMotion(given=True)), range(len(robot.mechanism.instances))
-    found = inverse_kinematics(robot, **setting.states)
+    found = inverse_kinematics(robot, **cast("dict[str, Any]", setting.states))
     joints = JointMotion(position=found.position, velocity=found.velocity, acceleration=found.acceleration)
     tree = GivenTree.of(robot, joints, TOLERANCE)
     columns = tree.values(robot.mechanism, tree.batch).items()

@@ -66,7 +66,7 @@ class Setting:
             turn, place = self._placements[k]
             rotation, position = rotation @ turn, position + rotation @ place
             (name, sign), angle = self._named[k], angles[k]
-            turned = np.array(geometry.about(name, math.cos(angle), sign * math.sin(angle)))
+            turned: np.ndarray = np.array(geometry.about(name, math.cos(angle), sign * math.sin(angle)))
             at[k] = rotation @ turned, position + rotation @ ways[k] if slides[k] else position
         return at
 

@@ -80,8 +80,8 @@ class TreeJoints(LimbSolver):
 def _mounted(
     structure: Structure, limb_index: int, inputs: Mapping[str, Array]
 ) -> tuple[Mounted, Pose, Pose, SpatialMotion]:
-    names = ("parameters", "mount", "motion")
-    return mounted_limb(structure, limb_index, *(inputs[name] for name in names), inputs.get("signals", ABSENT))
+    parameters, mount, motion = (inputs[name] for name in ("parameters", "mount", "motion"))
+    return mounted_limb(structure, limb_index, parameters, mount, motion, inputs.get("signals", ABSENT))
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def tree_program(family: Family, limb_index: int, moving_base: bool = False) -> 
         motion, gravity = values["motion"], array(values["gravity"])
         sample = LimbSample(structure, limb_index, mounted, placed, pose, moving, motion, gravity, values)
         terms, status = TERMS.terms(sample), TERMS.failure(sample)
-        finite = total(terms[FORCE]) < np.inf
+        finite = total(array(terms[FORCE])) < np.inf
         return {**terms, "status": [where(status > 0.5, status, where(finite, 0.0, float(Status.NONFINITE)))]}
 
     name = f"{family.name}.{structure.mechanism.limbs[limb_index].name}.tree"

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -52,6 +52,8 @@ ENCODER = 2e-3
 
 Change = Callable[[np.random.Generator, np.ndarray], np.ndarray]
 T = TypeVar("T")
+TableRow = tuple[Callable[[Sequence[T]], str], Sequence[str]]
+"""Text of a row from the outcomes of its seeds, and their keys."""
 
 
 @dataclass(frozen=True)
@@ -259,6 +261,12 @@ class Outcomes(Generic[T]):
                 with self.path.open("a") as file:
                     file.write(json.dumps({"key": key, **asdict(cast(Any, self.known[key]))}) + "\n")
         return self.known[key]
+
+    def table(self, rows: Iterable[TableRow[T]]) -> Iterator[str]:
+        """Yield the text of each row that outcomes are known of."""
+        for text, keys in rows:
+            if found := [self.known[key] for key in keys if key in self.known]:
+                yield text(found)
 
 
 def coverage(

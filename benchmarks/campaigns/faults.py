@@ -286,7 +286,7 @@ class Named(Protocol):
         """Pattern."""
 
 
-def row(robot: str, engine: str, fault: Named, found: list[FaultOutcome]) -> str:
+def row(robot: str, engine: str, fault: Named, found: Sequence[FaultOutcome]) -> str:
     """Return a row of the table: seeds with the right name, or without any where there is no fault."""
     is_fault = bool(fault.pattern)
     count = sum(outcome.named if is_fault else bool(outcome.others) for outcome in found)
@@ -333,13 +333,11 @@ def run(machines: Sequence[Machine], seeds: int, outcomes: Outcomes, until: floa
                 outcomes.of(machine.key(fault, seed), partial(identification.outcome, fault))
 
 
-def table(machines: Sequence[Machine], seeds: int, outcomes: Outcomes) -> Iterator[str]:
-    """Yield the rows of machines from the seeds that are known."""
+def rows(machines: Sequence[Machine], seeds: int) -> Iterator[coverage.TableRow[FaultOutcome]]:
+    """Yield the row of each fault of machines, and the keys of its seeds."""
     for machine in machines:
         for fault in machine.faults:
-            keys = (machine.key(fault, seed) for seed in range(seeds))
-            if found := [outcomes.known[key] for key in keys if key in outcomes.known]:
-                yield row(machine.robot, machine.engine, fault, found)
+            yield partial(row, machine.robot, machine.engine, fault), [machine.key(fault, k) for k in range(seeds)]
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
@@ -359,7 +357,7 @@ def main() -> None:
     run(machines, arguments.seeds, outcomes, time.monotonic() + 60.0 * arguments.minutes)
     print("| robot | engine | fault | seeds | 95 % interval | coverage | told beside it, seeds |")
     print("|---|---|---|---:|---:|---:|---|")
-    print(*table(machines, arguments.seeds, outcomes), sep="\n")
+    print(*outcomes.table(rows(machines, arguments.seeds)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -167,14 +167,12 @@ def run(
             outcomes.of(machine.key(loading, seed), partial(machine.outcome, loading, seed))
 
 
-def table(
-    machines: Sequence[LoadedMachine], loadings: Sequence[Loading], seeds: int, outcomes: Outcomes
-) -> Iterator[str]:
-    """Yield the rows of machines from the seeds that are known."""
+def rows(
+    machines: Sequence[LoadedMachine], loadings: Sequence[Loading], seeds: int
+) -> Iterator[coverage.TableRow[FaultOutcome]]:
+    """Yield the row of each loading of machines, and the keys of its seeds."""
     for machine, loading in itertools.product(machines, loadings):
-        keys = (machine.key(loading, seed) for seed in range(seeds))
-        if found := [outcomes.known[key] for key in keys if key in outcomes.known]:
-            yield row(machine.robot, machine.engine, loading, found)
+        yield partial(row, machine.robot, machine.engine, loading), [machine.key(loading, k) for k in range(seeds)]
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
@@ -194,7 +192,7 @@ def main() -> None:
     run(machines, loadings, arguments.seeds, outcomes, time.monotonic() + 60.0 * arguments.minutes)
     print("| robot | engine | load | seeds | 95 % interval | coverage | told beside it, seeds |")
     print("|---|---|---|---:|---:|---:|---|")
-    print(*table(machines, loadings, arguments.seeds, outcomes), sep="\n")
+    print(*outcomes.table(rows(machines, loadings, arguments.seeds)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ from applications.identification.estimation.machines.sensitivity import (
     cutoff_trials,
     unsettled,
     with_bias,
+    with_wider_band,
 )
 from applications.identification.estimation.machines.stribeck import with_stribeck
 from applications.identification.estimation.machines.uncertain import UncertainRobot, uncertain_robot
@@ -64,7 +65,8 @@ class MachineIdentification:
     """A fit of a machine's recordings, parameters that its bodies can have, and notes for the user.
 
     warnings: in words; findings: of the recordings, those that were accepted among them; seconds: by stage; raw: the
-    signals as they were read; trials: fits with other cutoffs; laws: held-out errors of friction laws.
+    signals as they were read; trials: fits with other cutoffs; laws: held-out errors of friction laws;
+    wider: factor of cutoffs that few rows asked for.
     """
 
     description: RecordingDescription
@@ -79,6 +81,7 @@ class MachineIdentification:
     gains: Gains | None = None
     trials: tuple[CutoffTrial, ...] = ()
     laws: tuple[LawTrial, ...] = ()
+    wider: float = 1.0
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Summarise the result, as `limbsweep identify` prints it."""
@@ -97,6 +100,8 @@ class MachineIdentification:
         if self.laws:
             yield "  friction laws", comparison(self.laws)
         yield "filter", ", ".join(_filter(recording) for recording in self.machine.recordings)
+        if self.wider > 1.0:
+            yield "  wider", f"{self.wider:g} times what noise says: rows are few, and parameters are known better so"
         for trial in self.trials:
             yield "  otherwise", str(trial)
         for recording in self.machine.recordings:
@@ -219,6 +224,8 @@ def identify_recordings(
     findings += check_machine(machine)
     _refuse(findings, description)
     clock("check")
+    is_free = [options.cutoff is None for options in description.preparations]
+    machine, wider = with_wider_band(machine, is_free, method)
     machine, delay = with_delay(machine, method) if description.estimates_delay else (machine, 0.0)
     if description.estimates_stribeck:
         machine = with_stribeck(machine, method)
@@ -246,8 +253,9 @@ def identify_recordings(
     notes = [str(finding) for finding in findings]
     messages = (*notes, *warnings(machine, fit, standard), *unsettled(fit, trials))
     return MachineIdentification(
-        description, machine, fit, standard, tuple(findings), messages, delay, clock.seconds, raw, gains, trials, laws
-    )
+        description, machine, fit, standard, tuple(findings), messages, delay, clock.seconds, raw, gains, trials, laws,
+        wider,
+    )  # fmt: skip
 
 
 def _fitted(

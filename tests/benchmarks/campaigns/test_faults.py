@@ -3,7 +3,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from benchmarks.campaigns.faults import RECORD, FaultOutcome, Machine, Outcomes, run, table
+from benchmarks.campaigns.faults import RECORD, FaultOutcome, Machine, Outcomes, rows, run
 
 
 def test_the_record_prints_without_a_seed_run_again(tmp_path: Path) -> None:
@@ -14,7 +14,7 @@ def test_the_record_prints_without_a_seed_run_again(tmp_path: Path) -> None:
     assert known == 40
     run([machine], 20, outcomes, float("inf"))
     assert path.read_bytes() == RECORD.read_bytes()
-    first, second = table([machine], 20, outcomes)
+    first, second = outcomes.table(rows([machine], 20))
     assert first.startswith("| `five_bar` | own | none | false alarms 0 of 20 |")
     assert second.startswith("| `five_bar` | own | gain of the second drifts by 3 % | named 20 of 20 | 83% to 100% |")
 

@@ -35,6 +35,8 @@ LINE = 30.0
 """Density of a band over the median of the octave around it, from which it is a line of a motion that repeats."""
 LINES = 1e-3
 """Share of the power of velocity that such a line has at least; machines vibrate with less."""
+REACH = 4.0
+"""Frequency of such a line over that of the one before, at most; what is farther is a vibration."""
 TOLERABLE = 1e-5
 """Power of errors over that of accelerations that needs no lower cutoff: a thirtieth of a percent of them."""
 TRIALS = 60
@@ -149,14 +151,18 @@ def _valley(frequency: np.ndarray, power: np.ndarray, least: float) -> tuple[int
 def _last_of_motion(density: np.ndarray, frequency: np.ndarray, lines: np.ndarray) -> int:
     """Return the first band that may be noise: that of the largest velocities, or the one behind the last line.
 
-    A motion that repeats many times has lines, and noise alone between them. density, frequency, lines (band,): mean
+    A motion that repeats many times has lines, and noise alone between them; a line far beyond these is a vibration of
+    the machine. density, frequency, lines (band,): mean
     density of positions, mean frequency and number of lines of a band.
     """
     velocity = density * frequency**2
     is_line = density > LINE * median_filter(density, BANDS, mode="nearest")
     is_line &= velocity * lines > LINES * np.sum(velocity * lines)
-    behind = np.flatnonzero(is_line).max(initial=-1) + 1
-    return int(min(max(np.argmax(velocity), behind), len(density) - 1))
+    last = int(np.argmax(velocity))
+    for line in np.flatnonzero(is_line):
+        if last <= line and frequency[line] < REACH * frequency[last]:
+            last = int(line)
+    return min(last + int(is_line[last]), len(density) - 1)
 
 
 def _bands(frequency: np.ndarray) -> np.ndarray:

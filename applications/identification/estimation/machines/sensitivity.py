@@ -1,19 +1,23 @@
-"""Dependence of a fit on its preparation: bias by noise of positions, and change of the answer with the cutoff.
+"""Dependence of a fit on its preparation: bias by noise of positions, change with the cutoff, wider bands.
 
 Noise of positions is in the regressor as well, so that least squares are biased: by -(Y' Y)^-1 E[dY' dY + Y' ddY] b for
 parameters b and first and second order errors dY, ddY of the regressor. These follow from noise as large as that of the
 positions, put on the motion with both signs. Source: Soderstrom 2018, for errors in variables.
+
+A filter that is good for accelerations can be narrow for parameters: where independent rows are few, what a wider band
+tells is worth its noise. Which band is best follows from the deviations alone, which count noise and its bias.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from applications.identification.estimation.encoders import finite
-from applications.identification.estimation.machines.fitting import MachineFit, fit_machine
+from applications.identification.estimation.machines.fitting import MachineFit, fit_machine, with_coupled_friction
 from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine
+from applications.identification.estimation.machines.noise import HIGHEST
 from applications.identification.estimation.machines.preparation import Prepared, filtered_motion
 from applications.identification.estimation.machines.recorded_motion import robot_motion
 from applications.identification.estimation.machines.run import Run, thinned
@@ -26,6 +30,12 @@ FACTORS = (0.7, 1.4)
 """Other cutoffs that are tried, over the one that was taken."""
 MOVED = 3.0
 """Change with the cutoff over its deviation from which a parameter is named."""
+SCARCE = 10.0
+"""Independent rows for each parameter below which chance adds more than 5 % to the errors of predicted forces."""
+WIDER = (1.4, 2.0, 2.8, 4.0)
+"""Wider bands that are tried, over that of the least errors of accelerations."""
+SMALLER = 0.9
+"""Deviations of a wider band over those of the first, below which it is taken."""
 
 
 def with_bias(machine: RecordedMachine, fit: MachineFit) -> MachineFit:
@@ -125,8 +135,7 @@ def cutoff_trials(machine: RecordedMachine, fit: MachineFit, method: str) -> tup
         return ()
     trials = []
     for factor in FACTORS:
-        trial = replace(machine, recordings=tuple(_refiltered(recording, factor) for recording in machine.recordings))
-        trial.__dict__.update(base=machine.base, columns=machine.columns)
+        trial = _with_recordings(machine, tuple(_refiltered(recording, factor) for recording in machine.recordings))
         fit_of_trial = fit_machine(trial, method)
         whole = fit_of_trial.all_values[list(fit.kept)]
         change = np.abs(whole - fit.values) / fit.deviations
@@ -134,9 +143,56 @@ def cutoff_trials(machine: RecordedMachine, fit: MachineFit, method: str) -> tup
     return tuple(trials)
 
 
-def _refiltered(recording: Prepared, factor: float) -> Prepared:
+def with_wider_band(machine: RecordedMachine, is_free: Sequence[bool], method: str) -> tuple[RecordedMachine, float]:
+    """Return the machine with higher cutoffs where its rows are few and these tell more, and how many times higher.
+
+    is_free (recording,): whether the cutoff of a recording may be chosen. The band with the least deviations is taken,
+    by their geometric mean.
+    """
+    best, factor, least = machine, 1.0, SMALLER
+    if not any(is_free) or any(recording.uniform is None for recording in machine.recordings):
+        return best, factor
+    first = _told(machine, method)
+    if first.independent >= SCARCE * len(first.values):
+        return best, factor
+    before = machine.recordings
+    for wider in WIDER:
+        pairs = zip(machine.recordings, is_free, strict=True)
+        recordings = tuple(_refiltered(part, wider, HIGHEST) if free else part for part, free in pairs)
+        if all(part.filter == old.filter for part, old in zip(recordings, before, strict=True)):
+            break
+        before = recordings
+        trial = _with_recordings(machine, recordings)
+        if (size := _deviations_over(_told(trial, method), first)) < least:
+            best, factor, least = trial, wider, size
+    return best, factor
+
+
+def _told(machine: RecordedMachine, method: str) -> MachineFit:
+    """Return a fit whose deviations count the bias by noise of positions."""
+    if machine.model.coupled(machine.robot) is not None:
+        return fit_machine(with_coupled_friction(machine, method), method)
+    return with_bias(machine, fit_machine(machine, method))
+
+
+def _deviations_over(fit: MachineFit, other: MachineFit) -> float:
+    """Return the geometric mean of a fit's deviations over those of another, of the parameters that both estimate."""
+    sizes, others = (dict(zip(each.kept, each.deviations.tolist(), strict=True)) for each in (fit, other))
+    ratios = [sizes[k] / others[k] for k in sizes.keys() & others.keys() if sizes[k] > 0.0 < others[k]]
+    return float(np.exp(np.mean(np.log(ratios)))) if ratios else np.inf
+
+
+def _with_recordings(machine: RecordedMachine, recordings: tuple[Prepared, ...]) -> RecordedMachine:
+    """Return the machine with recordings that are filtered in another way."""
+    trial = replace(machine, recordings=recordings)
+    trial.__dict__.update(base=machine.base, columns=machine.columns)
+    return trial
+
+
+def _refiltered(recording: Prepared, factor: float, highest: float = 0.45) -> Prepared:
+    """Return a recording with so many times its cutoff, raised to at most `highest` over the time of a sample."""
     assert recording.uniform is not None, "recordings that were prepared from signals"
-    cutoff = min(recording.filter[0] * factor, 0.45 / recording.step)
+    cutoff = min(recording.filter[0] * factor, max(highest / recording.step, recording.filter[0]))
     return filtered_motion(recording.uniform, replace(recording.used, cutoff=cutoff))
 
 

@@ -13,9 +13,16 @@ from applications.identification.estimation.machines.machine import RecordedMach
 from applications.identification.estimation.machines.machine_model import MachineModel
 from applications.identification.estimation.machines.noise import best_filter, floor_of, spectrum
 from applications.identification.estimation.machines.preparation import Prepared, Signals, prepare
-from applications.identification.estimation.machines.sensitivity import cutoff_trials, unsettled, with_bias
+from applications.identification.estimation.machines.sensitivity import (
+    cutoff_trials,
+    unsettled,
+    with_bias,
+    with_wider_band,
+)
 from robots import catalog
-from tests.applications.identification.estimation.machines.synthetic import STEP, chain, series
+from tasks import inverse_dynamics
+from tasks.dynamics.records import Forces
+from tests.applications.identification.estimation.machines.synthetic import FRICTION, STEP, chain, series
 
 ROBOT = catalog.build("planar_3r")
 RECORDING = chain(ROBOT)
@@ -61,11 +68,15 @@ def test_a_recording_without_noise_keeps_a_cutoff_far_above_the_motion() -> None
 
 @pytest.mark.parametrize("harmonics", [1, 5])
 @pytest.mark.parametrize("periods", [3, 40])
-def test_a_motion_that_repeats_often_is_motion_up_to_its_last_line(periods: int, harmonics: int) -> None:
+@pytest.mark.parametrize("vibration", [0.0, 4e-3])
+def test_a_motion_that_repeats_often_is_motion_up_to_its_last_line(
+    periods: int, harmonics: int, vibration: float
+) -> None:
     time = np.arange(0.0, 10.0 * periods, 0.02)
     angle = 0.2 * np.pi * time[:, None] * np.arange(1, harmonics + 1)
     random = np.random.default_rng(5)
     position = np.sin(angle) @ random.normal(size=(harmonics, 2)) + random.normal(size=(len(time), 2)) * 1e-5
+    position[:, 0] += vibration * np.sin(16.0 * np.pi * time)  # a line of the machine, not of its motion
     seen = spectrum(position, 0.02)
     assert seen.bandwidth == pytest.approx(np.full(2, 0.1 * harmonics), rel=0.35)
     assert best_filter(seen, 0.02)[0] > 0.4 * harmonics
@@ -134,3 +145,44 @@ def test_the_answer_by_other_cutoffs_is_told() -> None:
     assert cutoff_trials(again, fit, "weighted") == ()
     far = replace(trials[0], change=trials[0].change + 50.0)
     assert any("the answer depends on the cutoff" in text for text in unsettled(fit, (far,)))
+
+
+def slow_motion(vibration: float) -> RecordedMachine:
+    """A recording of 6 s below 0.4 Hz with a vibration at 8 Hz, which tells inertia beyond the band of the motion."""
+    time = np.arange(0.0, 6.0, STEP)
+    q, qd, qdd = np.zeros((3, len(time), 3))
+    random = np.random.default_rng(2)
+    waves = [(0.17 * k, random.normal(size=3) * 0.4 / k, random.uniform(0.0, 6.0, 3)) for k in (1, 2)]
+    for frequency, size, phase in [*waves, (8.0, np.full(3, vibration), np.array([0.0, 1.5, 3.0]))]:
+        omega = 2.0 * np.pi * frequency
+        angle = omega * time[:, None] + phase
+        q += size * np.sin(angle)
+        qd += size * omega * np.cos(angle)
+        qdd -= size * omega**2 * np.sin(angle)
+    forces = inverse_dynamics(ROBOT, q=q, qd=qd, qdd=qdd, forces=Forces(friction=FRICTION)).force
+    forces = forces + random.normal(size=forces.shape) * 0.05
+    return machine_of(prepare(Signals("slow.csv", "train", time, q, forces), Preparation()))
+
+
+def test_few_rows_get_the_band_that_tells_parameters_best() -> None:
+    machine = slow_motion(1e-4)
+    wide, factor = with_wider_band(machine, [True], "weighted")
+    assert factor > 1.0
+    assert wide.recordings[0].filter[0] == pytest.approx(factor * machine.recordings[0].filter[0])
+    before, after = fit_machine(machine), fit_machine(wide)
+    assert after.kept == before.kept
+    assert np.exp(np.mean(np.log(after.deviations / before.deviations))) < 0.9
+    truth = machine.base.of(machine.nominal)[list(before.kept)]
+    inertia = [k for k, name in enumerate(before.names) if "Izz" in name]
+    assert inertia
+    error, wider = (np.abs(fit.values - truth)[inertia].sum() for fit in (before, after))
+    assert wider < 0.5 * error
+
+
+def test_a_band_stays_that_is_told_or_tells_no_less_or_leaves_many_rows() -> None:
+    machine = slow_motion(1e-4)
+    assert with_wider_band(machine, [False], "weighted") == (machine, 1.0)
+    short = machine_of(prepare(chain(ROBOT, duration=5.0), Preparation()))
+    assert with_wider_band(short, [True], "weighted") == (short, 1.0)  # white noise: what is wider tells no more
+    long = machine_of(prepare(chain(ROBOT, duration=40.0), Preparation()))
+    assert with_wider_band(long, [True], "weighted") == (long, 1.0)

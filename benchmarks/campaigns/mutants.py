@@ -249,7 +249,8 @@ class Failed:
 def noticing(root: Path, tests: tuple[str, ...], *options: str) -> str | None:
     """Return the test that fails in a process of its own, None where all pass. options: of pytest.
 
-    It is a file where its tests cannot be collected, and empty where the tests did not end.
+    It is a file where its tests cannot be collected, and empty where the tests did not end. Raises FileNotFoundError
+    for a file of tests that is not there.
     """
     with tempfile.TemporaryFile(buffering=0) as names:
         child = os.fork()
@@ -258,6 +259,8 @@ def noticing(root: Path, tests: tuple[str, ...], *options: str) -> str | None:
         _, ended = os.waitpid(child, 0)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)
+        if ended and os.waitstatus_to_exitcode(ended) == pytest.ExitCode.USAGE_ERROR:
+            raise FileNotFoundError(f"tests: got {', '.join(tests)}; expected files below {root} that pytest knows")
         names.seek(0)
         return names.read().decode().partition("\n")[0] if ended else None
 
@@ -284,6 +287,17 @@ def _show(root: Path, tests: tuple[str, ...], options: tuple[str, ...], names: B
             status = 0 if status == pytest.ExitCode.NO_TESTS_COLLECTED else status
     finally:
         os._exit(status)
+
+
+def copy(root: Path) -> None:
+    """Copy the checkout to a folder, without what is made in it."""
+    made = {str(ROOT / name) for name in ("runs", "dist", "build")}
+    hidden = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__")
+
+    def left(folder: str, names: list[str]) -> set[str]:
+        return hidden(folder, names) | {name for name in names if str(Path(folder, name)) in made}
+
+    shutil.copytree(ROOT, root, ignore=left)
 
 
 def chosen(modules: list[str], mutants: int, chance: random.Random) -> list[tuple[str, int]]:
@@ -335,14 +349,14 @@ class Witness:
     def outcome(self, module: str, place: int, tests: tuple[str, ...], first: str = "") -> tuple[Mutant, str]:
         """Change a place of a module, show it to tests, and put it back; also say where what was changed.
 
-        first: a test that is likely to notice it.
+        first: a test that is likely to notice it, where it is still there.
         """
         file = self.root / f"{module}.py"
         text = file.read_text(encoding="utf-8")
         changed, line, words, number = described(text, place)
         left = left_of(tests)
         asked: list[tuple[Outcome, tuple[str, ...], tuple[str, ...]]] = [
-            ("noticed", (first,) if first else (), ()),
+            ("noticed", (first,) if self._has(first) else (), ()),
             ("noticed", tests, ()),
             ("noticed by make test-slow alone", left, ("-m", "slow")),
         ]
@@ -353,6 +367,12 @@ class Witness:
                 seen = answer
                 break
         return Mutant(module, place, line, words, seen, test or ""), f"{module}.py:{number}: {words}"
+
+    def _has(self, test: str) -> bool:
+        """Return whether a test is still in its file."""
+        name, _, within = test.partition("::")
+        file, function = self.root / name, within.partition("[")[0]
+        return bool(test) and file.exists() and f"def {function}(" in file.read_text(encoding="utf-8")
 
     def _noticing(self, file: Path, texts: tuple[str, str], tests: tuple[str, ...], *options: str) -> str | None:
         """Return the test that fails with the second text of a file and does not with the first, which stays."""
@@ -412,9 +432,7 @@ def main() -> int:
         importlib.import_module(library)
     with tempfile.TemporaryDirectory(prefix="limbsweep-mutants-") as folder:
         root = Path(folder, "checkout")
-        shutil.copytree(
-            ROOT, root, ignore=shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "runs", "dist")
-        )
+        copy(root)
         without = not options.everywhere and not options.again
         if without and noticing(root, tuple(dict.fromkeys(sum(tests.values(), ())))) is not None:
             print("FAILED: tests fail without any change", flush=True)

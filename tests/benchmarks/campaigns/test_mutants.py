@@ -26,6 +26,18 @@ def test_the_test_that_notices_is_named(tmp_path: Path) -> None:
     (tmp_path / "test_one.py").write_text("def test_right():\n    pass\n\ndef test_wrong():\n    assert False\n")
     assert mutants.noticing(tmp_path, ("test_one.py",)) == "test_one.py::test_wrong"
     assert mutants.noticing(tmp_path, ("test_one.py::test_right",)) is None
+    with pytest.raises(FileNotFoundError, match=r"got test_none\.py; expected files"):
+        mutants.noticing(tmp_path, ("test_none.py",))
+
+
+def test_the_copy_leaves_out_what_is_made_and_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutants, "ROOT", tmp_path / "all")
+    for name in ("runs/a", "tests/runs/test_a.py", ".venv/b", "tests/__pycache__/c"):
+        (tmp_path / "all" / name).parent.mkdir(parents=True)
+        (tmp_path / "all" / name).touch()
+    mutants.copy(tmp_path / "copy")
+    found = {str(path.relative_to(tmp_path / "copy")) for path in (tmp_path / "copy").rglob("*") if path.is_file()}
+    assert found == {"tests/runs/test_a.py"}
 
 
 def test_changes_are_made_again_where_their_lines_are_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,4 +67,5 @@ def test_a_test_that_fails_without_a_change_notices_none(tmp_path: Path) -> None
     (tmp_path / "test_two.py").write_text("open('absent')\n")
     both = ("test_two.py", "test_one.py")
     assert witness.outcome("module", 0, both, "test_one.py::test_some")[0].outcome == "not noticed"
+    assert witness.outcome("module", 0, both, "test_one.py::test_many")[0].outcome == "not noticed"
     assert witness.failing[1:] == ["test_two.py"]

@@ -200,9 +200,9 @@ def _posture(platform: CoupledPlatform) -> RestPosture | None:
 
 
 def homes_of(platform: CoupledPlatform) -> dict[int, Frame]:
-    """Return the reference poses of the platform's bodies on the ground: BASE, which carries it, and the others.
+    """Return the reference poses of the platform's bodies on the ground: BASE, which carries it, and its `links`.
 
-    Those of carriers are `grounds_of`.
+    The reference poses of carriers are given by `grounds_of`.
     """
     result = {BASE: _within(grounds_of(platform)[platform.within], platform.home)}
     for k, link in enumerate(platform.links):

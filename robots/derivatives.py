@@ -97,7 +97,7 @@ class RequestedDerivatives:
 
     @property
     def dims(self) -> tuple[str, ...]:
-        """Dims that a derivative has beside those of its quantity."""
+        """Dims that a derivative has in addition to the dims of its quantity."""
         return (PARAMETER, SIDE) if self.sides else (PARAMETER,)
 
     def rows(self, row: Quantity, units: str) -> tuple[Quantity, Quantity]:

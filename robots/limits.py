@@ -207,7 +207,7 @@ class ActuatorSharing:
     The motion does not determine these forces uniquely. Rules: the least sum of weight times the square of the
     difference of a force from its preload, or the least maximum of weight times the size of a force, without
     preload. weights (actuator,): above zero, empty for one each; preload (actuator,) [N m or N]: empty for none.
-    Actuators that are off give no force, nor preload, and the rule is for the others.
+    Actuators that are off give no force and no preload; the rule applies to the other actuators.
     """
 
     rule: str = LEAST_SQUARES

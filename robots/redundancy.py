@@ -63,7 +63,7 @@ class RestPosture:
     tasks: tuple[Task, ...] = ()
 
     def __repr__(self) -> str:
-        """Return all fields, without `tasks` where there are none, so that hashes of such postures do not change."""
+        """Return all fields, without empty `tasks`, so that hashes of postures without tasks do not change."""
         shown = [entry.name for entry in fields(self) if entry.name != "tasks" or self.tasks]
         return f"RestPosture({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 

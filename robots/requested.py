@@ -1,4 +1,4 @@
-"""Requested quantities as one object, which is handed on whole: who needs their names asks it for them."""
+"""Requested quantities as one object, which is passed on whole and gives their names by stage and kind."""
 
 from __future__ import annotations
 

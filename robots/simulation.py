@@ -23,7 +23,7 @@ TREE: Method = "spanning_tree"
 METHODS: tuple[str, ...] = get_args(Method)
 
 Commanded = Literal["force", "current", "voltage", "speed"]
-"""Quantity that a motor is asked for: a force [N m or N], a current [A], a voltage at its terminals [V], or a speed."""
+"""Commanded quantity of a motor: a force [N m or N], a current [A], a voltage at its terminals [V], or a speed."""
 
 Between = Literal["linear", "steps"]
 """Interpolation of a force profile between its points."""
@@ -48,8 +48,8 @@ class SimulationSettings:
     """Settings for the simulation of every case of a sweep.
 
     step [s] and method of the integration; the `controller` that follows the trajectories, or force `profiles`, one
-    for each of them; with neither a robot is released. `every`: steps from one stored sample to the next.
-    `tolerance` [m or rad] of the error of position, for which steps are cut in halves; 0: none. With `saturation`
+    for each trajectory; without both the actuators give no force. `every`: steps from one stored sample to the next.
+    `tolerance` [m or rad]: largest error of position, for which steps are halved; 0: no tolerance. With `saturation`
     the limits of currents, voltages and forces bound the forces of the motors. `stops` of joints, by name. `windings`:
     currents of motors are states, as their windings have an inductance.
     """

@@ -133,7 +133,7 @@ def state_with(of_load: Mapping[str, Number], of_joints: Callable[[str], Number]
 
 
 def at_state(element: Element, state: Callable[[str], Number]) -> Element:
-    """Return an element with its numbers at a state, which is asked for by name."""
+    """Return an element with its numbers at a state, a function of the names of its quantities."""
     if not state_names(element):
         return element
     numbers: dict[str, Number] = {name: law(state) for name, law in laws_of(element).items()}

@@ -1,9 +1,9 @@
 """Tree of five links about z axes: link 1 forks into two branches of two links each, all in one plane.
 
-The paper's gravity is [0, 0, -9.8], along the axes, so it loads the bearings and takes no torque. It drives all
-joints with 0.2 rad/s^2 from rest at zero. Inertias are as printed, about a sixth of those of rods of these lengths.
-Where joint 1 stands is not printed and has no effect: the origin of the base. Friction and bearing radii belong to
-the sweep, not to the robot.
+The paper's gravity is [0, 0, -9.8], along the axes, so it loads the bearings and needs no torque. The paper drives all
+joints with 0.2 rad/s^2 from rest at zero. Inertias are as printed, about a sixth of the inertias of rods of these
+lengths. The position of joint 1 is not printed and has no effect; it is the origin of the base. Friction and bearing
+radii belong to the sweep, not to the robot.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def axes(first: Vector, second: Vector) -> Matrix:
 class LimbPlacement:
     """A limb that grows joint by joint; `seat` is the origin of its mount frame at the platform, parallel to its own.
 
-    `up` turns components of the mount frame at the platform into those of the mount frame at the base.
+    `up` turns components of the mount frame at the platform into components of the mount frame at the base.
     """
 
     seat: Vector = ZERO
@@ -132,7 +132,7 @@ Pair = tuple[Number, Number]
 def bent(lengths: Pair, end: Pair) -> Pair:
     """Compute the point where two rods of these lengths meet, one from the origin and one from the point `end`.
 
-    Coordinates are (across, up). Of the two points it is the one to the left of the line from the origin to `end`.
+    Coordinates are (across, up). The result is the point to the left of the line from the origin to `end`.
     """
     (near, far), (across, up) = lengths, end
     square = across * across + up * up

@@ -26,9 +26,9 @@ PAIRS = ("xy", "xz", "yz")
 class LinkRow:
     """A link with a revolute joint: `moments` [kg m^2] about `centre`; `origin` is in the parent [m].
 
-    Without `origin`, where the joint stands is no parameter: at the base's origin, or as `links` is told. `products`
-    are xy, xz and yz of the tensor, and `turned` is the rotation from the joint's frame to that of the parent, where
-    frames are not natural ones.
+    Without `origin`, the position of the joint is not a parameter: it is the base's origin, or an argument of `links`.
+    `products` are xy, xz and yz of the tensor, and `turned` is the rotation from the joint's frame to the parent's
+    frame, where frames are not natural ones.
     """
 
     number: str

@@ -34,9 +34,10 @@ STEP = 1.0 / math.sqrt(12.0)
 class Errors:
     """Variances, by number of actuators, and by number of the limb and in `Limb.joints` or `Limb.links`.
 
-    joints and links (6,): of turns [rad^2] and shifts [m^2]. Those of a joint are in the axes of the frame that moves
-    with its child, of a cut joint in its frame a; those of a link are from the hub of an arm to its end, in the axes of
-    the link. lengths: of arms along themselves [m^2]; growth: strain of links with temperature.
+    joints and links (6,): variances of turns [rad^2] and shifts [m^2]. Variances of a joint are in the axes of the
+    frame that moves with its child, for a cut joint in the axes of its frame a. Variances of a link are from the hub of
+    an arm to its end, in the axes of the link. lengths: variances of the lengths of arms [m^2]; growth: strain of links
+    with temperature.
 
         >>> robot = ls.robots.build("five_bar")
         >>> play = ls.robots.Errors.of(robot.mechanism, backlash={"all": 1e-4}, lengths={"all": 2e-5})
@@ -112,9 +113,9 @@ TURNS, SHIFTS = (0, 1, 2), (3, 4, 5)
 class JointClearance:
     """Largest offsets in a joint: shift across its axis [m], either way along it [m], tilt of its axis [rad].
 
-    radial is half of a bearing's diametral clearance, axial half of its end float. Of a guide that slides, `tilt` is
-    that about any axis, and nothing is axial; of joints that turn about several axes `radial` alone counts, in any
-    direction.
+    radial is half of a bearing's diametral clearance, axial half of its end float. For a guide that slides, `tilt` is
+    the tilt about any axis, and axial does not apply. For joints that turn about several axes only `radial` counts, in
+    any direction.
 
         >>> ls.robots.JointClearance(radial=1e-5, axial=2e-5).tilt
         0.0
@@ -152,7 +153,7 @@ class Clearances:
         joints: Mapping[str, JointClearance] | None = None,
         backlash: Mapping[str, float] | None = None,
     ) -> Clearances:
-        """Return the clearances from those of joints, and actuators' backlash widths [rad or m], by names and patterns.
+        """Return the clearances from clearances of joints and backlash widths of actuators [rad or m], by name pattern.
 
         Each joint and actuator is selected once. Raises ParameterError.
         """
@@ -227,8 +228,8 @@ def _check_radius(name: str, radius: float) -> None:
 class Capsules:
     """Radii of the arms of links, by number of the limb and in `Limb.links`; capsules of platform and base.
 
-    Those of the platform are in its frame, those of the base in that of the robot. Links that are not named do not
-    count.
+    Capsules of the platform are in its frame, capsules of the base in the frame of the robot. Links that are not named
+    do not count.
 
         >>> robot = ls.robots.build("five_bar")
         >>> rods = ls.robots.Capsules.of(robot.mechanism, {"all": 0.01})

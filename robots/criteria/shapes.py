@@ -116,7 +116,7 @@ def joint_points(limb: Limb, link: int) -> list[Vector]:
 
 
 def lines_of(limb: Limb, link: int) -> tuple[Line, ...]:
-    """Return the lines of a link from its hub, by the numbers of the joints; those of no length are left out."""
+    """Return the lines of a link from its hub, by the numbers of the joints; lines of length zero are left out."""
     points = np.array(joint_points(limb, link), dtype=float)
     gaps = np.linalg.norm(points[:, None] - points[None], axis=-1)
     total = gaps.sum(axis=1)

@@ -73,7 +73,7 @@ class Setting:
     def residual(self, values: np.ndarray) -> np.ndarray:
         """Compute the residuals of all conditions of all cut joints.
 
-        With `counted` the residuals of the couplings follow, with `towards` those of the directions of shared axes.
+        With `counted` the residuals of the couplings follow, with `towards` the residuals of directions of shared axes.
         """
         ends, kept = self._ends(values)[1], list[float]()
         for follower, leaders in self.limb.followers.items() if self.counted else ():
@@ -122,9 +122,9 @@ class Setting:
         return np.concatenate([*slopes, np.zeros((0, len(values)))])
 
     def _ends(self, values: np.ndarray) -> Ends:
-        """Return the poses of the bodies that cut joints hang from, and these joints with the poses of both sides.
+        """Return the poses of the bodies that cut joints connect, and these joints with the poses of both sides.
 
-        Those of the last values are kept: slopes are asked for where residuals were.
+        The poses of the last values are kept, as slopes are computed at the same values as residuals.
         """
         key = values.tobytes()
         if key not in self._kept:
@@ -451,7 +451,7 @@ def independent(setting: Setting, reference: np.ndarray, *preferred: Collection[
 
 
 def _dependent(slopes: Sequence[np.ndarray], groups: Sequence[Sequence[int]]) -> set[int]:
-    """Return the columns that span all, best conditioned; those of the first groups where they suffice."""
+    """Return best conditioned columns that span all columns, from the first groups if they suffice."""
     slope_rows, members = [np.array(entry) for entry in slopes], set[int]()
     for group in groups:
         while candidates := [k for k in group if k not in members]:

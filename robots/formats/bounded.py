@@ -1,7 +1,7 @@
 """Run a file of Python in a process with bounds of time and memory: by `mjcf_model` and `usd`, as a file itself.
 
-Arguments: the file, seconds, bytes, then those of the file. It imports nothing of ours, and the process can write no
-file.
+Arguments: the file, seconds, bytes, then the arguments of the file. It imports no module of limbsweep, and the process
+can write no file.
 """
 
 from __future__ import annotations

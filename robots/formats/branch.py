@@ -163,7 +163,7 @@ def assembly_of(
                 raise BranchError(path, repr(value), "a finite number [rad or m]")
     for instance in mechanism.instances:
         if any(drive.position is not None for drive in mechanism.limbs[instance.limb].drives):
-            hint = "Such positions count from the reference configuration that there is."
+            hint = "Such positions count from the present reference configuration."
             raise BranchError((), "a robot whose drives follow an expression of joints", "other drives", hint)
     rough_joints = tuple(
         (limb, tuple((joint, float(x)) for joint, x in values.items())) for limb, values in joints.items()
@@ -224,7 +224,7 @@ def branched(
             got = f"positions from which limb {instance.name} stays {error:.1g} apart (m, or cosines)"
             raise BranchError(("joints", instance.name), got, "positions near to where its loops close", hint)
         if not settings[-1].facing(positions):
-            hint = "Give positions of more joints, those of a platform's coordinates too, nearer to where they are."
+            hint = "Give closer positions of more joints, also of the joints of a platform's coordinates."
             got = f"positions from which limb {instance.name} closes with axes that point against each other alone"
             raise BranchError(("joints", instance.name), got, "positions near to where axes point the same way", hint)
         if limb.coordinates and (ratio := _conditioning(settings[-1], positions, mechanism.freedoms)) < SINGULAR:

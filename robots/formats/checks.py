@@ -1,6 +1,6 @@
 """Numerical checks of a mechanism: findings, each with the path of the keys in a robot file that it concerns.
 
-Shapes, names and kinds are checked earlier. The checks here find inertias that no body can have, frames that are no
+Shapes, names and kinds are checked earlier. The checks here find physically impossible inertias, frames that are no
 rotations, sizes that look like millimetres, and loops that are open at the reference pose.
 """
 
@@ -29,7 +29,7 @@ HEAVIEST = 1e6
 """Kilograms."""
 
 TOLERANCE = 1e-9
-"""Relative errors of rotations and inertias that rounding explains."""
+"""Relative errors of rotations and inertias that may be rounding."""
 
 SMALLEST = 1e-6
 """Radius of gyration [m] below which the moments of a body say nothing."""

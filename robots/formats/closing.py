@@ -58,7 +58,7 @@ def hinged(loops: Iterable[ClosingJoint]) -> Iterator[ClosingJoint]:
 
 
 def _hinge(first: ClosingJoint, *more: ClosingJoint) -> ClosingJoint | None:
-    """Return the hinge that balls at points of a line are; None where they are in no line, or not equally far apart."""
+    """Return the hinge that balls on a line form; None if they form no line, or distances differ between both sides."""
     start = pose_of(first.frame_a)[1], pose_of(first.frame_b)[1]
     sides = [(ball.frame_a, ball.frame_b) if ball.a == first.a else (ball.frame_b, ball.frame_a) for ball in more]
     arms = np.array([[pose_of(side)[1] - point for side, point in zip(pair, start, strict=True)] for pair in sides])

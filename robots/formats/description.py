@@ -117,8 +117,8 @@ MIRRORS = ("x", "y", "z")
 class Variant:
     """Differences of one limb from its template: values of parameters by name, and an axis whose sign is changed.
 
-    Where an instance closes at other positions of its joints than those of the template's reference, `closed_as` is the
-    name of the first instance that closes there.
+    If an instance closes at other joint positions than the template's reference, `closed_as` is the name of the first
+    instance that closes at these positions.
     """
 
     values: tuple[tuple[str, Late], ...] = ()

@@ -31,7 +31,7 @@ from robots.types import BASE, Number
 
 ROOT = "base_link"
 SMALLEST = 2e-14
-"""Mass [kg] and moment of inertia [kg m^2] with which MuJoCo takes a body; it asks for more than 1e-14."""
+"""Mass [kg] and moment of inertia [kg m^2] with which MuJoCo accepts a body; it requires more than 1e-14."""
 
 DUST = 1e-12
 """Mass and moments of bodies that have none, relative to the largest ones of the robot, in models of MuJoCo."""
@@ -324,7 +324,7 @@ def _heavy_enough(limb: Limb, inertia: Inertia) -> tuple[float, list[float]]:
 
 
 def _only_child(limb: Limb, index: int) -> int | None:
-    """Return the one body on a body without mass that nothing else is joined to; None for other bodies."""
+    """Return the only child of a body without mass and without loops; None for other bodies."""
     if _has_inertia(limb.links[index].inertia) or any(index in (cut.a, cut.b) for cut in limb.loops):
         return None
     children = [k for k, link in enumerate(limb.links) if link.parent == index]

@@ -1,4 +1,4 @@
-"""Inertias that a body can have, nearest to those of a file.
+"""Physically possible inertias that are nearest to the inertias of a file.
 
 Principal moments of a body are at least zero, and none is above the sum of the others.
 """

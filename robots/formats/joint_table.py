@@ -176,7 +176,7 @@ def _axes(line: int, place: str, text: str) -> tuple[str, ...]:
 
 
 def _yes(line: int, place: str, text: str) -> bool | None:
-    """Return whether a joint is driven; None where the cell says nothing."""
+    """Return whether a joint is driven; None for an empty cell."""
     if text.lower() in ("", "yes", "no", "true", "false", "1", "0"):
         return text.lower() in ("yes", "true", "1") if text else None
     raise FormatError(line, place, f"driven {text[:60]!a}", "yes, no or nothing")

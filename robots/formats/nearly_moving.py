@@ -1,8 +1,8 @@
 """Loops that close at their reference pose and move from there with small gaps alone: their frames are moved.
 
-Parallelograms of CAD programs whose bars differ by roundings are such loops: a solver with soft constraints moves them,
-exact ones let nothing move. Frames of the cut joints change by as little as makes all gaps vanish at several poses, by
-Gauss-Newton steps of least norm; that this holds at other poses as well is looked at.
+Parallelograms of CAD programs whose bars differ by rounding are such loops: a solver with soft constraints can move
+them, but exact constraints lock them. Frames of the cut joints get the least changes with which all gaps vanish at
+several poses, by Gauss-Newton steps of least norm; the gaps are then checked at other poses.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class NearlyMoving:
 
 
 def nearly_moving(tree: Tree, reference: np.ndarray) -> NearlyMoving | None:
-    """Return a tree whose loops move without gaps from `reference`, its joint positions; None for loops that do so.
+    """Return a tree whose loops move without gaps from `reference`, its joint positions; None if they already do.
 
     If loops close exactly with all driving joints displaced, they can move; gaps at other poses mean that these cannot
     be reached.

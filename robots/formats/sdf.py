@@ -1,10 +1,10 @@
 """SDF files as trees of bodies and loops: links, joints and frames of models, by the conventions of their version.
 
-Of one model names are its own; of several models of a world, or where the world has joints, `model::name`. Links
-stand where their poses put them, in the model or in the frames that they name; joints do so in the frame of their child
-by default. A link that two joints lead to closes a loop: the second of them is cut. A joint whose child is nearer
-to the base than its parent is reversed. A link `world`, a joint to it, or a `static` model without joints is the base;
-without one the first link is. Source: sdformat.org, specification 1.4 to 1.12.
+Names of a single model have no prefix; in a world with several models or with joints they are `model::name`. Poses of
+links are given in the model or in the frames that they name, poses of joints by default in the frame of their child. A
+link with two joints that lead to it closes a loop: the second joint is cut. A joint whose child is nearer to the base
+than its parent is reversed. A link `world`, a joint to it, or a `static` model without joints is the base; without
+these, the first link is the base. Source: sdformat.org, specification 1.4 to 1.12.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def read_tree(
 ) -> Tree:
     """Return the tree of the model in the bytes of an SDF file, or in its root, that stands at `path`.
 
-    files: models that it may include; None for none. Raises ImportedError with all problems.
+    files: models that it may include; None: includes are refused. Raises ImportedError with all problems.
     """
     try:
         root = data if isinstance(data, Element) else parse(data)

@@ -1,6 +1,6 @@
 """Links, joints and frames of an SDF file as records, by the conventions of its version; `sdf` makes a tree of them.
 
-Of one model names are its own; of several models of a world, or where the world has joints, `model::name`. Source:
+Names of a single model have no prefix; in a world with several models or with joints they are `model::name`. Source:
 sdformat.org, specification 1.4 to 1.12.
 """
 
@@ -69,7 +69,7 @@ class SdfJoint:
 
 @dataclass
 class Frames:
-    """Named frames of a model, resolved when they are asked for: a pose in another frame."""
+    """Named frames of a model: each is a pose in another frame, resolved on first use."""
 
     model: Pose = HERE
     stated: dict[str, tuple[str, Pose, int]] = field(default_factory=dict)

@@ -156,7 +156,7 @@ def _in_lines(element: Element, at: Element, old: bool) -> Element:
 
 
 def _placed(at: Element, model: Element) -> Element:
-    """Return a model with the name, the pose and the rest that its include gives it."""
+    """Return a model with the name, the pose and the other elements that its include gives it."""
     attributes, replaced_tags = dict(model.attributes), {child.tag for child in at.children}
     if (name := at.first("name")) is not None and name.text:
         attributes["name"] = name.text

@@ -43,7 +43,7 @@ DYNAMICS: Mapping[str, str] = {
 
 ARMATURES = ("physxJoint:armature", "mjc:armature", "newton:armature")
 APART = 1e-6
-"""Gap [m or rad] from which on it is told that a joint does not hold its bodies together in the stage."""
+"""Gap [m or rad] above which a warning tells that the bodies of a joint are apart in the stage."""
 
 PARALLEL = 1e-6
 """Angle [rad] below which axes are parallel."""

@@ -64,7 +64,7 @@ class StageReader:
         return api is not None and api.GetRigidBodyEnabledAttr().Get() is not False
 
     def gravity(self) -> list[float] | None:
-        """Return the gravity of the scene [m/s^2]; None where nothing says it."""
+        """Return the gravity of the scene [m/s^2]; None if the stage does not define it."""
         for prim in self.prims:
             if prim.IsA(self.physics.Scene):
                 scene = self.physics.Scene(prim)

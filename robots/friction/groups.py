@@ -36,9 +36,9 @@ LOADS: Mapping[str, tuple[Parameter, ...]] = {
 }
 """Sources of the normal load of a joint, and their parameters. Constant: 1, so that parameters are forces.
 
-Gear, of actuators alone: the same, and behind that friction, which is the motor's, a gear loses a share of the
-power. Where the actuator drives, it needs 1 / efficiency of the power that goes on to the robot. Where it is
-driven, it feels efficiency of that power.
+Gear, for actuators alone: the law is the friction of the motor, with normal load 1, and a gear behind it loses a share
+of the power. An actuator that drives needs 1 / efficiency times the power that reaches the robot. An actuator that is
+driven receives the share efficiency of the robot's power.
 """
 
 
@@ -85,7 +85,7 @@ class FrictionGroup:
         return LAWS[self.law].dry and not self.sticks
 
     def of_law(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        """Return the `values` of its parameters without those of its load."""
+        """Return the `values` of its parameters without the parameters of its load."""
         of_load = {parameter.name for parameter in LOADS[self.load]}
         return {name: value for name, value in values.items() if name not in of_load}
 

@@ -1,7 +1,7 @@
 """Friction laws as data: parameters with units, optional ones, sticking.
 
 A law is one row of `LAWS` here and one of mathematics, under the same name, in `tasks.features.friction.laws.LAWS`.
-Nothing else knows the names of laws.
+No other module knows the names of laws.
 
 Forces of a law are torques in revolute joints and forces in prismatic ones. Where the normal load of a joint is 1, the
 dry parameters are such forces; where it is the joint's normal torque or force, they are coefficients of friction.
@@ -48,7 +48,7 @@ class FrictionLaw:
         return () if self.state else tuple(p for p in self.parameters if p.unit in (FORCE, VISCOUS))
 
     def inputs(self, names: Iterable[str]) -> tuple[Parameter, ...]:
-        """Return the parameters of a program: those of the law, then the options that are among the `names`."""
+        """Return the parameters of a program: parameters of the law, then its options that are among the `names`."""
         options = set(names)
         return self.parameters + tuple(option for option in self.options if option.name in options)
 

@@ -3,7 +3,7 @@
 Some numbers of wrenches and springs may follow from the state of the limb, see `robots.loads.laws`.
 
 Every number that is given becomes a parameter of the robot, `spring_stiffness` of the load `spring`; components of
-vectors end in `_x`, `_y`, `_z`, those of an inertia in `_xx`, `_yy`, `_zz`. A text in place of a number is an
+vectors end in `_x`, `_y`, `_z`, components of an inertia in `_xx`, `_yy`, `_zz`. A text in place of a number is an
 expression over all parameters and the time `t` [s]. A wrench may come from a table over time instead.
 """
 
@@ -153,11 +153,11 @@ class ObjectLoad:
 class JointSpringLoad:
     """A spring and damper in a joint of a tree: a flexure, or the elasticity of a bearing or a part of a link.
 
-    It turns or slides the joint back to `rest_position` with stiffness [N m/rad or N/m] times its way from there, and
-    with damping [N m s/rad or N s/m] times its rate; within a `backlash` [rad or m] of that width with nothing. A
-    `force` [N m or N] acts along the joint besides, or in its place a `table` over the position, or over any other
+    It turns or slides the joint back to `rest_position` with stiffness [N m/rad or N/m] times the displacement, and
+    with damping [N m s/rad or N s/m] times the rate; within a `backlash` of this width [rad or m] its force is zero. In
+    addition, a `force` [N m or N] acts along the joint, or in its place a `table` over the position or over any other
     `argument`: points, linear in between and held beyond the ends, times `scale`. Expressions of these numbers may name
-    the position `q` and the rate `qd` of the joint, and `q_JOINT`, `qd_JOINT` of others of the limb.
+    the position `q` and the rate `qd` of the joint, and `q_JOINT`, `qd_JOINT` of other joints of the limb.
 
         >>> ls.robots.JointSpringLoad("joint_2", stiffness=900.0).stiffness
         900.0
@@ -252,7 +252,7 @@ OF_JOINTS: Mapping[str, Measure] = {
     "force": Measure("N m or N", -LARGEST, "force along the joint"),
     "scale": Measure("1", -LARGEST, "factor of the table"),
 }
-"""The same of those along joints."""
+"""Measures of the numbers of loads along joints."""
 
 
 def measures(load: DeclaredLoad) -> Mapping[str, Measure]:

@@ -118,7 +118,7 @@ Items = tuple[tuple[str, int], ...]
 class LoadedDescription(ExtendedDescription):
     """A family with loads on its bodies, each under a name.
 
-    `limbs` has those of each group of limbs.
+    `limbs` has the loads of each group of limbs.
     """
 
     loads: tuple[tuple[str, DeclaredLoad], ...] = field(kw_only=True)
@@ -409,7 +409,7 @@ def _jointed(mechanism: Mechanism, name: str, load: JointSpringLoad) -> Iterator
 
 
 def _driven(mechanism: Mechanism, name: str, load: ElasticDrive) -> Iterator[tuple[int, int]]:
-    """Yield the limb of a chain, and those of its actuators whose transmissions give way."""
+    """Yield the limb of a chain and each of its actuators with an elastic transmission, by number."""
     if not mechanism.is_chain:
         hint = "Make it one by limbsweep.robots.as_chain, or by coordinates in place of mobility in its file."
         raise LoadError((name, "actuators"), "drives of a robot with a platform", "drives of a chain", hint)

@@ -1,6 +1,6 @@
-"""Robot families made of other families: with further parameters, which change the assembled robot.
+"""Robot families that extend other families by parameters, which change the assembled robot.
 
-One of them adds to some parameters a deviation, which is a parameter itself.
+One such family adds a deviation to some parameters; the deviation is a parameter itself.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class ExtendedDescription(Description):
         return _family(self)
 
     def moved(self, values: Mapping[str, Number]) -> Mapping[str, Number]:
-        """Return the parameters that the base builds its mechanism from, for those of this family."""
+        """Return the parameters with which the base builds its mechanism, from the parameters of this family."""
         return values
 
     def changed(self, whole: Mechanism, values: Mapping[str, Number]) -> Mechanism:

@@ -1,10 +1,10 @@
 """Kinds of trajectory as data: name and parameters with units.
 
-Those of a platform are in `MOTIONS`, how it turns meanwhile in `TURNS`, those of the independent joints of a chain in
-`JOINT_MOTIONS`. A kind is one row here and one of mathematics, under the same name, in
-`tasks.sources.prescribed` (`FORMS`, or `SAMPLED` where it is no function of time). Positions of a platform are
+Kinds for positions of a platform are in `MOTIONS`, kinds for its rotation in `TURNS`, and kinds for the independent
+joints of a chain in `JOINT_MOTIONS`. A kind is a row here, and a row with its mathematics, under the same name, in
+`tasks.sources.prescribed` (`FORMS`, or `SAMPLED` for a kind that is no function of time). Positions of a platform are
 in the axes of the base and count from the reference position of the robot with its fixed parameters (swept ones at
-their defaults): one origin for all designs of a sweep, so that all of them do the same work.
+their defaults). So all designs of a sweep have one origin and do the same work.
 """
 
 from __future__ import annotations

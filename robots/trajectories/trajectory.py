@@ -60,7 +60,7 @@ class Trajectory:
     swept: tuple[SweptValue, ...] = ()
     """Swept values in which the trajectories of one section differ."""
     grid: TimeGrid | None = None
-    """Times of the trajectory where those of a sweep differ; None: those of the sweep."""
+    """Times of the trajectory if trajectories of a sweep have different times; None: the times of the sweep."""
 
 
 Numbers = NDArray[np.float64]

@@ -87,11 +87,11 @@ class BlockSimulation:
 
 @dataclass(frozen=True)
 class BlockDerivatives:
-    """Metrics and series of a block whose derivatives are wanted, and how its numbers move with each parameter.
+    """Metrics and series of a block to be differentiated, and rates of its numbers with each parameter.
 
-    parameters (design or 1, of, parameter), friction (set or 1, of, numbers of all groups), gravity (design or 1, of,
-    3); `sides`: both one-sided derivatives are stored. Of simulations: gains (set or 1, of, number) of the controller,
-    start (state or 1, of, offset) of the offsets by name.
+    Rates: parameters (design or 1, of, parameter), friction (set or 1, of, numbers of all groups), gravity (design or
+    1, of, 3); for simulations also gains (set or 1, of, number) of the controller, and start (state or 1, of, offset)
+    of the offsets by name. `sides`: both one-sided derivatives are stored.
     """
 
     quantities: tuple[str, ...]

@@ -24,7 +24,7 @@ CASE_DIMS = ("design", FRICTION, "trajectory", GAINS, STATE)
 def case_series(block: Block, names: Sequence[str], cases: CaseStages, sources: Values, status: np.ndarray) -> Arrays:
     """Return series (case, time, ...) of simulated cases, NaN at samples that are not OK.
 
-    sources (case, component, time): values of the simulation by their key among those of stages; status (case, time).
+    sources (case, component, time): values of the simulation by keys of the stages' values; status (case, time).
     """
     times = status.shape[1]
     of_stages = [name for name in names if QUANTITIES[name].stage != "trajectory"]

@@ -1,9 +1,9 @@
 """Derivatives of metrics and series of a block by parameters, with a status each: one-sided ones of both sides.
 
-Where both agree, that is the derivative. Where they do not, another sample becomes the peak, or a size passes zero: the
-quantity has a kink, and no derivative. Those by parameters of designs are held to the quantity itself a small step
-away, which also tells a jump: a joint with dry friction is at rest to rounding, so that no sign of its force is sure.
-Designs are taken a few at a time, so that memory does not grow with the block.
+If both agree, the derivative exists. If they do not agree, another sample becomes the peak, or a size passes zero: the
+quantity has a kink, and no derivative. Derivatives by parameters of designs are compared with the quantity itself a
+small step away. This also detects a jump: a joint with dry friction is at rest to rounding, so that the sign of its
+force is not determined. Designs are computed a few at a time, so that memory does not grow with the block.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def _wide(values: np.ndarray) -> np.ndarray:
 class _Row:
     """A group whose law has a state, its numbers, the velocities (design, joint, time) of its joints at the times.
 
-    first: the number of its first joint among those of all groups.
+    first: the number of its first joint among the joints of all groups.
     """
 
     group: FrictionGroup

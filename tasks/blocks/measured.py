@@ -1,4 +1,4 @@
-"""Measured series, which sensors make of the clean series of each case, see `tasks.mathematics.signals`."""
+"""Measured series: the clean series of each case with effects of sensors, see `tasks.mathematics.signals`."""
 
 from __future__ import annotations
 

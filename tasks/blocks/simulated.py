@@ -185,7 +185,7 @@ class _Simulated:
         return {name: array[: stop - start] for name, array in arrays.items()}
 
     def _controlled(self, cases: np.ndarray) -> Arrays:
-        """Return the same of cases by number, with steps as short as the tolerance asks for."""
+        """Return the variables of cases by number, with steps as short as the tolerance needs."""
         tolerance, parts = self.simulated.simulation.tolerance, []
         for part in accepted(lambda some: self._simulation(self._place(some)), cases, self._error, tolerance):
             place = self._place(part.cases)

@@ -81,7 +81,7 @@ class StepMetrics:
         return stages.actuation(replace(self.cases.request, quantities=quantities)) if quantities.both else None
 
     def take(self, values: Values) -> None:
-        """Take one instant: values (component, case) by key, those of GIVEN and BEFORE among them."""
+        """Take one instant: values (component, case) by key, among them the values of GIVEN and BEFORE."""
         taken = OF_FORCES if not self.takes_motion else values if self.takes_rates else values.keys() - OF_RATES
         self._chunk.append({key: values[key] for key in taken})
         if len(self._chunk) == CHUNK:

@@ -1,9 +1,10 @@
 """Bearing loads of a robot's joints, for batches: constraint forces and torques across and along each axis.
 
-The 3D force screw of a joint: its reaction, taken apart along its axis and across it. A revolute joint's bearings carry
-a moment and a force across the axis and a force along it, and so do those of a screw; those of a prismatic one a moment
-and a force across and a moment along. The rest, the drive's part and friction, is no constraint. The same in kernels,
-for friction, is `tasks.mechanics.reactions.bearing_components`. Source: joint-friction paper, Eqs. (37) to (47).
+The 3D force screw of a joint is its reaction, split along its axis and across it. The bearings of a revolute joint or a
+screw carry a moment and a force across the axis, and a force along it. The bearings of a prismatic joint carry a moment
+and a force across the axis, and a moment along it. The remaining component, with the drive and friction, is no
+constraint. Kernels compute bearing loads for friction by `tasks.mechanics.reactions.bearing_components`. Source:
+joint-friction paper, Eqs. (37) to (47).
 """
 
 from __future__ import annotations

@@ -71,9 +71,9 @@ def clearance_error(
 ) -> ClearanceError:
     """Compute the largest errors of a platform's pose by clearances of joints and backlash, and random samples of them.
 
-    Exact to first order along each axis, and along `direction`; the farthest of all directions is looked for from
-    DIRECTIONS of them. Whether loads keep bearings at one side is not asked. Offsets in an overconstrained robot share
-    themselves by elasticity, which has to be given for links or joints. Pose, status and errors as in
+    Errors are exact to first order along each axis, and along `direction`; the largest error over all directions is
+    searched from DIRECTIONS starts. Loads that keep bearings at one side are ignored. In an overconstrained robot,
+    elasticity decides the effect of offsets, and has to be given for links or joints. Pose, status and errors as in
     `tasks.dynamics.criteria.pose_error`.
 
         >>> robot = ls.robots.build("five_bar")

@@ -76,12 +76,12 @@ LAWS: Mapping[str, Callable[..., Scalar]] = {
 
 @functools.cache
 def command_program(family: Family, controller: Controller) -> Program:
-    """Return the `force` (actuator,) that a controller asks for, before limits; of a computed torque, `acceleration`.
+    """Return the program of the commanded `force` (actuator,) before limits; for a computed torque, `acceleration`.
 
-    Per sample: `gains` (gain, coordinate), `error`, `error_rate`, `integral` and `feedforward` (coordinate,), an
-    acceleration or nothing; of a cascade `aim` (coordinate,), the rate of the reference; `hold` (actuator,), forces
-    that hold the robot, or nothing; and where coordinates are not those of actuators, `jacobian` of each limb: J^T u is
-    the force along them, of more actuators than coordinates the least.
+    Sample inputs: `gains` (gain, coordinate), `error`, `error_rate`, `integral` (coordinate,); `feedforward`
+    (coordinate,), an acceleration, or empty; for a cascade `aim` (coordinate,), the rate of the reference; `hold`
+    (actuator,), forces that hold the robot, or empty. If coordinates are not actuator coordinates, also the `jacobian`
+    of each limb: the force along the coordinates is J^T u, with the least u for more actuators than coordinates.
     """
     structure, mechanism = structure_of(family), family.reference
     count, actuators = len(coordinates(mechanism, controller.space)), len(mechanism.actuators)
@@ -388,7 +388,7 @@ def _accelerations(family: Family, motion: Array) -> list[Scalar]:
 
 @functools.cache
 def accelerated_program(family: Family, controller: Controller) -> Program:
-    """Return the state with the acceleration that a computed torque asks for, as a motion input: `accelerated`."""
+    """Return the program of `accelerated`, a motion input: the state with the commanded acceleration."""
     structure, mechanism = structure_of(family), family.reference
     size, count = structure.motion_size, len(coordinates(mechanism, controller.space))
     changing = count if mechanism.is_chain else 3 if size == 9 else 6

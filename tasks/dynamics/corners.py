@@ -1,8 +1,8 @@
 """Corners of forces in adaptive steps, which end there.
 
 A force has a corner where a gap closes or opens: `tasks.dynamics.gaps`. An integrator of high order loses its order in
-a step with a corner inside, and may pass over a short contact. Gaps are looked at inside a step as closely as their
-rates need: between two places they cannot come to zero and back.
+a step with a corner inside, and may pass over a short contact. Gaps are evaluated inside a step at places so close that
+they cannot come to zero and back between them, by bounds of their rates.
 """
 
 from __future__ import annotations

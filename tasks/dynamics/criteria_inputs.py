@@ -18,7 +18,7 @@ _PLACES: Mapping[str, Callable[[Mechanism], Mapping[str, Place]]] = {
 
 
 def check_parts(robot: Robot, name: str, value: object, kind: type[object]) -> None:
-    """Raise ValueError for criteria of another type, and for those of an actuator, joint or link that is not there."""
+    """Raise ValueError for criteria of another type, and for criteria of a missing actuator, joint or link."""
     _check_kind(name, value, kind)
     mechanism = robot.mechanism
     places: dict[str, Collection[object]] = {part: names(mechanism).values() for part, names in _PLACES.items()}

@@ -382,7 +382,7 @@ class StageDerivatives(Derivatives):
         return Tape([mount_stage(self.dynamics.robot.family)], one, 1, [PARAMETERS])
 
     def _through_mounts(self, rates: Values) -> Values:
-        """Return rates with those of the mount frames, where parameters change."""
+        """Return the rates, and if parameters change, also the rates of the mount frames."""
         if self.per_sample or PARAMETERS not in rates:
             return rates
         table = self._mounts.forward({PARAMETERS: _one_sample(rates[PARAMETERS])})

@@ -106,7 +106,7 @@ def add_stages(
 
 
 class WholeModel:
-    """The stages of an inverse model as one sequence; gives those of their results that are `kept`."""
+    """The stages of an inverse model as one sequence, which returns their `kept` results."""
 
     def __init__(self, stages: Sequence[tuple[Stage, BoundKernel]], size: int, signals: int, kept: Set[Key]):
         self._sequence = sequence = ProgramSequence()

@@ -235,7 +235,7 @@ def is_of_state(force: Acting) -> TypeGuard[OfState]:
 
 
 def arguments(force: Acting, expected: Sequence[int] = tuple(NAMES)) -> int:
-    """Return the number of arguments of a force: 0 for an array, 1 for time, those of NAMES for the state.
+    """Return the number of arguments of a force: 0 for an array, 1 for time, a key of NAMES for the state.
 
     `expected` are the numbers that suit the robot. Raises TypeError for others.
     """

@@ -1,9 +1,9 @@
 """Equations of motion of a platform in joint and actuator form: systems whose joints are a part of the state.
 
-The forms are those of the hybrid-limb paper, section 8.1. `task_space`: pose and twist are the state, joints come from
-inverse kinematics; that is `tasks.dynamics.integration.MotionSystem` itself. `joint`: joint variables beside them.
-`actuator`: joint variables, and actuator rates in place of the twist. The last two carry the joints as state, so their
-loops drift; the drift is reported, and taken back by a Newton step after each step in time.
+The forms are described in the hybrid-limb paper, section 8.1. `task_space`: pose and twist are the state, joints follow
+from inverse kinematics; this is `tasks.dynamics.integration.MotionSystem` itself. `joint`: joint variables in addition.
+`actuator`: joint variables, and actuator rates in place of the twist. In the last two forms the joints are states, so
+their loops drift. The drift is reported, and corrected by a Newton step after each step in time.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def opened(
 ) -> Cases:
     """Return cases from the arguments of a caller. Raises ValueError and TypeError for arguments that do not fit.
 
-    signals (*batch, signal): those of loads at one instant; absent: over time.
+    signals (*batch, signal): signals of loads at one instant; absent: signals over time.
     """
     actuator, load, moving, memory = forces.actuator, forces.load, state.moving, state.memory
     force = cast(Acting | ServoLike, asked_of(actuator, system.layout.windings))

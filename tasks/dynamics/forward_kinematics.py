@@ -122,7 +122,7 @@ class _PoseSearch:
         self.jacobian = self.begin.jacobian.copy()  # where a sample was solved last
 
     def run(self) -> None:
-        """Go on until all samples are found or lost, or have taken STEPS."""
+        """Repeat steps until all samples are found or lost, at most STEPS times."""
         for step in range(STEPS):
             if not self.advance(begins=step == 0):
                 break

@@ -18,8 +18,8 @@ from tasks.mechanics.families import structure_of
 class JointMotion(Record):
     """Motion of all joints of a robot's spanning tree: positions, and rates and accelerations (absent: zero).
 
-    (*batch, limb, joint) [rad or m] as `limbsweep.inverse_kinematics` gives them, zero at the reference pose. Joints in
-    the order of `Limb.links`; what comes after the last one of a limb, such as its cut joints, is not read.
+    (*batch, limb, joint) [rad or m] as in the result of `limbsweep.inverse_kinematics`, zero at the reference pose.
+    Joints in the order of `Limb.links`; values after the last link of a limb, such as cut joints, are ignored.
 
         >>> robot = ls.robots.build("five_bar")
         >>> joints = ls.inverse_kinematics(robot, position=[0.05, 0.0, -0.6])

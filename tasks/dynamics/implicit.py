@@ -29,8 +29,8 @@ Inner = Callable[..., Derivatives]
 """Derivatives of the function that it inverts, at arguments."""
 
 MET = 1e-7
-"""Difference between given forces and those of the motion that they cause, relative to their size, up to which the
-motion counts as one that follows from them: not so where friction holds a joint."""
+"""Largest relative difference between given forces and the inverse dynamics of their motion with which the motion
+counts as determined by them. The difference is larger where friction holds a joint."""
 
 ACTUATOR, TARGET = "actuator", "actuator_position"
 
@@ -114,7 +114,7 @@ class AccelerationDerivatives(Derivatives):
         return {ACTUATOR: summed(pushed, self.actuator.shape[:-1], 1), **by_input}
 
     def _multiplier(self, cotangents: Mapping[str, ArrayLike]) -> tuple[Array, Array]:
-        """Return l with (J^T df/da)^T l = the cotangent, and NaN for samples without a derivative that it asks for."""
+        """Return l with (J^T df/da)^T l = the cotangent, and an array with NaN for cotangents of failed samples."""
         check_names("cotangents", cotangents, ("acceleration",))
         width = self.results["acceleration"].shape[-1:]
         seed = spread("acceleration", cotangents.get("acceleration", 0.0), width, self.batch)[..., self.free]

@@ -4,8 +4,8 @@ Trees: inputs are named as in `tasks.stages.limb`: `parameters`, `gravity` per c
 the order of the links. Loops stay open: these programs are about the spanning tree.
 
 Closed chains: M = F^T (M_tree + spin) F, with the inertia matrix of the spanning tree at the configuration that closes
-the loops, the spinning parts of drives, and F, the rates of the tree's joints over those of the independent ones. An
-element of M needs only the elements of M_tree whose joints move with both of its own.
+the loops, the spinning parts of drives, and F, the rates of the tree's joints by rates of the independent joints. An
+element of M needs only the elements of M_tree whose joints move with both joints of the element.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ WEIGHTS = (1.0, 2.0, 2.0, 1.0)
 class RungeKuttaStage:
     """One stage of all steps: derivatives of its rate by the state (step, *batch, 2 freedoms, 2 freedoms).
 
-    by_force: those of the accelerations by forces of actuators (step, *batch, freedom, actuator), where a servo acts.
+    by_force: derivatives of the accelerations by forces of actuators (step, *batch, freedom, actuator), with a servo.
     """
 
     here: AccelerationDerivatives
@@ -74,7 +74,7 @@ class MotionFunctions(NamedTuple):
     """Functions that a simulation is differentiated with.
 
     simulate: the simulation itself, see `tasks.dynamics.simulate`; accelerations: derivatives of forward dynamics at
-    arguments; of_stages: those of functions whose results are values of stages, by name; servo: the class of servos.
+    arguments; of_stages: derivatives of functions whose results are values of stages, by name; servo: class of servos.
     """
 
     simulate: Callable[..., Any]
@@ -243,7 +243,7 @@ class SimulationDerivatives(Derivatives):
         raise ValueError("hvp: got a simulation, which has first derivatives alone; expected a function of one instant")
 
     def _step_cotangents(self, n: int, after: Array) -> tuple[Array, list[Array]]:
-        """Return the cotangent of the state before a step, and those of the accelerations of its stages."""
+        """Return the cotangents of the state before a step, and of the accelerations of its stages."""
         step, free = self.clock.step, self.names.free
         total, later, parts = after, np.zeros_like(after), list[Array]()
         for k in reversed(range(len(self.stages))):

@@ -1,8 +1,9 @@
-"""Motions beyond singular points: cases that ended there, taken again in all joints of the tree.
+"""Motions beyond singular points: cases that ended there, integrated again in all joints of the tree.
 
-Coordinates of a platform, or the independent joints of a chain, end where a limb is stretched or a linkage lies flat.
-The mechanism goes on, and all joints of its tree tell where. Cases that ended are integrated once more from their start
-by `tasks.dynamics.spanning_tree`, where it knows all that acts, and replaced where they last longer so.
+Coordinates of a platform, or the independent joints of a chain, fail where a limb is stretched or a linkage lies flat.
+The mechanism continues to move, and all joints of its tree describe its motion. Cases that ended are integrated once
+more from their start by `tasks.dynamics.spanning_tree`, if it supports all their forces. The new motion replaces the
+old one if it lasts longer.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ OVER_TIME = (
 
 
 def passed(motion: Moved, opened: Callable[[], BatchRun], clock: FixedSteps | AdaptiveSteps) -> Moved:
-    """Return a motion in which cases that ended go on; opened: makes the run of the whole batch."""
+    """Return a motion in which cases that ended continue; opened: function that makes the run of the whole batch."""
     lasting = _lasting(motion)
     ended = np.isin(motion.status, ENDS) & (lasting > 0)
     if not ended.any():

@@ -113,8 +113,8 @@ class State(Record):
 class Motion(State):
     """Motion of a robot: a state, and acceleration (*batch, 6), the time derivative of the twist, or of joints qdd.
 
-    The motion of a base in the world has a rotation, from axes of the base to those of the world, a twist and an
-    acceleration of its origin in axes of the world, and nothing else; for `simulate` these may be functions of time.
+    The motion of a base in the world has only a rotation, from axes of the base to axes of the world, and a twist and
+    an acceleration of its origin in axes of the world; for `simulate` these may be functions of time.
 
         >>> robot = ls.robots.build("planar_3r")
         >>> ls.inverse_dynamics(robot, ls.Motion(q=[0.1, 0.2, 0.3], qdd=[1.0, 0.0, 0.0])).force.shape
@@ -157,14 +157,13 @@ class Environment(Record):
 class Forces(Record):
     """Forces on a robot beside gravity, and the rule that shares them where statics leaves a choice.
 
-    actuator (*batch, actuator) [N m or N], of functions to which these are an input, for `simulate` also a servo; load
-    (*batch, 6) = (moment, force) that acts on the platform at its reference point, in `load_axes`, those of the
-    "world" or of the "platform";
-    friction of joints: see `tasks.features.friction.inputs`.
+    actuator (*batch, actuator) [N m or N]: forces of actuators, for functions with this input; for `simulate` also a
+    servo. load (*batch, 6): external (moment, force) on the platform at its reference point, in the axes `load_axes`,
+    "world" or "platform". friction of joints: see `tasks.features.friction.inputs`.
 
-    weights (actuator,), of a robot with more actuators than freedoms: frictionless forces have the least sum of weight
-    times square, one each where they are absent. elasticity of joints and links: by it follow reactions that an
-    overconstrained mechanism leaves open, and friction that depends on them.
+    weights (actuator,), for a robot with more actuators than freedoms: frictionless forces have the least sum of weight
+    times square; absent: one each. elasticity of joints and links: it determines reactions that an overconstrained
+    mechanism leaves open, and friction that depends on them.
 
         >>> robot = ls.robots.build("five_bar")
         >>> pull = ls.Forces(load=[0.0, 0.0, 0.0, 0.0, 0.0, -10.0])
@@ -229,7 +228,7 @@ class AdaptiveSteps:
 
 
 CRAWLING, WAY_ON = 20_000, 1e-3
-"""Evaluations in which a case has to go on by this share of the whole time; one that does not has come to its end."""
+"""Evaluations in which a case has to advance by this share of the whole time; a slower case ends."""
 
 
 class Effort:

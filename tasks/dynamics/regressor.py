@@ -206,9 +206,9 @@ def _limb_columns(
 
 
 def _joined(parts: Sequence[np.ndarray], rows: int, samples: int, places: Sequence[int]) -> np.ndarray:
-    """Return the columns of several kernels as matrices (samples, rows, n), those of one place added.
+    """Return the columns of several kernels as matrices (samples, rows, n); columns of the same place are added.
 
-    places: of the columns of all parts one after another; those of a part follow each other.
+    places: places of the columns of all parts, one after another; the columns of a part are adjacent.
     """
     series, first = np.zeros((rows, max(places, default=-1) + 1, samples)), 0
     for part in parts:

@@ -29,7 +29,7 @@ class FreedomNames(NamedTuple):
 
     @classmethod
     def of(cls, robot: Robot) -> FreedomNames:
-        """Return those of a robot. Raises ValueError for a platform that turns."""
+        """Return the names for a robot. Raises ValueError for a platform that turns."""
         mechanism = robot.mechanism
         if mechanism.is_chain:
             count = len(mechanism.freedoms)

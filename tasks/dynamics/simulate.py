@@ -335,7 +335,7 @@ def _beyond(
     robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps | AdaptiveSteps,
     motion: Simulation | ChainMotion, forms: Mapping[str, object] = NO_FORMS,
 ) -> Simulation | ChainMotion:  # fmt: skip
-    """Return a motion that goes on beyond singular points, where all joints of the tree can be integrated.
+    """Return a motion that continues beyond singular points, if all joints of the tree can be integrated.
 
     forms: forms of the equations, or an integrator, that a caller insists on.
     """

@@ -1,9 +1,9 @@
 """Names of the singularities at which simulated motions end.
 
-A motion that ends has the status INTEGRATION_FAILED, or that of a pose that it could not reach. Its last kept state is
-moved on by its velocity and acceleration, to where it would have been a little after its end: the first pose on that
-way which is singular, or beyond a singularity, says at which it ended. One that ends before its second kept state was
-too quick to tell.
+A motion that ends has the status INTEGRATION_FAILED, or the status of a pose that it could not reach. Its last kept
+state is extrapolated with its velocity and acceleration to a time shortly after its end. The first pose on this path
+that is singular, or beyond a singularity, names the singularity. A motion that ends before its second kept state keeps
+its status.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tasks.kernels.expression import ABSENT
 Numbers = NDArray[np.float64]
 
 BEYOND, PLACES = 2.0, 200
-"""Length of the way after the last kept state, in kept intervals, and places that are looked at."""
+"""Length of the path after the last kept state, in kept intervals, and number of its examined places."""
 
 NAMES: Mapping[Status, Status] = {
     **dict.fromkeys((Status.NOT_REACHABLE, Status.WRONG_BRANCH, Status.SINGULAR), Status.SINGULAR),

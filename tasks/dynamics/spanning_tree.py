@@ -1,11 +1,11 @@
 """Motion of mechanisms with loops through singular points: all joints of the tree, held by their loops.
 
-Independent joints end where a linkage is stretched or folded flat, and the mechanism goes on. Here every joint of the
-tree is integrated, with multipliers for the rows of the loops, and after each step loops and their rates are closed
-again by the smallest change in the norm of the mass matrix: `tasks.dynamics.tree_equations`. Rows that depend on others
-at an instant do nothing there, so that continuity and momentum choose the way on. A mechanism that stays where rows
-depend on each other has more motions than its equations decide: it ends there with the status SINGULAR. Joints may have
-stops: `tasks.dynamics.tree_walk`.
+Independent joints fail where a linkage is stretched or folded flat, though the mechanism continues to move. Here every
+joint of the tree is integrated, with multipliers for the rows of the loops. After each step, loops and their rates are
+closed again by the smallest change in the norm of the mass matrix: `tasks.dynamics.tree_equations`. Rows that depend on
+others at an instant have no effect there, so that continuity and momentum determine the motion. A mechanism that stays
+where rows depend on each other has more motions than its equations determine: it ends with the status SINGULAR. Joints
+may have stops: `tasks.dynamics.tree_walk`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ METHOD = "spanning_tree"
 
 @dataclass(frozen=True)
 class PushesOfSome:
-    """External inputs of some samples: those of a batch, at whose other samples nothing moves on."""
+    """External inputs of some samples of a batch; the other samples of the batch do not move."""
 
     whole: OverTime
     state: Numbers

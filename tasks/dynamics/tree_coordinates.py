@@ -60,7 +60,7 @@ class TreeCoordinates(ABC):
     @property
     @abstractmethod
     def before_limbs(self) -> int:
-        """Number of joints of the tree before those of the limbs."""
+        """Number of joints of the tree before the joints of the limbs."""
 
     @abstractmethod
     def state(self, angles: Numbers, rates: Numbers) -> tuple[Numbers, Numbers]:
@@ -81,7 +81,7 @@ class OfChain(TreeCoordinates):
 
     @property
     def before_limbs(self) -> int:
-        """Coordinates before those of limbs: none."""
+        """Number of coordinates before the joints of the limb: zero."""
         return 0
 
     @property

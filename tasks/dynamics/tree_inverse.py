@@ -63,14 +63,15 @@ def spanning_tree_dynamics(
 ) -> SpanningTreeDynamics:
     """Compute actuator forces and generalised forces of the spanning tree for a given motion of all joints.
 
-    For motions that were recorded, or computed by another program: no loop is closed. joints: see
-    `limbsweep.JointMotion`. motion: that of the platform, see `inverse_dynamics`; of a chain it follows from `joints`
-    and only has a time and a memory. Forces follow from joints as they are given, so they are as exact as these close:
-    a sample whose `gap` is beyond the `tolerance` (position, rate, acceleration) has the status LOOP_OPEN and holds
-    NaN. An acceleration that is off by 1 m/s^2 changes a force as a tenth of gravity does; for measured motions allow
-    what their noise makes. projected: false leaves actuator forces out (NaN), so that singular poses are OK as well,
-    and takes a fraction of the time. All else as in `inverse_dynamics`; tree_force has no friction, no load on the
-    platform and not its inertia. Raises ValueError as there.
+    It is meant for motions that were recorded, or computed by another program: no loop is closed. joints: see
+    `limbsweep.JointMotion`. motion: motion of the platform, see `inverse_dynamics`; for a chain it follows from
+    `joints` and has only a time and a memory. Forces are computed from the given joints, so their accuracy depends on
+    the closure of the loops: a sample whose `gap` is beyond the `tolerance` (position, rate, acceleration) has the
+    status LOOP_OPEN and holds NaN. An error of 1 m/s^2 in an acceleration changes a force as much as a tenth of
+    gravity; for measured motions choose the tolerance by their noise. projected: false leaves actuator forces out
+    (NaN), so that singular poses are OK as well, and takes a fraction of the time. Other arguments as in
+    `inverse_dynamics`; tree_force contains no friction, no load on the platform and no inertia of the platform. Raises
+    ValueError as there.
 
         >>> robot = ls.robots.build("delta_3rr2rrr")
         >>> motion = ls.Motion(position=[0.0, 0.1, -0.9], acceleration=[0, 0, 0, 0, 0, 2.0])

@@ -69,8 +69,8 @@ def loop_numbers(motor: Motor) -> tuple[ArrayLike, ...]:
 class Windings:
     """Motors of a batch with the inductance [H] of their windings, and their loops, see `loop_numbers`.
 
-    Arrays (actuator, samples), or (actuator, 1) for all samples. by_speed (samples or 1,): speeds are asked for. start:
-    currents at the start [A], at which drives stand still; absent: none.
+    Arrays (actuator, samples), or (actuator, 1) for all samples. by_speed (samples or 1,): speeds are commanded. start:
+    currents at the start [A], at which controllers are in equilibrium; absent: zero.
     """
 
     motors: FedMotors

@@ -46,7 +46,7 @@ NUMBERS: Mapping[LinkKind, int] = {"round": 4, "beam": 9, "block": 21}
 class LimbElasticity:
     """Elastic parts of a limb: the count of actuators, joints and links by number. Hashable; values are a case input.
 
-    `spatial`: whether joints or links of the robot give way, so that compliance counts along all that limbs hold.
+    `spatial`: whether joints or links of the robot are elastic, so that compliance counts along all held directions.
     """
 
     actuators: int = 0

@@ -39,7 +39,7 @@ class LimbLooseness:
         return [1] * len(self.actuators) + [len(components) for _, components in self.joints]
 
     def balls(self, rows: Array) -> Iterator[Array]:
-        """Return the rows of each ball, of those of all."""
+        """Return the rows of each ball, from the rows of all balls."""
         ends = np.cumsum([0, *self.components])
         return (rows[start:end] for start, end in pairwise(ends))
 

@@ -33,8 +33,8 @@ from tasks.stages.request import Feature, Request
 from tasks.stages.stage import Stage
 
 TREE, ALLOWED, GAP, FORCE = "tree_motion", "allowed_gap", "gap", "tree_force"
-"""Keys of a limb's inputs and outputs: angles, rates and accelerations of its tree (3 joint,), allowed residuals and
-those that there are, with derivatives (ORDERS,), generalised forces of its tree (joint,)."""
+"""Keys of a limb's inputs and outputs: angles, rates and accelerations of its tree (3 joint,), allowed and actual
+residuals with their derivatives (ORDERS,), generalised forces of its tree (joint,)."""
 
 ORDERS = 3
 """Residuals, and their first and second derivatives."""
@@ -166,7 +166,7 @@ def gaps(sample: LimbSample) -> list[Scalar]:
 
 
 def _following(tree: Limb, values: Scalars) -> list[Scalar]:
-    """Return how far joints that follow others are from where these have them."""
+    """Return the deviations of followers from their leading joints times ratios."""
     return [
         values[joint] - sum((values[leader] * ratio for leader, ratio in leaders), start=0.0)
         for joint, leaders in tree.followers.items()

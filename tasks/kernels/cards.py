@@ -2,10 +2,11 @@
 
 An array of the host may have a place on the card: `CardPlaces` maps the addresses of its bytes there. Slices and
 broadcast views of such an array are found by their addresses, so programs take the same arrays in either memory. Each
-thread has a stream of its own, in which its calls and copies are done in order; those of other threads go on meanwhile.
+thread has a stream of its own, in which its calls and copies are done in order, while streams of other threads run
+concurrently.
 
-The driver comes with the card. The package `cuda-bindings` (extra `gpu`) calls it, and nothing else is needed: the
-driver translates the text of functions to machine code and keeps it on the disk.
+The driver comes with the card. Only the package `cuda-bindings` (extra `gpu`) is needed to call it: the driver
+translates the text of functions to machine code and keeps it on the disk.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ class Card:
         return int(free)
 
     def most_bytes(self) -> int:
-        """Return the most bytes of the card that this process has used at a time since this was asked last."""
+        """Return the peak memory of the card [bytes] that this process has used since the last call of this."""
         most = cuda.CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_HIGH
         used = int(_called(cuda.cuMemPoolGetAttribute(self._pool, most)))
         _called(cuda.cuMemPoolSetAttribute(self._pool, most, cuda.cuuint64_t(0)))

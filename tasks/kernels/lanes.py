@@ -8,8 +8,8 @@ in each lane, and the rest, which reads the results of the first part.
 `ProgramSequence` runs several programs in turn on one group of lanes after the other. A step of a simulation is thirty
 programs for a few cases; without Python between them the results of a program stay in the cache for the next one.
 
-Where programs read results of the step before, a sequence goes on by steps (`ProgramSequence.advance`): arrays of
-a series move on by one place from step to step, until a flag says that the next step is not for compiled code.
+If programs read results of the step before, a sequence advances by steps (`ProgramSequence.advance`): the places in
+arrays of a series move by one from step to step, until a flag tells that the next step is not for compiled code.
 """
 
 from __future__ import annotations
@@ -337,9 +337,9 @@ class ProgramSequence:
 
 @dataclass(frozen=True)
 class _Placed:
-    """Arrays of all calls of a sequence in their places: which they are, where they begin, and how they go on.
+    """Arrays of all calls of a sequence: their slots, start addresses, and moves between groups of lanes.
 
-    machines: machine code that is called, which lives as long as this.
+    machines: machine code that is called, kept alive by this object.
     """
 
     turn: Round

@@ -58,7 +58,7 @@ def _equal(x: Expression, y: Expression) -> Expression:
 
 
 def _unless_still(rule: Callable[..., Expression]) -> Callable[..., Expression]:
-    """Return a rule of a comparison that leaves it as it is where neither side changes."""
+    """Return a rule of a comparison that keeps the comparison if both sides are constant."""
     return lambda node, x, y, dx, dy: node if _all_zero((dx, dy)) else rule(x, y, dx, dy)
 
 

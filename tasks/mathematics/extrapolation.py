@@ -57,7 +57,7 @@ class Extrapolated:
         return cls(best, error)
 
     def replaced(self, where: Array, other: Extrapolated) -> Extrapolated:
-        """Return the same with those of another in some places."""
+        """Return the derivatives, taken from `other` where a mask is true."""
         return Extrapolated(np.where(where, other.values, self.values), np.where(where, other.errors, self.errors))
 
 

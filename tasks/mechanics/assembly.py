@@ -243,8 +243,8 @@ def _upright(matrix: Array, turning: Sequence[bool]) -> Scalar:
 def regularity(jacobian: Array, home: Reference) -> Scalar:
     """Return det J_IK relative to the reference pose: 1 there, 0 at a singularity of the platform (type 2).
 
-    Below zero beyond such a singularity. Units and size do not matter. Of more actuators than freedoms, the volume of
-    the columns, which has no sign. NaN where the reference pose is singular itself.
+    It is negative beyond such a singularity, and does not depend on units and size. With more actuators than freedoms,
+    it is the ratio of the volumes of the columns, which has no sign. NaN if the reference pose itself is singular.
     """
     return _volume(jacobian) / home.volume
 
@@ -252,8 +252,8 @@ def regularity(jacobian: Array, home: Reference) -> Scalar:
 def platform_status(jacobian: Array, home: Reference) -> Scalar:
     """Return the status of a J_IK of full rank: OK, close to a loss of rank, or beyond one from the reference pose.
 
-    A change of sign means that J_IK was singular on the way, whether or not a sample was there. With more actuators
-    than freedoms there is no sign, nor for a reference pose that is singular itself.
+    A change of sign means that J_IK was singular between both poses, even if no sample was there. There is no sign with
+    more actuators than freedoms, and for a reference pose that is singular itself.
     """
     volume = _volume(jacobian)
     status: Scalar = where(abs(volume) < home.least, float(Status.ILL_CONDITIONED), float(Status.OK))
@@ -263,9 +263,9 @@ def platform_status(jacobian: Array, home: Reference) -> Scalar:
 def constraints_lost(rows: Array, home: Reference) -> Mask:
     """Return whether limbs cannot hold the platform, here or on the way from the reference pose.
 
-    This is a constraint singularity. rows (row, held direction): constraint rows of the limbs. As many rows as
-    directions have a sign, which changes at a crossing. More rows have none, nor has a reference pose that is
-    singular itself.
+    This is a constraint singularity. rows (row, held direction): constraint rows of the limbs. With as many rows as
+    directions the determinant has a sign, which changes at a crossing. There is no sign with more rows, and for a
+    reference pose that is singular itself.
     """
     volume = _volume(rows)
     crossed = where(home.certain, volume / home.volume, NEAR) < NEAR
@@ -281,8 +281,8 @@ def combined_status(
 ) -> Scalar:
     """Return the first limb's failure, else J_IK's: singular, or not as at the reference pose; else the forces'.
 
-    home: J_IK of the reference pose; None for a chain, which has no platform. loose: whether limbs cannot
-    hold the platform, see `constraints_lost`, where that is known; it comes before the rest but for the limbs.
+    home: J_IK of the reference pose; None for a chain, which has no platform. loose: whether limbs cannot hold the
+    platform, see `constraints_lost`, if known; its status has priority over all except failures of limbs.
     """
     finite = total(forces) <= sys.float_info.max
     status = where(finite, float(Status.OK), float(Status.NONFINITE))

@@ -44,7 +44,7 @@ class BodyState:
 def elements_wrench(elements: Iterable[ForceElement], state: BodyState) -> tuple[Array, Array]:
     """Return (moment about the body's origin, force) of all elements on a body, axes of the base.
 
-    Where one component is no number none is: a load that only bearings feel is told by the status of its sample too.
+    If one component is NaN, all are NaN, so that a load that only bearings feel also affects the status of its sample.
     """
     moment, force = np.zeros(3), np.zeros(3)
     for element in elements:

@@ -45,7 +45,7 @@ class EquationShare:
 class JointRows:
     """Rows over the freedoms and their derivatives: of the tree's joints (joint, freedom), of links (6, freedom) each.
 
-    Those of links are body-fixed Jacobians (angular, linear).
+    Rows of links are body-fixed Jacobians (angular, linear).
     """
 
     joints: Array

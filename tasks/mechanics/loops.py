@@ -113,7 +113,7 @@ class SolvedLoop:
 
 
 def with_leaders(limb: Limb, forces: np.ndarray) -> np.ndarray:
-    """Return the forces (joint, ...) of a tree with those of joints that follow others on these, and none there."""
+    """Return the forces (joint, ...) of a tree with forces on followers moved to their leading joints."""
     carried = np.array(forces, dtype=object)
     for follower, leaders in limb.followers.items():
         for leader, ratio in leaders:
@@ -195,7 +195,7 @@ class SolvedCluster:
 
     @cached_property
     def determinant(self) -> Scalar:
-        """det G_y; its sign tells assemblies of the loops apart. Of blocks up to that sign, which stays the same."""
+        """det G_y; its sign distinguishes assemblies of the loops. With blocks it has a constant factor of 1 or -1."""
         if self.bordered is None:
             return size_of(self.dependent_matrix)
         result: Scalar = 1.0
@@ -488,7 +488,7 @@ def loops_kept(tips: Tips, start: Tips) -> list[Mask]:
 def lever(limb: Limb, start: Tips, size: Scalar, slide: int) -> Scalar:
     """Return the least distance at the reference pose of the tips beyond a sliding joint from the axes before it [m].
 
-    Where a leg has shrunk to nothing it may come out on the other side.
+    A leg whose length passes zero may continue on the other side.
     """
     least: Scalar = np.inf
     for tip, joined in zip(limb.tips, start.joined, strict=True):

@@ -59,7 +59,7 @@ class Causes:
 class LimbStatics:
     """The statics of one limb at one configuration; wrenches in the axes of its mount frame at the base.
 
-    pose_values: what does not depend on the motion, by name; see `at_motion`.
+    pose_values: values that do not depend on the motion, by name; see `at_motion`.
     """
 
     mounted: Mounted
@@ -67,7 +67,7 @@ class LimbStatics:
     pose_values: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def at_motion(self, solved: Solved, mounted: Mounted | None = None) -> LimbStatics:
-        """Return the statics of another motion at the same configuration; what unit causes do there is traced once."""
+        """Return the statics of another motion at the same configuration; effects of unit causes are traced once."""
         return replace(self, solved=solved, mounted=mounted or self.mounted)
 
     def once(self, name: Hashable, make: Callable[[], T]) -> T:
@@ -102,7 +102,7 @@ class LimbStatics:
 
     @property
     def _used(self) -> int:
-        """Number of those of tips."""
+        """Number of free multipliers of the tips."""
         return len(self.solved.tips.dropped_matrix) + len(self.spare)
 
     @cached_property
@@ -135,7 +135,7 @@ class LimbStatics:
         return self.once(("wrenches", kind, index), lambda: self.joint_wrenches(self.unit(kind, index)))
 
     def unit_held(self, kind: UnitCause, index: int) -> Array:
-        """Return what such causes put on the platform, see `held`."""
+        """Return the wrench of a unit cause on the platform, see `held`."""
         return self.once(("held", kind, index), lambda: self.held(self.unit(kind, index)))
 
     def actuator(self, index: int) -> Causes:

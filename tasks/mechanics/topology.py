@@ -1,8 +1,8 @@
 """Schemes to solve limbs, made once when a model is built: rows that are not redundant, joints that are independent.
 
 Decisions are by rank and conditioning at the reference pose and at generic configurations near it. Rows that never
-matter (out of the plane of a planar loop, say) are dropped here; `LoopChoice.rows` says which stay. Of a loop whose
-rows depend on each other in a way that changes with its configuration (linkages of Bennett and Bricard) all stay.
+matter (out of the plane of a planar loop, say) are dropped here; `LoopChoice.rows` are the kept rows. A loop whose
+rows depend on each other in a way that changes with its configuration (linkages of Bennett and Bricard) keeps all rows.
 """
 
 from __future__ import annotations
@@ -365,8 +365,8 @@ def _thrown_near(limb: Limb, values: np.ndarray) -> list[JointState]:
 def _followed(limb: Limb, freedoms: Sequence[str], values: np.ndarray) -> list[JointState]:
     """Return a chain's joint states at values of its freedoms, followed from the reference in short steps.
 
-    Those of a platform are too many to be thrown about at random: from far away Gauss-Newton steps end anywhere, or
-    nowhere, as rounding has it. Slides are in units of the size of the chain.
+    A platform has too many joints for random joint states: from distant states, the end of Gauss-Newton steps depends
+    on rounding. Slides are in units of the size of the chain.
     """
     independent = [limb.index(name) for name in freedoms]
     size = max(np.abs(np.array(cut.frame_a.position, dtype=float)).max(initial=0.0) for cut in limb.loops)

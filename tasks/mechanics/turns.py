@@ -98,7 +98,7 @@ class Turns:
 
     @cached_property
     def _within(self) -> Positions:
-        """Positions within half a turn of the reference, of cut joints by their numbers after those of the tree."""
+        """Positions within half a turn of the reference; cut joints have numbers after the joints of the tree."""
         links, here = self.start.limb.links, self._at({})
         result = {joint: self.states[joint].position(links[joint]) for joint in self.counted}
         return result | {self._place_of_cut(k): here.loops[k].joined.position() for k in self.cuts}

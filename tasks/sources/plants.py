@@ -153,7 +153,7 @@ class MovingRobots:
         return self.supply.rates(self.system.instant.seen(state), state[self.system.layout.at["qd"]])
 
     def _fed(self, acting: Parabola) -> Push:
-        """Return the acting forces, those of the motors as their supply can feed them."""
+        """Return the external inputs, with forces of motors within the limits of their supply."""
         if self.supply is None:
             return acting
         return FedPush(acting, self.supply.motors, self._rates, self.state, np.arange(self.state.shape[1]))

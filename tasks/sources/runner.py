@@ -498,9 +498,9 @@ def accepted(
 ) -> Iterator[AcceptedCases]:
     """Yield the cases of these numbers in groups, at the longest step whose error is within the tolerance.
 
-    batch: the cases of some numbers, as many as fill whole groups of lanes. A case that does not meet it at FINEST has
-    the status INTEGRATION_FAILED at all times. One that has come to its end for a reason that steps do not cure is
-    taken as it is.
+    batch: the cases of some numbers, which fill whole groups of lanes. A case that exceeds the tolerance at FINEST has
+    the status INTEGRATION_FAILED at all times. A case that has ended for a reason that shorter steps do not change is
+    accepted.
     """
     simulation, substeps = batch(_filled(cases)), 1
     outcome = simulation.run()
@@ -528,7 +528,7 @@ def _filled(cases: np.ndarray) -> np.ndarray:
 
 
 def _failed(outcome: Outcome) -> Outcome:
-    """Return an outcome without numbers, whose status says that the integration has failed where nothing else did."""
+    """Return an outcome with NaN results; cases with status OK get the status INTEGRATION_FAILED."""
     status = np.where(outcome.status == Status.OK, np.int8(Status.INTEGRATION_FAILED), outcome.status)
     series = {name: np.full_like(values, np.nan) for name, values in outcome.series.items()}
     tallies = {

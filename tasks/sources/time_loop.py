@@ -49,10 +49,10 @@ from tasks.sources.runner import Instants, TakenSteps
 from tasks.stages.parts import VELOCITY
 
 SHORTEST, LONGEST = 8, 256
-"""Steps that are asked for at once."""
+"""Least and largest number of steps that are requested at once."""
 
 NUMBERS = 1 << 21
-"""Numbers that the arrays of all steps hold, but for those of SHORTEST steps."""
+"""Largest count of numbers in the arrays of all steps; SHORTEST steps are always allowed."""
 
 PATIENCE = 32
 """Steps after which a loop is tried again at the latest, where there was an event at each of them."""
@@ -292,7 +292,7 @@ class TimeLoop:
         return self._finish(number, taken, arrays, live, rates) if taken else None
 
     def _plan_next(self, taken: int, count: int) -> None:
-        """Decide on how many steps are asked for next, and when."""
+        """Decide the number of steps of the next request, and its time."""
         if taken == count:
             self._length, self._patience = min(2 * self._length, LONGEST), 0
             return
@@ -433,7 +433,7 @@ def seen_program(family: Family) -> Program:
 
 @functools.cache
 def delayed_program(rows: int, delays: int) -> Program:
-    """Return the forces of the delay of a case, by its number, of those of all delays."""
+    """Return the program that selects the forces of a case's delay, by its number, from the forces of all delays."""
 
     def one_sample(which: Array, held: Mapping[int, Array]) -> dict[str, Any]:
         result = list(held[0])

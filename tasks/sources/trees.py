@@ -102,7 +102,7 @@ class MovingTrees:
         robots.place(self.machine.wide(self._walk.now))
 
     def given(self, asked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the forces that the actuators are asked for, which they give."""
+        """Return the commanded forces, which actuators give without change."""
         return asked, np.zeros(asked.shape, dtype=bool)
 
     def motion(self) -> np.ndarray:

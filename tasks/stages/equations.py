@@ -45,8 +45,8 @@ def limb_share_program(family: Family, limb_index: int, moving_base: bool = Fals
 
     Where limbs may lose their hold on the platform also their `constraint_rows`, here and at the reference pose.
 
-    With `moving_base`, `gravity` is a sample input, see `tasks.mechanics.recursion`: the share's gravity is then all
-    that the motion of the base makes of it, for a `motion` without acceleration, and there is no potential.
+    With `moving_base`, `gravity` is a sample input, see `tasks.mechanics.recursion`. The share's gravity then includes
+    all inertial forces of the moving base, for a `motion` without acceleration, and there is no potential.
     """
     structure = structure_of(family)
     holding = functools.partial(constraints.limb_rows, structure)

@@ -30,8 +30,9 @@ F = TypeVar("F", bound="Feature")
 class Feature:
     """A feature of the dynamics: settings of a user, and the terms that they add to the programs of a request.
 
-    One module of `tasks.features` each. A feature is a frozen dataclass whose fields have defaults; with these it adds
-    nothing, unless quantities or the robot ask for it. Where it returns None or nothing, no text of a program changes.
+    Each feature is a module of `tasks.features`. A feature is a frozen dataclass whose fields have defaults; with the
+    defaults it adds no terms, unless quantities or the robot need them. Where its methods return None or an empty
+    value, programs do not change.
     """
 
     def case_values(self) -> Values:
@@ -83,7 +84,7 @@ class Feature:
 
 @dataclass(frozen=True)
 class ActuationOutputs:
-    """Series and metrics of the actuation stage; neither where it is not needed."""
+    """Series and metrics of the actuation stage; both are empty if the stage is not needed."""
 
     series: tuple[Key, ...]
     metrics: tuple[str, ...]

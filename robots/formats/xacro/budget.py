@@ -17,7 +17,7 @@ MAX_SECONDS = 5.0
 """Processor time of an expansion [s]; a second limit beside steps, whose cost differs. Other work does not count."""
 
 _CLOCK = 64
-"""Steps between two looks at the clock."""
+"""Number of steps between two readings of the clock."""
 
 
 class MacroError(FormatError):

@@ -317,7 +317,7 @@ class _Expansion:
             raise Refusal(f"the block {name[:60]!a}", "a parameter with a star, or a property with content")
 
     def include(self, element: Element, scope: Scope, into: Element) -> None:
-        """Include a file, where asked for in a namespace of its own."""
+        """Include a file, in a namespace of its own if the element has the attribute `ns`."""
         path = self.texts.text(_required(element, "filename"), scope)
         self.included += 1
         if self.included > MAX_FILES:

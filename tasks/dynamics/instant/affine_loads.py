@@ -22,7 +22,7 @@ from tasks.dynamics.instant.elimination import TINY, solved, spread_starts, sum_
 Numbers = NDArray[np.float64]
 
 RESTING = 3
-"""Joints at rest up to which all combinations of holding and sliding are looked at."""
+"""Largest number of joints at rest for which all combinations of sticking and sliding are examined."""
 
 STARTS, STEPS = 100, 30
 

@@ -224,11 +224,11 @@ NOTHING = 1e-300
 
 @dataclass(frozen=True)
 class Brake:
-    """Effect of holding joints: `factors` gives those of the mass matrix, `rows` W is of all joints with friction.
+    """Effect of sticking joints: `factors` gives the factors of the mass matrix, `rows` W has all joints with friction.
 
-    Joints in `sticking` may hold. A joint holds where its entry of `holds` (joint that may hold,) is 1, else it is
-    0. The mass matrix is computed only where there are any: that of a tree takes much longer to trace than its
-    motion.
+    Joints in `sticking` may stick. A joint sticks if its entry of `holds` (joint that may stick,) is 1, else the entry
+    is 0. The mass matrix is computed only if some joint may stick: tracing the mass matrix of a tree takes much longer
+    than tracing its motion.
     """
 
     factors: Callable[[], Factors]
@@ -266,8 +266,8 @@ class Brake:
     def least(self, holding: Array, mass: Array) -> list[Scalar]:
         """Return the friction (joint that may hold,) with the effect of `holding` and the least sum of D_kk tau_k^2.
 
-        Where joints depend on each other, `holding` has that already but for rounding, which compliance makes great.
-        Friction that is W times something of the freedoms has none of it.
+        Where joints depend on each other, `holding` is this friction up to rounding, which compliance amplifies.
+        Friction of the form W times a vector of the freedoms has no such error.
         """
         size, rows = len(mass), [self.rows[k] for k in self.sticking]
         diagonal = np.diagonal(self.mobility)

@@ -109,9 +109,9 @@ PIECES = 8
 REST = 1e-5
 """Share of the largest rate of the length up to which a motion rests."""
 NEAR_REST = 1e-3
-"""Share of a leg's time at its ends, at rest, in whose place the nearest time beyond it is taken."""
+"""Share of a leg's time at its ends, at rest, within which times are replaced by the nearest time beyond it."""
 REFINED = 64
-"""Parts of a cell that are looked at for a rest, again and again."""
+"""Number of parts of a cell in each round of the search for a rest."""
 HALVINGS = 60
 
 MotionOverTime = Callable[[np.ndarray], Moving]
@@ -162,7 +162,7 @@ def legs(motion: TimedMotion, start: float, stop: float, knots: Sequence[float] 
 
 
 def _rest(motion: TimedMotion, low: float, high: float, small: float) -> float | None:
-    """Return the time of a rest between two times, None where the motion goes on."""
+    """Return the time of a rest between two times, None if the motion does not stop."""
     for _ in range(4):
         times = np.linspace(low, high, REFINED + 1)
         rates = motion.length_rates(times)

@@ -152,11 +152,12 @@ class FrictionForces(Part[ActuatorSample]):
 class FrictionSolution:
     """Actuator forces and friction of a robot, with residual and status of the solution.
 
-    forces: of the actuators; net: the same without the actuators' own friction, as the joints get them; free:
-    without any friction; friction: of every joint in the order of the groups; passive: of the passive joints of
-    each limb; residual: distance of friction from a settled value [N m and N]; unsettled: 1 where that is too far,
-    or where there are several solutions; status: that of such a sample. Where they are requested: load_parts,
-    friction_parts, of every joint in the order of the groups, see `tasks.features.friction.joints.JointFriction`.
+    forces: forces of the actuators; net: forces less the actuators' own friction, which reach the joints; free: forces
+    without any friction; friction: friction of every joint in the order of the groups; passive: friction of the passive
+    joints of each limb; residual: remaining change of friction in the iteration [N m and N]; unsettled: 1 where the
+    residual is too large, or several solutions exist; status: status of such a sample. If requested, load_parts and
+    friction_parts: parts of every joint in the order of the groups, see
+    `tasks.features.friction.joints.JointFriction`.
     """
 
     forces: Sequence[Scalar]

@@ -1,6 +1,6 @@
 """Friction of laws with a state along given velocities.
 
-Steps in time follow each other, samples of a batch lie side by side in a kernel: the bits of a sample depend neither on
+Steps in time follow each other; samples of a batch are in the lanes of a kernel. The bits of a sample depend neither on
 its neighbours nor on the machine. For forward dynamics see `tasks.features.friction.joints`.
 """
 

@@ -115,10 +115,10 @@ class JointFriction:
         return [0.0, 0.0, 0.0, self.values["preload"] if self.group.load == "preload" else 0.0]
 
     def parts(self, velocity: Scalar, loads: Sequence[Scalar], whole: Scalar) -> list[Scalar]:
-        """Split the friction `whole` into the contributions of each part of its load, and the rest.
+        """Split the friction `whole` into the contributions of each part of its load, and a remainder.
 
-        The rest, the last value, is all friction that does not depend on these parts. Friction that depends on the
-        motion before is not taken apart, nor is any of a constant load.
+        The remainder, the last value, is all friction that does not depend on these parts. Friction of a law with a
+        state, and friction with a constant load, are not split: all is remainder.
         """
         if self.group.remembers or self.group.load not in ("reaction", "preload"):
             return [*(0.0 for _ in loads), whole]

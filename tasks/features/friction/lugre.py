@@ -17,7 +17,7 @@ from tasks.kernels.expression import Scalar
 from tasks.mathematics.algebra import expm1, reciprocal, where
 
 INSTANT = 1e12
-"""Rate [1/s] beyond which bristles follow at once: those of a joint without load, which g = 0 would make infinite."""
+"""Rate [1/s] above which bristles follow at once; a joint without load has g = 0 and an infinite rate."""
 
 
 def advance(z: Scalar, before: Sliding, after: Sliding, step: Scalar, **values: Scalar) -> Scalar:

@@ -74,7 +74,7 @@ class Condition:
     angle: bool = False
 
     def bent(self, one: Array, other: Array) -> Scalar:
-        """Return the bilinear part of `bend` for two rates: half of its value for their sum beyond those of each."""
+        """Return the bilinear form of `bend` for two rates: half of `bend` of their sum less `bend` of each."""
         if one is other:
             return self.bend(one)
         return (self.bend(one + other) - self.bend(one) - self.bend(other)) * 0.5

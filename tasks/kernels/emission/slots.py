@@ -122,8 +122,8 @@ def _stretches(program: Program, regions: Sequence[Nodes]) -> list[Stretch]:
 class _Operations:
     """Operations of each node: arguments (node, 3), -1 for none, whether it is a constant, and its machine code.
 
-    Of those of stretches, when they are known, also the first node there and the number of the operation. A last node
-    stands for none.
+    For operations of stretches, once these are known, also the first node there and the number of the operation. The
+    last row is a placeholder for no node.
     """
 
     def __init__(self, program: Program) -> None:

@@ -84,7 +84,7 @@ class LoopProblem:
 
     start: Embedding
     states: Sequence[JointState]
-    """States of all joints, where they are wanted; those of dependent joints may be anything."""
+    """States of all joints at the target; states of dependent joints are not used."""
     dependent: Sequence[int]
     ways: Ways
     size: Scalar

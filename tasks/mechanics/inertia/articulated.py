@@ -33,9 +33,9 @@ MASSLESS = 1e-12
 class Hinge:
     """A joint between its link and the parent link: its place, and the inertia for moving it alone.
 
-    rotation (3, 3): from the axes of the link to those of the parent; position (3,): the link's origin there; screw
-    (6,): twist of the link for unit rate; moved (6,): wrench that gives it while all beyond gives way, of which the
-    joint feels `inertia`.
+    rotation (3, 3): from the axes of the link to the axes of the parent; position (3,): the link's origin in the
+    parent; screw (6,): twist of the link for unit rate; moved (6,): wrench for unit acceleration of the joint with free
+    joints beyond it; `inertia`: its component along the joint.
     """
 
     rotation: Array
@@ -140,8 +140,8 @@ class ArticulatedTree:
     def massless(self) -> Mask:
         """Return whether a joint has no inertia, relative to the most that it might carry.
 
-        This bound has all links beyond the joint stretched out. It is constant where no joint slides, and so costs
-        nothing.
+        This bound assumes all links beyond the joint stretched out. It is constant if no joint slides, and then costs
+        no time.
         """
         result: Mask = False
         bodies = [Massing.of(link.inertia) for link in self.links]
@@ -170,9 +170,10 @@ def _screw(link: Link, state: JointState) -> Array:
 
 
 def _yielding(inertia: Array, hinge: Hinge, exactly: bool) -> Array:
-    """Return an articulated inertia (6, 6) while its own joint gives way too; `exactly`: there is no armature.
+    """Return an articulated inertia (6, 6) with its own joint free too; `exactly`: the joint has no armature.
 
-    Then no wrench along a screw that is one coordinate is felt at all, so that row and column are known to vanish.
+    Without armature, the inertia along the screw is zero. If the screw is a coordinate axis, its row and column vanish
+    exactly.
     """
     gone = [k for k, x in enumerate(hinge.screw) if not is_zero(x)]
     none = gone[0] if exactly and len(gone) == 1 else None

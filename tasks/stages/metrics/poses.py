@@ -275,12 +275,12 @@ METRICS: Mapping[str, PoseMetric] = {
     "failed_samples": PoseMetric(lambda p: where(p.failed, 1.0, 0.0)),
     "worst_status": PoseMetric(lambda p: p.status),
 }
-"""Metrics of a case that do not depend on friction; rows of the same names in `robots.quantities` have the other facts.
+"""Metrics of a case that do not depend on friction; see the rows of the same names in `robots.quantities`.
 
-Dexterity is the mean of 1 / condition over all samples, zero where one failed: over a workspace the global conditioning
-index of Gosselin and Angeles (1991) times its usable share. Volumes are shares that count by the volume of a workspace.
-Manipulability is the least over time, in units of platform rate per actuator rate. Margins to limits are told beyond
-them, too, where they are negative; see `tasks.stages.metrics.margins`.
+Dexterity is the mean of 1 / condition over all samples, with zero for a failed sample: over a workspace the global
+conditioning index of Gosselin and Angeles (1991) times its usable share. Volumes are shares of the volume of a
+workspace. Manipulability is the least value over time, in units of platform rate per actuator rate. Margins to limits
+are negative beyond the limits; see `tasks.stages.metrics.margins`.
 """
 
 SERIES: Mapping[str, Callable[[Posture], Any]] = {
@@ -303,7 +303,7 @@ SERIES: Mapping[str, Callable[[Posture], Any]] = {
     "kinetic_energy": lambda p: p.equation.kinetic_energy,
     "potential_energy": lambda p: p.equation.terms["potential"],
 }
-"""Time series of a posture, with the dims of its row but for those of the case and time.
+"""Time series of a posture, with the dims of its row except the dims of cases and time.
 
 A sample that is not OK is NaN in the results. Equations: hybrid-limb paper, (107) to (117).
 """

@@ -159,8 +159,8 @@ def main_effect(x: Array, values: Array, parts: int = BINS) -> tuple[Array, Arra
 class Interaction:
     """An interaction plot: means of two parameters in their parts, and of a metric (part, part), NaN without designs.
 
-    `effect` is what is left of the means when those of each parameter alone, and that of all, are taken away: zero
-    everywhere where the two parameters add.
+    `effect`: the part of the means that neither the mean of all designs nor a parameter alone explains. It is zero
+    everywhere if the effects of the two parameters add.
     """
 
     first: Array

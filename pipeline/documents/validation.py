@@ -314,7 +314,7 @@ MEANT: Mapping[str, str] = {
     "rotary": "revolute", "rotational": "revolute", "continuous": "revolute", "helical": "screw", "ball": "spherical",
     "weld": "fixed", "rigid": "fixed",
 }  # fmt: skip
-"""Words of others, with ours that say the same."""
+"""Words of other programs, each with the word of limbsweep for the same thing."""
 
 PARTS: Mapping[str, str] = {
     "universal": "two links with revolute joints",

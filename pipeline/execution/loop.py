@@ -252,7 +252,7 @@ class RunLoop:
             raise RunStoppedError(reason)
 
     def _end_in_silence(self) -> None:
-        """Tell that nothing comes back, and end where that lasts. Raises RunStoppedError."""
+        """Tell the user that no result arrives, and end the run if none arrives for long. Raises RunStoppedError."""
         silence = self._watchdog.silence
         match self._watchdog.look():
             case "quiet":

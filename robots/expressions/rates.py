@@ -74,7 +74,7 @@ PARTIALS: Mapping[np.ufunc, Callable[..., tuple[Any, ...]]] = {
 def with_rates(
     expression: ParsedExpression, values: Mapping[str, NumberWithRates], *, margin: bool = False
 ) -> NumberWithRates:
-    """Evaluate an expression, or with `margin` that of a condition, on numbers with rates in the same directions.
+    """Evaluate an expression on numbers with rates in the same directions; with `margin`, the margin of a condition.
 
     >>> from robots.expressions.expression import parse
     >>> x = NumberWithRates(np.array(3.0), np.array([1.0, 0.0]))

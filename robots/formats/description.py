@@ -284,7 +284,7 @@ CONSTANTS = {"pi": math.pi}
 
 
 _OPTIONAL = {"ratings", "massless", "reference", "platform", "joined", "variants", "standing"}
-"""Fields that count for the digest where they are there: descriptions without them keep the digest that they had."""
+"""Fields that enter the digest only of descriptions that have them, so that the digests of others stay."""
 
 
 @dataclass(frozen=True, eq=False)

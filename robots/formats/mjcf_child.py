@@ -33,7 +33,7 @@ def write_model(path: str, stream: BinaryIO) -> None:
 
 
 def _weighed(mujoco: ModuleType, path: str) -> Any:
-    """Return the model without its shapes where bodies weigh as much: hulls and meshes take most of time and room."""
+    """Return the model without its shapes where bodies keep their mass: hulls and meshes take most time and memory."""
     try:
         spec = mujoco.MjSpec.from_file(path)
         weightless = set[str]()

@@ -272,7 +272,7 @@ class _Chain:
 
 
 def _summed(*arrays: np.ndarray) -> Reduced:
-    """Return the sums of values, rates and sizes along the last axis, which stays."""
+    """Return the sums of values, rates and sizes along the last axis, which keeps the length 1."""
     values, rates, sizes = (array.sum(axis=-1, keepdims=True) for array in arrays)
     return values, rates, sizes
 

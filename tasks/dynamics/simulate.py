@@ -174,7 +174,7 @@ M = TypeVar("M", ChainMotion, Simulation)
 
 
 def _accepted(robot: Robot, motion: M, environment: Environment, clock: AdaptiveSteps) -> M:
-    """Return a motion, which has failed where its energy does not balance."""
+    """Return a motion, with status INTEGRATION_FAILED if its energy does not balance."""
     if motion.status != Status.OK or not balanced(robot, environment):
         return motion
     accepted = BALANCE if clock.balance is None else clock.balance

@@ -277,7 +277,7 @@ def actuator_positions(mounted: Mounted, solved: Solved) -> list[Scalar]:
 def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:
     """Return the positions of all joints in the order of `Limb.joints` [rad or m]; zero at the reference pose.
 
-    Of a chain with all turns where these are known. NaN for a cut joint with several variables.
+    Angles of a chain include full turns where these are known. NaN for a cut joint with several variables.
     """
     limb, counting = mounted.limb, None if solved.turns is None else solved.turns.with_cuts
     within = replace(solved, given={}, turns=None)

@@ -74,7 +74,7 @@ class ExcitationLimits:
 
 @dataclass(frozen=True)
 class Sphere:
-    """A sphere [m] in the frame of a body: `limb.body`, of a chain `body`, `platform`, or `base`, which stands."""
+    """A sphere [m] in the frame of a body: `limb.body` (`body` in a chain), `platform`, or `base`, which is fixed."""
 
     body: str
     centre: tuple[float, float, float]

@@ -177,7 +177,7 @@ def _by_content(kind: Format, stream: IO[bytes]) -> Format:
 
 
 def _opened(kind: Format, stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
-    """Return the columns of a file; the arrays of one without columns by name."""
+    """Return the columns of a file, or its arrays by name if it has no columns."""
     given = kind.open(file if kind is BAG else stream, file, bounds)
     return columns_of(file, _named(given), bounds) if kind.gives == "variables" else cast(Columns, given)
 

@@ -456,7 +456,7 @@ class PostureBesideTasks(FreeJoints):
 
     @cached_property
     def _answer(self) -> Array:
-        """T; zero where nothing leads downhill, or the tasks are dependent."""
+        """The matrix T; zero where no direction leads downhill, and where the tasks are dependent."""
         firm = every([self.tasks.regular, *(x > 0.0 for x in pivots(self._bordered(self.distance.stiffness)))])
         back = self._within @ inverse(self._bordered(self._curvature)) @ self._within
         return array([where(firm, value, 0.0) for value in back.ravel()]).reshape(back.shape)

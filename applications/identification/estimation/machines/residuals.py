@@ -52,7 +52,7 @@ class FitRows:
         return np.asarray(np.where(self.good, self.forces - matrix @ values, 0.0))
 
     def on(self, instruments: np.ndarray) -> FitRows:
-        """Return the rows with others (samples, actuator, column) as matrix; residuals still use the old one."""
+        """Return the rows with another matrix (samples, actuator, column); residuals still use the old one."""
         return replace(self, matrix=instruments, measured=self.matrix)
 
 

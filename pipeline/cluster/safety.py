@@ -56,7 +56,8 @@ def check_secrets(report: Report, node: object, path: KeyPath = ()) -> None:
     elif isinstance(node, str) and _IN_TEXT.search(node):
         _secret(report, path)
     for key, value in children:
-        if isinstance(key, str) and _SECRET.search(key) and isinstance(value, str | int | float) and value is not True:
+        is_one = isinstance(value, str | int | float) and not isinstance(value, bool)
+        if isinstance(key, str) and _SECRET.search(key) and is_one:
             _secret(report, (*path, key))
         else:
             check_secrets(report, value, (*path, key))

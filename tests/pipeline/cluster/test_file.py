@@ -19,7 +19,7 @@ from pipeline.cluster.kinds import (
     WORKER_OPTIONS,
     ClusterKindName,
 )
-from pipeline.cluster.safety import is_loopback
+from pipeline.cluster.safety import check_secrets, is_loopback
 from pipeline.cluster.settings import SETTINGS
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
@@ -42,6 +42,13 @@ def refused(text: str) -> str:
     with pytest.raises(InputError) as caught:
         parse(text)
     return str(caught.value)
+
+
+def test_yes_and_no_are_no_secrets() -> None:
+    told: list[Any] = []
+    node = {"use-password": True, "ask": [{"password": False, "api-key": 7}]}
+    check_secrets(lambda path, *words: told.append(path), node)  # type: ignore[arg-type]
+    assert told == [("ask", 0, "api-key")]
 
 
 def test_a_sweep_file_is_met_with_one_line() -> None:
@@ -90,7 +97,6 @@ BAD = [
     ("F08", section("kind: local, password: hunter2"), ["password: got a value that is not shown", "no secrets"]),
     ("F08 ssh", ssh("hosts: [localhost, localhost], connect_options: {passphrase: hunter2}"),
      ["passphrase", "not shown"]),
-    ("F08 answer", section("kind: local, passwords: true"), ["passwords: got an unknown key"]),
     ("F08 number", section("kind: local, password: 271828"), ["password: got a value that is not shown"]),
     ("F20", "jobqueue: {slurm: {api-token: AKIA123}}", ["api-token: got a value that is not shown"]),
     ("F20 text", "jobqueue: {slurm: {job-script-prologue: ['export MY_TOKEN=geheim']}}", ["[0]: got a value that is"]),

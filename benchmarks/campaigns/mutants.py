@@ -259,10 +259,11 @@ def noticing(root: Path, tests: tuple[str, ...], *options: str) -> str | None:
         _, ended = os.waitpid(child, 0)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)
-        if ended and os.waitstatus_to_exitcode(ended) == pytest.ExitCode.USAGE_ERROR:
-            raise FileNotFoundError(f"tests: got {', '.join(tests)}; expected files below {root} that pytest knows")
         names.seek(0)
-        return names.read().decode().partition("\n")[0] if ended else None
+        name = names.read().decode().partition("\n")[0]
+        if not name and os.waitstatus_to_exitcode(ended) == pytest.ExitCode.USAGE_ERROR:
+            raise FileNotFoundError(f"tests: got {', '.join(tests)}; expected files below {root} that pytest knows")
+        return name if ended else None
 
 
 def _show(root: Path, tests: tuple[str, ...], options: tuple[str, ...], names: BinaryIO) -> NoReturn:
@@ -377,7 +378,7 @@ class Witness:
     def _noticing(self, file: Path, texts: tuple[str, str], tests: tuple[str, ...], *options: str) -> str | None:
         """Return the test that fails with the second text of a file and does not with the first, which stays."""
         while True:
-            shown = tuple(name for name in tests if name not in self.failing)
+            shown = tuple(name for name in tests if not {name, name.partition("::")[0]} & {*self.failing})
             without = [f"--deselect={name}" for name in self.failing]
             file.write_text(texts[1], encoding="utf-8")
             try:

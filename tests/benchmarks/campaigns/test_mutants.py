@@ -69,3 +69,5 @@ def test_a_test_that_fails_without_a_change_notices_none(tmp_path: Path) -> None
     assert witness.outcome("module", 0, both, "test_one.py::test_some")[0].outcome == "not noticed"
     assert witness.outcome("module", 0, both, "test_one.py::test_many")[0].outcome == "not noticed"
     assert witness.failing[1:] == ["test_two.py"]
+    again = mutants.Witness(tmp_path)
+    assert again.outcome("module", 0, ("test_two.py::test_none", "test_one.py"))[0].outcome == "not noticed"

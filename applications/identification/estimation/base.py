@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import qr
 
-from applications.identification.estimation.states import random_motion
+from applications.identification.estimation.states import motion_for, random_motion
 from robots.arguments import check_arguments
 from robots.data_classes import dataclass, replace
 from robots.model import Robot
+from tasks.dynamics.inputs import present
 from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, Motion, Moving, check_record
 from tasks.dynamics.regressor import regressor
 
@@ -24,8 +25,6 @@ TOLERANCE = 1e-9
 """A column whose part that is new is smaller than this, relative to its length, is a combination of others."""
 NEGLIGIBLE = 1e-7
 """Coefficients of a grouping up to this count as zero: rounding, as those of mechanisms are lengths in metres."""
-STATES = 4
-"""Rows of the regressor for each column."""
 
 
 @dataclass(frozen=True)
@@ -147,9 +146,10 @@ def base_parameters(
         raise ValueError(f"seed, tolerance: got {seed!r}, {tolerance!r}; expected zero or more, and between 0 and 1")
     still = replace(environment, base=None)
     one = regressor(robot, Motion(**random_motion(robot, 1)), forces, still, shared=shared)
-    states = -(-STATES * len(one.columns) // one.matrix.shape[-2])
+    moving = motion_for(robot, one.columns, one.matrix.shape[-2], seed)
+    states = len(next(iter(present(moving).values())))
     around = still if environment.base is None else replace(still, base=_drawn(environment.base, states, seed))
-    matrix = regressor(robot, Motion(**random_motion(robot, states, seed)), forces, around, shared=shared).matrix
+    matrix = regressor(robot, Motion(**moving), forces, around, shared=shared).matrix
     rows = matrix.reshape(-1, matrix.shape[-1])
     return from_matrix(rows[np.isfinite(rows).all(axis=1)], one.names, tolerance)
 

@@ -6,6 +6,7 @@ out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
+from tasks.dynamics.inertial_parameters import Column
 from tasks.dynamics.inputs import present
 from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics
 from tasks.dynamics.records import Moving
@@ -26,6 +28,12 @@ TRIES = 12
 WAY, BEYOND, JUMP = 33, 1.15, 0.4
 """Points on the way to a state, how far it goes, and the largest relative change of rates that is no jump."""
 SPEED, ACCELERATION = 2.0, 10.0
+STATES = 4
+"""Rows of the regressor for each column."""
+SLOWEST = 1e-9
+"""Least factor of the velocities of slow states: joints behind gears are slow where actuators hardly move."""
+FADING = "static"
+"""Parameter of friction that is in forces at small velocities alone."""
 
 
 def random_motion(robot: Robot, count: int, seed: int = 0) -> Moving:
@@ -46,6 +54,21 @@ def random_motion(robot: Robot, count: int, seed: int = 0) -> Moving:
         f"{robot.name}: fewer than a third of the random poses near the reference pose can be solved; expected a robot "
         "that can move; check its parameters with tasks.inverse_kinematics"
     )
+
+
+def motion_for(robot: Robot, columns: Sequence[Column], rows: int, seed: int = 0) -> Moving:
+    """Return random states that tell all columns, of which each state has `rows` rows.
+
+    Where a column is of friction that fades with velocity, as many states again are slower by some factor each.
+    """
+    count = -(-STATES * len(columns) // rows)
+    if not any(column.parameter == FADING for column in columns):
+        return random_motion(robot, count, seed)
+    series = present(random_motion(robot, 2 * count, seed))
+    factors = SLOWEST ** np.random.default_rng([seed, count]).uniform(size=(2 * count, 1))
+    factors[:count] = 1.0
+    slowed = {name: np.asarray(series[name]) * factors for name in ("qd", "twist") if name in series}
+    return cast(Moving, series | slowed)
 
 
 def solvable(robot: Robot, moving: Moving) -> np.ndarray:

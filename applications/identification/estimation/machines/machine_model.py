@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from applications.identification.estimation.base import STATES, BaseParameters, from_matrix
+from applications.identification.estimation.base import BaseParameters, from_matrix
 from applications.identification.estimation.encoders import ActuatorMotion
 from applications.identification.estimation.machines.choices import USUAL, FrictionColumns
 from applications.identification.estimation.machines.coupled_friction import CoupledFriction, is_coupled
-from applications.identification.estimation.states import random_motion
+from applications.identification.estimation.states import motion_for
 from robots.data_classes import dataclass, replace
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
@@ -227,8 +227,7 @@ def base_of(
     # what fades within a small velocity would be zero at all of these states
     model = replace(model, stribeck_velocity=(1.0,) * len(robot.mechanism.actuators))
     columns = model.columns(robot)
-    states = -(-STATES * len(columns) // len(robot.mechanism.actuators))
-    moving = random_motion(robot, states, seed)
+    moving = motion_for(robot, columns, len(robot.mechanism.actuators), seed)
     rows = model.matrix(robot, moving, actuator_motion(moving)).reshape(-1, len(columns))
     return from_matrix(rows[np.isfinite(rows).all(axis=1)], [column.name for column in columns])
 

@@ -69,6 +69,25 @@ def test_base_parameters_give_the_forces_at_states_not_used(name: str) -> None:
     assert np.abs(found - tau).max() < 1e-8 * np.abs(tau).max()
 
 
+@pytest.mark.parametrize("name", ["planar_3r", "five_bar"])
+@pytest.mark.parametrize("slow", [0.05, 1e-3, 1e-6])
+def test_friction_at_small_velocities_is_told_however_small_they_are(name: str, slow: float) -> None:
+    robot = catalog.build(name)
+    friction = {"law": "stribeck", "coulomb": 1.0, "static": 1.5, "viscous": 0.3, "stribeck_velocity": slow}
+    rubbing = Forces(friction=friction)
+    base = base_parameters(robot, rubbing)
+    told = {base.names[k] for k in base.independent}
+    assert {f"{joint}.static" for joint in robot.mechanism.actuators} <= told
+    assert base.count == base_parameters(robot).count + 3 * len(robot.mechanism.actuators)
+    # at velocities where all of it is in the forces
+    moving = {key: np.asarray(value) for key, value in random_motion(robot, 20, seed=7).items()}
+    moving |= {key: moving[key] * 1e-3 * slow for key in ("qd", "twist") if key in moving}
+    parameters = standard_parameters(robot, friction=friction)
+    found = base.reduced(regressor(robot, forces=rubbing, **moving).matrix) @ list(values(base, parameters).values())
+    tau = inverse_dynamics(robot, forces=rubbing, **moving).force
+    assert np.abs(found - tau).max() < 1e-8 * np.abs(tau).max()
+
+
 def arm(axes: Sequence[tuple[float, float, float]]) -> Robot:
     """Revolute joints about coordinate axes, with offsets along all of them; drives without inertia are declared."""
     inertia = Inertia(1.0, (0.1, 0.2, 0.3), diagonal(0.3, 0.4, 0.5))

@@ -126,9 +126,9 @@ def check_arguments(target: Target) -> Target:
 
 
 def _listed_keywords(target: Callable[..., Any], signature: inspect.Signature) -> Mapping[str, str]:
-    """Return the annotations of the keywords that a TypedDict lists for a function; none where no TypedDict does.
+    """Return the annotations of the keywords that a TypedDict lists for a function; empty without a TypedDict.
 
-    Nor for the short forms of records, which check their fields and say in which record a field is.
+    Short forms of records are left out: records check their fields and tell in which record a field is.
     """
     for parameter in signature.parameters.values():
         listed = re.fullmatch(r"Unpack\[(\w+)\]", str(parameter.annotation))

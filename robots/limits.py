@@ -25,7 +25,7 @@ MOTOR = -1
 class JointPlace:
     """A joint of a robot: number of its limb, its number in `Limb.joints`, and among the actuators (-1: passive).
 
-    A drive is a place too, that of its motor; it is no joint (MOTOR).
+    A drive has a place too, for its motor; its joint number is MOTOR.
     """
 
     limb: int
@@ -34,9 +34,9 @@ class JointPlace:
 
 
 def places(mechanism: Mechanism) -> dict[str, tuple[JointPlace, bool]]:
-    """Return every joint and drive by name, `limb.joint`, of a chain `joint`, and whether it has one variable.
+    """Return every joint and drive by name, `limb.joint` or in a chain `joint`, and whether it has one variable.
 
-    Coordinates of a platform are joints that have none: nothing is there.
+    Coordinates of a platform count as joints without a variable, as they are no physical joints.
     """
     result: dict[str, tuple[JointPlace, bool]] = {}
     actuators = actuator_numbers(mechanism)

@@ -21,8 +21,8 @@ def on_first_use(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of a package that offers names of other modules.
 
-    homes: for each name the module that has it; `module:name` where it has another name there, `module:` for the module
-    itself. optional: names of the same kind that need packages which may not be there; they are not listed.
+    homes: for each name its module; `module:name` if it has another name there, `module:` for the module itself.
+    optional: further names that need packages that may not be installed; they are not listed.
     """
     known = {**homes, **(optional or {})}
 
@@ -44,7 +44,8 @@ def on_first_use(
 def offered_by_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return `__getattr__`, `__dir__` and `__all__` of a package by its stub, which type checkers read as well.
 
-    Its imports say where each name is; those beside its `__all__` need packages that may not be there.
+    The imports of the stub give the module of each name; names outside its `__all__` need packages that may not be
+    installed.
     """
     homes, listed = dict[str, str](), list[str]()
     for node in ast.parse(Path(file).with_suffix(".pyi").read_text("utf-8")).body:

@@ -10,7 +10,7 @@ from robots.data_classes import dataclass
 from robots.parameter_errors import ParameterError, nearest
 
 LARGEST = 1e12
-"""Size of a number beyond which nothing of a machine lies: a typing error, whose squares and products would leave the
+"""Largest size of a number of a machine. A larger one is a typing error, and its squares and products may leave the
 range of doubles. It bounds every parameter that has no bounds of its own."""
 
 
@@ -28,8 +28,7 @@ def unit_of(unit: str, turns: Iterable[bool]) -> str:
 class Parameter:
     """One number of a robot, a friction law or a motion.
 
-    `lower` and `upper` are the values that make sense, both included; `shape` is `()` for a scalar and `(3,)` for a
-    vector.
+    `lower` and `upper` are its bounds, both included; `shape` is `()` for a scalar and `(3,)` for a vector.
     """
 
     name: str

@@ -40,8 +40,8 @@ class ForceLaw:
 class AppliedWrench:
     """A moment [N m] and a force [N] at a point of a body, which is given in its frame [m].
 
-    `body` counts in `Limb.links`; it says nothing for a platform. Components are in the axes of the base, or with
-    `turning` in those of the body.
+    `body` is a number in `Limb.links`, without meaning for a platform. Components are in the axes of the base, or with
+    `turning` in the axes of the body.
     """
 
     body: int
@@ -148,9 +148,9 @@ def at_state(element: Element, state: Callable[[str], Number]) -> Element:
 class JointSpring:
     """A spring along joints of a tree: it acts on the sum of ratios times positions beyond `rest_position`.
 
-    It acts on that sum [rad or m] with `force` - (stiffness times it + damping times its rate); within a `backlash` of
-    that width, which has `rest_position` in its middle, with the force alone, and beyond it counts from its end.
-    `ratios`: of joints by index.
+    With the sum s [rad or m] it acts with `force` - (stiffness s + damping s'). Within a `backlash` of this width
+    around `rest_position` it acts with `force` alone; beyond it, s counts from the end of the backlash. `ratios`: by
+    index of the joint.
     """
 
     ratios: tuple[tuple[int, Number], ...]

@@ -1,6 +1,6 @@
 """Delta robots with parallelogram limbs of revolute joints, RR[2RR]R: three translations of the platform.
 
-Three limbs as usual, or four: more motors than freedoms, which share the load.
+The robot has three limbs as usual, or four. With four it has more motors than freedoms, and the motors share the load.
 
 A limb: 1 base-arm, 2 arm-elbow link, 3 and 5 elbow link-rods, 4 rod-platform link, 6 platform link-platform; joint 7
 between the second rod and the platform link is cut. Reference pose: all arms level, pointing away from the axis of the

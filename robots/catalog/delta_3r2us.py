@@ -5,9 +5,9 @@ mass between them; 4 and 5 join the rods to the platform. The bar between the el
 
 How this relates to example 5 of the paper: there the tree holds the platform (joints 1, 2, 4) and the universal joint 5
 of the second rod is cut, so that rods, arm and platform make a loop. Here the platform is cut off at both spherical
-joints, the two rods are branches of one tree, and the loop closes through the platform like any other pair of limbs:
-five unknowns, and of the six distances one says nothing new as long as the platform only translates. It is dropped, and
-checked at the end.
+joints, the two rods are branches of one tree, and the loop closes through the platform like any other pair of limbs.
+There are five unknowns and six distances; one distance depends on the others if the platform only translates. It is
+dropped, and checked at the end.
 """
 
 from __future__ import annotations

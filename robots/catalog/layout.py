@@ -1,9 +1,9 @@
-"""Limbs by points and directions at the reference pose, all of them in one frame: that of the limb's mount at the base.
+"""Limbs by points and directions at the reference pose, all in one frame: the limb's mount frame at the base.
 
-A joint is where it is and turns about, or slides along, an axis of a frame there; bodies have centres of mass and
-tensors in the axes of the mount. Frames of links and placements in their parents follow.
+A joint has a position, and turns about or slides along an axis of a frame at this position. Bodies have centres of mass
+and tensors in the axes of the mount. Frames of links and placements in their parents follow.
 
-Parameters whose values no source prints: they are declared here, and their robots say so.
+Parameters without a published value are declared here, and their source tells so.
 """
 
 from __future__ import annotations

@@ -79,7 +79,8 @@ def freedom_names(mechanism: Mechanism) -> dict[str, Place]:
 def deviation_names(mechanism: Mechanism) -> tuple[str, ...]:
     """Return the names of the deviations of a state: of the freedoms, then of their rates.
 
-    Of a platform displacements `x` and small turns `rx`, then `vx` and `wx`; of a chain `joint`, then `joint_rate`.
+    A platform has displacements such as `x` and small turns such as `rx`, then `vx` and `wx`; a chain has `joint`, then
+    `joint_rate`.
     """
     freedoms = mechanism.freedoms
     if mechanism.is_chain:
@@ -94,10 +95,10 @@ def of_parts(
     what: str,
     check: Callable[[str, Value], None] | None = None,
 ) -> dict[Part, Value]:
-    """Return the values of parts from those under names and patterns, see `select`.
+    """Return the values of parts from values under names and patterns, see `select`.
 
-    key: of the values, for messages; check: refuses a value, which it calls by its first argument. Raises
-    ParameterError, also for a part that two patterns select.
+    key: key of the values, for messages; check: function that refuses a value, with the value's name as its first
+    argument. Raises ParameterError, also for a part that two patterns select.
     """
     table: dict[Part, Value] = {}
     for pattern, value in (values or {}).items():

@@ -40,11 +40,11 @@ Ends = tuple[dict[int, Pose], list[tuple[Closure, Pose, Pose]]]
 
 @dataclass(frozen=True)
 class Setting:
-    """A limb in numbers, where it is mounted, and the pose of the platform.
+    """A limb in numbers, its mount frames, and the pose of the platform.
 
-    `counted` says that joints that follow others are at zero with these, so that they have to keep their ratios; where
-    positions are rough ones of a file, followers are held. With `towards` axes that both ends of a cut joint share have
-    to point the same way, which takes steps there from where they do not.
+    With `counted`, followers are zero where their leaders are zero, so that they have to keep their ratios; for rough
+    positions of a file, followers are held instead. With `towards`, the axes of both sides of a cut joint have to point
+    in the same direction.
     """
 
     limb: Limb

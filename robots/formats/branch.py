@@ -49,8 +49,8 @@ HELD = 1e-9
 class Branched(Description):
     """A family whose limbs are assembled in another way.
 
-    `groups` says for each limb of the robot which of the assembled ones it is; `assembled` has for each of these the
-    limb that it is a copy of; `reference` where its joints are.
+    `groups` has for each limb of the robot the number of its assembled limb; `assembled` has for each assembled limb
+    the number of the limb that it copies, and `reference` the positions of its joints.
     """
 
     base: Family | None = None

@@ -57,7 +57,7 @@ class FormatFinding:
 def check(
     mechanism: Mechanism, massless: Container[str] = (), *, strict: bool = False
 ) -> Iterator[FormatFinding]:  # fmt: skip
-    """Yield everything in a mechanism of finite numbers that makes no sense.
+    """Yield findings about impossible or inconsistent content of a mechanism with finite numbers.
 
     `massless` bodies may have no inertia. Unless `strict`, bodies that turn about one axis alone may have any moments
     across it.

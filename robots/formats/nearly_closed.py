@@ -1,4 +1,4 @@
-"""Loops that no positions of joints close, but for a small gap: their frames are moved so that they meet.
+"""Loops that close only up to a small gap at all positions of joints: their frames are moved so that they meet.
 
 Files of CAD programs have such loops where axes are rounded, or frames of a pin stand apart along it. Positions with
 the least gaps are found by damped least squares, Levenberg 1944. There the second frame of each loop is moved along the

@@ -1,4 +1,4 @@
-"""Parameters for a robot that came without: of each body its mass and size, of each joint its offset, gears and rotors.
+"""Parameters for a robot without parameters: mass and size of each body, offset of each joint, gears and rotors.
 
 With the defaults all numbers of the robot stay the same, to the last bit. A mass scales the inertia of its body. A
 scale stretches the body and the joints on it, with unchanged mass: lengths by the scale, moments by its square.

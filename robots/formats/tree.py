@@ -91,8 +91,8 @@ class Tree:
     ) -> Description:
         """Return the robot with its loops and `loops`, closed from rough joint positions if there is a `reference`.
 
-        Where `actuated` does not say which, joints with actuators are driven, or as many as are independent. Raises
-        ValueError for names that are not in the file.
+        Without `actuated`, joints with actuators in the file are driven, or else independent joints. Raises ValueError
+        for names that are not in the file.
         """
         for name in (*(actuated or ()), *independent):
             if name not in self.free:

@@ -1,8 +1,7 @@
-"""The links and joints of a URDF file as records, every number checked; how they hang together is in `urdf`.
+"""The links and joints of a URDF file as records, every number checked; `urdf` makes a tree of them.
 
-All problems of a file are collected. Which elements are read is a table of `robots.formats.elements`. Limits, damping
-and friction of joints are kept beside the mechanism; rotors
-and gears of transmissions become armatures.
+All problems of a file are collected. The elements that are read are listed in `robots.formats.elements`. Limits,
+damping and friction of joints are kept beside the mechanism; rotors and gears of transmissions become armatures.
 """
 
 from __future__ import annotations

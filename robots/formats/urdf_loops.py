@@ -1,7 +1,8 @@
-"""Loops and couplings that URDF files say beside their tree, in the forms that other programs have for them.
+"""Loops and couplings that URDF files have beside their tree, in the extensions of other programs.
 
 `loop_joint` (Drake, Isaac Sim) and `loop` (URDF+) join frames of two links; a `joint` of SDF inside `gazebo` joins two
-links as they stand where all variables are zero. `coupling` (URDF+) makes the joint of one link follow that of another.
+links at their poses where all variables are zero. `coupling` (URDF+) lets the joint of one link follow the joint of
+another link.
 Source: Chignoli et al. 2024, URDF+.
 """
 

@@ -1,7 +1,7 @@
 """Rigid bodies and joints of USD stages (UsdPhysics), as a model of SDF, whose reader finds tree and loops.
 
-A child process reads the stage with OpenUSD, within bounds of time and memory. Joints count from the pose of the stage;
-bodies that its joints do not hold together there are put together, parents first. Joints outside the articulation close
+A child process reads the stage with OpenUSD, within bounds of time and memory. Joints count from the pose of the stage.
+If bodies of a joint are apart in the stage, the child is moved to its parent. Joints outside the articulation close
 loops. Masses that simulators would compute from shapes are refused. Source: UsdPhysics schema, OpenUSD 26.
 """
 

@@ -1,7 +1,7 @@
 """Read the rigid bodies and joints of a USD stage in a process of its own: run by `bounded`, as a file.
 
-Argument: path. Writes JSON to standard output: numbers in SI units, frames in the world with z up. It
-imports nothing of ours, and the process can write no file.
+Argument: path. Writes JSON to standard output: numbers in SI units, frames in the world with z up. It imports no module
+of limbsweep, and the process can write no file.
 """
 
 from __future__ import annotations

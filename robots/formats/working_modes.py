@@ -264,10 +264,10 @@ BENT = 0.9
 
 
 class Loops:
-    """The loops inside the limbs of a robot, which are not to fold over on the way.
+    """The loops inside the limbs of a robot, which must not fold over along a curve.
 
-    Where a parallelogram is flat, all determinants of its conditions over some of its joints are zero, and have other
-    signs behind. So from one point of a curve to the next, these keep their proportions nearly.
+    Where a parallelogram is flat, all determinants of its conditions over some of its joints are zero, and their signs
+    change beyond it. So the proportions of these determinants may change only a little between points of a curve.
     """
 
     def __init__(self, forward: Forward):

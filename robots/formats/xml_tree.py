@@ -1,6 +1,6 @@
 """XML as a small tree with lines, hardened: no document types, no entities, bounded depth, size and count.
 
-A document type is where entities, bombs and reads of other files come from, so the first sign of one is refused.
+Entities, entity bombs and reads of other files need a document type, so the first sign of one is refused.
 """
 
 from __future__ import annotations

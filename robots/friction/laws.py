@@ -23,10 +23,10 @@ _SLOWEST = 1e-9
 class FrictionLaw:
     """A friction law: its name, the parameters of one joint, where it comes from.
 
-    `options` are parameters that a law does without: a program that is not given one has no operation for it, as if it
-    were the default. `sticks`: friction jumps where the velocity changes its sign, so that a joint at rest holds,
-    unless a `width` smooths the jump. `state`: how many numbers the law keeps for a joint, none or one; without, the
-    force is a curve over velocity.
+    `options` are optional parameters: without an option, a program has no operation for it, and the law behaves as with
+    its default. `sticks`: friction jumps where the velocity changes its sign, so that a joint sticks at rest, unless a
+    `width` smooths the jump. `state`: number of states of the law for a joint, zero or one; without a state, the force
+    is a curve over velocity.
     """
 
     name: str

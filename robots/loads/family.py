@@ -173,7 +173,7 @@ class LoadedDescription(ExtendedDescription):
 def signal_values(family: Family, times: ArrayLike, inside: float | None = None) -> NDArray[np.float64]:
     """Return the signals of a family at some times (...) [s]: (signal, ...).
 
-    inside: a time inside the stretch without jumps to which all of these belong, its ends among them.
+    inside: a time inside the interval without jumps that contains all these times, ends included.
     """
     at, signals = np.asarray(times, dtype=float), _signals(family)
     return np.stack([signal.at(at, inside) for signal in signals]) if signals else np.zeros((0, *at.shape))
@@ -344,7 +344,7 @@ def _state_names(
 def _places(mechanism: Mechanism, name: str, load: DeclaredLoad) -> Iterator[tuple[int, int]]:
     """Yield the instances and the links, joints or actuators on which a load acts. Raises LoadError.
 
-    None for a platform; that of a chain with coordinates of one is a link of it.
+    The value is None for a platform. In a chain with coordinates of a platform, the platform is a link.
     """
     if isinstance(load, ElasticDrive):
         yield from _driven(mechanism, name, load)

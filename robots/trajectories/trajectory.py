@@ -99,9 +99,9 @@ class Series:
         """Return the series of free numbers (coordinate, FREE), each coordinate scaled just to keep its limits.
 
         limits: largest distance from the centre, velocity, acceleration; one number for all coordinates or one each;
-        distances below and above it (2, coordinate) where these differ.
-        sharpness: order of the mean in the place of the largest value, which has no slope where two are as large;
-        limits are then kept about.
+        distances below and above the centre (2, coordinate) if these differ.
+        sharpness: order of a mean that replaces the largest value, as the largest value has a kink where two are equal;
+        limits are then kept approximately.
         """
         numbers = np.asarray(free, dtype=float).reshape(-1, FREE)
         sines, cosines = numbers[:, : SINES.shape[1]] @ SINES.T, numbers[:, SINES.shape[1] :] @ COSINES.T

@@ -253,7 +253,7 @@ class Assembly:
     def _in_parts(self, peaks: PeakReactions, kernel: Kernels, j: int, designs: slice, values: Values) -> Values:
         """Compute the peaks of reactions of trajectory j part by part; return the limb results for the whole of it.
 
-        The assembly is done for each part, for the forces, and for the whole once more, for metrics over it.
+        The assembly runs for each part, for the forces, and once more for the whole, for metrics over it.
         """
         if not self.scratch:
             most = min(self.step, len(self.block.designs))

@@ -57,8 +57,8 @@ from tasks.stages.request import Feature, Request
 class BlockMetric:
     """A user metric: its name, its function, and the dims of its inputs.
 
-    `depends` has for each series of the function whether it depends on design, on friction and on trajectory here; of
-    simulations, whose dims `gains` and `state` follow, it depends on all. The result is one number, or with
+    `depends` tells for each series of the function whether it depends on design, friction and trajectory. Series of
+    simulations, which also have the dims `gains` and `state`, depend on all. The result is one number, or with
     `per_actuator` one for each actuator.
     """
 
@@ -310,7 +310,7 @@ class Block:
     def switched_values(self, stamps: np.ndarray) -> dict[str, np.ndarray]:
         """Return weights and preload (actuator, sample) of actuators that are off at times: infinite and zero then.
 
-        Nothing where no actuator is ever off; then they are among `case_values`.
+        Empty if no actuator is ever off; the weights are then among `case_values`.
         """
         if not self.sharing.off:
             return {}

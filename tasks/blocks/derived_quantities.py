@@ -142,7 +142,7 @@ def _moved(block: Block, directions: Directions, compute: Compute) -> tuple[np.n
 
 
 def _off(both: MetricRates, moved: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """Return where a quantity a step ahead is not where its derivative leads to (direction, design, ...)."""
+    """Return a mask (direction, design, ...) of quantities a step ahead that deviate from linear extrapolation."""
     values, rates, sizes = (x[..., 0] for x in (both.values, both.rates, both.sizes))
     step = steps.T.reshape(*steps.T.shape, *(1 for _ in rates.shape[2:]))
     with np.errstate(invalid="ignore"):
@@ -167,8 +167,8 @@ def _judged(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return slopes (design, ..., parameter, side) of a quantity, and statuses (design, ..., parameter).
 
-    bounds: where a slope does not hold, see `_off`, and its rounding, see `_floor`; worst: statuses of its cases, as
-    `_worst` has them, or of its samples.
+    bounds: mask of slopes that deviate from the quantity, see `_off`, and their rounding, see `_floor`; worst: statuses
+    of its cases, see `_worst`, or of its samples.
     """
     values, rates, (off, floor) = both.values[..., 0], both.rates[..., 0], bounds
     count = len(rates) // 2

@@ -1,8 +1,8 @@
 """Derivatives of quantities of a block by extrapolated differences: of simulations, fastest motions, laws with a state.
 
-No program gives these as functions of parameters: steps of a simulation end where friction sticks or a joint meets a
-stop, the fastest motion changes its limit. Where all that is smooth, differences of the whole computation are as well,
-see `tasks.mathematics.extrapolation`.
+These quantities are no programs of parameters: steps of a simulation end where friction sticks or a joint meets a stop,
+and the fastest motion changes its limit. Where such events depend smoothly on parameters, differences of the whole
+computation are accurate, see `tasks.mathematics.extrapolation`.
 """
 
 from __future__ import annotations
@@ -169,9 +169,9 @@ class _Differences:
                 for name, array in arrays.items()}  # fmt: skip
 
     def _cut(self, arrays: Arrays, dim: str, added: int) -> Arrays:
-        """Return arrays whose axis `dim` has all points as (point, ...); one without it is the same at all points.
+        """Return arrays whose axis `dim` has all points as (point, ...); an array without it is equal at all points.
 
-        added: 1 where the axis may be one that arrays of the block do not have.
+        added: 1 if arrays of the block may lack this axis.
         """
         result: Arrays = {}
         for name, array in arrays.items():
@@ -229,8 +229,9 @@ class _Differences:
 class _Moved:
     """Quantities (point, ...) along a parameter that moves along the axis `dim`; lengths (row,) of the parameter.
 
-    Points are those below, then those above, each from the farthest; those `outside` (point, row) of the bounds of the
-    parameter are of the middle. Where the nearest is, the parameter moves to the other side alone.
+    First come points below, then points above, both from the farthest on. Points `outside` (point, row) of the bounds
+    of the parameter have the value of the middle. If the nearest point is outside, the parameter moves only to the
+    other side.
     """
 
     dim: str

@@ -57,9 +57,9 @@ def _lengthened(block: Block, name: str, array: np.ndarray) -> np.ndarray:
 
 
 def _axis(block: Block, name: str, array: np.ndarray, dim: str) -> int | None:
-    """Return the axis of a dim in the array of a variable; None where it has none.
+    """Return the axis of a dim in the array of a variable; None if the variable lacks the dim.
 
-    It is counted from the last: dims of cases that friction and simulations decide lie before trajectories and time.
+    The axis counts from the last one, as dims of cases, which friction and simulations decide, come first.
     """
     requested = block.derivatives
     of = {} if requested is None else {derivative(base): base for base in requested.quantities}

@@ -69,9 +69,9 @@ def metric_rates(
 ) -> dict[str, MetricRates]:
     """Return metrics of a block, and `series`, with their derivatives along directions; an array: of parameters.
 
-    A peak over time is given for each of `windows` equal parts of the samples, so that who optimises can see the peaks
-    behind the highest. Sums over time have one window. A case with a failed sample is NaN, of series that sample.
-    `kind` "ahead": the derivative on the side that the direction leads to, see `tasks.kernels.tangent.KINDS`.
+    A peak over time is given for each of `windows` equal parts of the samples, so that an optimiser also sees peaks
+    below the highest one. Sums over time have one window. A case with a failed sample is NaN; in a series only this
+    sample is NaN. `kind` "ahead": the one-sided derivative in the direction, see `tasks.kernels.tangent.KINDS`.
     Raises ValueError for quantities and friction that are not differentiated.
     """
     along = directions if isinstance(directions, Directions) else Directions(directions)

@@ -43,9 +43,9 @@ def limb_arrays(block: Block, root: Motions, index: int) -> Arrays:
 
 
 class OncePerInput:
-    """Runs a stage once for all designs that differ in nothing that it uses, such as in a payload alone.
+    """Stage that runs once for all designs with equal inputs of the stage, such as equal limbs with other payloads.
 
-    Kernels compute case by case, so results have the same bits as without.
+    Kernels compute case by case, so results have the same bits as without sharing.
     """
 
     def __init__(self, stage: Stage, known: Values, designs: int) -> None:

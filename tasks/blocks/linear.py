@@ -5,8 +5,8 @@ Inverse dynamics gives the forces W(x, V') that a state x and its accelerations 
     W(x, V') = J_IK(x)^T u,  so that  M dV' = dJ_IK^T u - dW + J_IK^T du
 
 with dW at V' held. dW and dJ_IK are exact: the programs of the limbs and of the platform, differentiated along each
-number of the state. u are the forces that the motion takes without friction, so that friction has no part in A and B.
-Loads over time and a base that moves are where they are at the time of the sample.
+number of the state. u are the forces for the motion without friction, so that friction has no effect on A and B. Loads
+over time and a moving base have their values at the time of the sample.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Linear:
     def __init__(self, request: Request, kernel: Kernels, loads: Sequence[PlatformLoad | None], samples: int) -> None:
         """Set up the linearisation of strips.
 
-        request: the stages whose values `strip` gets; kernel: runs programs in the precision of the block; loads: on
-        the platform, of each trajectory; samples: number of times.
+        request: request of the stages whose values `strip` takes; kernel: runs programs in the precision of the block;
+        loads: loads on the platform, one for each trajectory; samples: number of times.
         """
         self.kernel, self.structure, self.loads, self.samples = kernel, request.structure, loads, samples
         self.limbs = range(len(self.structure.mechanism.instances))

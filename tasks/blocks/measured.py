@@ -16,7 +16,7 @@ from tasks.mathematics import signals
 class Measurement:
     """Sensors, and the place of a block's first case among designs, friction sets and trajectories of the sweep.
 
-    Of a sweep of simulations sets of gains and initial states follow.
+    In a sweep of simulations, the places among sets of gains and initial states follow.
     """
 
     sensors: Sensors

@@ -72,7 +72,7 @@ def computed(
 ) -> tuple[np.ndarray, list[MetricWarning]]:
     """Return a user metric (design, friction, trajectory[, actuator]), NaN where it failed; and the warnings.
 
-    That of simulations has the dims `gains` and `state` behind `trajectory` where they vary.
+    A metric of simulations has the dims `gains` and `state` after `trajectory`, if they vary.
     """
     core = (len(block.family.reference.actuators),) if metric.per_actuator else ()
     shape = (len(block.designs), len(block.friction), len(block.trajectories), *_varied(block).values())

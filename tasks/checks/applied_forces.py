@@ -1,7 +1,7 @@
 """Forces of springs, bushings and laws of a state on the bodies and along the joints of a limb, for a batch of states.
 
-Written out once more for the Newton-Euler system, so that the check shares nothing with `tasks.mechanics.recursion`,
-which kernels take.
+They are computed independently for the Newton-Euler system, so that the check shares no code with
+`tasks.mechanics.recursion`, which kernels use.
 """
 
 from __future__ import annotations

@@ -124,9 +124,9 @@ class Watch:
         return end if first is None and comes.any() else first
 
     def _met(self, path: StepPath, times: Numbers, values: Numbers, k: int, side: float) -> tuple[float | None, float]:
-        """Return when a gap comes to its other side, None if it does not, and its side at the end.
+        """Return the time at which a gap changes its side, None if it does not, and its side at the end.
 
-        A gap that is beyond already where the step begins has been there.
+        A gap that is beyond its corner at the begin of the step has crossed before.
         """
         for place, value in enumerate(values):
             if side == 0.0 and abs(value) > BEYOND:
@@ -184,8 +184,8 @@ def _closing(gap: float, slope: float, bend: float) -> float:
 class StepPath:
     """Cubic between the ends of a step, by states and their rates there.
 
-    It knows nothing of forces in between: where a step has passed over a short contact, the polynomial of its
-    integrator has no meaning.
+    It does not depend on forces in between. If a step has passed over a short contact, the polynomial of its integrator
+    is not valid.
     """
 
     begin: float

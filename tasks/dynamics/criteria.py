@@ -158,8 +158,8 @@ MOVED = 1e-5
 def tangent_of_loads(robot: Robot, pose: Moving, places: Sequence[int]) -> np.ndarray:
     """Compute the stiffness that the loads of a robot give its platform (*batch, direction, direction).
 
-    By central differences of the forces that hold it without weight; the symmetric part, as turns do not commute.
-    Raises ValueError for directions along which the platform is not free.
+    It is computed by central differences of the forces that hold the platform without weight. The symmetric part is
+    taken, as rotations do not commute. Raises ValueError for directions along which the platform is not free.
     """
     freedoms = [TWIST.index(name) for name in robot.mechanism.freedoms]
     if [*places] != sorted(freedoms):
@@ -192,7 +192,7 @@ class PoseError(NamedTuple):
     """Pose error of the platform from errors of parts, with actuators held at their nominal encoder values.
 
     covariance (*batch, 6, 6) of (turn, shift); position (*batch) [m]: standard deviation of the reference point along
-    `direction` (*batch, 3), the worst; shares: of each part in that variance (*batch), by name; shift (*batch, 6):
+    the worst `direction` (*batch, 3); shares: share of each part in that variance (*batch), by name; shift (*batch, 6):
     (turn, shift) by growth with temperature; status (*batch).
     """
 
@@ -214,10 +214,10 @@ def pose_error(
 ) -> PoseError:
     """Compute the first-order error of a platform's pose by errors of actuators, joints and links.
 
-    By virtual work an error of a part moves the platform by the wrench in that part for a unit load there. Errors of an
-    overconstrained robot share themselves by elasticity, which has to be given for links or joints; that of others does
-    not matter. Pose, errors and status as in `cartesian_stiffness`. Raises ValueError also for an overconstrained robot
-    whose links are rigid.
+    By virtual work, an error of a part moves the platform by the wrench in that part for a unit load on the platform.
+    In an overconstrained robot, elasticity decides the effect of errors, and has to be given for links or joints; in
+    other robots elasticity has no effect. Pose, errors and status as in `cartesian_stiffness`. Raises ValueError also
+    for an overconstrained robot whose links are rigid.
 
         >>> robot = ls.robots.build("five_bar")
         >>> play = ls.robots.Errors.of(robot.mechanism, backlash={"all": 1e-4})

@@ -197,7 +197,7 @@ FUNCTIONS: Mapping[str, Differentiated] = {
 
 
 class Root(NamedTuple):
-    """An input that derivatives are taken by: where its numbers are among the values, and the shape that it came in.
+    """An input for derivatives: the places of its numbers among the values, and its original shape.
 
     `rows` of the value hold the `components` of one sample of the input, which has the shape `core`.
     """

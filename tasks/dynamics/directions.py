@@ -40,7 +40,7 @@ class Derivatives(ABC):
 
     @abstractmethod
     def vjp(self, cotangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
-        """Return the derivatives of a number by all inputs, from those by results (*batch, ...); others count as zero.
+        """Return the derivatives of a number by all inputs, from cotangents of results (*batch, ...), absent: zero.
 
         Each has the shape of its input; for an input that many samples share it is the sum over these samples. A sample
         that is not OK gives NaN, or zero if its cotangents are zero. Raises ValueError as `jvp`.

@@ -70,10 +70,10 @@ def inertia_element(
 ) -> InertiaElement:
     """Compute the element (row, column) of the joint-space inertia matrix of a chain, (*batch) [kg m^2, kg m or kg].
 
-    Drives are included. q (*batch, freedom) [rad or m] of the independent joints, in whose order rows and columns count
-    too, from 0, or by whose names they go. Where loops do not close it is NaN. Raises ValueError for a robot with a
-    platform, another shape of q, and a row or column that the matrix does not have. Eqs. (30) to (37); of closed chains
-    see `tasks.dynamics.inertia`.
+    Drives are included. q (*batch, freedom) [rad or m] of the independent joints. Rows and columns are names of these
+    joints, or numbers in their order, from 0. The element is NaN where loops do not close. Raises ValueError for a
+    robot with a platform, another shape of q, and a row or column that the matrix does not have. Eqs. (30) to (37); for
+    closed chains see `tasks.dynamics.inertia`.
 
         >>> robot = ls.robots.build("planar_3r")
         >>> ls.inertia_element(robot, "joint_1", "joint_3", q=np.zeros((5, 3))).value.shape
@@ -208,7 +208,7 @@ class Model:
     def shares(self, motion: np.ndarray, angles: Sequence[np.ndarray] | None = None) -> Values:
         """Return the outputs of the share programs of platform and limbs, under each name and its owner's number.
 
-        The joints are where inverse kinematics finds them, or where `angles` of each limb says.
+        Positions of joints are computed by inverse kinematics, or are given as `angles` of each limb.
         """
         family, width, arrays = self.robot.family, motion.shape[-1], {**self.constants, "motion": motion}
         parts: Values = indexed(
@@ -299,9 +299,9 @@ def equations_of_motion(
 ) -> Equations:
     """Compute the matrices of the equations of motion in task space and actuator coordinates, and energies.
 
-    The motion and gravity as in `inverse_dynamics`, accelerations do not matter; so are errors. The freedoms of a chain
-    are its independent joints. The potential energy is zero with all mass at the origin. Samples that cannot be solved
-    hold NaN. Source: hybrid-limb paper, Eqs. (107) to (120).
+    Motion, gravity and errors as in `inverse_dynamics`; accelerations have no effect. The freedoms of a chain are its
+    independent joints. The potential energy is zero with all mass at the origin. Samples that cannot be solved hold
+    NaN. Source: hybrid-limb paper, Eqs. (107) to (120).
 
         >>> robot = ls.robots.build("five_bar")
         >>> equations = ls.equations_of_motion(robot, position=[0.05, 0.0, -0.6])
@@ -374,7 +374,7 @@ def inertia_matrix(
     """Compute the mass matrix M_t in task space, or over the joints of a chain, (*batch, freedom, freedom). Eq. (108).
 
     Drives are included. For a chain, `method` is one of `tasks.mechanics.inertia.METHODS`, which agree to rounding.
-    Errors as in `equations_of_motion`, and ValueError for a method that there is not, or not for this robot.
+    Errors as in `equations_of_motion`, and ValueError for an unknown method, or a method that does not fit the robot.
 
         >>> robot = ls.robots.build("planar_3r")
         >>> ls.inertia_matrix(robot, q=np.zeros((5, 3))).matrix.shape

@@ -1,4 +1,4 @@
-"""Functions of the exponential of matrices, of which the steps of linear equations are made: by scaling and squaring.
+"""Exponential functions of matrices for steps of linear equations, by scaling and squaring.
 
 Source: Skaflestad and Wright 2009, The scaling and modified squaring method for matrix functions related to the
 exponential, Appl. Numer. Math. 59.

@@ -1,8 +1,8 @@
-"""Derivatives by extrapolated differences, of functions on arrays whose results are no values of differentiable stages.
+"""Derivatives by extrapolated differences, for functions on arrays whose results are no values of stages.
 
-Eigenvalues, inverses and least distances follow the stages of these functions in NumPy. Derivatives have an estimate of
-their error, see `tasks.mathematics.extrapolation`; where it is large, as at kinks, they are NaN. They are computed when
-they are asked for, input by input, and kept.
+After the stages, these functions compute eigenvalues, inverses and least distances in NumPy. Derivatives have an
+estimate of their error, see `tasks.mathematics.extrapolation`; where it is large, such as at kinks, they are NaN. They
+are computed on request, input by input, and kept.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ OfState = Callable[..., ArrayLike]
 Acting = ArrayLike | OfTime | OfState
 """Forces (*batch, actuator): an array, a function of time [s], or one of time (*batch,) and the state.
 
-The state of a chain is q and qd (*batch, freedom), that of a parallel robot position (*batch, 3), rotation (*batch, 3,
-3) and twist (*batch, 6) of its platform."""
+The state of a chain is q and qd (*batch, freedom). The state of a parallel robot is position (*batch, 3), rotation
+(*batch, 3, 3) and twist (*batch, 6) of its platform."""
 
 
 def asked_of(acting: object, windings: int = 0) -> object:

@@ -257,12 +257,12 @@ def forward_dynamics(
 ) -> ForwardDynamics:
     """Compute accelerations of a robot under actuator forces (*batch, actuator), loads and joint friction of any law.
 
-    state, or its fields as keywords: see `limbsweep.State`; accelerations of a motion do not matter. forces: actuator,
-    which has to be there, load, friction and elasticity of `limbsweep.Forces`. environment, or gravity as a keyword:
-    see `limbsweep.Environment`. Joints without velocity hold where friction can. Where actuators are at a singularity
-    and limbs are not, there is an acceleration nevertheless; where the mass matrix has lost rank, the status is
-    SINGULAR. Samples without a motion hold NaN; their status says why. Raises ValueError, TypeError or ParameterError
-    for input that does not fit. Source: hybrid-limb paper, Eq. (129).
+    state, or its fields as keywords: see `limbsweep.State`; accelerations of a motion have no effect. forces: actuator,
+    which is required, load, friction and elasticity of `limbsweep.Forces`. environment, or gravity as a keyword: see
+    `limbsweep.Environment`. Joints without velocity stick if their friction can hold them. At a singularity of the
+    actuators alone (type 2), accelerations exist nevertheless; where the mass matrix has lost rank, the status is
+    SINGULAR. Samples without a motion hold NaN, with the reason as their status. Raises ValueError, TypeError or
+    ParameterError for input that does not fit. Source: hybrid-limb paper, Eq. (129).
 
         >>> robot = ls.robots.build("planar_3r")
         >>> torque = ls.inverse_dynamics(robot, q=[0.1, 0.2, 0.3], qdd=[1.0, 0.0, -1.0]).force

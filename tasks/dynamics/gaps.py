@@ -1,8 +1,8 @@
 """Gaps of one-sided springs and backlashes in the states of a case, whose forces have corners where they close.
 
-A gap is the length of a one-sided spring less its rest length, its tension where it may be zero before, or the stretch
-of a joint's spring less half of its backlash. Gaps whose place follows from the state, of tables and of expressions are
-not looked for.
+A gap is the length of a one-sided spring less its rest length, its tension if this may become zero earlier, or the
+stretch of a joint's spring less half of its backlash. Corners whose place follows from the state, and corners of tables
+and expressions, are not detected.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Inertial parameters that forces are linear in, as named columns, of a body, a limb and a robot.
 
 Ten for each body, about the origin of its frame in its axes: mass, first moment of mass and elements of the inertia
-tensor; one for each armature, and for each rotor or shaft that spins. A body whose inertia a family declares to be
-nothing, such as the cross of a universal joint, has none. Source: Atkeson, An and Hollerbach 1986.
+tensor; one for each armature, and for each rotor or shaft that spins. A body that a family declares as massless, such
+as the cross of a universal joint, has no columns. Source: Atkeson, An and Hollerbach 1986.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def refuse_forces(robot: Robot, expected: str) -> None:
 def signals_input(robot: Robot, time: ArrayLike | None, batch: Batch, *, needed: bool) -> dict[Key, np.ndarray]:
     """Return the `signals` input of kernels (1, signal, padded samples), where loads of the robot change with time.
 
-    time (*batch,) [s]. Raises ValueError where it is absent though `needed`, or given for nothing.
+    time (*batch,) [s]. Raises ValueError if it is absent though `needed`, or given for constant loads.
     """
     values = signals_at(robot, time, needed=needed)
     return {} if values is None else {"signals": rows(values, batch)[None]}
@@ -296,7 +296,7 @@ def _moves(component: np.ndarray, vector: np.ndarray) -> bool:
 def _check_turns(robot: Robot, rotation: np.ndarray, vectors: Mapping[str, np.ndarray]) -> None:
     """Refuse turns about axes that the platform is not free to turn about; rotation (9, samples), vectors (3, samples).
 
-    With two free axes the rotations that there are do not make a rule of their own: the limbs have the last word.
+    With two free axes the possible rotations follow from the limbs, and are not checked here.
     """
     platform = robot.mechanism.platform
     free = [k for k, name in enumerate(TWIST[:3]) if name in platform.mobility]

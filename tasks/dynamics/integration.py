@@ -127,9 +127,9 @@ class MotionSystem:
     ) -> StateRates:  # fmt: skip
         """Return all rates at a state; `acting` and `stage` as in `StateLayout`. NaN where a sample has no motion.
 
-        decided: search for motions where friction and the reactions that load it have not settled.
+        decided: search for motions where friction and the reactions that load it have not converged.
 
-        Samples of a finite state with forces or loads that are not have the status NONFINITE.
+        Samples of a finite state with infinite or NaN forces or loads have the status NONFINITE.
         """
         if self.load_with_platform:
             acting = self.turned(state, acting)
@@ -214,9 +214,9 @@ class MotionSystem:
     def margins(self, start: StateRates, modes: JointModes, end: StateRates) -> np.ndarray:
         """Return the distance of each joint from the end of its mode (joint, samples), relative.
 
-        Negative: the joint is past the end. A joint that moves stops where its velocity changes its sign. A joint
-        at rest breaks away where all joints at rest together cannot hold it, although it alone may be at its limit
-        long before.
+        Negative: the joint is past the end. A joint in motion stops where its velocity changes its sign. A joint at
+        rest breaks away where all joints at rest together cannot hold it; this may be long after it reaches its own
+        friction limit.
         """
         size = np.maximum(np.abs(start.velocity), np.abs(end.velocity)) + np.finfo(float).tiny
         moving = modes.direction * end.velocity / size + ROUNDING

@@ -141,9 +141,10 @@ def inverse_dynamics(
     motion, or its fields as keywords: see `limbsweep.Motion`, with the time of loads that change with it. environment,
     or gravity as a keyword: see `limbsweep.Environment`. forces: load, friction, weights and elasticity of
     `limbsweep.Forces`. formulation: one of `tasks.stages.limb.FORMULATIONS`, all of which give the same forces up to
-    rounding. constraints: look, of a robot with a platform, for constraint singularities as well, at a sample or on the
-    way to it, which have the status CONSTRAINT_SINGULAR. Samples that cannot be solved hold NaN; their status says why.
-    Raises ValueError or ParameterError for input that does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
+    rounding. constraints: search for constraint singularities of a robot with a platform as well, at a sample or on the
+    way to it; their status is CONSTRAINT_SINGULAR. Samples that cannot be solved hold NaN, with the reason as their
+    status. Raises ValueError or ParameterError for input that does not fit. Source: hybrid-limb paper, Eqs. (137) to
+    (140).
 
         >>> robot = ls.robots.build("delta_3rr2rrr", upper_arm=0.28)
         >>> ls.inverse_dynamics(robot, position=[0.0, 0.1, -0.9], acceleration=[0, 0, 0, 0, 0, 2.0]).force.round(2)

@@ -24,8 +24,9 @@ from tasks.stages.terms import PLATFORM
 class Linearisation(NamedTuple):
     """A (*batch, 2 freedom, 2 freedom), B (*batch, 2 freedom, actuator), acceleration (*batch, freedom), status.
 
-    A state is a deviation of the freedoms, then of their rates; of a platform, in world axes, a displacement of its
-    reference point and a small turn about it, in the order of its mobility. `acceleration` is that at the state.
+    A state is a deviation of the freedoms, then of their rates. For a platform, the deviation is a displacement of its
+    reference point and a small turn about it, in world axes, in the order of its mobility. `acceleration` is the
+    acceleration at the state.
     """
 
     state: np.ndarray

@@ -1,7 +1,7 @@
 """Records of a call: the state or motion of a robot, its environment, and the forces on it beside gravity.
 
-Fields are arrays with any leading batch dims, (*batch, core...), SI units; those of the public functions of `limbsweep`
-may be DataArrays. Missing values default to zero; a missing pose defaults to the reference pose.
+Fields are arrays with any leading batch dims, (*batch, core...), SI units. The public functions of `limbsweep` also
+take DataArrays. Missing values default to zero; a missing pose defaults to the reference pose.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Timed = ArrayLike | Callable[[float], ArrayLike]
 Acting = ArrayLike | Callable[..., ArrayLike]
 """Forces (*batch, actuator): an array; for `simulate` a function of time [s], or one of time (*batch,) and the state.
 
-The state of a chain is q and qd (*batch, freedom), that of a parallel robot position (*batch, 3), rotation (*batch, 3,
-3) and twist (*batch, 6) of its platform."""
+The state of a chain is q and qd (*batch, freedom). The state of a parallel robot is position (*batch, 3), rotation
+(*batch, 3, 3) and twist (*batch, 6) of its platform."""
 
 
 @runtime_checkable
@@ -260,7 +260,7 @@ class Moving(TypedDict, total=False):
 class MotionKeywords(Moving, total=False):
     """Short form of a call: the fields of a `Motion`, and gravity, as keywords.
 
-    One set serves kinematics and dynamics alike: where a result does not depend on gravity, gravity changes nothing.
+    Kinematics and dynamics have the same keywords. Gravity has no effect on results of kinematics.
     """
 
     time: ArrayLike | None

@@ -86,9 +86,9 @@ def regressor(
     last: for every joint of each group the parameters `FrictionLaw.linear`; the other parameters, such as a Stribeck
     velocity, keep their values. Friction that depends on reactions is linear in the parameters only where it does not
     change the reactions: in trees, and where only actuated joints have friction. Other friction is refused. Samples
-    that cannot be solved are NaN. A moving base makes more parameters identifiable than a fixed
-    one. Raises ValueError or ParameterError for input that does not fit. Source: Atkeson, An and Hollerbach 1986, for
-    trees; through constraint embedding by hybrid-limb paper, Eq. (140).
+    that cannot be solved are NaN. A moving base makes more parameters identifiable than a fixed one. Raises ValueError
+    or ParameterError for input that does not fit. Source: Atkeson, An and Hollerbach 1986, for trees; through
+    constraint embedding by hybrid-limb paper, Eq. (140).
 
         >>> robot = ls.robots.build("planar_3r")
         >>> Y = ls.regressor(robot, q=[0.1, 0.2, 0.3], qd=[1.0, 0.0, 0.0]).matrix

@@ -104,9 +104,9 @@ def simulate_platform(
     """Integrate the motion of a batch of cases of a parallel robot in constant steps.
 
     state: position, rotation and twist of the platform, and memory. forces: load and load_axes; actuator (*batch,
-    actuator): constant, a function of time, or of time (*batch,), position, rotation and twist, as cases whose steps
-    are cut are not at one time; or a servo. form, close: see `tasks.dynamics.forms`. All else, and errors, as in
-    `simulate_chain`.
+    actuator): constant, a function of time, or of time (*batch,), position, rotation and twist; or a servo. Times
+    differ between cases, as steps are cut for each case by itself. form, close: see `tasks.dynamics.forms`. Other
+    arguments, and errors, as in `simulate_chain`.
     """
     system = platform_system(robot, forces, environment)
     if form != "task_space":
@@ -150,8 +150,8 @@ def simulate_chain_adaptive(
 ) -> ChainMotion:
     """Integrate one case in adaptive steps.
 
-    Its status is INTEGRATION_FAILED where more than the `balance` of its steps is missing from its balance of energy,
-    unless the base moves or springs, wrenches or loads over time act. Other arguments and errors as in
+    Its status is INTEGRATION_FAILED if the error of its energy balance exceeds the `balance` of the steps. Energy is
+    not checked if the base moves, or if springs, wrenches or loads over time act. Other arguments and errors as in
     `simulate_chain`, without batch dims.
     """
     system = chain_system(robot, forces, environment)
@@ -303,8 +303,8 @@ def simulate_adaptive(
 ) -> Simulation | ChainMotion:
     """Simulate one case in adaptive steps, see `tasks.dynamics.adaptive`.
 
-    Of a parallel robot: position, rotation, twist, load, load_axes; of a chain: q, qd. Of both: friction, memory,
-    balance, solver, elasticity and the motion of the base. All else as in `simulate`.
+    Arguments for a parallel robot: position, rotation, twist, load, load_axes; for a chain: q, qd. For both: friction,
+    memory, balance, solver, elasticity and the motion of the base. Other arguments as in `simulate`.
     """
     _refuse(robot, parts)
     _refuse_motors_of_others(robot, force)

@@ -2,10 +2,10 @@
 
     U = R i + k q_a',    u = k i        U: voltage, i: current, k: torque constant and that of the back-EMF, u: force
 
-Motors (`FedMotors`) limit the force at a speed. A drive cuts a current to its largest one, and cannot make a current
-that needs more than the voltage of its supply. This limit comes last: beyond the speed at which the back-EMF equals the
-supply voltage the motor brakes, with the current that the winding then takes. Where motors have an inductance, currents
-are states: `tasks.dynamics.windings`. Source of forces from currents: industrial manipulators paper, section 3.
+Motors (`FedMotors`) limit the force at a speed. A drive limits the current to its largest value, and to the currents
+that the voltage of its supply can drive. The limit of voltage has priority: beyond the speed at which the back-EMF
+equals the supply voltage, the motor brakes with the current of its winding. If motors have an inductance, currents are
+states: `tasks.dynamics.windings`. Source of forces from currents: industrial manipulators paper, section 3.
 """
 
 from __future__ import annotations

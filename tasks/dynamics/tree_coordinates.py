@@ -30,7 +30,7 @@ POSE = 6
 class TreeSeries:
     """Kept values: times (kept,), angles, rates, work and load_work (kept, samples, ...), status (samples,).
 
-    Of joints with friction, friction and loss (kept, samples, joint with friction); of stops contact and impact_loss.
+    For joints with friction: friction and loss (kept, samples, joint with friction); for stops: contact, impact_loss.
     """
 
     time: Numbers

@@ -1,9 +1,9 @@
 """Equations of a batch of cases in all joints of their tree, steps in these, and loops that are closed again.
 
-Arrays are (samples, ...) but for those of kernels, (..., padded samples). Cases may have designs and friction of their
-own. Rows that depend on others at an instant do nothing there (mobility below `LOST`). Sources: Bayo and Avello 1994,
-Singularity-free augmented Lagrangian algorithms for constrained multibody dynamics; Garcia de Jalon and Bayo 1994,
-section 5.3 (projections).
+Arrays are (samples, ...), except arrays of kernels, (..., padded samples). Each case may have its own design and
+friction. Rows that depend on others at an instant have no effect (mobility below `LOST`). Sources: Bayo and Avello
+1994, Singularity-free augmented Lagrangian algorithms for constrained multibody dynamics; Garcia de Jalon and Bayo
+1994, section 5.3 (projections).
 """
 
 from __future__ import annotations
@@ -289,9 +289,10 @@ class TreeMachine:
         self, push: Push, begin: float | Numbers, part: float | Numbers, seconds: float, now: TreeState,
         contacts: Contacts, halvings: int = HALVINGS,
     ) -> TreeState:  # fmt: skip
-        """Take a part of a step of the classical Runge-Kutta method, in halves where that is too rough.
+        """Take a part of a step of the classical Runge-Kutta method, divided into halves if it is too long.
 
-        begin, part: shares of the step of `seconds` [s], of each sample or of all. NaN where no halves are enough.
+        begin, part: shares of the step of `seconds` [s], of each sample or of all. NaN if no number of halvings is
+        enough.
         """
         end, changes, change = now, [], None
         length = np.reshape(np.broadcast_to(part, (self.count,)), (-1, 1)) * seconds

@@ -1,9 +1,9 @@
 """Clearances of the parts of a limb, and their effects at the platform, for one sample.
 
-Clearances of joints and backlash of drives, as bounded offsets to first order. An offset e of a part moves the platform
-by A e. If e may be anywhere in a ball of radius c, the platform moves along n by at most c |A^T n|: an interval is a
-ball of one component, a radial clearance one of two. Offsets of parts are independent, so that their bounds add up. On
-arrays, with the farthest of all directions: `tasks.dynamics.clearance_error`.
+Clearances of joints and backlash of drives are bounded offsets, to first order. An offset e of a part moves the
+platform by A e. If e may be anywhere in a ball of radius c, the platform moves along n by at most c |A^T n|: an
+interval is a ball of one component, a radial clearance a ball of two. Offsets of parts are independent, so that their
+bounds add up. `tasks.dynamics.clearance_error` is the function on arrays, which also finds the worst direction.
 """
 
 from __future__ import annotations

@@ -33,9 +33,9 @@ FEATURES: tuple[type[Feature], ...] = (
     Criteria,
     RobotCapsules,
 )
-"""Kinds of features that a request has without settings too, for quantities or robots that ask for them.
+"""Kinds of features that a request has even without settings, for quantities or robots that need them.
 
-Others come with settings alone, and add their terms after these."""
+Other features need settings, and add their terms after these."""
 
 
 def criteria_features(mechanism: Mechanism, parameters: CriteriaParameters) -> tuple[Criteria, RobotCapsules]:

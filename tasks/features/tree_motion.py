@@ -2,9 +2,9 @@
 
     r = c(theta),    r' = G theta' - J x',    r'' = G theta'' + G' theta' - (J x')'
 
-c are the rows of all cut joints, redundant ones included, x' the twist of the platform, and rows of joints that follow
-others are among them. Forces follow from theta, theta' and theta'' as they are given; a sample whose residuals are
-beyond a tolerance has the status LOOP_OPEN.
+c are the rows of all cut joints, redundant rows included, and of joints that follow others; x' is the twist of the
+platform. Forces are computed from the given theta, theta' and theta''; a sample whose residuals are beyond a tolerance
+has the status LOOP_OPEN.
 """
 
 from __future__ import annotations

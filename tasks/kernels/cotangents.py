@@ -38,8 +38,9 @@ def pullback(program: Program, varying: Sequence[Key], outputs: Sequence[Key], *
     """Return the pullback of a program, made on the first call in this process.
 
     It takes the inputs of the program and `Cotangent(key)` of each of `outputs` for each sample, and gives
-    `Cotangent(key)` for each `varying` input: of a case input the sum over its samples, or with `each` that of each
-    sample, with case inputs given for each sample too. Raises ValueError for keys that the program lacks.
+    `Cotangent(key)` for each `varying` input. The cotangent of a case input is the sum over its samples, or with `each`
+    the cotangent of each sample; case inputs are then given for each sample too. Raises ValueError for keys that the
+    program lacks.
     """
     key = id(program), tuple(varying), tuple(outputs), per_sample
     with _lock:

@@ -3,7 +3,7 @@
 An `Expression` behaves like a float inside NumPy object arrays (`@`, `np.cross`, `np.sqrt`, `sum` work), so that a
 function written for one sample can be called on symbols. Elementary functions beyond IEEE 754 are in
 `tasks.mathematics.algebra`, like the functions for code that must also run on floats. The types of the mathematics,
-numbers and arrays of numbers or of symbols, stand here too.
+numbers and arrays of numbers or of symbols, are defined here too.
 """
 
 from __future__ import annotations

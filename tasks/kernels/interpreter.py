@@ -40,7 +40,7 @@ def two_product(a: Array, b: Array) -> tuple[Array, Array]:
 def fused(a: Array, b: Array, c: Array) -> Array:
     """Return a * b + c with one rounding. Boldo and Melquiond 2008, via rounding to odd.
 
-    Where their proof does not reach, near overflow and underflow, rational numbers give the answer, one by one.
+    Near overflow and underflow, where their proof is not valid, results are computed with rational numbers, one by one.
     """
     # a finite product may overflow here, but does not where it is not rounded
     plain = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, a * b + c)

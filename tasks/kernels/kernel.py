@@ -46,7 +46,7 @@ Bytecode takes some 15 times as long as better code; this is about a third of th
 """
 
 PATIENCE = 3e-5
-"""Seconds for each node of the program after which bytecode is given up: about the time that quick code takes to make.
+"""Seconds for each node of the program after which a call leaves bytecode: about the time of compiling quick code.
 
 Samples that need many rounds of rare loops take much longer than others.
 """
@@ -208,9 +208,9 @@ class Kernel:
         """Run on all cases and samples.
 
         inputs: case arrays (cases or 1, size); sample arrays (cases or 1, size, padded samples): a first axis of 1 is
-        shared by all cases. Samples beyond `samples` are computed and must be finite work (repeat the last one);
-        reductions leave them out. out: as `allocate` gives it; `filled`: its constants are in their places still, and
-        need not be written again. All float64; the last axis of sample arrays must be contiguous.
+        shared by all cases. Samples beyond `samples` are computed too, so they need valid values (repeat the last one);
+        reductions leave them out. out: arrays of `allocate`; `filled`: constants are still in their places, and need
+        not be written again. All float64; the last axis of sample arrays must be contiguous.
         """
         cases = self._cases(inputs)
         out = self.reserve(cases, samples, once=True) if out is None else out

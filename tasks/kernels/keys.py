@@ -102,8 +102,8 @@ HUGE = 1 << 21
 """Bytes of a huge page."""
 
 SCATTERED = 1 << 18
-"""Bytes of rows that are written side by side from which on they are in huge pages: a row is in a page of its own
-otherwise, and looking up where hundreds of pages are took up to a third of the time."""
+"""Least size [bytes] of adjacent rows in huge pages. Otherwise each row is in a page of its own, and looking up the
+addresses of hundreds of pages took up to a third of the time."""
 
 
 def empty_together(shapes: Iterable[tuple[int, ...]]) -> Iterator[np.ndarray]:

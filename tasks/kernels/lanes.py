@@ -146,7 +146,7 @@ class Round:
     def run(self, rounds: int, pointers: NDArray[np.int64], strides: NDArray[np.int64], stop: int = 0) -> int:
         """Run `rounds` rounds; `pointers`: starts of the arrays of all calls, moved on meanwhile; `strides` (array, 2).
 
-        stop: address of LANES numbers, zeros for as long as rounds go on. Returns the number of rounds before.
+        stop: address of LANES numbers, which are zero as long as rounds continue. Returns the number of rounds before.
         """
         tables = map(address, (self.functions, self.sizes, self.starts, pointers, strides))
         moved = len(self.moving), address(self.moving), address(self.by)
@@ -231,9 +231,9 @@ class ProgramSequence:
         return self._fixed[id(array)]
 
     def add(self, program: Program, inputs: Slots, outputs: Slots) -> dict[Any, Slot]:
-        """Call a program without case inputs and reductions next; its outputs: those named, others in local arrays.
+        """Add a call of a program without case inputs and reductions; outputs without a slot get local arrays.
 
-        Raises ValueError where an array has another size than the program says.
+        Raises ValueError where an array has another size than in the program.
         """
         if program.case or program.reductions:
             raise ValueError(f"{program.name}: got case inputs or reductions; expected none in a sequence")
@@ -254,8 +254,8 @@ class ProgramSequence:
     def __call__(self, arrays: Mapping[Slot, np.ndarray], samples: int) -> None:
         """Run the programs for all groups of lanes; `arrays` (rows, samples): the wide arrays, rows contiguous.
 
-        Raises ValueError for arrays that are not so, and for samples that are not whole groups, or not as many as fixed
-        arrays have.
+        Raises ValueError for arrays of another layout, and for a number of samples that is not in whole groups, or
+        differs from fixed arrays.
         """
         with self._calling:
             for first, last in growing(self._groups_of(samples), FIRST // LANES, self._begins):
@@ -358,8 +358,8 @@ def empty(slots: Slots, samples: int) -> dict[Key, np.ndarray]:
 class BoundKernel:
     """A kernel of a program with its case inputs (cases, size): one case for all samples, or one for each of them.
 
-    With one case they are shared by all samples. With several, sample k is of case k: then the part of the program that
-    is the same for all samples of a case is computed here.
+    A single case is shared by all samples. With several cases, sample k belongs to case k; the part of the program that
+    depends on the case alone is then computed here.
     """
 
     def __init__(self, program: Program, case: Arrays, prepared: np.ndarray | None = None):

@@ -21,7 +21,7 @@ from tasks.kernels.program import Program
 OPTIMISATION = 2
 """Level of optimisation of LLVM."""
 COMPILE = "LIMBSWEEP_COMPILE"
-"""Variable of the environment: `best`, or `quick` for bytecode, then code that is made in a seventh of the time.
+"""Variable of the environment: `best`, or `quick` for bytecode, then code that compiles in a seventh of the time.
 
 Quick code is several times slower, twice as long, and computes the same bits: only the choice of registers and of
 instructions depends on it. Without the variable, a kernel has both for its first samples, see `tasks.kernels.kernel`.
@@ -136,7 +136,7 @@ def compile_text(
 ) -> Machine:  # fmt: skip
     """Compile a function of a text to machine code for this processor; `few`: for few samples, so that it is quick.
 
-    It is taken from the disk where another process has kept it, and kept there otherwise, unless `keep` is false.
+    The code is read from the disk if another process has stored it, and stored there otherwise, unless `keep` is false.
     """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

@@ -213,9 +213,9 @@ def _skipped(loop: Loop) -> tuple[Expression, ...]:
 
 
 class _Ordering:
-    """Finds which nodes are needed, in which region, and which products can be fused into sums.
+    """Analysis of a graph: the nodes that are needed, their regions, and products that can be fused into sums.
 
-    Tables have a place for each node of the graph, whose arguments have lower numbers than it has.
+    Tables have a place for each node of the graph; arguments of a node have lower numbers than the node.
     """
 
     def __init__(
@@ -314,7 +314,7 @@ class _Ordering:
     def _placed(self, forms: Mapping[int, Form], live: Sequence[int]) -> list[int]:
         """Return the region of each remaining node: nodes used only in the body of a rare loop are computed there.
 
-        Which products are fused is decided before, so that no bit depends on it.
+        Fused products are chosen before, so that no bit depends on the regions.
         """
         rare = {2 * k + 1 for k, loop in enumerate(self.graph.loops) if loop.skip is not None}
         placed = list(self.region)

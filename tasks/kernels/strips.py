@@ -53,7 +53,7 @@ def run(strip: Strip, kernel: Callable[[Program], Kernel], count: int) -> None:
 def prepared(strip: Strip, kernel: Callable[[Program], Kernel], count: int) -> Callable[[], None]:
     """Return a function that runs the kernels of all strips at each call. It keeps their arrays alive.
 
-    Raises RuntimeError where an array is neither the same for all strips nor moves on evenly.
+    Raises RuntimeError for an array that is neither the same for all strips nor moves by equal distances.
     """
     seen = [Notes(kernel, count) for _ in range(FEWEST)]
     for notes, k in zip(seen, (0, 1, count - 1), strict=True):

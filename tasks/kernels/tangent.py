@@ -73,16 +73,16 @@ _AHEAD: dict[str, Callable[..., Scalar]] = {
     "or": lambda node, x, y, ahead, other: ahead | other,
     "not": lambda node, x, ahead: ~ahead,
 }
-"""Rules of the derivative on the side that the direction leads to: in place of the rate of a mask stands the mask as it
-is just ahead. Source: Griewank, On stable piecewise linearization, Optim. Methods Softw. 28 (2013), section 2."""
+"""Rules of the one-sided derivative in the direction: the rate of a mask is replaced by the mask just ahead of the
+point. Source: Griewank, On stable piecewise linearization, Optim. Methods Softw. 28 (2013), section 2."""
 
 KINDS: Mapping[str, tuple[Mapping[str, Callable[..., Scalar]], frozenset[str]]] = {
     "smooth": (_RULES, STEPS),
     "middle": (_RULES | _WITH_KINKS, STEPS),
     "ahead": (_RULES | _AHEAD, STEPS - MASKS),
 }
-"""Rules, and operations whose arguments do not count, of each kind of derivative at a kink: NaN or one of two slopes at
-a root or size of zero; zero there; or the slope on the side that the direction leads to, at comparisons as well."""
+"""Rules, and operations without a rate, of each kind of derivative at a kink: NaN or one of two slopes at a root or
+size of zero; zero there; or the one-sided slope in the direction, at comparisons as well."""
 
 
 def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], kind: str = "smooth") -> list[Scalar]:

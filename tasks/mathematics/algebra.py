@@ -297,8 +297,8 @@ def iterate(
 ) -> Sequence[Scalar]:
     """Repeat `step(state) -> (next state, done)` until done, or `limit` times; not at all if `skip`. Return the state.
 
-    A traced `skip` spares the loop where all samples of a vector have nothing to do in it. `newton`: see
-    `tasks.kernels.expression.Loop`; derivatives alone ask for it.
+    With a traced `skip`, the loop is left out where all samples of a vector skip it. `newton`: see
+    `tasks.kernels.expression.Loop`; only derivatives use it.
     """
     traced = next((x for x in initial if isinstance(x, Expression)), None)
     if traced is not None:

@@ -1,9 +1,9 @@
 """Derivatives by extrapolated differences, with estimates of their errors.
 
-A function is computed at SCALES distances to both sides of a point. Richardson's extrapolation gives the derivative
-from both sides, and from each side, in a table of approximations; the best is that whose neighbours in the table are
-nearest, and their distance is its error. Source: Ridders 1982; for the extrapolation Press et al. 2007, Numerical
-Recipes, section 5.7.
+A function is computed at SCALES distances on both sides of a point. Richardson's extrapolation gives a table of
+approximations of the derivative, from both sides together and from each side. The approximation with the nearest
+neighbours in the table is taken, and the distance of these is its error. Source: Ridders 1982; for the extrapolation
+Press et al. 2007, Numerical Recipes, section 5.7.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Slopes:
     def of(cls, middle: Array, ends: Array, lengths: Array | float, outside: Array | None = None) -> Slopes:
         """Estimate from values at a point, and at OFFSETS times `lengths` from it (point, ...).
 
-        outside (point, ...): true where a point is beyond a bound; where the nearest is, the other side counts alone.
+        outside (point, ...): true where a point is beyond a bound; if the nearest point is, only the other side counts.
         """
         if outside is not None:
             ends = np.where(outside, np.nan, ends)

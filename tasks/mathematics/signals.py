@@ -71,8 +71,8 @@ def forces(
 def rate(values: Array, step: float) -> np.ndarray:
     """Return the derivative along time by central differences of order six, of lower order at the ends.
 
-    Differences of order two are off by a thousandth where a turn of the fastest harmonic has 80 samples: more than the
-    standard deviations of parameters.
+    Differences of order two have an error of a thousandth if a period of the fastest harmonic has 80 samples: more than
+    the standard deviations of parameters.
     """
     result = np.gradient(values, step, axis=0)
     if len(values) > 6:

@@ -3,11 +3,11 @@
 `Factors` of a symmetric positive matrix need no choice of pivots; elements that are known to vanish cost nothing.
 Source: Golub and Van Loan, Matrix Computations, section 4.1.
 
-`least_maximum` is a small linear programme, solved by all of its corners: min over s of max_i |a_i + G_i s| is least in
-a corner, where one more than the number of unknowns of these sizes have the same value, each with its sign. All corners
-are tried, so that nothing depends on a choice of pivots. Of several equally good corners the first counts: the same
-numbers on every machine, in any batch. The number of corners grows fast, see `robots.limits.corner_count`. Source:
-Cheney 1966, chapter 2.
+`least_maximum` is a small linear programme, solved by trying all of its corners. The minimum over s of
+max_i |a_i + G_i s| is at a corner, where as many of these sizes as unknowns, and one more, are equal, each with its
+sign. All corners are tried, so that results do not depend on a choice of pivots. Of several equally good corners the
+first is taken: the numbers are the same on every machine, in any batch. The number of corners grows fast, see
+`robots.limits.corner_count`. Source: Cheney 1966, chapter 2.
 """
 
 from __future__ import annotations

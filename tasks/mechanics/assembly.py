@@ -74,11 +74,11 @@ def acting_rows(jacobian: Array, weights: Array) -> Array:
 def least_maximum_forces(jacobian: Array, wrench: Array, weights: Array, *, switched: bool = False) -> list[Scalar]:
     """Return u with J_IK^T u = wrench and the least maximum of weights |u|, for more actuators than freedoms.
 
-    With `switched`, weights may be infinite: where one is, that actuator gives no force, and the others have less
-    choice, or none.
+    With `switched`, weights may be infinite: such an actuator gives no force, and the choice of the others is smaller,
+    or unique.
 
-    All solutions are u + N s with one number s for each spare actuator, so that the maximum is a convex function of s
-    made of straight lines: its least value is where one more of them meet. They are all tried.
+    All solutions are u + N s with one number s for each spare actuator, so that the maximum is a convex, piecewise
+    linear function of s. Its least value is at a corner, and all corners are tried.
     """
     j = array(jacobian)
     if j.shape[0] > j.shape[1] + 1:
@@ -164,8 +164,7 @@ def _gram(jacobian: Array) -> Array:
 def unbalanced(jacobian: Array, wrench: Array, forces: Sequence[Scalar], inertial: Array) -> Mask:
     """Return whether fewer actuators than freedoms leave a part of a wrench that no actuator balances.
 
-    inertial (freedom,): magnitudes of the forces that accelerations take. Springs may give them in place of
-    actuators.
+    inertial (freedom,): magnitudes of the forces for accelerations. Springs may give them in place of actuators.
     """
     j, w = array(jacobian), array(wrench)
     balanced = j.T @ array(forces)

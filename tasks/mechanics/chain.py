@@ -223,8 +223,8 @@ def within_turn(link: Link, value: Scalar) -> Scalar:
 def _branch_status(tips: FreeTips, start: FreeTips, flat: Scalar, home_branch: Mask = True) -> Scalar:
     """Return the status of the loops: OK, rank lost, or on another branch than the reference configuration.
 
-    They have lost rank up to the dependence `flat` of their columns. `home_branch` says whether they are on its branch,
-    where this is known; otherwise only the signs of determinants decide.
+    Rank is lost up to the dependence `flat` of their columns. `home_branch` tells whether they are on its branch, if
+    known; otherwise only the signs of determinants decide.
     """
     status: Scalar = where(home_branch, float(Status.OK), float(Status.WRONG_BRANCH))
     size = loop_size(start)

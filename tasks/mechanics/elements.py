@@ -25,8 +25,9 @@ from tasks.mechanics.kinematics import Pose, SpatialMotion
 class BodyState:
     """Rotation (3, 3) from a body's axes to those of the base, position of its origin, and its velocities (3,).
 
-    `velocity` gives (angular velocity, velocity of the origin); it is called for elements that damp alone. `others`
-    gives the state of another link of the same limb, `joint` that of a joint of it by name, `q_JOINT` or `qd_JOINT`.
+    `velocity` gives (angular velocity, velocity of the origin); it is called only for elements with damping. `others`
+    gives the state of another link of the same limb; `joint` gives the state of a joint of this limb by name, `q_JOINT`
+    or `qd_JOINT`.
     """
 
     rotation: Array

@@ -126,7 +126,7 @@ def applied_force(mounted: Mounted, solved: Solved) -> Array:
 def slopes(matrix: Array, speed: Array, fixed: Iterable[Expression] = ()) -> Array:
     """Return derivatives (entry, freedom) of a matrix's entries by the rates of the freedoms, symbols (freedom,).
 
-    `fixed` are symbols behind which no rate is: positions that were found by iteration.
+    `fixed` are symbols without a rate: positions that were found by iteration.
     """
     still = dict.fromkeys(fixed, 0.0)
     columns = [_tangent(matrix, {**still, rate: 1.0}).ravel() for rate in speed]

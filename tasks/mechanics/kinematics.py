@@ -79,9 +79,9 @@ def stepped(limb: Limb, states: Sequence[JointState], steps: Iterable[Scalar]) -
 def with_followers(
     limb: Limb, states: Sequence[JointState], positions: Mapping[int, Scalar] = MappingProxyType({})
 ) -> list[JointState]:
-    """Return the states of a tree's joints with followers where the joints have them that they follow.
+    """Return the states of a tree's joints with followers placed by the joints that they follow.
 
-    Joints without one of the `positions` are where their states say.
+    A leading joint without an entry in `positions` has the position of its state.
     """
 
     def position(joint: int) -> Scalar:

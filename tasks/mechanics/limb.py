@@ -115,7 +115,7 @@ def _branch_status(tips: Tips, start: Tips, flat_loop: Scalar, home_branch: Mask
     """Return the status of the limb: OK, rank lost, or on another branch than the reference pose.
 
     Loops are singular up to the dependence `flat_loop` of their columns. `home_branch` says whether the limb is on its
-    branch, where this is known; otherwise a sign decides.
+    branch, if known; otherwise a sign decides.
     """
     determinant, size = tips.determinant, _size(start)
     flat = is_flat(tips.whole, SINGULAR, size)

@@ -124,7 +124,7 @@ class JointTurns(Protocol):
 class Solved:
     """The motion of a limb: tips, joint states, rates and accelerations, status; positions that were `given`.
 
-    `turns`: of a chain with loops, the turns of joints that these move; no kernel counts them that does not ask.
+    `turns`: for a chain with loops, the full turns of joints that loops move; they are computed only if they are used.
     """
 
     tips: Tips

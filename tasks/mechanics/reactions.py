@@ -44,7 +44,7 @@ NOTHING: Wrench = (np.zeros(3), np.zeros(3))
 class Causes:
     """Causes of joint wrenches; the wrenches are linear in them.
 
-    own: wrenches that the motions of bodies take; tree: forces Q, friction in joints of the tree included;
+    own: wrenches for the motions of bodies; tree: forces Q, friction in joints of the tree included;
     actuators: their forces; redundant: free multipliers; cut: friction in cut joints, at the platform and of loops.
     """
 
@@ -109,7 +109,7 @@ class LimbStatics:
     def spare(self) -> Array:
         """Projection onto multipliers without work, of a limb with more kept rows than independent joints (row, row).
 
-        A projection, so that there are more multipliers than they need; without any, (0, 0).
+        As a projection it has more multipliers than their space needs. It is (0, 0) for other limbs.
         """
         tips = self.solved.tips
         if not self.mounted.limb.every_row or len(tips.compound) == tips.compound.shape[1]:
@@ -382,8 +382,8 @@ def joint_reactions(
 
     `rubbing` is the friction in passive joints by their number.
 
-    The child of a joint at the platform is the platform, that of a loop's cut joint its body b. Drives act inside their
-    joint.
+    The child of a joint at the platform is the platform; the child of a loop's cut joint is its body b. Drives act
+    inside their joint.
     """
     motion, turn = statics.motion(gravity), statics.mounted.base.rotation
     causes = replace(motion, actuators=actuators, redundant=redundant)

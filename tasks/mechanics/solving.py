@@ -57,7 +57,7 @@ def solved_limb(
 ) -> tuple[Mounted, Solved, Pose, SpatialMotion]:
     """Return a limb solved for a motion of the platform, from the inputs of a kernel; and that pose and motion.
 
-    With the `joint_state` that was found before nothing is left to iterate, and the status is OK.
+    With a `joint_state` from a former solution, no iteration is needed, and the status is OK.
     """
     mounted, home, pose, moving = mounted_limb(structure, limb_index, parameters, mount, motion, signals)
     states = unpacked_states(mounted.limb, list(joint_state)) if len(joint_state) else None

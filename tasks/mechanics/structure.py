@@ -90,8 +90,8 @@ class Structure:
     def redundant(self, limb_index: int) -> int:
         """Return the number of a limb's free multipliers: of cut-joint rows that its kinematics has dropped.
 
-        Where it keeps every row at the platform, and more than it has independent joints, one for each of them; and one
-        for each row of an overdetermined cluster of loops.
+        A limb that keeps every row at the platform, and more rows than independent joints, has one for each of these
+        rows. Each row of an overdetermined cluster of loops has one as well.
         """
         limb_, choice = self.mechanism.limbs[limb_index], self.choices[limb_index]
         kept = [*choice.tip_rows, *(loop.rows for loop in choice.loops)]

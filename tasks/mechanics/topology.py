@@ -185,7 +185,8 @@ def _dependent_joints(
 def _changes(matrices: Sequence[np.ndarray]) -> bool:
     """Return whether combinations of rows of a loop that vanish at one configuration do not at another.
 
-    Where they are the same everywhere, rows that are independent at one configuration are so wherever the rank is kept.
+    If they vanish at all configurations, rows that are independent at one configuration are independent at all others
+    of the same rank.
     """
     sizes = np.linalg.svd(np.hstack(matrices), compute_uv=False)
     return int(np.sum(sizes > CHANGE_TOLERANCE * sizes[0])) > len(pivots(matrices))
@@ -321,7 +322,7 @@ def _placed_near(
 ) -> tuple[list[JointState], Pose]:
     """Return joint states and platform pose after a turn and a shift from home, or after a share of both.
 
-    A share where the limb does not reach all the way. Raises TopologyError where it reaches none.
+    A share is taken if the limb does not reach the whole way. Raises TopologyError if it reaches no share.
     """
 
     def placed(share: float) -> tuple[list[JointState], Pose]:
@@ -335,7 +336,7 @@ def _placed_near(
 def _nearer(configuration: Callable[[float], Configuration], least: float = NEARER[-1]) -> Configuration:
     """Return the configuration at a share of the way from the reference pose: the largest that is within reach.
 
-    Raises TopologyError, that of the whole way, where none is.
+    Raises the TopologyError of the whole way if no share is within reach.
     """
     for share in NEARER:
         if share >= least:

@@ -1,10 +1,10 @@
 """Full turns of the joints that loops move, counted from the reference configuration of a chain, for one sample.
 
-A solution of loops says of a revolute joint where it is within a turn. Springs, limits and gears see all of its turns,
-which follow from the independent joints alone: these are moved from the reference configuration in a straight line to
-where they are within half a turn, then each through as many full turns as it has made. One turn of each is followed, as
-all others do the same. A sample therefore does not depend on samples before it, nor on how a motion is cut. Turns are
-not known where a singularity is on the way, or where a full turn does not lead back.
+A solution of loops gives the position of a revolute joint within a turn. Springs, limits and gears depend on all of its
+turns, which follow from the independent joints alone. The independent joints are moved from the reference configuration
+in a straight line to their positions within half a turn, then each joint through its full turns. One full turn of each
+is followed, as all its turns have the same effect. So a sample does not depend on samples before it, and not on the
+cutting of a motion. Turns are not known if a singularity is on the way, or if a full turn does not lead back.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Turns:
     ) -> tuple[Positions, Mask]:
         """Return follower positions after a straight move of the moved joints, and whether the followers get there.
 
-        `begin`: of joints that follow, dependent and cut ones, where the moved ones start.
+        `begin`: initial positions of the followers, dependent and cut joints.
         """
         moves, followers = {joint: end[joint] - start[joint] for joint in start}, list(begin)
         joints = dependent_joints(self.start.choice)

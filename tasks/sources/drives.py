@@ -1,7 +1,7 @@
 """Forces on the actuators of a batch of cases over each step, and the start states of simulated cases.
 
 Forces come from a controller on a reference, or from a force profile. Arrays are (size, samples), a case in each
-column. A step is counted in steps of the simulation; where these are refined to estimate the error, all times stay the
+column. Numbers of steps are steps of the simulation; if these are refined to estimate the error, all times stay the
 same. Start states are references at time zero, moved by the offsets of initial states.
 """
 

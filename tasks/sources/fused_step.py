@@ -135,7 +135,7 @@ class Evaluation:
     ) -> dict[Any, Slot]:
         """Return outputs named as in `tasks.dynamics.instant.programs.outputs_of_motion`; `outputs`: places for some.
 
-        same_limbs: limbs are as in the evaluation before, of which forces of actuators alone differ.
+        same_limbs: limbs are unchanged since the evaluation before; only forces of actuators differ.
         """
         if self._instant.layout.platform and not same_limbs:
             self._of_limbs = self._evaluated_limbs(state, acting)

@@ -281,7 +281,7 @@ def motion(
 ) -> Numbers:
     """Return position, velocity, acceleration (3 k, padded samples) at `times` (samples,); padding repeats the last.
 
-    Of a platform k is 3; of the independent joints of a chain their number `joints`.
+    k is 3 for a platform, and the number `joints` of independent joints for a chain.
     """
     t = padded_times(times)
     if kind in SAMPLED:
@@ -304,7 +304,7 @@ def evaluated(trajectory: Program, values: Mapping[str, ArrayLike], t: Numbers) 
 def motion_vector(translation: Numbers, size: int, turning: Numbers | None = None) -> Numbers:
     """Return the motion vector of `tasks.mechanics.recursion` (size, samples) from a translation (9, samples).
 
-    turning (15, samples) as `tasks.sources.prescribed.turning` gives it; absent: held with the axes of the world.
+    turning (15, samples): result of `turning`; absent: the platform keeps the axes of the world.
     """
     if size == 9:
         return translation

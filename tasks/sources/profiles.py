@@ -1,6 +1,7 @@
-"""Forces or currents that are given at instants: as functions of time for simulations.
+"""Forces or currents that are given at instants, as functions of time for simulations.
 
-Between instants they are linear, or hold their value up to the next one; before the first and after the last they hold.
+Between instants they are linear, or hold their value up to the next instant. Before the first and after the last
+instant they are constant.
 """
 
 from __future__ import annotations

@@ -106,9 +106,9 @@ SAMPLE = "sample"
 SERIES = ("motion", "given_force", "sensed_force", "tracking_error", "target")
 """Series: motion inputs of the state and of its reference, the target; forces of actuators.
 
-A force that is held changes at once where a step begins: `given_force` is that from there on, as acceleration and
-friction of the sample are, `sensed_force` the mean of before and after, which belongs to the mean of the accelerations,
-as differences of positions give it.
+A held force jumps at the begin of a step. `given_force` is the force after the jump, like acceleration and friction of
+the sample. `sensed_force` is the mean of the forces before and after it, which belongs to the mean of both
+accelerations, as differences of positions measure it.
 """
 
 RUNAWAY = 10.0
@@ -247,10 +247,10 @@ class ManySteps(Protocol):
     def advance(
         self, number: int, steps: int, push: StepForces, live: np.ndarray, *, rates: bool
     ) -> TakenSteps | None:  # fmt: skip
-        """Take steps from the one of that number on, at most `steps`; None where the next one has to be taken alone.
+        """Take steps from step `number` on, at most `steps`; None if the next step has to be taken alone.
 
-        push: forces over the first; live (samples,): cases that have not come to their end; rates: with accelerations
-        and friction in the samples.
+        push: forces over the first step; live (samples,): cases that have not ended; rates: with accelerations and
+        friction in the samples.
         """
         ...
 
@@ -446,10 +446,10 @@ ORDER = {"rk4": 4, "euler": 1, "semi_implicit": 1, "rosenbrock": 2, "spanning_tr
 def integration_error(run: Outcome, finer: Outcome, method: str, chain: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return the largest position error over the kept instants [m or rad], and the same as a share; (samples,).
 
-    Of a chain that of its independent joints; of a platform that of its position and of its orientation. The share is
-    of the largest distance from the start in the same measure; 0 where nothing is off. NaN where the run came to its
-    end, infinite where the finer one alone did: then there is no estimate.
-    Source: Hairer, Norsett and Wanner 1993, Solving Ordinary Differential Equations I, section II.4.
+    For a chain it is the error of its independent joints; for a platform the error of its position and orientation. The
+    share is relative to the largest distance from the start in the same measure; 0 without an error. NaN if the run
+    ended early; infinite if only the finer run did, as there is no estimate then. Source: Hairer, Norsett and Wanner
+    1993, Solving Ordinary Differential Equations I, section II.4.
     """
     factor = 2.0 ** ORDER[method]
     coarse, fine = run.series["motion"], finer.series["motion"]

@@ -68,7 +68,7 @@ def simulate_states(
 def run_in_loop(plant: MovingRobots, drive: Controlled, steps: int) -> tuple[np.ndarray, np.ndarray] | None:
     """Return motion inputs of kernels (steps + 1, size, samples) and forces (steps, actuator, samples) of a servo.
 
-    NaN from where a case ends on; None where there is no loop for these robots.
+    NaN after the end of a case; None if there is no loop for these robots.
     """
     loop = time_loop(plant, drive, plant.step, MOVES_FREELY)
     if loop is None:

@@ -22,7 +22,7 @@ def limb_rows(
 ) -> dict[str, Array | list[Any]]:
     """Return limb `constraint_rows` (row, held direction), `home_constraint_rows`; see `limb_motion.constraint_rows`.
 
-    Nothing where no limb of the robot may lose its hold on the platform.
+    Empty if no limb of the robot may lose its hold on the platform.
     """
     if not structure.may_lose_constraints:
         return {}

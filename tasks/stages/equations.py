@@ -1,6 +1,6 @@
 """Programs of the equations of motion of a robot family: shares of limbs and platform, their sum, and a linearisation.
 
-Inputs are named as in `tasks.stages.limb`. The linearisation gives the accelerations that answer forces along the
+Inputs are named as in `tasks.stages.limb`. The linearisation gives the accelerations caused by forces along the
 freedoms.
 """
 

@@ -157,8 +157,8 @@ def limb_program(
 ) -> Program:
     """Trace inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
-    And the rest of `limb_request`. With `moving_base`, `gravity` is a sample input. Raises ValueError where a part of a
-    feature cannot be had of this limb.
+    Also the other outputs of `limb_request`. With `moving_base`, `gravity` is a sample input. Raises ValueError for a
+    part of a feature that this limb does not support.
     """
     structure = structure_of(family)
     solver = limb_request.solver
@@ -177,9 +177,9 @@ def limb_program(
 
 
 def constant_jacobian(program: Program) -> tuple[tuple[float, ...], ...] | None:
-    """Return J_IK (actuator, freedom), row by row, of a tree whose joints are its actuators: nothing is to invert.
+    """Return J_IK (actuator, freedom), row by row, of a tree whose joints are its actuators.
 
-    program: that of the one limb of a chain. None where the matrix is not constant.
+    program: program of the only limb of a chain. None if the matrix is not constant.
     """
     shape, places = program.outputs["jacobian"]
     entries = [program.nodes[place] for place in places]

@@ -1,8 +1,8 @@
 """Parts of programs: records of one sample, and the terms that a feature adds to them.
 
-A feature of `tasks.features` adds a `LimbPart` to the program of a limb, and a `Part` to that of the platform, of the
-assembly or of the actuators. A part says which inputs it takes, and works on the sample of its program. Programs know
-parts by these functions alone. Parts are hashable: equal parts give the same program, which is traced once.
+A feature of `tasks.features` adds a `LimbPart` to the program of a limb, and a `Part` to the program of the platform,
+of the assembly or of the actuators. A part lists its inputs, and works on the sample of its program. Programs use parts
+by these functions alone. Parts are hashable: equal parts give the same program, which is traced once.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class ActuationOutputs:
 class Request:
     """A request to a robot family: quantities by name, and features with their settings.
 
-    `tasks.features.table.request` makes one, with all features that there are.
+    `tasks.features.table.request` makes a request with all features.
     """
 
     family: Family

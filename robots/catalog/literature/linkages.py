@@ -51,8 +51,8 @@ def _palletiser(p: Mapping[str, Number]) -> Mechanism:
     """Return a palletiser with four axes: a crank drives the forearm by a parallelogram, two keep the wrist level.
 
     Reference pose: lower arm upright, forearm level and forward (x). `waist` turns about z; `shoulder` and `crank`,
-    both at the shoulder, about y; `flange` about z. The coupler hands the crank's angle on to the forearm. A rod beside
-    the lower arm keeps the triangle at the elbow level, and a rod above the forearm the wrist.
+    both at the shoulder, about y; `flange` about z. The coupler transmits the crank's angle to the forearm. A rod
+    beside the lower arm keeps the triangle at the elbow level, and a rod above the forearm keeps the wrist level.
     """
     height, arm, forearm = p["shoulder_height"], p["lower_arm"], p["forearm"]
     throw, back, above = p["crank_length"], p["rod_offset"], p["triangle_height"]

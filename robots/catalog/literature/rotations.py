@@ -39,8 +39,8 @@ def _agile_eye(p: Mapping[str, Number]) -> Mechanism:
     """Return the Agile Eye, a spherical 3-RRR: all axes meet in one point, about which the platform turns.
 
     A limb, in axes whose x is its motor: 1 about x, driven, 2 about y, 3 about z at the platform, each at right angles
-    to the one before. Limbs follow from each other by handing x, y and z on. The reference pose is the isotropic one,
-    in which J_IK is orthogonal.
+    to the one before. Limbs follow from each other by cyclic permutation of x, y and z. The reference pose is the
+    isotropic one, in which J_IK is orthogonal.
     """
     far, near = p["base_radius"], p["platform_radius"]
     motor: Vector = (far, 0.0, 0.0)

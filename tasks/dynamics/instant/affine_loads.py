@@ -48,7 +48,7 @@ def is_convex(groups: Sequence[FrictionGroup], resting: bool) -> bool:
 
 @dataclass(frozen=True)
 class AffineLoads:
-    """Normal loads and accelerations of the joints of one sample, with a mask of those that are `resting`.
+    """Normal loads and accelerations of the joints of one sample, with a mask of joints at rest (`resting`).
 
     vectors (joint, 5) and slopes (joint, 5, joint): see `tasks.features.friction.joints.load_vectors`; loads without x
     (joint,); changes (joint,) and change_slopes (joint, joint): accelerations.

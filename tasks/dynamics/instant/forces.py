@@ -377,9 +377,9 @@ class Loads:
         return SettledMotion(loaded, moved, self._status(unsettled, searches))
 
     def _status(self, unsettled: Scalar, searches: Searches) -> Scalar:
-        """Return "several" if another search has an end or all joints move, "no solution" if that is proven.
+        """Return "several" if another search converges or all joints move, "no solution" if that is proven.
 
-        Loads that run away in each search prove it of one joint alone, see `tasks.features.friction.load_iteration`.
+        Loads that diverge in each search are a proof for a single joint, see `tasks.features.friction.load_iteration`.
         """
         second, grows = searches.second, searches.grows
         another = equal(second, OTHER) * grows
@@ -514,7 +514,8 @@ class Loads:
     def under(self, loads: Sequence[Scalar]) -> tuple[SettledMotion, dict[str, Any]]:
         """Return the motion under given normal loads (loaded joint,), and the quantities that follow from it.
 
-        following: the loads that it makes; vectors: see there; change: accelerations of the loaded joints.
+        following: the loads that result from the motion; vectors: see `vectors`; change: accelerations of the loaded
+        joints.
         """
         loaded, still = self._under(loads), [0.0] * len(self.pushed.sticking)
 

@@ -34,8 +34,9 @@ class StateLayout:
 
     Numbers of `free` freedoms, of `joints` with friction and of `actuators`. With a `platform` q is its pose,
     position and unit quaternion (POSE,) in world axes, q' the free components of its twist, and the work of the
-    load follows. Kernels do not know the last ones: `windings`, number of motors whose currents are states, followed by
-    `integrals` of controllers for each; `angles`, number of joints that are states, with the largest drift of loops.
+    load follows. The last parts are not states of kernels: `windings`, number of motors whose currents are states,
+    followed by `integrals` of controllers for each; `angles`, number of joints that are states, with the largest drift
+    of loops.
     """
 
     free: int

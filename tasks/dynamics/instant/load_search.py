@@ -2,8 +2,8 @@
 
 Loads N belong to a motion where N = G(N): friction under these loads, with joints at rest solved for, accelerations,
 reactions, loads. G is continuous and smooth in pieces, so Newton's method with differences for derivatives finds its
-fixed points also where a round enlarges differences and repeated rounds run away. It starts from several places; ends
-are told apart by their accelerations. Kernels do G, all else is arithmetic element by element, one sample as another,
+fixed points also where a round enlarges differences and repeated rounds diverge. It starts from several places;
+solutions are distinguished by their accelerations. Kernels compute G, and all other operations are element by element,
 so that no bit depends on the batch. Source: Qi and Sun 1993, A nonsmooth version of Newton's method.
 """
 

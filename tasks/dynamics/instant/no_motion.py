@@ -2,9 +2,9 @@
 
 Normal loads N(x) are lengths of vectors that are affine in x (`tasks.dynamics.instant.affine_loads`), so they are
 convex: each lies above all its tangents. A joint that slides has x = N(x), so x has to lie above the tangents too.
-Where no x does, there is no motion; multipliers of the tangents that add up to a contradiction are the proof (Farkas).
-Tangents are added where the best x so far is (Kelley 1960, The cutting-plane method). A joint at rest holds or slides
-one way or the other as it begins to move; all combinations are refuted one by one.
+If no x does, there is no motion; multipliers of the tangents that add up to a contradiction are the proof (Farkas).
+Tangents are added at the best x so far (Kelley 1960, The cutting-plane method). A joint at rest sticks, or begins to
+slide in one of two directions; all combinations are refuted one by one.
 """
 
 from __future__ import annotations

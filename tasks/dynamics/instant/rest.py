@@ -115,7 +115,7 @@ class Interior:
 
 @dataclass(frozen=True)
 class RestProblem:
-    """Friction of the joints that are `resting` (1, of others 0), among those that may rest.
+    """Friction of joints at rest: `resting` is 1 for joints at rest, 0 for others, among all joints that may rest.
 
     `mobility` D (joint, joint), `change` c and limits `above` and `below` (joint,).
     """

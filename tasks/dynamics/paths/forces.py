@@ -54,7 +54,7 @@ class ActuatorDerivatives:
     def of(cls, breaks: np.ndarray, rates: Callable[[np.ndarray], np.ndarray | None]) -> ActuatorDerivatives | None:
         """Return the derivatives from the rates q' (point, actuator) at values of the progress, between its breaks.
 
-        None where there are no rates, or they are not smooth between the breaks.
+        None if there are no rates, or rates are not smooth between the breaks.
         """
         pieces = list(pairwise(breaks))
         series: dict[int, np.ndarray] = {}

@@ -1,16 +1,16 @@
 """Fastest motion along a path within limits of each actuator, by two passes: straight limits, and limits of power.
 
 x is the square of the speed of the progress s, a its acceleration, and x changes by 2 a for a unit of s. Straight
-limits are lines in the plane of x and a. The backward pass finds the largest x from which the rest of the path can be
-done, the forward pass the largest a that leads no higher. Source: Pham and Pham, A new approach to time-optimal path
-parameterization based on reachability analysis (2018), sections III, IV.
+limits are lines in the plane of x and a. The backward pass finds the largest x from which the remaining path can be
+completed; the forward pass finds the largest a that does not exceed this x. Source: Pham and Pham, A new approach to
+time-optimal path parameterization based on reachability analysis (2018), sections III, IV.
 
 Limits of power and voltage are curved. With z the speed of the progress, forces and accelerations are A a + B z^2 + C.
 A limit of power bounds their size by P / |q'| / z; a limit of voltage shifts its bound by the back-EMF, K q' z. All
-limits of a, times z, are cubic polynomials of z. The speeds from which a next set can be reached are those where the
-difference of an upper and a lower polynomial is not negative: intervals between roots. Sets may have several intervals,
-as the plane of x and a has no convex limits here. Of two motions that keep their limits the faster one at each point
-does so too, so the highest forward pass through these sets is the fastest motion.
+limits of a, times z, are cubic polynomials of z. A next set can be reached from speeds at which no difference of an
+upper and a lower polynomial is negative: intervals between roots. Sets may have several intervals, as limits are not
+convex in the plane of x and a here. If two motions keep their limits, so does the motion that takes the faster one at
+each point. So the highest forward pass through these sets is the fastest motion.
 """
 
 from __future__ import annotations
@@ -408,12 +408,13 @@ def beyond_limits(hold: np.ndarray, limits: PathLimits) -> np.ndarray:
 
 
 class FastestMotion(NamedTuple):
-    """The fastest motion along a path: `duration` [s], infinite where it cannot be done.
+    """The fastest motion along a path: `duration` [s], infinite if no motion keeps the limits.
 
     At each of the points: `progress` from 0 to 1, `time` [s], `rate` of the progress [1/s], and `force`, `velocity`,
     `power` and `jerk` (point, actuator) of the actuators, with the acceleration that leads to the next point; NaN for
-    the jerk where it has no limit. status (point,): of the inverse dynamics of the path, NOT_CONVERGED, or
-    ACTUATOR_LIMIT where limits cannot be kept: at points where actuators cannot hold the robot at rest, else at all.
+    the jerk where it has no limit. status (point,): status of the inverse dynamics of the path, NOT_CONVERGED, or
+    ACTUATOR_LIMIT if limits cannot be kept: at points where actuators cannot hold the robot at rest, else at all
+    points.
     """
 
     duration: float

@@ -215,8 +215,8 @@ def _state(matrix: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
 class _Barrier:
     """Barrier function: weighted duration less the logarithms of the distances to limits; with its Newton step.
 
-    Unknowns are the coefficients of x. `wider` (interval, node, row): how much of a last unknown limits are wider by,
-    which counts with the weight `cost`.
+    Unknowns are the coefficients of x, and with `wider` (interval, node, row) a last unknown: limits are widened by
+    `wider` times this unknown, which counts with the weight `cost`.
     """
 
     def __init__(
@@ -308,7 +308,7 @@ def fastest(grid: ParameterGrid, rows: LimitRows, start: np.ndarray) -> np.ndarr
 def inside(grid: ParameterGrid, rows: LimitRows, start: np.ndarray) -> np.ndarray | None:
     """Return the coefficients of a motion that keeps all limits, from one below the speed limits; None if none exists.
 
-    Limits that are exceeded are made wider by a share of them, which is then made small. Raises NotSettledError.
+    Exceeded limits are widened by a share, which is then reduced to zero. Raises NotSettledError.
     """
     scale = float(start.max())
     current, rows = start / scale, _scaled(rows, scale)

@@ -1,9 +1,9 @@
 """The constant-velocity friction test: friction over speed, and the law that fits it.
 
-A joint turns at constant speed over a range of positions and back, all others locked. Inertia, centrifugal and Coriolis
-forces vanish, and gravity is the same both ways, so half the difference of the torques is friction: Eqs. (48) to (51)
-of the joint friction paper. This assumes that friction is odd in velocity. It is not for an asymmetric law: the curve
-is then the mean of both directions.
+A joint turns at constant speed over a range of positions and back, with all other joints locked. Inertia, centrifugal
+and Coriolis forces vanish, and gravity is equal in both directions. So half the difference of the torques is friction:
+Eqs. (48) to (51) of the joint friction paper. This assumes that friction is odd in velocity. For an asymmetric law the
+curve is the mean of both directions.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def curve(
     """Return the friction over speed, averaged over positions.
 
     speed (speeds,) above zero; forward, reverse (speeds, samples): torques of each pair of runs, at the same positions
-    in the same order. Where runs were sampled at positions of their own, give both `position` and `reverse_position`
-    (speeds, samples): torques of the reverse run are interpolated linearly, and samples beyond its range left out.
+    in the same order. If both runs have different positions, give both `position` and `reverse_position` (speeds,
+    samples): torques of the reverse run are interpolated linearly, and samples beyond its range are left out.
     Raises ValueError for shapes that do not fit and for runs without a common position.
     """
     speeds, ahead, back = (np.asarray(values, dtype=float) for values in (speed, forward, reverse))
@@ -95,7 +95,7 @@ def _at_positions(position: Numbers, taken_at: Numbers, torque: Numbers) -> Numb
 def fit(
     law: str, speed: ArrayLike, torque: ArrayLike, *, load: float = 1.0, fixed: Mapping[str, float] | None = None
 ) -> FittedLaw:
-    """Return the parameters of a law, within their bounds, that explain a curve best in the sense of least squares.
+    """Return the parameters of a law, within their bounds, that fit a curve best in the sense of least squares.
 
     speed, torque (speeds,). `fixed` parameters and options are not fitted; options that are not given are neutral.
     Raises ValueError for an unknown law, shapes that do not fit and too few speeds, ParameterError for `fixed`.

@@ -199,7 +199,7 @@ def places(groups: Sequence[FrictionGroup]) -> list[JointPlace]:
 def remembering(groups: Sequence[FrictionGroup]) -> list[JointPlace]:
     """Return the joints with given friction, as their law has a state: input `history` has it in this order.
 
-    Where their load is a reaction it is that which belongs to this friction, see `tasks.blocks.friction_history`.
+    If their load is a reaction, it is consistent with this friction, see `tasks.blocks.friction_history`.
     """
     return [place for group in groups if group.remembers for place in group.places]
 
@@ -220,7 +220,7 @@ def solve(
     shares: Mapping[str, Any],
     parts: bool = False,
 ) -> FrictionSolution:
-    """Solve for friction of all joints and actuator forces, from those without it; `shares` in order of `inputs`.
+    """Solve for friction of all joints, and actuator forces with friction; `shares` in the order of `inputs`.
 
     actuators: their forces without friction and their velocities. With `parts`, also the parts of normal loads and
     friction.
@@ -276,10 +276,11 @@ def given_solution(
     shares: Mapping[str, Any],
     parts: bool = False,
 ) -> FrictionSolution:
-    """Return the solution where actuator forces and friction of all joints are known, as of a simulated motion.
+    """Return the solution for known actuator forces and friction of all joints, such as of a simulated motion.
 
     actuators: their forces, friction included, and their velocities; `shares` as `inputs` lists them, with the friction
-    of all joints as `history`. Friction adds that of the actuators and A tau of the passive joints to the forces.
+    of all joints as `history`. The part of friction in the forces is the actuators' own friction, plus A tau of the
+    passive joints.
     """
     force, velocity = actuators
     at = dict(zip(places(groups), shares.get("history", ()), strict=True))

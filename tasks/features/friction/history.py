@@ -46,8 +46,8 @@ def along(
     """Compute friction along velocities (*batch, time) [rad/s or m/s] at increasing `times` (time,) [s].
 
     values: parameters and options of the law by name, each a number or an array (*batch,); load: normal load, a number
-    or (*batch, time); initial: the state at the first time (*batch,), where a law does not give it: relaxed bristles, a
-    joint that moves unless it rests. A NaN stays in its sample, in the deflection of bristles for all later times.
+    or (*batch, time); initial: the state at the first time (*batch,); absent: relaxed bristles, a joint that moves
+    unless it rests. A NaN stays in its sample, and with bristles at all later times.
     Raises ValueError for shapes and times that do not fit and for an unknown law, ParameterError for parameters.
     """
     values = _parameters(law, values)

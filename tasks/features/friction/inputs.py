@@ -1,4 +1,4 @@
-"""Friction as callers give it, made to the groups and numbers of a friction program.
+"""Conversion of friction as callers give it to the groups and numbers of a friction program.
 
 One group is a mapping: `law`; `joints` (default: the actuated ones), see `robots.friction.groups.select`; `load`, the
 origin of the normal load (default: constant, so that parameters are forces); and parameters of law and load by name,

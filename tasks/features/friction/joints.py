@@ -66,8 +66,8 @@ def normal_load(kind: str, bending: Array, radial: Array, along: Array, arms: Ma
 def normal_load(kind: str, bending: Any, radial: Any, along: Any, arms: Mapping[str, Any]) -> Any:
     """Return the same from magnitudes: moment and force across the axis, force or moment along it. Eq. (47).
 
-    As printed, the equation adds forces to torques; meant is (tau_r / R_b + f_r) R_p + f_m R_n, and tau_p / R_b + f_p +
-    tau_m / R_n.
+    As printed, the equation adds forces to torques. Correct is (tau_r / R_b + f_r) R_p + f_m R_n, and tau_p / R_b +
+    f_p + tau_m / R_n.
     """
     side = bending / arms["bending_arm"] + radial
     if JOINT_KINDS[kind].turns:
@@ -180,8 +180,8 @@ class ForwardFriction:
     def force(self, velocity: Scalar, direction: Scalar, load: Scalar, memory: Scalar) -> Scalar:
         """Return the friction against positive motion; for a sticking joint in the `direction` of its mode.
 
-        Velocities against that direction, which a step may reach before it is cut short, count as none. `load` is the
-        force of an actuator that has a gear.
+        Velocities against that direction, which a step may reach before it is cut, count as zero. For an actuator with
+        a gear, `load` is its force.
         """
         if self.sticks:
             forward = where(velocity > ONSET, velocity, ONSET)

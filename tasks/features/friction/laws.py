@@ -144,7 +144,8 @@ def breakaway(law: str, side: float, load: Scalar, values: Mapping[str, Scalar])
 def columns(law: str, velocity: Scalar, load: Scalar, values: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """Return the factor in the force of each parameter in which a law is linear (`FrictionLaw.linear`).
 
-    `values` of the others count, such as the velocity of the Stribeck effect. Raises ValueError as `force`.
+    `values` of the other parameters are used, such as the velocity of the Stribeck effect. Raises ValueError as
+    `force`.
     """
     linear = [parameter.name for parameter in data.LAWS[law].linear]
     off = {**values, **dict.fromkeys(linear, 0.0)}

@@ -24,7 +24,7 @@ class PassiveFriction:
     """Effect of friction tau of passive joints in a robot, from shares of its limbs; tau in the order of `places`.
 
     held: positions of the held directions along which limbs carry the platform, see `tasks.mechanics.solving.carried`;
-    they matter where a normal load is a reaction.
+    they are used if a normal load is a reaction.
     """
 
     def __init__(

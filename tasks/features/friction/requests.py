@@ -19,7 +19,7 @@ COMPONENTS = 5
 class LimbFriction:
     """The joints of one limb, by number in `Limb.joints`: passive ones with friction, ones whose load is a reaction.
 
-    `statics` says that a load is a reaction somewhere in the robot, so that the friction of this limb matters to it.
+    `statics`: some load in the robot is a reaction, which the friction of this limb affects.
     """
 
     passive: tuple[int, ...] = ()

@@ -127,10 +127,10 @@ PLACE = 64
 
 @dataclass
 class FunctionText:
-    """Writes the text of one function. Node values are names; `scalar` while in the per-case part.
+    """Writer of the text of one function. Node values are names; `scalar` while in the per-case part.
 
-    `wide`: a vector is two of the groups of samples that one has otherwise, so that the processor has something to do
-    while it waits for the results of an iteration.
+    `wide`: a vector holds two groups of samples in place of one, so that the processor can work on one group while it
+    waits for the other in an iteration.
     """
 
     program: Program

@@ -418,8 +418,8 @@ def followed(
 ) -> tuple[list[JointState], Mask]:
     """Return joint states on the branch of the reference pose, and whether they are; `solution` if none are found.
 
-    at: the limb's tips for joint states, its platform at a pose or where it is wanted; converged: whether the solution
-    closes them. Samples to `skip` keep it, which is on the branch.
+    at: the limb's tips for joint states, with its platform at a pose or at the target; converged: whether the solution
+    closes the tips. Samples to `skip` keep the solution, which is on the branch.
     """
     search = _LimbSearch(problem, at, solution, converged)
     result = iterate(search.advance, search.beginning(0.0).flat(), search.limit, skip)

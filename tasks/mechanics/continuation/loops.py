@@ -43,7 +43,7 @@ REGULAR = 0.3  # determinant of each block, relative to the reference configurat
 PAIR = 0.2
 """The same of two joints, relative to their lengths: a step of the plain way turns each by no more [rad].
 
-So of blocks with more rows than joints, whose volumes have no sign that a step past a singularity would change.
+It applies to blocks with more rows than joints: their volumes have no sign that would change beyond a singularity.
 """
 
 
@@ -385,8 +385,9 @@ def followed(
 ) -> tuple[list[JointState], Mask]:
     """Return the states of all joints on the branch of the reference configuration, and whether they are.
 
-    The `solution` where none are found, or where these are it; converged: whether it closes the loops. Samples to
-    `skip` keep it, which is on the branch. reached: its positions of the independent joints, kept as they are.
+    The result is the `solution` if no states are found, or if they equal it; converged: whether it closes the loops.
+    Samples to `skip` keep the solution, which is on the branch. reached: positions of the independent joints in the
+    solution, which are kept.
     """
     ways, links = problem.ways, problem.start.limb.links
     search = _LoopSearch(problem, solution, reached, converged)

@@ -244,10 +244,10 @@ MANY = 3  # independent joints up to which all combinations of their two ways ro
 
 @dataclass(frozen=True)
 class Route:
-    """A way of independent joints from the reference configuration: which go the other way round, and in which order.
+    """A way of independent joints from the reference configuration: joints with the opposite sense, and their order.
 
-    legs: for each joint from which to which share of the whole way it moves. opened: no way, but whether loops that are
-    opened can be closed at its end. aside: turns aside, from which joint to which.
+    legs: for each joint, the shares of the whole way between which it moves. opened: the route only tests whether
+    opened loops can be closed at its end. aside: the pair of joints in whose plane the route turns aside.
     """
 
     other_way: tuple[bool, ...]

@@ -125,7 +125,7 @@ def matrix(placed: Placed) -> np.ndarray:
 def element(links: Sequence[Link], states: Sequence[JointState], u: int, k: int) -> Scalar:
     """Return the element (u, k) of the inertia matrix alone, with the drive [kg m^2, kg m or kg].
 
-    It is worked out in the axes of the inner one of both links, so that joints before them cost nothing.
+    It is computed in the axes of the inner link of both, so that joints before it cost no time.
     """
     inner = min(u, k)
     placed = Placed.of(links, states, inner)
@@ -148,7 +148,7 @@ class _Flow:
     """A tree in motion: by link its angular velocity `omega`, `drift` of the joint's axis, and `pull` at its centre.
 
     `drift` is the angular acceleration that a revolute joint adds at constant rates. `pull` is the acceleration of the
-    centre of mass that all joints cause besides that, less gravity.
+    centre of mass that all joints cause in addition, less gravity.
     """
 
     placed: Placed

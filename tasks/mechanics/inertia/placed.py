@@ -24,8 +24,8 @@ from tasks.mechanics.kinematics import ZERO, JointState, bend, poses, slope
 class Body:
     """A link and its joint: `axis`, `origin`, `centre` (3,), `rotation` and `tensor` about the centre (3, 3).
 
-    These are in the axes of the root; `inertia` is in those of the link. `slope` is the way that the joint slides per
-    unit of its variable, and `bend` how it changes over that.
+    These are in the axes of the root; `inertia` is in the axes of the link. `slope` is the displacement of the joint
+    per unit of its variable, and `bend` the derivative of `slope`.
     """
 
     parent: int

@@ -1,7 +1,7 @@
 """From frictionless actuator forces to requested quantities: friction, power, and metrics over a trajectory.
 
-One program for each selection of series and metrics, so that nothing is computed that is not wanted. Time integrals use
-the trapezoidal rule: sample input `weight` holds its weights.
+There is one program for each selection of series and metrics, so that only requested quantities are computed. Time
+integrals use the trapezoidal rule: sample input `weight` holds its weights.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Margins to the limits of joints and actuators, for one sample: 1 in the middle of the range, 0 at its end.
 
-A margin is negative where a limit is exceeded. Margins have no unit: those of joints and of actuators can be compared.
+A margin is negative where a limit is exceeded. Margins have no unit, so margins of joints and actuators are comparable.
 A joint or an actuator without limits has the margin 1.
 """
 

@@ -1,13 +1,13 @@
 """Metrics of a robot's pose: conditioning, margins, manipulability, effective mass, from J_IK and the mass matrix.
 
 J_IK (actuator, freedom) turns rates of the freedoms into rates of the actuators, so its singular values are actuator
-rates per platform rate. Where a platform turns as well as moves, rotations count by the way of a point at a
+rates per platform rate. If a platform translates and turns, rotations count by the displacement of a point at a
 characteristic length from its reference point, so that all freedoms have the same unit.
 
-Where a limb is singular, J_IK has no bound; where the platform is, it loses rank. Its least singular value is the
-distance to the nearest matrix that has lost rank (Eckart and Young), the inverse of its largest that of its inverse.
-Both are measured by the root mean square of the singular values at the reference pose of the same design, so margins
-have no unit, and neither size nor gears change them.
+Where a limb is singular, J_IK has no bound; where the platform is singular, J_IK loses rank. Its least singular value
+is its distance to the nearest matrix without full rank (Eckart and Young). The inverse of its largest singular value is
+this distance for its inverse. Both are divided by the root mean square of the singular values at the reference pose of
+the same design, so margins have no unit, and do not depend on size and gears.
 """
 
 from __future__ import annotations
@@ -318,7 +318,7 @@ def series_shape(mechanism: Mechanism, name: str) -> tuple[int, ...]:
 def characteristic_length(mechanism: Mechanism) -> float:
     """Return the RMS distance of the platform's joints from its reference point [m]; 1 if they are all there.
 
-    That of the reference robot is taken for all designs, so that designs can be compared.
+    The length of the reference robot is taken for all designs, so that designs can be compared.
     """
     squares = []
     for each in mechanism.instances:

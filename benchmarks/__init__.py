@@ -1,6 +1,6 @@
 """Benchmarks of limbsweep beside other programs; a time is printed only for a result that is right.
 
-`limbsweep bench` runs the table of `benchmarks.cases`. Nothing else may import this package.
+`limbsweep bench` runs the table of `benchmarks.cases`. No other package may import this one.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 The other commit is written into a temporary folder by `git archive`, which leaves nothing behind in the repository. A
 turn runs the cases once in either checkout, in a process of its own and with the interpreter and packages of this one;
-which of both begins changes from turn to turn. So what else the machine does falls on both.
+the two take turns in beginning. So other load of the machine falls on both.
 
-A figure is told apart where every value of one commit is beyond every value of the other, and their medians differ by
-more than `benchmarks.history.LEAST`. With five turns each, figures that are alike are told apart by chance once in 126
-times; with three, once in ten.
+A figure differs significantly where every value of one commit is beyond every value of the other, and their medians
+differ by more than `benchmarks.history.LEAST`. With five turns each, equal figures differ significantly by chance once
+in 126 times; with three, once in ten.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Pair:
 
     @property
     def verdict(self) -> str:
-        """`worse`, `better` or `changed` where the commits are told apart, else nothing."""
+        """`worse`, `better` or `changed` where the commits differ significantly, else empty."""
         apart = min(self.now) > max(self.before) or max(self.now) < min(self.before)
         return verdict(self.ratio, self.unit) if apart and abs(self.ratio - 1.0) > LEAST else ""
 
@@ -111,7 +111,7 @@ def run(root: Path, names: Sequence[str], *, quick: bool) -> Iterator[tuple[Name
 
 
 def table(revision: str, figures: Sequence[Pair]) -> Iterator[str]:
-    """Yield the lines of columns: figure, median at the other commit, now, unit, ratio, what that means."""
+    """Yield the lines of columns: figure, median at the other commit, now, unit, ratio, verdict."""
     rows: list[tuple[str, ...]] = [("figure", revision, "now", "", "ratio", "")]
     for pair in figures:
         medians = (number(statistics.median(side)) for side in (pair.before, pair.now))

@@ -1,8 +1,8 @@
 """Recall and precision of inverse kinematics: `python -m benchmarks.branches [NAME ...] [--poses N] [--root DIR]`.
 
-Random poses in a wide box around the reference pose, up to the sum of a limb's lengths, against what shares no code
-with the packages: closed forms of `tests/reference`, circles and spheres without iteration, and for every
-robot the continuation solver of `tests/reference/continuation.py`, which follows paths in small steps.
+Random poses in a wide box around the reference pose, up to the sum of a limb's lengths, against solutions that share no
+code with the packages: closed forms of `tests/reference`, circles and spheres without iteration, and for every robot
+the continuation solver of `tests/reference/continuation.py`, which follows paths in small steps.
 
 - recall: of the poses that the branch of the reference pose reaches, how many are found, on that branch
 - precision: of the poses that are found, how many are reached, on that branch

@@ -8,7 +8,7 @@
 - `python -m benchmarks.cards kills`: a run that is killed twice and resumed, beside one that is not
 - `python -m benchmarks.cards pair`: two processes on one card, each beside a run alone
 
-Needs a card of NVIDIA and the extra `gpu`; on another machine it says so and ends with status 2.
+Needs a card of NVIDIA and the extra `gpu`; on another machine it prints that and ends with status 2.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def best(call: Callable[[], object]) -> float:
 
 
 def _speed(block: Block, operations: float, limit: float) -> str:
-    """Return what a block takes on the card, beside the most operations a second that it can do."""
+    """Return the time of a block on the card, and the rate of operations beside the card's largest rate."""
     asked = replace(block, device="gpu")
     root, _ = motions(asked), card().most_bytes()
     start = time.perf_counter()
@@ -269,7 +269,7 @@ def _started(sweep: Path, store: Path) -> subprocess.Popen[bytes]:
 
 
 def pair(folder: Path) -> Iterator[str]:
-    """Yield whether two processes that use the card at the same time have the bits of one alone, and what they take."""
+    """Yield whether two processes that use the card at the same time have the bits of one alone, and their times."""
     sweep = folder / "sweep.yaml"
     sweep.write_text("limbsweep: 1\n" + delta(100_000, 5001))
     times = []

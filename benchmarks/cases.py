@@ -19,7 +19,7 @@ from robots.parameter_errors import ParameterError, nearest
 
 @dataclass(frozen=True)
 class Case:
-    """A row of the table: what is measured, and which function yields the figures."""
+    """A row of the table: the measured quantity, and the function that yields the figures."""
 
     name: str
     what: str
@@ -40,7 +40,7 @@ CASES: dict[str, Case] = {
         Case("robots", "every robot, with and without the reactions of all its joints", "robots:speed"),
         Case("precision", "single precision against double: time and errors of every robot", "precision:precision"),
         Case("peers", "against Pinocchio, MuJoCo, Drake and Exudyn at the same jobs", "peers.table:figures"),
-        Case("published", "problems of the field: digits beside those that are published", "published.table:figures"),
+        Case("published", "problems of the field: digits beside published ones", "published.table:figures"),
         Case("start", "from the start of a process to the first forces", "start:start"),
         Case("storage", "writing and reading a store, against plain Zarr and plain files", "storage:store"),
         Case("run", "whole runs with metrics only, against the kernels", "runs.pipeline:efficiency"),
@@ -137,6 +137,6 @@ def _section(case: Case, figures: Iterable[Figure]) -> Iterator[str]:
     done: list[Figure] = []
     try:
         done.extend(figures)
-    finally:  # a wrong result is told beside those that are right
+    finally:  # a wrong result is printed beside right ones
         if done:
             yield from table(done)

@@ -1,9 +1,9 @@
 """Processor time to compile robots: `python -m benchmarks.compile_times [--forces] [--root DIR] [ROBOT ...]`.
 
 All programs of a robot with all outputs that need nothing but the robot, or with `--forces` the actuator forces alone:
-traced in Python, written as text of LLVM, read by LLVM, made machine code, loaded. Nothing is taken from the disk, and
-limbs that are alike share their programs, as they do in a run. `--root` measures the packages of another checkout after
-those of this one, robot by robot, in a process of its own; the last column is its time over ours.
+traced in Python, written as text of LLVM, read by LLVM, made machine code, loaded. The cache on disk is not used, and
+equal limbs share their programs, as in a run. `--root` measures the packages of another checkout after those of this
+one, robot by robot, in a process of its own; the last column is its time over ours.
 
 A robot is one of the catalogue or a file of one, such as `limbsweep import` writes. First calls as users have them
 begin with bytecode: `benchmarks.first_calls`.
@@ -43,7 +43,7 @@ STAGES = ("limb", "assembly", "actuation", "reactions")
 
 
 class Clock:
-    """Seconds of processor time by phase; what one phase calls of another counts for that one."""
+    """Seconds of processor time by phase; a call of another phase counts for that phase."""
 
     def __init__(self) -> None:
         self.seconds = dict.fromkeys(PHASES, 0.0)
@@ -147,7 +147,7 @@ def row(name: str, found: dict[str, float], other: dict[str, float] | None) -> s
 
 
 def passes(name: str, *, forces: bool) -> None:
-    """Print what LLVM's passes take of all programs of a robot, in this process, and what share that is."""
+    """Print the time of LLVM's passes for all programs of a robot, in this process, and its share."""
     module: Any = importlib.import_module("tasks.kernels.llvm")
     binding: Any = importlib.import_module("llvmlite.binding")
     binding.set_time_passes(True)
@@ -171,7 +171,7 @@ def main() -> int:
     parser.add_argument("robots", nargs="*", metavar="ROBOT", help=f"robots of the catalogue, robot files, or {TREE}")
     parser.add_argument("--forces", action="store_true", help="actuator forces alone")
     parser.add_argument("--root", type=Path, help="another checkout")
-    parser.add_argument("--passes", action="store_true", help="what LLVM's passes take of each robot, longest first")
+    parser.add_argument("--passes", action="store_true", help="times of LLVM's passes for each robot, longest first")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     names = options.robots or (*catalog.FAMILIES, TREE)

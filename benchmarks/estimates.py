@@ -161,7 +161,7 @@ def used_alone(name: str) -> float:
 
 
 def used(name: str, cluster: ClusterLike, spent: Callable[[], float]) -> float:
-    """Run a sweep into a store, and return what was `spent` meanwhile."""
+    """Run a sweep into a store, and return the increase of `spent` meanwhile."""
     sweep = sweep_of(name)
     with tempfile.TemporaryDirectory() as folder:
         start = spent()

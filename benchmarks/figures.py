@@ -49,7 +49,7 @@ QUICK = Size(designs=24, samples=64, repeats=1, blocks=4, full=False)
 
 
 def best(work: Callable[[], Any], repeats: int) -> float:
-    """Return the shortest wall time of some repeats [s]: that of the work while nobody else needs the core."""
+    """Return the shortest wall time of some repeats [s]: the time of the work without other load on the core."""
     shortest = float("inf")
     for _ in range(repeats):
         start = time.perf_counter()
@@ -90,7 +90,7 @@ def _flags() -> list[str]:
 
 
 def _cpu(key: str) -> str | None:
-    """Return a line of the first processor in /proc/cpuinfo; None where there is none."""
+    """Return a line of the first processor in /proc/cpuinfo; None without such a line."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -128,5 +128,5 @@ def table(figures: Sequence[Figure]) -> Iterator[str]:
 
 
 def number(value: float | None) -> str:
-    """Return a value with four digits, or a dash where there is none."""
+    """Return a value with four digits, or a dash for None."""
     return "-" if value is None else f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"

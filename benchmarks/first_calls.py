@@ -29,9 +29,9 @@ SMALL = ("five_bar", "ur5e")
 INSTANTS = (0.0, 1e-3, 2e-3)
 """Instants of a motion [s]."""
 LIMITS = (1.0, 3.0)
-"""Seconds of which it is told how many calls take longer."""
+"""Limit [s]; the number of calls that take longer is printed."""
 WORST = 10
-"""Calls that are told once more."""
+"""Calls that are printed once more."""
 FAILED = "refused"
 
 RUBBING: Mapping[str, Any] = {"law": "coulomb_viscous", "coulomb": 0.1, "viscous": 0.1, "joints": "all"}
@@ -116,7 +116,7 @@ def _motion(**options: Any) -> Callable[[Any, Mapping[str, Any]], None]:
 
 
 def _still(states: Mapping[str, Any], *more: str) -> dict[str, Any]:
-    """Return states without accelerations, and without what else is named."""
+    """Return states without accelerations, and without the keys `more`."""
     return {key: part for key, part in states.items() if key not in ("acceleration", "qdd", *more)}
 
 
@@ -157,7 +157,7 @@ def job_of(title: str) -> Callable[[str], None]:
 
 
 def titles(*, features: bool) -> Iterator[str]:
-    """Yield the names of all jobs, or of all features and of those that meet."""
+    """Yield the names of all jobs, or of all features and of their pairs."""
     if not features:
         yield from JOBS
         return

@@ -7,7 +7,7 @@ until the browser has painted the next frame, and from the release until the lin
 same for 300 ms, which are taken off). With `--dashboard` the designs are also trials of a study of Optuna, in its
 dashboard, a server on this machine (package optuna-dashboard): megabytes that it sends, first paint, and the time until
 there is a chart. Needs the extras report, browser and peers, and Chromium with its driver; times depend on the machine,
-and on what else it does.
+and on its other load.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ AXES = {
 
 
 def columns(dataset: Dataset) -> list[dict[str, float]]:
-    """Return the designs as rows of numbers: what both pages show."""
+    """Return the designs as rows of numbers, which both pages show."""
     from applications.studies.columns import column, names
 
     table = {name: column(dataset, name).tolist() for name in names(dataset)}

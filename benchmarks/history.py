@@ -1,9 +1,10 @@
 """Figures kept from run to run, one file for each machine, and which of a new run stand out from the earlier ones.
 
 A file is of one processor, number of cores and kind of vectors, so figures in it can be compared. A line of it is a
-figure as `limbsweep bench --json` prints it, with the commit and the moment. What stands out lies further from the
-median of the earlier runs than four standard deviations, these estimated from the median of deviations, so that one run
-beside other work spoils nothing; and by more than `LEAST`, since repeats of one run may agree by chance.
+figure as `limbsweep bench --json` prints it, with the commit and the moment. A figure stands out if it lies further
+from the median of the earlier runs than four standard deviations, and by more than `LEAST`, since repeats of one run
+may agree by chance. The standard deviation is estimated from the median of deviations, so that a single disturbed run
+has no effect.
 """
 
 from __future__ import annotations

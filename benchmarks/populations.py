@@ -3,12 +3,12 @@
     python -m benchmarks.populations [--generations 20] [--population 96] [--folder FOLDER] [--cluster FILE]
 
 Five objectives, payloads of 0 to 6 kg as operating cases, a motor out of the catalogue `benchmarks/motors.csv`, a gear
-out of five, four lengths; torques and speeds are those that the motor may have, the ratio of inertias is bounded.
-Prints the front of NSGA-II and that of as many random designs, their hypervolumes up to the same point in units of the
-same box, what local searches by exact derivatives make of the designs with the least energy, and how long each took.
-Then the search of NSGA-II is begun again in a process of its own, which is killed half way, and gone on with: its front
-is compared with the first one. With a folder the stores stay there, and the same command goes on where it was killed.
-Needs the extra search; times depend on the machine, and on what else it does.
+out of five, four lengths; limits of torques and speeds are the motor's, the ratio of inertias is bounded. Prints the
+front of NSGA-II and that of as many random designs, their hypervolumes up to the same point in units of the same box,
+results of local searches by exact derivatives from the designs with the least energy, and the times of all searches.
+Then the search of NSGA-II is repeated in a process of its own, killed half way, and resumed: its front is compared with
+the first one. With a folder the stores stay there, and the same command resumes after a kill. Needs the extra search;
+times depend on the machine, and on its other load.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Single precision against double, for every robot: what it gains in time, and what it loses in digits."""
+"""Single precision against double, for every robot: gain in time, and loss of digits."""
 
 from __future__ import annotations
 

@@ -2,13 +2,13 @@
 
     python -m benchmarks.report_page [--designs 100000] [PAGE.html ...]
 
-Without pages it makes the report of a made-up study with so many designs. Sizes are of the whole page and of what is no
-plotting library. The first paint is what the browser says (first-contentful-paint); a brush lasts from the new range
+Without pages it makes the report of a made-up study with many designs. Sizes are of the whole page and of the page
+without the plotting library. The first paint is the browser's first-contentful-paint; a brush lasts from the new range
 until the browser has drawn the frame that shows it, the median of several; so does a click on another design. Frames
 follow each other while a hand brushes an axis of the parallel coordinates (with them in view, then the trade-off, then
-the matrix) or moves over the lines or over the trade-off: how many there are in a second, and the processor time of the
-page's thread for each, which depends less on what else the machine does; 60 in a second are 16.7 ms. Needs
-the extras report and browser, and Chromium with its driver, which draws by the processor here.
+the matrix) or moves over the lines or over the trade-off: their number in a second, and the processor time of the
+page's thread for each, which depends less on other load of the machine; 60 in a second are 16.7 ms. Needs the extras
+report and browser, and Chromium with its driver, which draws by the processor here.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _busy(window: Any) -> float:
 
 
 def report(page: Path) -> None:
-    """Open a page and print what was measured."""
+    """Open a page and print the measurements."""
     from tests.applications.report.browser import opened
 
     text = page.read_text("utf-8")

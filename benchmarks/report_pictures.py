@@ -11,7 +11,7 @@ Times are those of the desktop, and mean the same for any page: the first paint;
 last long task before a second without one, and when it says that it is ready, if it does); and a drag of the mouse
 along the first axis of the parallel coordinates: from its release until the next paint (Event Timing), and the long
 tasks after it. Needs the extras report and browser, and Chromium with its driver; times depend on the machine, and on
-what else it does.
+its other load.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ WIDTHS = {"desktop": (1280, 900), "tablet": (820, 1180), "phone": (390, 844)}
 
 THEMES = ("light", "dark")
 TALLEST = 16_000
-"""Pixels of a picture: what Chromium paints at once."""
+"""Pixels of a picture that Chromium paints at once."""
 
 QUIET = 1.0
 """Seconds without a long task after which a page is done."""
@@ -148,7 +148,7 @@ def times(window: Chrome, page: Path) -> PageTimes:
     paint, ready = (float(window.execute_script(asked) or 0.0) for asked in (PAINT, READY))
     release, busy = None, 0.0
     if window.execute_script(AXES):
-        _until_quiet(window)  # what is drawn as it comes into view moves what is below it
+        _until_quiet(window)  # parts that are drawn when they come into view move the parts below
         x, y, high = window.execute_script(AXES)
         time.sleep(QUIET)
         before = window.get_screenshot_as_png()
@@ -169,7 +169,7 @@ def times(window: Chrome, page: Path) -> PageTimes:
 
 
 def picture(window: Chrome, width: int, height: int, theme: str) -> Image.Image:
-    """Return the whole page at a width, in light or dark colours, after what it draws has been drawn."""
+    """Return the whole page at a width, in light or dark colours, after its drawings are complete."""
     from tests.applications.report.browser import settle
 
     features = [{"name": "prefers-color-scheme", "value": theme}, {"name": "prefers-reduced-motion", "value": "reduce"}]
@@ -178,7 +178,7 @@ def picture(window: Chrome, width: int, height: int, theme: str) -> Image.Image:
     window.refresh()
     _until_quiet(window)
     window.execute_script("history.scrollRestoration = 'manual'; scrollTo(0, 0)")
-    for _ in range(2):  # what is drawn as it comes into view makes the page longer
+    for _ in range(2):  # parts that are drawn when they come into view make the page longer
         tall = int(window.execute_script("return document.documentElement.scrollHeight"))
         _resize(window, width, min(tall, TALLEST))
         if window.execute_script("return document.documentElement.dataset.state === 'ready'"):

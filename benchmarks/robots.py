@@ -60,7 +60,7 @@ COMPILE_TARGET = 5.0
 
 UNIT = "us/sample/core"
 HEXAPOD, TARGET = "hexapod_6rrrprr", 1.5
-"""The robot with the longest limbs, and what it may take with all reactions [us]."""
+"""The robot with the longest limbs, and the limit of its time with all reactions [us]."""
 
 
 class Job:
@@ -161,7 +161,7 @@ def _figures(job: Job, passes: np.ndarray, repeats: int) -> Iterator[Figure]:
         yield Figure(f"{name}, of the target", share, "%", f"the target: at most {TARGET} us with all reactions")
     yield Figure(f"{name}, operations", count, "operations", "loops as often as they ran; a fused one counts once")
     rate, limit = arithmetic(counts) / seconds * 1e-9, share.peak * 1e-9
-    remark = f"{rate:.3g} of {limit:.3g} Gop/s, what products and sums come to just after; no comparisons and choices"
+    remark = f"{rate:.3g} of {limit:.3g} Gop/s, the rate of products and sums just after; no comparisons and choices"
     yield Figure(f"{name}, of the peak", share.percent, "%", remark)
     if job.states % (STRIPS * LANES) == 0:
         alone = best(job.in_strips(), repeats) / job.states

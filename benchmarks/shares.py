@@ -1,4 +1,4 @@
-"""Shares of variance from stored designs against known ones: how often bars hold them, and what noise is told.
+"""Shares of variance from stored designs against known ones: rates at which bars hold them, and shares given to noise.
 
     python -m benchmarks.shares [--stores 100] [--function NAME ...]
 
@@ -6,8 +6,8 @@ Stores of 128 to 6144 designs, half of them Sobol' samples, half random ones, of
 those of Ishigami and Sobol, an additive one, and a linear one of normal inputs that depend on each other. Each store
 has a random column and a random category beside the inputs, and a copy of an input. Prints for each size the part of
 the bars that hold the known share (alone, in total, of pairs; for dependent inputs alone, in total, Shapley), how many
-stores give noise a share above its error, the mean of what the polynomial does not foretell, and the time of a call.
-Exits with 1 where fewer than 95 % of the bars of a size hold, or more than 5 % of its stores give noise a share.
+stores give noise a share above its error, the mean of the share that the polynomial does not explain, and the time of a
+call. Exits with 1 where fewer than 95 % of the bars of a size hold, or more than 5 % of its stores give noise a share.
 """
 
 from __future__ import annotations

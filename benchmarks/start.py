@@ -4,7 +4,7 @@ Kernels begin with bytecode, as they do for users. A first process compiles and 
 takes it from the disk.
 
 A program as well: `python -m benchmarks.start ROBOT` reads states as JSON from its input, computes forces of the robot
-there and prints them with its times as one line of JSON. It imports nothing but what its user would.
+there and prints them with its times as one line of JSON. It has only the imports that a user would need.
 """
 
 from __future__ import annotations

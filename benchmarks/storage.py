@@ -1,7 +1,7 @@
 """A store, written and read by blocks, against plain Zarr with the same shards, chunks and codecs, and plain files.
 
-The data are forces of the Delta, since what compresses decides the speed. Files go where temporary files go; nothing is
-forced to the disk, neither by us nor by the others, so all of them meet the same page cache.
+The data are forces of the Delta, since their compressibility decides the speed. Files go where temporary files go;
+no program syncs data to the disk, so all of them meet the same page cache.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _times(
         keeper = kind(path, layout)
         written = min(written, best(partial(_write, keeper, parts), 1))
     for k, part in enumerate(parts):
-        require(bool(np.array_equal(keeper.read(k), part)), f"{kind.name}: block {k} is not what was written")
+        require(bool(np.array_equal(keeper.read(k), part)), f"{kind.name}: block {k} differs from the written one")
     return written, best(lambda: [keeper.read(k) for k in range(len(parts))], repeats)
 
 

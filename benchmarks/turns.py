@@ -2,12 +2,12 @@
 
 Inverse dynamics of random states in each robot's region, see `benchmarks.regions`, or with `--reactions` the wrenches
 in all joints, by the packages of this checkout and by those of another, in one process each. They compute by turns,
-so that what else the machine does falls on both; the time is that of the processor, of one thread. The ratio is the
+so that other load of the machine falls on both; the time is that of the processor, of one thread. The ratio is the
 time of this checkout over that of the other: of the least times, and the median of all pairs.
 
-`--plain`: the other one is this checkout without continuation, where joints are what Newton's steps from the reference
-pose have found, whatever branch that is on. States that have a status there are left out, their share is printed: so
-continuation has nothing to do, and what the ratio is above 1 is what it costs all the same.
+`--plain`: the other one is this checkout without continuation, where joints are the solutions of Newton's steps from
+the reference pose, on any branch. States that fail there are left out, and their share is printed. So continuation has
+nothing to do, and the excess of the ratio over 1 is its cost.
 """
 
 from __future__ import annotations

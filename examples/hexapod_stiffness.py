@@ -2,7 +2,7 @@
 
 python examples/hexapod_stiffness.py [folder], by default runs/. Makes there the store of `hexapod_stiffness.yaml`, its
 report and figures, and prints the stiffest designs. The stiffness is that of the screws alone, at the reference pose:
-K = J_IK^T k J_IK; what counts is the direction in which a force moves the platform most.
+K = J_IK^T k J_IK. The metric is the stiffness in the direction in which a force moves the platform most.
 """
 
 from __future__ import annotations

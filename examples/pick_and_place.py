@@ -20,7 +20,7 @@ SWEEP = Path(__file__).with_suffix(".yaml")
 
 
 class Motor(NamedTuple):
-    """A motor of the sweep, known by its torque constant [N m/A], and what it may do all the time, and at most."""
+    """A motor of the sweep, known by its torque constant [N m/A], with its continuous and its largest torque."""
 
     name: str
     constant: float

@@ -1,4 +1,4 @@
-"""Plot what `examples/delta.yaml` gave: the torques of one design over time, and the largest torque of every design.
+"""Plot results of `examples/delta.yaml`: torques of one design over time, and the largest torque of every design.
 
 python examples/plot_delta.py runs/delta.zarr runs/delta.png [dots per inch]
 """

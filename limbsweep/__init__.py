@@ -6,8 +6,8 @@
     torques = ls.inverse_dynamics(robot, position=[0.0, 0.1, -0.9])
     results = ls.run(ls.Sweep.from_yaml("sweep.yaml"), "out.zarr")
 
-This is the public face: every name is loaded from its home on first use. What is offered here keeps its name and
-meaning; modules behind it may move.
+This is the public face: every name is loaded from its home on first use. Names of this package keep their meaning;
+modules behind it may move.
 """
 
 from limbsweep._sources import require_ours

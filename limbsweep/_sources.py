@@ -1,6 +1,6 @@
-"""See that the packages behind this one are ours. In a checkout they are top-level folders, which others have as well.
+"""Check that the packages behind this one are ours. In a checkout they are top-level folders with common names.
 
-What pip installs has them inside this package (`packing` says how), where nothing can take their place.
+An installed wheel has them inside this package (see `packing`), where no other package can take their place.
 """
 
 from __future__ import annotations

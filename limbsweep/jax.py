@@ -24,7 +24,7 @@ from tasks.dynamics.servo_derivatives import GAINS
 from tasks.kernels.kernel import common_batch
 
 require_extra("jax")
-import jax  # noqa: E402 - its absence is told first
+import jax  # noqa: E402 - its absence is reported first
 import jax.numpy as jnp  # noqa: E402
 from jax.extend.core import Primitive  # noqa: E402
 from jax.interpreters import ad, batching, mlir  # noqa: E402
@@ -84,7 +84,7 @@ class _HostCall:
         return [*(((*batch, *core), np.float64) for core in self.results), (batch, np.int8)]
 
     def _bare(self, arrays: Sequence[Any]) -> list[np.ndarray]:
-        """Return arrays on the host; what all samples share has no batch dims."""
+        """Return arrays on the host; arrays that all samples share have no batch dims."""
         plain = []
         for key, core, array in zip(self.keys, self.cores, map(np.asarray, arrays), strict=True):
             lead = array.ndim - core
@@ -246,7 +246,7 @@ def _on_arrays(name: str) -> Callable[..., Any]:
 
     Arguments by name, as there, with arrays of JAX in the place of numbers and arrays; `parameters`: values of
     parameters of the robot by name. {ALSO.get(name, "")}Returns arrays.
-    Raises ValueError for arrays in single precision, and what `limbsweep.{name}` raises.
+    Raises ValueError for arrays in single precision, and the errors of `limbsweep.{name}`.
     """
     return function
 

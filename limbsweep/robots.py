@@ -12,5 +12,5 @@ def _html(robot: _Robot) -> str:
     return robot_html(robot)
 
 
-# Here, because what draws a robot is far above what a robot is.
+# Set here, because the module that draws a robot is far above the robot's own module.
 _Robot._repr_html_ = _html  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Studies on results: which designs are feasible, which are best, what matters, and where to look next."""
+"""Studies on results: feasible designs, best designs, important parameters, and the next sweep."""
 
 from typing import TYPE_CHECKING
 

@@ -23,7 +23,7 @@ from robots.model import Robot
 from tasks.dynamics.directions import Derivatives
 
 require_extra("torch")
-import torch  # noqa: E402 - its absence is told first
+import torch  # noqa: E402 - its absence is reported first
 
 from limbsweep.tensors.surrogates import surrogate  # noqa: E402
 from limbsweep.tensors.windows import Windows  # noqa: E402
@@ -125,7 +125,7 @@ def _on_tensors(name: str) -> Callable[..., Any]:
 
     Arguments by name, as there, with tensors in the place of numbers and arrays; `parameters`: values of parameters of
     the robot by name, which may be tensors. {ALSO.get(name, "")}Returns tensors ({outputs}, status).
-    Raises ValueError for tensors in single precision or on another device, and what `limbsweep.{name}` raises.
+    Raises ValueError for tensors in single precision or on another device, and the errors of `limbsweep.{name}`.
     """
     return function
 

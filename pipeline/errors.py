@@ -88,7 +88,7 @@ def _brief(value: object) -> str:
 
 
 class ClusterLostError(Exception):
-    """The cluster has gone during a run: its scheduler, or all its workers. What has been stored stays."""
+    """Loss of the cluster during a run: of its scheduler, or all its workers. Stored results are kept."""
 
 
 class RunStoppedError(Exception):

@@ -1,7 +1,7 @@
 """Read coordinates of a store, from bytes whose checksums have been held against the manifest.
 
-Zarr takes a chunk that is not there for one of zeros, and does not know which chunk it was given. So it gets no files
-of coordinates to read: their bytes are read here, and `storage.store` lets it decode what is in memory.
+Zarr takes a chunk that is not there for one of zeros, and does not know which chunk it was given. Zarr therefore reads
+no files of coordinates: this module reads their bytes, and `storage.store` passes them to Zarr to decode in memory.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CODECS = {
     "float64": (("bytes", "crc32c"), ("bytes", "blosc", "crc32c")),
     "string": (("vlen-utf8", "crc32c"), ("vlen-utf8", "blosc", "crc32c")),
 }
-"""Codecs of coordinates by type, those that `storage.store` writes: no other is ever asked to unpack anything."""
+"""Codecs of coordinates by type, as `storage.store` writes them. No other codec ever unpacks data."""
 
 TEXT = 1 << 10
 """Bytes of a text of a coordinate, on average over a chunk, at most."""

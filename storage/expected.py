@@ -28,7 +28,7 @@ from storage.variables import BlockGrid
 _TEXT = 2 * DIGEST
 """Letters of a checksum of a region."""
 
-UNKNOWN = "holds what no receipt of this store says: of another store or age, or put there by hand"
+UNKNOWN = "has content that no receipt of this store lists: it is of another store or age, or was put there by hand"
 
 
 @dataclass(frozen=True)

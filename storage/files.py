@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 
 class Files(Mapping[str, bytes]):
-    """The content of files by key. What makes one is called every time, and has to give the same bytes."""
+    """The content of files by key.
+
+    The function that makes a file is called at each access, and has to return the same bytes.
+    """
 
     def __init__(self, makers: Mapping[str, Callable[[], bytes]]) -> None:
         self._makers = dict(makers)

@@ -53,7 +53,7 @@ class Growing(Location):
         return self.base.is_folder()
 
     def read(self, key: str) -> bytes:
-        """Return the bytes under a key; of manifest and metadata those of the larger store."""
+        """Return the bytes under a key; for manifest and metadata, the bytes of the larger store."""
         return self.base.read(_shadow(key))
 
     def size(self, key: str) -> int:

@@ -1,4 +1,7 @@
-"""Files inside a store: nobody else's file may be put there. Apart from the manifest, so that a command starts soon."""
+"""Rule that files of a user stay outside of stores.
+
+The module is separate from the manifest, so that commands start quickly.
+"""
 
 from __future__ import annotations
 

@@ -286,7 +286,7 @@ def open_for_repair(store: LocationLike, findings: Iterable[StoreDamage]) -> dic
 
 
 def receipts_of(store: LocationLike, blocks: Iterable[int]) -> dict[int, Receipt]:
-    """Return the receipts of these blocks, of those that have one."""
+    """Return the receipts of these blocks; blocks without a receipt are left out."""
     location, blocks = locate(store), set(blocks)
     receipts_in_force = sound_receipts(location, manifest_in_force(location))
     return {receipt.block: receipt for receipt in receipts_in_force if receipt.block in blocks}

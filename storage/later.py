@@ -1,8 +1,8 @@
 """Variables of a later version: their rows, as the metadata of the group describe them.
 
 A store may hold variables that this version does not know. Their dims, type and texts stand in the metadata of the
-group, so their numbers can be read, held against receipts and exported like all others. What computes them is unknown:
-whatever needs the sweep of the store refuses it.
+group, so their numbers can be read, held against receipts and exported like all others. Their computation is unknown:
+each function that needs the sweep of the store refuses such a store.
 """
 
 from __future__ import annotations

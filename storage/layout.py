@@ -56,9 +56,9 @@ class Layout:
     ) -> Layout:
         """Return the layout of variables with these names in blocks of a grid.
 
-        Friction does not change those that are `steady`; of those that are `selected` some joints or links are stored.
-        Rows of `own` functions of a user and of a `later` version (`storage.later`) are not in the schema. Raises
-        StoreError for a dim without a size, an unknown variable, or a shard above `SHARD_LIMIT`.
+        Friction does not change variables that are `steady`; of `selected` variables only some joints or links are
+        stored. Rows of `own` functions of a user and of a `later` version (`storage.later`) are not in the schema.
+        Raises StoreError for a dim without a size, an unknown variable, or a shard above `SHARD_LIMIT`.
         """
         if not names or len({*names}) < len(names):
             raise StoreError(f"a layout got the variables {tuple(names)}; expected one or more, each once")
@@ -187,7 +187,7 @@ class Layout:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], later: tuple[Quantity, ...] = ()) -> Layout:
-        """Return the layout in plain data, without the rows `later`, which is none of it.
+        """Return the layout in plain data, without the rows `later`, which are no part of that data.
 
         Raises KeyError, TypeError, ValueError or StoreError where it is no layout.
         """
@@ -210,7 +210,7 @@ def _dims(row: Quantity, grid: BlockGrid, *, is_steady: bool, is_selected: bool)
 
 
 def _user_metric(row: Mapping[str, Any]) -> Quantity:
-    """Return the row of a metric of a user's own. Raises KeyError or ValueError where it is none."""
+    """Return the row of a user metric. Raises KeyError or ValueError where the data are no such row."""
     name, dims, units, long_name, frame, _, dtype = (row[key] for key in ROW)
     if not isinstance(name, str) or not NAME.fullmatch(name):  # it becomes the name of a folder
         raise ValueError(f"a variable named {name!r:.200}")

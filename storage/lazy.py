@@ -1,4 +1,4 @@
-"""Arrays of a store as xarray asks for them: nothing is read before it is asked for."""
+"""Lazy arrays of a store for xarray: data are read when they are used."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The ledger of a run: one line for each finished block, written by the coordinator alone.
 
 A line is the receipt as JSON with a checksum of itself at the end. Only the last line can be torn by a crash, and is
-dropped on opening; any other damage is refused. Memory is 17 bytes for each block, whatever the receipts hold. Where
-the lines are kept is the matter of the journal of the store's location (`storage.places.location`). The manifest of a
-finished store has a checksum over all receipts, so that they are those of this store and generation.
+dropped on opening; any other damage is refused. Memory is 17 bytes for each block, whatever the receipts hold. The
+journal of the store's location keeps the lines (`storage.places.location`). The manifest of a finished store has a
+checksum over all receipts, which proves that they belong to this store and generation.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ _KEY = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
 
 @dataclass(frozen=True)
 class Attributes:
-    """Attributes of a dataset, among them the text of its sweep, and the fingerprint of what that means."""
+    """Attributes of a dataset, among them the text of its sweep, and the fingerprint of the meaning of that text."""
 
     values: Mapping[str, Any]
 
@@ -73,9 +73,10 @@ class Attributes:
 class Manifest:
     """Identity, layout and state of a store.
 
-    `attributes` are those of the dataset, so that each of the two can be made again from the other. `generation` counts
-    how often the store was made larger, from 1 on; `files` has a checksum for each file of metadata and coordinates.
-    `hashing` is how receipts hash the regions of results; `ledger` the checksum of all receipts, of a finished store.
+    `attributes` are the attributes of the dataset, so that manifest and dataset can each be made again from the other.
+    `generation` counts how often the store was made larger, from 1 on; `files` has a checksum for each file of metadata
+    and coordinates. `hashing` is how receipts hash the regions of results; `ledger` the checksum of all receipts, of a
+    finished store.
     """
 
     attributes: Attributes
@@ -93,7 +94,7 @@ class Manifest:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of what the sweep means."""
+        """Hash of the meaning of the sweep."""
         return str(self.attributes.values["fingerprint"])
 
     def dump(self) -> bytes:
@@ -208,7 +209,7 @@ def require_same(store: LocationLike, *, fingerprint: str, sweep: str, layout: L
 
 
 def difference(stored: str, requested: str) -> str:
-    """Return the lines that differ, those of the store marked with minus."""
+    """Return the lines that differ; lines of the store are marked with a minus."""
     return "\n".join(
         difflib.unified_diff(stored.splitlines(), requested.splitlines(), "store", "given", lineterm="", n=0)
     )

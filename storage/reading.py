@@ -82,7 +82,7 @@ class CheckedArray:
         try:
             stamp = location.stamp(key)
         except OSError:
-            stamp = None  # reading it says what is wrong
+            stamp = None  # reading the file raises the error
         known = (location, key, self._expected, stamp)
         if stamp is not None and _SOUND.has(known):
             return self._chunks(index, key, box)

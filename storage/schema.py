@@ -20,7 +20,7 @@ SAMPLES, STEP = "trajectory_samples", "trajectory_step"
 
 
 class Values(Protocol):
-    """Numbers or texts of which parts are asked for: a list, an array, or what computes them."""
+    """Numbers or texts that are read in parts: a list, an array, or an object that computes them."""
 
     def __len__(self) -> int: ...
 
@@ -85,7 +85,7 @@ def units(turning: bool) -> dict[str, str]:
 
 
 def volume_units(axes: int) -> dict[str, str]:
-    """Return the units of volumes, for a robot whose platform moves along so many axes."""
+    """Return the units of volumes, for a robot whose platform moves along `axes` axes."""
     return dict.fromkeys(needing("workspace"), {1: "m", 2: "m^2"}.get(axes, "m^3"))
 
 

@@ -1,8 +1,8 @@
 """Sign the manifest of a finished store with a key of the user's, and hold a store against it.
 
-The manifest has checksums of metadata, coordinates and all receipts, and receipts those of results: who signs it signs
-the whole store. Its own checksum finds mistakes; a signature finds whoever changes a store on purpose. Keys are those
-of `ssh-keygen -t ed25519`, or PEM; the signature is a file beside the manifest.
+The manifest has checksums of metadata, coordinates and all receipts, and receipts have checksums of results, so a
+signature of the manifest covers the whole store. The manifest's own checksum finds mistakes; a signature also finds
+changes on purpose. Keys are made by `ssh-keygen -t ed25519`, or are PEM; the signature is a file beside the manifest.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _LARGEST_KEY = 1 << 16
 def sign(store: LocationLike, key: str | Path) -> str:
     """Sign a finished store with the private key in a file; return the name of the signature.
 
-    Raises StoreError for a store that is not finished, or whose receipts have no checksum, and for what is no key.
+    Raises StoreError for a store that is not finished, or whose receipts have no checksum, and for a file that is no
+    key.
     """
     location = locate(store)
     manifest = Manifest.load(location)
@@ -91,7 +92,7 @@ def _public(file: Path) -> Ed25519PublicKey:
 
 def _text(file: Path) -> bytes:
     try:
-        # Opening a pipe would wait for a writer; with O_NONBLOCK it returns, and fstat tells what it is.
+        # Opening a pipe would wait for a writer; with O_NONBLOCK it returns, and fstat tells the kind of the file.
         with open(os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:
             if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                 return stream.read(_LARGEST_KEY)

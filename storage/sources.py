@@ -1,7 +1,7 @@
 """Files that a sweep names, kept in its store under the hash of their content, so that the store repeats it alone.
 
 An attribute of the store says which name has which hash; the files are listed in the manifest with checksums, like
-metadata. What is in them is the matter of `pipeline.sweep.side_files`.
+metadata. `pipeline.sweep.side_files` reads their content.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def digest(data: bytes) -> str:
 
 
 def table(sources: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return the attribute for these files; no attribute where there are none."""
+    """Return the attribute for these files; no attribute without files."""
     return {ATTRIBUTE: {name: digest(data) for name, data in sources.items()}} if sources else {}
 
 

@@ -79,8 +79,8 @@ def create(
     """Make an empty store: complete under its name, or not at all.
 
     `attributes` describe the whole result and hold at least the text of the sweep and its fingerprint; `units` replace
-    those of the schema; `flags` are names and codes of the status. Raises StoreError where the path exists or cannot be
-    written, and for attributes, units or coordinates that cannot be stored.
+    the units of the schema; `flags` are names and codes of the status. Raises StoreError where the path exists or
+    cannot be written, and for attributes, units or coordinates that cannot be stored.
     """
     location = locate(store)
     if isinstance(location, LocalFolder):
@@ -151,7 +151,7 @@ def template(layout: Layout, contents: Mapping[str, Any]) -> xr.Dataset:
 def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset:
     """Return the results in a store as a lazy dataset, one Dask chunk for each shard; coordinates are in memory.
 
-    Those of more than `LOADED` values are as lazy as the results.
+    Coordinates of more than `LOADED` values are as lazy as the results.
 
     An unfinished store is refused unless asked for; its dataset then has the attribute `finished` = False and the
     coordinate `written`, true for each (design, trajectory) whose friction sets are all there. A store that is being
@@ -163,7 +163,7 @@ def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset
     location = settled(store)
     manifest = manifest_in_force(location)
     if not _is_finished(manifest) and not unfinished:
-        raise StoreError(f"{location}: is not finished; resume its run, or open what there is with unfinished=True")
+        raise StoreError(f"{location}: is not finished; resume its run, or open its blocks with unfinished=True")
     warn_of_later(location, manifest.layout)
     ledger = None if _is_finished(manifest) else Ledger.read(location, manifest.layout.blocks)
     described, lazy, files = _described(location, manifest)
@@ -185,7 +185,7 @@ def _told(location: Location) -> Iterator[None]:
         yield
     except StoreError:
         raise
-    # Zarr raises many kinds on damaged metadata, and codecs what they like on damaged bytes
+    # Zarr raises many kinds on damaged metadata, and codecs raise any error on damaged bytes
     except Exception as error:
         is_missing = isinstance(error, FileNotFoundError)
         if isinstance(error, OSError) and not is_missing and (advice := known_advice(error)):
@@ -198,7 +198,7 @@ def _told(location: Location) -> Iterator[None]:
 def _described(location: Location, manifest: Manifest) -> tuple[dict[str, Any], set[str], dict[str, bytes]]:
     """Return the metadata of the coordinates, the names of those left on disk, and all other files but results.
 
-    Raises StoreError where one is damaged, or not what the manifest says.
+    Raises StoreError where one is damaged, or differs from the manifest.
     """
     require_metadata(location, manifest)
     with refusals(location):
@@ -206,7 +206,7 @@ def _described(location: Location, manifest: Manifest) -> tuple[dict[str, Any], 
     with _told(location):
         described = _coordinates(location, manifest)
         long = (name for name, array in described.items() if math.prod(array["shape"]) > LOADED)
-        lazy = {name for name in long if name not in manifest.layout.sizes}  # an index needs those of dims in memory
+        lazy = {name for name in long if name not in manifest.layout.sizes}  # indices need dims in memory
         files = dict(read_checked(location, manifest.files, [METADATA]))
         for name in described.keys() - lazy:
             files |= read_chunks(location, manifest.files, name, described[name])
@@ -254,7 +254,7 @@ def same_values(files: Mapping[str, bytes], location: Location, key: str) -> boo
     part = slice(int(number) * length, (int(number) + 1) * length)
     try:
         one, other = (np.asarray(_decoded(name, described, {key: data})[part]) for data in (stored, expected))
-    except Exception:  # codecs raise what they like on bytes that are not theirs
+    except Exception:  # codecs raise any error on foreign bytes
         return False
     return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
 
@@ -298,7 +298,7 @@ def read_parts(store: LocationLike, name: str) -> Iterator[NDArray[Any]] | None:
 
 
 def _checked(location: Location, manifest: Manifest) -> Callable[[StoredVariable], CheckedArray]:
-    """Return what makes a variable of a store an array that is checked while it is read."""
+    """Return a function that turns a variable of a store into an array that is checked while it is read."""
     reader, expected = BlockReader(location, manifest.layout), Expected.of(location, manifest)
     return partial(CheckedArray, reader, expected=expected, finished=_is_finished(manifest))
 
@@ -335,7 +335,7 @@ def _mask(dataset: xr.Dataset, blocks_done: bytes, layout: Layout) -> xr.Dataset
 def _build_variable(
     group: zarr.Group, variable: StoredVariable, units: Mapping[str, str], flags: Mapping[str, int]
 ) -> None:
-    """Add an empty sharded array, whose codecs are those of `storage.encoding.shards`."""
+    """Add an empty sharded array with the codecs of `storage.encoding.shards`."""
     meaning: dict[str, Any] = {"flag_values": list(flags.values()), "flag_meanings": " ".join(flags)} if flags else {}
     row = variable.row
     group.create_array(
@@ -448,7 +448,7 @@ def open_arrays(store: LocationLike) -> tuple[dict[str, NDArray[Any]], str]:
             files = {key: location.read_within(key, MAX_ARRAY) for key in sums}
         if wrong := [key for key, data in files.items() if checksum(key, data) != sums[key]]:
             raise StoreError(
-                f"{location}: {wrong[0]} is not what was written; restore it, or read the recordings again"
+                f"{location}: {wrong[0]} was changed since it was written; restore it, or read the recordings again"
             )
         group = zarr.open_group(_memory(files), mode="r")
         arrays = {name: np.asarray(group[name][...]) for name in sorted(group.array_keys())}  # type: ignore[index]

@@ -30,7 +30,7 @@ def with_times(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def samples_of(dataset: xr.Dataset) -> NDArray[np.int64]:
-    """Return the number of samples of each trajectory of a dataset (trajectory,), or of the one that was selected."""
+    """Return the number of samples of each trajectory of a dataset (trajectory,), or of the selected trajectory."""
     if SAMPLES in dataset.coords:
         return np.atleast_1d(dataset[SAMPLES].values).astype(np.int64)
     return np.full(dataset.sizes.get("trajectory", 1), dataset.sizes.get("time", 1), dtype=np.int64)

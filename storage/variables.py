@@ -1,6 +1,6 @@
 """Blocks of a result set, and one variable in them: the region, the file, shard and chunks of each block.
 
-Arithmetic on plain integers, no files. What variables a store has is in `storage.layout`.
+Arithmetic on plain integers, no files. `storage.layout` has the variables of a store.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CHUNK_MAX = 4 << 20
 
 @dataclass(frozen=True)
 class BlockGrid:
-    """Sizes of all dims, and lengths of a block along those that are cut: what counts blocks.
+    """Sizes of all dims, and lengths of a block along the dims that are cut: the grid that counts blocks.
 
     Raises StoreError for a size below one.
     """
@@ -49,7 +49,7 @@ class BlockGrid:
 
     @cached_property
     def split(self) -> tuple[str, ...]:
-        """The dims that are cut, slowest first: SPLIT, and of a simulation those that blocks have a length along."""
+        """The dims that are cut, slowest first: SPLIT, and for a simulation the varied dims that blocks cut."""
         varied = (dim for dim in WHERE_VARIED if dim in self.sizes and dim in self.block)
         return (*SPLIT, *varied) if self.simulated else SPLIT
 

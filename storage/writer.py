@@ -1,7 +1,7 @@
 """Write and read whole blocks of a store: encoded, put in place, read again, and hashed.
 
 The writer takes a block index, never a slice: each region it writes is made of whole shards, because two writers inside
-one shard lose data without a word. Needs no Zarr; what the bytes mean is in `storage.encoding.shards`.
+one shard lose data without a word. The module needs no Zarr; `storage.encoding.shards` has the format of the bytes.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class StoreWriter(BlockReader):
     def write(self, index: int, arrays: Mapping[str, NDArray[Any]]) -> Receipt:
         """Store the regions that block `index` owns, a status last, durably, and return the stored arrays.
 
-        Shapes and types have to be those of the layout exactly. Raises StoreError where they are not, where the system
-        cannot write, or where what is read back differs.
+        Shapes and types have to equal those of the layout. Raises StoreError for others, where the system cannot write,
+        or where the data that are read back differ.
         """
         receipt = receipt_of(self.layout, index, arrays, self._hashing)
         _require_same_store(self.location, self._metadata_checksum)
@@ -145,13 +145,13 @@ class Comparer:
     def write(self, index: int, arrays: Mapping[str, NDArray[Any]]) -> Receipt:
         """Return the receipt for these arrays of a block, without writing them.
 
-        Raises StoreError for arrays that are not those of the block.
+        Raises StoreError for arrays that do not fit the block.
         """
         return receipt_of(self.layout, index, arrays, self._hashing)
 
 
 def receipt_of(layout: Layout, index: int, arrays: Mapping[str, NDArray[Any]], hashing: Hashing) -> Receipt:
-    """Return the receipt of a block with these arrays. Raises StoreError if they are not those of the block."""
+    """Return the receipt of a block with these arrays. Raises StoreError if they do not fit the block."""
     owned = layout.owned(index)
     if set(arrays) != set(owned):
         raise StoreError(f"block {index} got arrays {sorted(arrays)}; expected {sorted(owned)}")
@@ -193,7 +193,7 @@ def require_form(location: Location, layout: Layout) -> None:
 
 
 def _attributes_problem(attributes: Mapping[str, Any]) -> str:
-    """Describe the error in the attributes of a variable; "" where there is none.
+    """Describe the error in the attributes of a variable; "" for sound attributes.
 
     Allowed are texts, and codes with their names.
     """

@@ -29,7 +29,7 @@ BENCH = command(
     option("--json", "as_json", is_flag=True, help="One JSON object per line instead of a table."),
     option("--quick", is_flag=True, help="Check results on small work; times mean nothing."),
     option("--record", is_flag=True, help="Keep the figures and report deviations from earlier runs."),
-    option("--against", metavar="REV", help="Take turns with another commit; print ratios and what is worse."),
+    option("--against", metavar="REV", help="Take turns with another commit; print ratios and regressions."),
     option("--turns", type=click.IntRange(3), default=5, show_default=True, help="Runs of each commit."),
 )
 

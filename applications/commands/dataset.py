@@ -61,7 +61,7 @@ def _target(folder: Path, sweep: Sweep, count: int) -> Path:
 
 
 def _check(folder: Path | None, options: PublishOptions, sweeps: Sequence[Sweep]) -> None:
-    """Refuse what cannot be published, before anything runs."""
+    """Refuse options and sweeps that cannot be published, before anything runs."""
     if folder is None:
         if wrong := [name for name, value in options.items() if value]:
             flag = "--author" if wrong[0] == "authors" else f"--{wrong[0]}"

@@ -1,4 +1,4 @@
-"""The end of a run on the screen: what failed, and the exit status."""
+"""The end of a run on the screen: failures, and the exit status."""
 
 from __future__ import annotations
 

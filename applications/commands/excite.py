@@ -16,7 +16,7 @@ from pipeline.sweep.model import Sweep
 def excite(sweep: Path, output: Path, cluster: Path | None, spheres: Path | None, **choices: object) -> None:
     """Optimise the random Fourier motions of a sweep for identification, and write a sweep with the best.
 
-    choices: fields of ExcitationOptions; those that are None keep its defaults.
+    choices: fields of ExcitationOptions; None keeps the default of a field.
     """
     choices = {name: value for name, value in choices.items() if value is not None}
     apart = read_spheres(spheres) if spheres is not None else ()

@@ -11,9 +11,9 @@ from contextlib import contextmanager, suppress
 import click
 
 BEATS = (3.0, 10.0, 30.0, 60.0)
-"""Seconds after which a line is written; then one every so many seconds as the last."""
+"""Seconds of each wait before a line is written; the last entry repeats."""
 FIRST_IN_FILE = 1
-"""Number of the first of them where standard error is no terminal, such as in a log."""
+"""Index of the first wait if standard error is no terminal, such as in a log."""
 SHOWING = frozenset({"run", "append", "attach", "submit", "status", "bench"})
 """Commands that show progress of their own, or wait for others."""
 
@@ -35,7 +35,7 @@ class Heartbeat:
         self._end.set()
 
     def line(self, seconds: float) -> str:
-        """Return the line after so many seconds of work."""
+        """Return the line after `seconds` seconds of work."""
         minutes, remainder = divmod(round(seconds), 60)
         spent = f"{self.name}: at work for {minutes // 60}:{minutes % 60:02}:{remainder:02}"
         return f"{spent}, {self.stage}" if self.stage else spent

@@ -1,6 +1,6 @@
 """Body of the command identify: from a store, or from recordings of a machine.
 
-What is wrong with the words of the command is said before the modules that estimate are imported, which takes seconds.
+Errors in the options are reported before the estimation modules are imported, which takes seconds.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def identify(options: IdentifyOptions) -> None:
 
 
 def _refuse_tables(source: str) -> None:
-    """Raise Refused for a file of signals in the place of what says what its columns are."""
+    """Raise Refused for a file of signals in the place of a description of its columns."""
     if is_recording_name(source) and Path(source).is_file():
         raise Refused(
             f"{source}: got a file of signals alone; expected a recording description, which names its robot and "

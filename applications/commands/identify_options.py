@@ -35,7 +35,7 @@ class IdentifyOptions:
 
     @cached_property
     def roles(self) -> list[tuple[str, str]]:
-        """Files of recordings, each with what it is used for."""
+        """Files of recordings, each with its role."""
         files = (self.files, self.validation, self.test)
         return [(path, role) for role, paths in zip(ROLES, files, strict=True) for path in paths]
 

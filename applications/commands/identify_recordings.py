@@ -43,7 +43,7 @@ def identify(options: IdentifyOptions) -> None:
 def _check(options: IdentifyOptions) -> None:
     """Raise for recordings without a description or without training, and for files of an unknown format."""
     if options.roles and options.columns is None:
-        raise Refused("--columns: got none; expected a recording description that says what the columns of files are")
+        raise Refused("--columns: got none; expected a recording description, which names the columns of files")
     if options.roles and not any(role == ROLES[0] for _, role in options.roles):
         raise Refused("FILES: got recordings for validation or tests alone; expected at least one for training")
     if options.output is not None:
@@ -53,7 +53,7 @@ def _check(options: IdentifyOptions) -> None:
 
 
 def _description(options: IdentifyOptions) -> RecordingDescription:
-    """Return what is known of the recordings, from a store of them or from a description."""
+    """Return the description of the recordings, from a store of them or from a file."""
     if not options.roles and is_recorded(options.source):
         return read_recordings(options.source, options.method, options.deviations)
     return read_description(

@@ -60,7 +60,10 @@ def search(
 
 
 def _say_polished(sweep: Sweep, question: StudyQuestion, outcome: SearchOutcome) -> None:
-    """Improve the best designs by derivatives, and print the better ones, or why there is none; they are not stored."""
+    """Improve the best designs by derivatives, and print the better ones or the reason for none.
+
+    They are not stored.
+    """
     try:
         designs = polished(sweep, question, outcome)
     except InputError as error:

@@ -46,7 +46,7 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; UsageError with the nearest name where there is none."""
+        """Find the command; raise UsageError with the nearest name for an unknown one."""
         if not args[0].startswith("-") and args[0] not in self.commands:
             raise click.UsageError(f"no command {args[0]!r}; {nearest(args[0], self.commands)}", ctx)
         return super().resolve_command(ctx, args)
@@ -62,7 +62,7 @@ class CommandGroup(click.Group):
         except KeyboardInterrupt as error:
             raise interrupted(error) from None
         except BrokenPipeError:
-            # Whoever read the output has gone; Python would complain once more when it flushes at exit.
+            # The reader of the output has gone; Python would raise again when it flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise click.exceptions.Exit(141) from None
 

@@ -39,7 +39,7 @@ def run(
     device: Device | None = None,
     action: Action | None = None,
 ) -> None:
-    """Run a sweep into a store, or one for each robot; resume what is not finished.
+    """Run a sweep into a store, or one for each robot; resume unfinished stores.
 
     action: in place of `pipeline.execution.run.run_into`.
     """
@@ -49,7 +49,7 @@ def run(
     if device is not None:
         again += f" --device {device}"
         config = _with_device(config, device)
-    from pipeline.execution.run import run_into  # all that computes; mistakes in files are told before
+    from pipeline.execution.run import run_into  # all modules that compute; mistakes in files are reported before
 
     blocks, cases, nothing = 0, 0, False
     for parsed, place in stores:
@@ -63,7 +63,7 @@ def run(
 
 
 def _with_device(config: ClusterConfig | None, device: Device) -> ClusterConfig:
-    """Return a cluster that computes on a device: threads of this process where there is none."""
+    """Return a cluster that computes on a device: without a configuration, threads of this process."""
     if config is None:
         return ClusterConfig.of("threads", device=device) if device == "gpu" else ClusterConfig()
     if "device" not in config.kind.keys:

@@ -101,7 +101,7 @@ KINDS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
 
 
 def write_with_schema(kind: str, path: Path, text: str, option: str = "--output") -> None:
-    """Write a new file whose first line names its JSON Schema, and beside it the schema, where there is none yet."""
+    """Write a new file whose first line names its JSON Schema, and the schema beside it, unless it exists."""
     place = path.parent / f"{kind}.schema.json"
     write_text(path, f"{line(place.name)}\n{text}", force=forced(), option=option)
     if not place.exists():

@@ -105,8 +105,8 @@ def optimise(
 ) -> None:
     """Improve the best designs of STORE within its swept ranges, by exact derivatives.
 
-    Conditions of the sweep on its designs hold, what it derives follows, and the row of a table, such as a motor, stays
-    as at each start.
+    Conditions of the sweep on its designs hold, derived parameters follow, and the row of a table, such as a motor,
+    stays as at each start.
     """
     ds = opened(store, cases)
     question = question_of(ds, (text,) if text else (), where, cases)

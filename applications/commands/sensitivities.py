@@ -45,7 +45,7 @@ def interaction(store: str, text: str, pair: tuple[str, str], parts: int, file: 
 
 
 def _share_rows(shares: Explained) -> TableRows:
-    """Make a row for each factor: its shares with their errors, then what it explains with each other factor."""
+    """Make a row for each factor: its shares with their errors, then its interactions with each other factor."""
     columns = {"alone": (shares.first, shares.first_error), "total": (shares.total, shares.total_error)}
     if np.isfinite(shares.shapley).any():
         columns["Shapley"] = shares.shapley, shares.shapley_error
@@ -62,7 +62,7 @@ def _share_rows(shares: Explained) -> TableRows:
 
 
 def _share_words(shares: Explained) -> list[str]:
-    """Say of how many designs shares are, what is not foretold, and which factors depend on each other."""
+    """Describe shares in words: number of designs, unexplained share, and factors that depend on each other."""
     lines = [
         f"from {shares.samples} designs, by a polynomial that does not foretell {shares.unexplained:.1%} of the "
         "variance, which may belong to any parameter; a share that is not above its +- may be zero"

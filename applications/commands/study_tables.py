@@ -51,7 +51,7 @@ def question_of(
 
 
 def read_objectives(texts: Sequence[str]) -> list[Objective]:
-    """Parse objectives. Raises InputError where there are none, too."""
+    """Parse objectives. Raises InputError for wrong or missing ones."""
     if not texts:
         hint = "Give --objective, or add a section study with objectives to the sweep."
         raise refuse("objective", "none", "one or more, such as peak_force", hint)
@@ -59,7 +59,7 @@ def read_objectives(texts: Sequence[str]) -> list[Objective]:
 
 
 def count_words(ds: xr.Dataset) -> str:
-    """Say how many designs there are, and what of friction sets counts."""
+    """Describe the number of designs, and the rule over friction sets."""
     size, sets = ds.sizes["design"], ds.sizes.get("friction", 1)
     if FRICTION_SET in ds.coords:
         sets = int(ds[FRICTION_SET].values.max()) + 1
@@ -113,7 +113,7 @@ def show(rows: TableRows, top: int, file: Path | None) -> None:
 
 
 def write_rows(file: Path, rows: TableRows) -> None:
-    """Write a table to a CSV file, and say so."""
+    """Write a table to a CSV file, and print its name."""
     with output(file, force=forced(), option="--csv") as draft, draft.open("x", encoding="utf-8", newline="") as stream:
         CellWriter(stream).writerows(rows)
     click.echo(f"wrote {file}")

@@ -34,7 +34,7 @@ def surrogate(
         raise refuse("output", str(path), f"a file name that ends in {FILE_ENDING}")
     ds = opened(store, cases)
     conditions = question_of(ds, (), where, cases).where
-    for text in texts:  # names are told before the output, which another --output avoids
+    for text in texts:  # wrong names are reported before a wrong output
         value_of(ds, objective(text))
     check_output(path, force=forced())
     model = fit_surrogate(ds, texts, conditions, points=points, held_out=held_out, seed=seed)

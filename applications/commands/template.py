@@ -31,9 +31,9 @@ def sweep_text(
     spread: float = 0.1,
     limited: bool = True,
 ) -> str:
-    """Write a sweep over a parameter of `family`; comments show what else may be swept.
+    """Write a sweep over a parameter of `family`; comments show other parameters that may be swept.
 
-    `robot` is what the file calls the robot, if not by its name: the place of a robot file. `share` makes the motion
+    `robot` is the robot in the file, if not its name: the path of a robot file. `share` makes the motion
     smaller; `first` is the parameter, if not the first that may vary, and `spread` the half width of the design axis,
     relative to the default; without a width there is the default alone. Limits that the robot's own file
     has are a comment where it is not `limited`.

@@ -97,7 +97,7 @@ def _valid(group: Dataset, rows: list[str]) -> np.ndarray | None:
 
 
 def _row_parts(group: Dataset, parts: np.ndarray, rows: list[str], sizes: list[int]) -> str | np.ndarray:
-    """Return the part of each row (row,), or the one that all are in."""
+    """Return the part of each row (row,), or the common part of all rows."""
     known = {part: case_parts(part, group) for part in dict.fromkeys(map(str, parts))}
     names = np.stack([known[str(part)] for part in parts])
     if len(one := np.unique(names)) == 1:

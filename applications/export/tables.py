@@ -123,7 +123,7 @@ def _write_friction(store: LocationLike, data: Dataset, path: Path) -> None:
     try:
         axis = stored_sweep(store, plain=True).friction
     except (InputError, StoreError):
-        # its sweep cannot be read any more, or not here: what varies is in the store itself
+        # its sweep cannot be read any more, or not here: the store itself has the varied values
         _write_along(data, "friction", path)
         return
     values = axis.values(0, data.sizes["friction"])
@@ -209,7 +209,7 @@ def _mat(data: Dataset, folder: Path) -> None:
     if long:
         raise StoreError(
             f"format: got mat for {long[0]} of {size(data[long[0]].nbytes)}; expected variables below "
-            f"{size(MAT_BYTES)}, what a MAT file can hold; take hdf5, which MATLAB reads too, or mat_designs"
+            f"{size(MAT_BYTES)}, the limit of a MAT file; take hdf5, which MATLAB reads too, or mat_designs"
         )
     _save_mat(folder / "results.mat", data, _InTurn(data))
 

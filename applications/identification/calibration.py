@@ -96,7 +96,7 @@ class CalibrationFile(Section):
 
 @dataclass(frozen=True)
 class CalibrationDescription:
-    """A robot, what is sought of its geometry, and measured poses for training and for validation."""
+    """A robot, the unknown values of its geometry, and measured poses for training and for validation."""
 
     title: str
     robot: Robot
@@ -131,7 +131,7 @@ class CalibratedRobot:
             yield "not determined", ", ".join(result.untold)
 
     def table(self) -> Iterator[tuple[str, str, float, float, float]]:
-        """Yield the values of the geometry: what each is, unit, as it was, as it is found, standard deviation."""
+        """Yield the values of the geometry: name, unit, nominal value, estimate, standard deviation."""
         result = self.calibration
         numbers = (result.nominal.tolist(), result.values.tolist(), result.deviations.tolist())
         yield from zip(result.names, result.units, *numbers, strict=True)

@@ -1,4 +1,4 @@
-"""The dataset card: what a dataset contains, how it was made, what it is for; a Markdown file in its store."""
+"""The dataset card: contents, origin and purpose of a dataset, as a Markdown file in its store."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Optimise the random motions of a sweep for identification: a Dask task for each start.
 
-An entry of the kind `random_fourier` says what is sought: its limits are those of the motion, its motions the starts.
+An entry of the kind `random_fourier` describes the search: its limits are the limits of the motion, its motions the
+starts.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def excite(sweep: Sweep, options: ExcitationOptions = DEFAULT, *, cluster: Clust
     searches: dict[str, dict[int, SearchResult]] = {name: {} for name in entries_of_sweep}
     failed: dict[str, dict[int, str]] = {name: {} for name in entries_of_sweep}
     run = uuid.uuid4().hex[:8]
-    text = rewritten(sweep.text, functools.partial(_keep, names=entries_of_sweep), "Only what is sought.")
+    text = rewritten(sweep.text, functools.partial(_keep, names=entries_of_sweep), "Only the wanted motion.")
     jobs = (ExciteJob(text, name, k, options) for name, entry in entries_of_sweep.items() for k in range(entry.count))
     with job_executor(cluster, sweep) as executor:
         for result in results((job_graph(job, f"excite-{run}", job.name, job.number) for job in jobs), executor):

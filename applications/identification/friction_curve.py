@@ -16,8 +16,8 @@ OUTPUTS = ("actuator_force", "actuator_position", "actuator_velocity")
 def friction_curve(results: Dataset, name: str, joint: str) -> Curve:
     """Compute the friction of an actuator over speed from the test called `name` in the results of a sweep.
 
-    Designs and friction sets have to be selected before, where there are several. Raises ValueError where results lack
-    what is needed.
+    Where the results have several designs or friction sets, select one before. Raises ValueError where results lack
+    needed outputs.
 
         >>> test = {"kind": "friction_test", "joint": "joint_2", "speeds": [0.05, 0.1, 0.3], "at": [0.3, -0.2, 0.1]}
         >>> law = {"law": "coulomb_viscous", "parameters": {"coulomb": 0.15, "viscous": 0.2}}

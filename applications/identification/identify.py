@@ -39,7 +39,7 @@ COLUMNS = ("design", "friction", "parameter", "truth", "value", "deviation", "co
 
 @dataclass(frozen=True)
 class Identified:
-    """Fits by (design, friction set), and the reasons of those that failed.
+    """Fits by (design, friction set), and the reasons of failed fits.
 
     `left_out`: simulated cases of these that came to an end, and so are no recordings.
     """

@@ -1,8 +1,8 @@
 """Read recordings of one robot from the results of a sweep: motions and forces, as `tasks` takes them.
 
-The motion is what encoders say, by forward kinematics where they do not see what moves; or the commanded one, which
-comes from the sweep itself. So nothing of the platform has to be stored. Simulated robots do not move as they are
-commanded: of these only encoders tell.
+The motion comes from encoders, by forward kinematics where they do not measure it directly; or it is the commanded
+motion of the sweep itself. So the motion of the platform need not be stored. Simulated robots do not move as commanded:
+for these only the encoders count.
 """
 
 from __future__ import annotations

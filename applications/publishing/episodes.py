@@ -148,7 +148,7 @@ def _sound(data: Dataset, dims: Sequence[str]) -> np.ndarray:
 
 
 def _signals(data: Dataset) -> Iterator[SeriesColumn]:
-    """Yield the series of numbers over time; codes such as `status` are none."""
+    """Yield the series of numbers over time, without codes such as `status`."""
     for name, variable in data.data_vars.items():
         if "time" not in variable.dims or variable.dtype.kind != "f":
             continue

@@ -58,7 +58,7 @@ class FrameWriter:
             self._flush()
 
     def close(self) -> None:
-        """Write what waits, and close the file."""
+        """Write the pending rows, and close the file."""
         if self._writer is not None:
             self._flush()
             self._writer.close()

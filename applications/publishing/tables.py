@@ -27,7 +27,7 @@ NAMES = {
 
 
 def write_tables(folder: Path, episodes: Episodes, sweep: Sweep) -> list[str]:
-    """Write a Parquet file for each dim of cases that says something, and return their names."""
+    """Write a Parquet file for each dim of cases, and return their names."""
     import pyarrow.parquet as parquet
 
     (folder / FOLDER).mkdir()
@@ -46,7 +46,7 @@ def _columns(episodes: Episodes, sweep: Sweep, dim: str) -> Iterator[tuple[str, 
     yield dim, list(range(count))
     if dim in data.coords and data[dim].dtype.kind not in "iu":
         yield "name", [str(name) for name in data[dim].values.tolist()]
-    friction = sweep.friction.values(0, count) if dim == "friction" else {}  # those that do not vary, too
+    friction = sweep.friction.values(0, count) if dim == "friction" else {}  # also constant parameters
     yield from ((name, np.asarray(values).tolist()) for name, values in friction.items())
     for name, values in data.coords.items():
         if values.dims == (dim,) and name != dim and name not in friction:

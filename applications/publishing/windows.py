@@ -33,7 +33,7 @@ class WindowReader:
     """Batches of windows of a published dataset, each variable (batch, window, component) or (batch, window).
 
     window: samples; None: whole episodes; a shorter rest of an episode is dropped. normalised: less the mean of the
-    episodes for training, over their standard deviation. Raises StoreError for what is no such folder.
+    episodes for training, over their standard deviation. Raises StoreError for another folder.
     """
 
     folder: str | Path

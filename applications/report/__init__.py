@@ -3,9 +3,9 @@
     question -> results -> designs (table), case (one design, computed again) -> parts -> page
                                                                               -> static figures
 
-`data.results` knows what is asked and shown and computes it when asked; `page.parts` says what the page has, in which
-order, `web/` draws it and follows the reader. `figures` draws the same with matplotlib. Nothing here is needed to run a
-sweep.
+`data.results` has the question and the data of a report and computes them on demand; `page.parts` lists the parts of
+the page in order; `web/` draws them in the browser. `figures` draws the same with matplotlib. A run of a sweep needs no
+module of this package.
 """
 
 from robots.loading import on_first_use

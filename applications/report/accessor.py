@@ -136,7 +136,7 @@ class Limbsweep:
     ) -> Figure:
         """Draw a figure of `applications.report.figures.case.KINDS`; the options are those of a report.
 
-        Raises InputError for an unknown kind, and where the dataset lacks what it shows.
+        Raises InputError for an unknown kind, and where the dataset lacks its data.
         """
         figure: Figure = reports.figure(results_of(self._dataset, design, friction, files), kind)
         return figure
@@ -153,7 +153,7 @@ class Limbsweep:
         """Draw the mechanism in motion along a trajectory, by name or number, `speed` times as fast as it is.
 
         A notebook plays it; `save("motion.svg")` writes a file that any browser plays. The other options are those of a
-        report. Raises InputError for an unknown trajectory, and where the dataset lacks what it shows.
+        report. Raises InputError for an unknown trajectory, and where the dataset lacks the needed data.
         """
         results = results_of(self._dataset, design, friction, files)
         animation: Animation = reports.animation(results, trajectory, speed)
@@ -192,6 +192,6 @@ class Limbsweep:
     def designs(self) -> xarray.Dataset:
         """Return the parameters and worst metrics of every design, without time series: small, and in memory.
 
-        Designs are those of the dataset: what a study calls operating cases are parameters as all others here.
+        Designs are the designs of the dataset: operating cases of a study count as parameters here.
         """
         return ComputedResults(by_design(self._dataset), thins=False).table

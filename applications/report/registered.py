@@ -1,4 +1,4 @@
-"""Register `Dataset.limbsweep`; what it needs is imported when a dataset is asked for it.
+"""Register `Dataset.limbsweep`; its modules are imported at the first use.
 
 xarray loads this module on the first `open_dataset` of a process, for any file.
 """

@@ -30,19 +30,19 @@ def write_report(
     where: Sequence[str] = (),
     cases: Sequence[str] = (),
 ) -> Path:
-    """Write the report of a store, or of a dataset that came from one, and return where it is.
+    """Write the report of a store, or of a dataset from a store, and return its path.
 
-    It leads with the answer to a question: `objectives`, the first of which decides, such as `min peak_force`;
-    `where`, conditions that a design has to meet; `cases`, swept parameters that are operating conditions.
-    What is left out is as the section `study` of the sweep says; without any objective the first metric decides.
+    It leads with the answer to a question: `objectives`, the first of which decides, such as `min peak_force`; `where`,
+    conditions that a design has to meet; `cases`, swept parameters that are operating conditions. Missing parts of the
+    question come from the section `study` of the sweep; without any objective the first metric decides.
 
     Several stores are compared: robots on the same task, or runs against each other; then the page goes on with the
     best of them.
 
-    `design` and `friction` are numbers of the case to look into (absent: the best design, the friction set that asks
-    most of it). `files` is the folder of the files that the sweep names, where it names some (absent: the current one).
-    A page that is there is replaced, another file only with `force`. Raises StoreError, InputError for what cannot be
-    used, or written.
+    `design` and `friction` are numbers of the case to look into (absent: the best design, the friction set with the
+    largest effort). `files` is the folder of the files that the sweep names, where it names some (absent: the current
+    one). An existing report is replaced, another file only with `force`. Raises StoreError or InputError for unusable
+    input or output.
 
         >>> ls.report("out.zarr", "report.html").name
         'report.html'
@@ -80,8 +80,8 @@ def save_figure(
 ) -> Path:
     """Write a figure of a store or dataset as PNG, SVG or PDF, by the ending of `output`, and return its path.
 
-    `kind` is one of `limbsweep figure --help`; the options are those of a report. Raises StoreError, InputError for
-    what cannot be used and where `output` may not or cannot be written.
+    `kind` is one of `limbsweep figure --help`; the options are those of a report. Raises StoreError or InputError for
+    unusable input, and where `output` may not or cannot be written.
 
         >>> ls.figure("out.zarr", "mechanism", "delta.png").name
         'delta.png'

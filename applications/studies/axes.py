@@ -60,7 +60,7 @@ def unstacked(ds: xr.Dataset) -> xr.Dataset:
 
 
 def _index_of(ds: xr.Dataset, factor: Factor, rows: Array) -> str:
-    """Return the column that numbers the values of a factor: of a table the one that differs in all its rows."""
+    """Return the column that numbers the values of a factor: of a table, the column that differs in all its rows."""
     for name in factor.members:
         if len(np.unique(ds[name].values)) == len(np.unique(rows)):
             return name

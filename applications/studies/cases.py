@@ -1,7 +1,7 @@
 """Operating cases of a dataset: parameters such as a payload, under all of which a design has to work.
 
-`by_cases` gives the dataset a dim `case`: a design then has the other parameters only, columns are the
-worst over its cases, and objectives what they say. Every design needs every case, as a grid over the cases gives.
+`by_cases` gives the dataset a dim `case`: a design then has the other parameters only, columns are the worst over its
+cases, and objectives follow their own rule. Every design needs every case, as a grid over the cases gives.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def by_cases(ds: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
 def with_cases(ds: xr.Dataset, table: NDArray[np.intp], names: Sequence[str]) -> xr.Dataset:
     """Return the dataset with dims (design, case, ...) by the stored numbers in `table` (design, case); without series.
 
-    `names` are the parameters that depend on the case alone; all others are those of a design, but for what follows
-    from its case, which has both dims.
+    `names` are the parameters that depend on the case alone; all others are those of a design, except parameters that
+    follow from its case, which have both dims.
     """
     series = [name for name, x in ds.data_vars.items() if "design" not in x.dims or "time" in x.dims]
     result = ds.drop_vars(["design", *series], errors="ignore").isel(design=xr.DataArray(table, dims=("design", CASE)))

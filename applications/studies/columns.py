@@ -69,7 +69,7 @@ class Objective:
     def over_cases(self, values: Array, cases: Mapping[str, Array]) -> Array:
         """Return values (design, case) as one number per design (design,); `cases`: their parameters (case,).
 
-        Raises InputError for weights that are none of these cases.
+        Raises InputError for weights that do not fit these cases.
         """
         if not self.tolerances:
             return self._reduced(values, self.over, cases)
@@ -98,13 +98,13 @@ def cases_of_deviations(cases: Mapping[str, Array]) -> list[NDArray[np.intp]]:
     """Return the case numbers that have each of the deviations within tolerances. Raises InputError without any."""
     drawn = [column for name, column in cases.items() if name.endswith(SUFFIX)]
     if not drawn:
-        raise refuse("objective", "what counts over tolerances", "a sweep with a section tolerances")
+        raise refuse("objective", "a rule over tolerances", "a sweep with a section tolerances")
     _, number = np.unique(np.stack(drawn, axis=1), axis=0, return_inverse=True)
     return [np.flatnonzero(number.ravel() == k) for k in range(number.max() + 1)]
 
 
 def _weights(text: str, cases: Mapping[str, Array]) -> Array:
-    """Return the weights of cases (case,), or one of all. Raises InputError where they are none."""
+    """Return the weights of cases (case,), or one weight for all. Raises InputError for an invalid expression."""
     expression = _parsed(text, "number", "objective")
     if strange := [name for name in expression.names if name not in cases]:
         rule = f"one of {', '.join(cases)}" if cases else "operating cases"
@@ -119,9 +119,9 @@ def _weights(text: str, cases: Mapping[str, Array]) -> Array:
 def objective(text: str) -> Objective:
     """Parse an objective such as `peak_force`, `max dexterity` or `min friction_loss_sum / energy_sum`.
 
-    Without `min` or `max`, a single metric that is good when large is to be large, all else small. What counts over
-    cases stands at the end, such as `, mean over cases`, `, quantile 0.9 over cases` or `, sum weighted by
-    1 / (1 + payload_mass) over cases`. Raises InputError.
+    Without `min` or `max`, a single metric that is good when large is to be large, all else small. The rule over cases
+    stands at the end, such as `, mean over cases`, `, quantile 0.9 over cases` or `, sum weighted by 1 / (1 +
+    payload_mass) over cases`. Raises InputError.
 
         >>> ls.study.objective("max dexterity").direction
         'max'
@@ -303,7 +303,7 @@ def condition(text: str) -> ParsedExpression:
 
 
 def _evaluated(ds: xr.Dataset, expression: ParsedExpression) -> Array:
-    """Return the values (design, case), one case if there are none."""
+    """Return the values (design, case), with one case if the dataset has none."""
     values = expression({name: by_case(ds, name) for name in expression.names})
     return np.broadcast_to(values, (ds.sizes["design"], ds.sizes.get(CASE, 1)))
 

@@ -164,5 +164,5 @@ def go_together(columns: Sequence[NDArray[Any]]) -> bool:
 
 
 def _few(values: int, rows: int) -> bool:
-    """Return whether so many values among rows are those of a catalogue, rather than names of designs or a sample."""
+    """Return whether this number of values in rows is that of a catalogue, rather than of names or of a sample."""
     return values <= max(MOST_ROWS, rows // 2)

@@ -2,8 +2,8 @@
 
 Values and partial derivatives of one function are observations of one process, because the derivative of a process is a
 process: cov(f, d'f) = d'k and cov(df, d'f) = d d'k. A Matern 5/2 kernel has these derivatives and does not ask for more
-smoothness than a worst of many samples has. Derivatives have a noise of their own, which takes what kinks leave.
-Source: Rasmussen and Williams 2006, sections 2.2, 4.2.1, 5.4.1 and 9.4.
+smoothness than a worst of many samples has. Derivatives have a noise of their own, which takes up the residuals at
+kinks. Source: Rasmussen and Williams 2006, sections 2.2, 4.2.1, 5.4.1 and 9.4.
 """
 
 from __future__ import annotations

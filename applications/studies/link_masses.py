@@ -11,7 +11,7 @@ from applications.studies.problem import DesignProblem
 from robots.model import Limb, Mechanism
 
 CHANGE = 0.01
-"""Share of its range by which a factor is changed to see what follows."""
+"""Change of a factor, as a share of its range, by which dependent parameters are found."""
 SAME = 1e-12
 
 

@@ -6,7 +6,7 @@ actuators, trajectories and parts of the time: a smooth problem with constraints
 solves. Of an expression over several such metrics the one with the largest share is treated so. Sums and means are
 minimised as they are.
 
-Operating cases add rows: the worst case is what one t bounds. For a mean over cases each case has a t of its own, and
+Operating cases add rows: one t bounds the worst case. For a mean over cases each case has a t of its own, and
 their mean is minimised; for a mean over tolerances of the worst case each deviation has one. Conditions, those of the
 question and those of the sweep on its designs, are constraints by their margin.
 """
@@ -219,7 +219,7 @@ class LocalSearch:
 
     @cached_property
     def leading(self) -> str | None:
-        """The column whose rows t bounds: of those that are a worst in the direction of the objective the steepest."""
+        """The column whose rows t bounds: the steepest among worst values in the direction of the objective."""
         values, found = self._values(self.scaled(self.begin)), {}
         for name in (name for name in self.wanted.expression.names if name in self.columns):
             alone = {key: _along(value, float(key == name)) for key, value in values.items()}
@@ -302,7 +302,7 @@ class LocalSearch:
         return rate if np.isfinite(rate).all() else np.zeros(len(z))
 
     def spare(self, z: Array) -> Array:
-        """Return what is to be at least 0: t less each row, then margins of conditions."""
+        """Return the constraints, which have to be at least 0: t less each row, then margins of conditions."""
         margins = self.margins(z).value - SLACK
         margins = np.where(np.isfinite(margins), margins, -FAILED)
         if not self.epigraph:

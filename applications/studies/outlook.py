@@ -32,7 +32,7 @@ OFF = 0.01
 ROUNDS, ENOUGH = 5, 1e-3
 """Rounds of tangents at most, and the share of the objective below which a round is the last."""
 NOTHING = 1e-9
-"""Gain, as a share of the objective, below which there is none."""
+"""Gain, as a share of the objective, that counts as none."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class _Nearby:
     least: float
 
     def gain(self, search: LocalSearch, *, rows: slice | None = None, factor: int = 0, end: float = 0.0) -> float:
-        """Return what relaxing some rows gains, or an end (-1 or 1) of the range of a factor, by RELAXED."""
+        """Return the gain if rows, or an end (-1 or 1) of the range of a factor, are relaxed by RELAXED."""
         wider, bounds = self.tangents.bounds.copy(), list(self.bounds)
         if rows is None:
             low, high = bounds[factor]
@@ -174,7 +174,7 @@ def _computed(search: LocalSearch, x: Array, step: Array) -> tuple[float, Array]
 
 @dataclass(frozen=True)
 class _Tangents:
-    """The linear programme: least `cost` . z where `rows` . z <= `bounds`, z the steps of factors and what they bound.
+    """The linear programme: least `cost` . z where `rows` . z <= `bounds`, z the steps of factors and the bounds t.
 
     values (row,) and slopes (row, factor) of the objective, in units of its start.
     """
@@ -205,7 +205,7 @@ class _Tangents:
 
 
 def _held(spare: Array) -> Array:
-    """Return what conditions have to spare, zero where they are met within SLACK, as a share of 1 that has to be 1."""
+    """Return the margins of conditions; zero where they are met within SLACK."""
     return np.where((spare < 0.0) & (spare >= -2.0 * SLACK), 0.0, spare)
 
 

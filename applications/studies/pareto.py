@@ -89,7 +89,7 @@ def layers(points: Array, count: int) -> NDArray[np.intp]:
 
 
 def best_designs(costs: Array, violations: Array, count: int) -> NDArray[np.intp]:
-    """Return the numbers of at most so many designs: feasible ones front by front, then by the sum of violations."""
+    """Return the numbers of at most `count` designs: feasible ones front by front, then by the sum of violations."""
     feasible = np.asarray(np.isfinite(costs).all(axis=1) & (violations <= 0.0).all(axis=1))
     rank = layers(np.where(feasible[:, None], costs, np.nan), LAYERS).astype(float)
     rank[rank < 0.0] = np.where(feasible[rank < 0.0], LAYERS, np.inf)

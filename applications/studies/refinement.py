@@ -155,7 +155,7 @@ def _tables(old: Mapping[str, Any] | None, together: Mapping[str, Array]) -> dic
 
 
 def _with_rules(section: Mapping[str, Any], old: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return a section of an axis with the derived parameters and conditions of the one that was there."""
+    """Return a section of an axis with the derived parameters and conditions of the previous section."""
     return {**section, **{key: value for key, value in (old or {}).items() if key in KEPT}}
 
 

@@ -255,7 +255,7 @@ def of_store(ds: xr.Dataset, target: Objective, base: int) -> OneAtATime:
             curves.append(_curve(name, values, results[alone[first]], table[base, k], results[base]))
     if not curves:
         hint = "A sample has none: compute them, or take a grid."
-        raise refuse("designs", f"none that differs from design {base} in one parameter", "some of them", hint)
+        raise refuse("designs", f"no design that differs from design {base} in one parameter", "some of them", hint)
     return _ordered(curves, dict(zip(names, table[base].tolist(), strict=True)), float(results[base]))
 
 

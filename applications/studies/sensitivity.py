@@ -1,8 +1,8 @@
 """Variance-based sensitivity after Sobol: the shares of a metric's variance that parameters explain.
 
 First: the share that a parameter explains by itself. Total: the share that is lost when it is known last, so with all
-its interactions. Interaction of two: what they explain together beyond what each does alone. Inputs are taken to be
-independent of each other; a `where` that cuts off a corner of the box breaks this.
+its interactions. Interaction of two: the share that they explain together beyond the shares of each alone. Inputs are
+taken to be independent of each other; a `where` that cuts off a corner of the box breaks this.
 
 Two ways: `sobol` calls a function, `of_saltelli_store` reads a sweep that `saltelli_sweep` has written. `shares`
 takes the designs of any sweep.

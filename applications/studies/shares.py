@@ -4,10 +4,10 @@ A metric is fitted by least squares with polynomials of one factor and products 
 orthonormal by the values that each factor has in the sample; of the rows of a table a constant each). The degrees are
 those of the least error by generalised cross-validation; the held-out error is that of leaving out one design after the
 other. With independent factors the variance of the polynomial is the sum of those of its terms (Sudret, Reliab. Eng.
-Syst. Saf. 93, 2008), each less what noise in its coefficients adds. Designs may make factors depend on each other, as a
-condition does that cuts off a corner. Then a share is a coefficient of determination, adjusted for its terms: alone by
-the terms of a factor, total what is lost without them, and the Shapley effect the mean over all orders in which factors
-become known (Owen, SIAM/ASA J. Uncertain. Quantif. 2, 2014), which adds up for dependent factors too.
+Syst. Saf. 93, 2008), each reduced by the contribution of noise in its coefficients. Designs may make factors depend on
+each other, as a condition does that cuts off a corner. Then a share is a coefficient of determination, adjusted for its
+terms: alone by the terms of a factor, total the loss without them, and the Shapley effect the mean over all orders
+in which factors become known (Owen, SIAM/ASA J. Uncertain. Quantif. 2, 2014), which adds up for dependent factors too.
 
 Errors are those of a jackknife over groups of designs.
 """
@@ -31,7 +31,7 @@ from robots.data_classes import dataclass
 LEAST = 12
 """Designs with a value, at least."""
 MOST = 8192
-"""Designs that are fitted, at most; of more so many are drawn with a fixed seed."""
+"""Largest number of fitted designs; of more designs, this number is drawn with a fixed seed."""
 DEGREES = (1, 2, 3, 4, 6, 8, 10)
 PAIR_DEGREES = (0, 2, 3, 4, 5, 6, 8)
 """Degrees of one factor, and sums of the degrees of two, that are tried."""
@@ -56,9 +56,10 @@ class Explained:
     """Shares of variance from stored designs, by factor, with errors; NaN where the designs are too few to tell.
 
     `first` (factor,): alone. `total` (factor,): with all its products. `interaction` (factor, factor), symmetric: the
-    two together beyond what each does alone; NaN for dependent factors. `shapley` (factor,): for dependent factors,
-    else NaN. Each error is the half width of a bar; a share that is not above its error may be zero. `unexplained` is
-    the held-out error, the share of variance that the polynomial does not foretell: it may belong to any factor.
+    share of two together beyond the shares of each alone; NaN for dependent factors. `shapley` (factor,): for dependent
+    factors, else NaN. Each error is the half width of a bar; a share that is not above its error may be zero.
+    `unexplained` is the held-out error, the share of variance that the polynomial does not foretell: it may belong to
+    any factor.
     """
 
     names: tuple[str, ...]
@@ -163,7 +164,7 @@ def _merged(columns: Mapping[str, Array], categories: Collection[str]) -> list[l
     groups: dict[bytes, list[str]] = {}
     for name, column in columns.items():
         place = np.unique(column, return_inverse=True)[1].ravel()
-        if name in categories:  # of rows of a table the numbers say nothing: numbered as they come
+        if name in categories:  # numbers of rows of a table have no meaning: they are numbered in order of appearance
             _, first, number = np.unique(place, return_index=True, return_inverse=True)
             place = np.argsort(np.argsort(first))[number.ravel()]
         elif place[0] > place.max() - place[0]:
@@ -312,7 +313,7 @@ class _Fit:
             shares(self, self.moments.less(_Moments.of(self.columns[group == k], self.y[group == k])))
             for k in range(group.max() + 1)
         ]
-        aliased = self.unexplained * self.columns.shape[1] / len(self.y)  # what terms take of what they do not follow
+        aliased = self.unexplained * self.columns.shape[1] / len(self.y)  # fitted by chance
         result = {}
         for name, share in whole.items():
             replicates = np.stack([part[name] for part in parts])

@@ -1,9 +1,10 @@
 """The design space of a sweep: its factors, by which results are searched, optimised, ranked, explained and drawn.
 
-A factor is what a user varied: a parameter between bounds or on the values of a grid, or the rows of a table whose
-columns go together, such as a motor's inertia, torque constant and resistance. A parameter that follows from others by
-a rule of `derive` is never varied, ranked or an axis; `complete` computes it again for every point, with exact
-derivatives where points have rates. Operating cases and deviations within tolerances are conditions of every design.
+A factor is an input that a user varied: a parameter between bounds or on the values of a grid, or the rows of a table
+whose columns go together, such as a motor's inertia, torque constant and resistance. A parameter that follows from
+others by a rule of `derive` is never varied, ranked or an axis; `complete` computes it again for every point, with
+exact derivatives where points have rates. Operating cases and deviations within tolerances are conditions of every
+design.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ class DesignSpace(PointSpace):
 
     @classmethod
     def of_dataset(cls, ds: xr.Dataset) -> DesignSpace:
-        """Return the factors of the designs of a dataset, by the text of its sweep; those that differ are varied.
+        """Return the factors of the designs of a dataset, by the text of its sweep; factors that differ are varied.
 
         Without a text that can be read each parameter is free unless columns name one another, and `assumption` says
         so.
@@ -149,7 +150,7 @@ class DesignSpace(PointSpace):
 
     @property
     def case_count(self) -> int:
-        """Number of operating cases; 1 where there are none."""
+        """Number of operating cases; 1 without cases."""
         return len(next(iter(self.cases.values()))) if self.cases else 1
 
     def varied(self) -> tuple[Factor, ...]:
@@ -182,7 +183,7 @@ class DesignSpace(PointSpace):
         return replace(self, factors=tuple(factors), variables=variables)
 
     def complete(self, points: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all parameters of points, given those that vary (n,): constants, then derived ones by their rules.
+        """Return all parameters of points, given the varied ones (n,): constants, then derived ones by their rules.
 
         The one place that computes derived parameters of a point. Numbers with rates give rates.
         """

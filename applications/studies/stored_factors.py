@@ -31,10 +31,10 @@ SECTIONS = ("design", FRICTION, GAINS, STATE)
 
 
 def stored_factors(ds: xr.Dataset) -> tuple[list[Factor], str]:
-    """Return the factors of the designs of a dataset, and what is assumed where its sweep cannot be read, else "".
+    """Return the factors of the designs of a dataset, and the assumption made if its sweep cannot be read, else "".
 
     Designs may be stacked with friction sets, gains and initial states (`applications.studies.axes.by_design`). Files
-    that the sweep names are not read: their columns are those that remain.
+    that the sweep names are not read: their columns are the remaining parameters.
     """
     declared, coordinates = _declared(str(ds.attrs.get("sweep", ""))), design_coordinates(ds)
     written = [name for axis in (declared or {}).values() for name in axis.forms]  # opened stores sort by name
@@ -94,7 +94,7 @@ class DeclaredAxis:
     files: int = 0
 
     def form(self, name: str) -> str:
-        """Return the form of a parameter of designs: those that are not named are from files, or derived."""
+        """Return the form of a parameter of designs: parameters without a name here are from files, or derived."""
         return self.forms.get(name, "file" if self.files else "derive")
 
 

@@ -35,7 +35,7 @@ SPARSE = 200
 """Observations by which length scales are found."""
 
 HELD_OUT = 5000
-"""Designs by which an error is told at most."""
+"""Largest number of designs for the held-out error."""
 
 LEAST = 8
 """Designs that a surrogate needs at least."""
@@ -56,7 +56,7 @@ class HeldOutError:
     """Errors of a surrogate at designs that it was not fitted to.
 
     count: of these designs; rms and largest, in the unit of the column; share: rms over the deviation of the column;
-    gradient: rms of the errors of derivatives over the rms of these, NaN where there are none; covered: share of the
+    gradient: rms of the errors of derivatives over the rms of these, NaN without derivatives; covered: share of the
     designs within two deviations.
     """
 
@@ -181,7 +181,7 @@ class Surrogate:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Surrogate:
-        """Read a surrogate from its file. Raises InputError for a file that is none."""
+        """Read a surrogate from its file. Raises InputError for a file of another kind."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 about = json.loads(bytes(file["about"]).decode())
@@ -218,9 +218,9 @@ def surrogate(
 ) -> Surrogate:
     """Fit a surrogate of columns, or of expressions over columns, to the designs of results.
 
-    Designs that failed, or do not meet `where`, are left out. points: designs that it is fitted to at most, default
-    so many that values and derivatives are OBSERVATIONS; held_out: least share of the designs that tell its error.
-    Raises InputError for columns that there are not, and for results of fewer than LEAST designs that vary.
+    Designs that failed, or do not meet `where`, are left out. points: designs that it is fitted to at most, default:
+    values and derivatives give OBSERVATIONS numbers; held_out: least share of the designs that tell its error. Raises
+    InputError for columns that there are not, and for results of fewer than LEAST designs that vary.
 
         >>> surrogate = ls.study.surrogate(ls.open("out.zarr"), "peak_force / upper_arm")
         >>> surrogate.columns[0].error.share < 0.1
@@ -298,7 +298,7 @@ def _observations(ds: xr.Dataset, target: Objective, names: Sequence[str]) -> tu
 
 
 def _column_slopes(ds: xr.Dataset, name: str, names: Sequence[str]) -> Array:
-    """Return stored derivatives of a column (input, design); NaN of those that are not stored, and at kinks."""
+    """Return stored derivatives of a column (input, design); NaN where they are not stored, and at kinks."""
     base, how = base_of(name, {*QUANTITIES, *ds.data_vars})
     missing = np.full((len(names), ds.sizes["design"]), np.nan)
     stored = ds.get(derivative(base))

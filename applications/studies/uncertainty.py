@@ -2,8 +2,8 @@
 
 Parameters have a covariance C, from an identification, a calibration or tolerances. With the derivatives g of a metric
 its variance is g^T C g to first order (JCGM 100:2008, equation 13). The share of a parameter is g_i (C g)_i of it; with
-correlations a share may be negative. Samples of a normal distribution with the same covariance show what the first
-order misses: curvature, and another actuator or instant that becomes the worst (JCGM 101:2008).
+correlations a share may be negative. Samples of a normal distribution with the same covariance show effects that the
+first order misses: curvature, and another actuator or instant that becomes the worst (JCGM 101:2008).
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def uncertainty(
     covariance: standard deviations by name, of independent parameters; or a DataFrame, the covariance, with the names
     along both axes. columns: expressions over metrics, default all metrics of the sweep with derivatives; over
     operating cases, friction sets, trajectories and actuators the worst counts. design: the number of the design.
-    samples: number of samples that are drawn beside it. Raises InputError for other names and for what is no
+    samples: number of samples that are drawn beside it. Raises InputError for other names, for a matrix that is no
     covariance, and for metrics without derivatives.
 
         >>> sweep = ls.sweep("five_bar", trajectories={"c": {"kind": "circle", "radius": 0.05, "normal": [0, 1, 0]}},
@@ -141,7 +141,7 @@ def _sampled(
 
 
 def _matrix(covariance: Mapping[str, float] | DataFrame) -> tuple[tuple[str, ...], Array]:
-    """Return names and covariance (parameter, parameter). Raises InputError for what is none."""
+    """Return names and covariance (parameter, parameter). Raises InputError for an invalid covariance."""
     if isinstance(covariance, Mapping):
         names, sizes = tuple(map(str, covariance)), np.array(list(covariance.values()), dtype=float)
         if not names or not (np.isfinite(sizes) & (sizes > 0.0)).all():

@@ -4,10 +4,11 @@
 
 FOLDER has `panda.csv` (see `examples/recordings/panda.yaml`) and `inertials.yaml`, the maker's bodies: repository
 frankarobotics/franka_description (Apache 2), robots/fer/inertials.yaml. The robot of the catalogue has the bodies of
-Gaz et al. 2019, who identified them from this recording. What a recording does not tell stays near the robot that one
-begins with, so the machine is identified twice, from both. The first table has masses and the distance of the centres
-of mass from those of Gaz; the second what bodies leave of the recorded forces, with offsets, friction and drives of
-their own, and how far their base parameters are from those that the recording tells, in standard deviations.
+Gaz et al. 2019, who identified them from this recording. Parameters that a recording does not determine stay near the
+initial robot, so the machine is identified twice, from both robots. The first table has masses and the distance of the
+centres of mass from those of Gaz. The second has the unexplained share of the recorded forces for each set of bodies,
+with offsets, friction and drives of their own, and the distance of their base parameters from the identified ones, in
+standard deviations.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def unexplained(machine: RecordedMachine, bodies: Bodies, noise: np.ndarray) -> 
 
 
 def apart(machine: RecordedMachine, fit: MachineFit, bodies: Bodies) -> np.ndarray:
-    """Return the distance of base parameters of bodies from those that the recording tells, over their deviations."""
+    """Return the distance of base parameters of bodies from the identified ones, over their deviations."""
     count = bodies.parameters.size
     values = np.concatenate([bodies.parameters.ravel(), np.zeros(len(machine.columns) - count)])
     base = machine.base.of(values)[list(fit.kept)]

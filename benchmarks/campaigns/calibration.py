@@ -1,4 +1,4 @@
-"""Calibration of robots from simulated measurements: what is told, how well, and how far poses are off.
+"""Calibration of robots from simulated measurements: the parameters found, their errors, and the errors of poses.
 
     python -m benchmarks.campaigns.calibration [--poses 60]
 

@@ -140,7 +140,7 @@ def coordinators_killed(campaign: Campaign, kills: int, folder: Path) -> Iterato
 
 
 def _killed_after(campaign: Campaign, store: Path, blocks: int, chance: random.Random) -> int:
-    """Run in a process of its own until it has told of so many blocks and a moment more; how many it told of."""
+    """Run in a process of its own until it has reported a number of blocks, and a moment more; return the number."""
     words = [sys.executable, "-m", "benchmarks.campaigns.chaos", "--victim", str(store)]
     words += ["--blocks", str(campaign.blocks), "--designs", str(campaign.designs)]
     told = 0

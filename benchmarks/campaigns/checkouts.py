@@ -1,8 +1,8 @@
 """Two checkouts side by side: a run that stores time series, one that stores metrics, and reading all that was stored.
 
 Each turn is a process of its own with the packages of one checkout, turn by turn, so both meet the same machine; the
-best of all turns counts. Time is that of the processor, all threads of the process: what else runs on the machine has
-little share in it: `python -m benchmarks.campaigns.checkouts OLD [NEW] [--turns 5]`.
+best of all turns counts. Time is processor time of all threads of the process, on which other load of the machine has
+little effect: `python -m benchmarks.campaigns.checkouts OLD [NEW] [--turns 5]`.
 """
 
 from __future__ import annotations

@@ -171,9 +171,9 @@ def annotated(scene: Scene) -> None:
         with annotate(resources={"HUGE": 1}):
             message = _refusal(lambda: run(scene.sweep, scene.folder / "never.zarr", client))
         assert "HUGE" in message, message
-        assert time.monotonic() - start < 10.0, "a resource that nobody has is told late"
+        assert time.monotonic() - start < 10.0, "a resource that no worker has is reported late"
         assert not (scene.folder / "never.zarr").exists(), "a refused run has written"
-    scene.said.append("a resource that nobody has is refused")
+    scene.said.append("a resource that no worker has is refused")
 
 
 def killed_in_checks(scene: Scene) -> None:

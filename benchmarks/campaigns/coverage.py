@@ -4,12 +4,11 @@
         [--keep SEEDS.jsonl]
 
 Forces are those of another engine: of Pinocchio for the chain, of MuJoCo around loops that are closed by other code for
-the parallel robots; with `--own` those of limbsweep. `--keep` writes every seed into a file as soon as it is there, and
-takes those that the file has: a table that was stopped goes on, or gets more seeds. A program that has changed wants a
-new file.
+the parallel robots; with `--own` those of limbsweep. `--keep` writes every seed into a file as soon as it is done, and
+reuses the seeds in the file: a table that was stopped goes on, or gets more seeds. A changed program needs a new file.
 
-Each case is one thing that goes wrong with recordings of a machine; the model is right in the first ones, wrong in the
-others, where no deviation can be right and a warning has to say so.
+Each case is one fault of recordings of a machine. The model is right in the first cases. In the others it is wrong, so
+that no deviation can be right and a warning has to report that.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ def foreign(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return actuator positions, velocities and forces, friction included, by Pinocchio or MuJoCo.
 
-    heavier: factor of all masses of the first limb. Armatures are added to what the engine gives, as is friction.
+    heavier: factor of all masses of the first limb. Armatures and friction are added to the engine's forces.
     """
     from benchmarks.peers.bodies import skeleton
     from benchmarks.peers.closure import Closure, Target
@@ -187,7 +186,7 @@ def cases(truth: Truth) -> Iterator[Case]:
     fading = 0.6 * np.sign(truth.velocity) * np.exp(-((truth.velocity / 0.1) ** 2))
     yield Case("wrong friction law", False, lambda random, force: force + fading + white(random))
     if len(truth.robot.mechanism.instances) > 1:
-        # where motions are small, offsets take up most of what a heavier limb asks
+        # where motions are small, offsets take up most of the forces for a heavier limb
         for model, text in ((MachineModel(offset=False), ""), (MachineModel(), ", offsets in the model")):
             name = f"first limb 10 % heavier{text}"
             yield Case(name, False, lambda random, force: truth.heavier + white(random), model)
@@ -225,7 +224,7 @@ class Covered:
 
 @dataclass(frozen=True)
 class SeedOutcome:
-    """One fit: shares of intervals that hold the truth, before and now, and whether a warning says what is lacking."""
+    """One fit: shares of intervals that hold the truth, before and now, and whether a warning names the fault."""
 
     before: float
     now: float

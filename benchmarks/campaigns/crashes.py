@@ -1,4 +1,4 @@
-"""Kill -9 at every numbered step of what a coordinator does to a store; what goes on afterwards has to end the same.
+"""Kill -9 at every numbered step of a coordinator on a store; the resumed work has to end with the same results.
 
 A step is a call to the system that can change a store: making, writing, forcing, renaming, removing, locking. A fork of
 this process dies before or after one of them, or in the middle of a line of a journal; then it is gone on with here,
@@ -110,7 +110,7 @@ SURVIVED = 3
 MOST_ALIVE = 0.1
 """Share of runs that may end before their step: the log and the ledger have more of them where work was slower."""
 NOT_OF_RESULTS = ("coordinator.lock", "log.jsonl", "limbsweep.json", "zarr.json")
-"""Files that say when and by whom; what they say of the results is read through the dataset."""
+"""Files with times and owners; their statements about results are read through the dataset."""
 
 
 def sweep(arms: int) -> Sweep:
@@ -119,12 +119,12 @@ def sweep(arms: int) -> Sweep:
     return Sweep.from_text(TEXT.format(arms=[0.22 + 0.03 * k for k in range(arms)]))
 
 
-# what is killed
+# processes to kill
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """Something that a coordinator does: how the store comes to be before, what is done, how that is gone on with."""
+    """Work of a coordinator: making of the store before it, the work itself, and its continuation."""
 
     name: str
     before: Callable[[Path], None]
@@ -133,7 +133,7 @@ class Scenario:
 
 
 def is_finished(store: Path) -> bool:
-    """Return whether a run has finished this store; False where another process writes it, or there is none."""
+    """Return whether a run has finished this store; False where another process writes it, or no store exists."""
     try:
         return Manifest.load(store).state == "finished"
     except StoreError:
@@ -293,7 +293,7 @@ def dies(work: Callable[[Path], None], store: Path, number: int, when: When) -> 
     return False
 
 
-# what is left
+# checks of the remains
 
 
 def results(store: Path) -> Mapping[str, str]:
@@ -314,7 +314,7 @@ def campaign(scenario: Scenario, folder: Path, every: int = 1, seed: int = 0) ->
     """Kill at every `every`th step; yields lines of figures. Raises AssertionError at the first that ends otherwise."""
     whole = folder / "undisturbed.zarr"
     scenario.before(whole)
-    scenario.act(whole)  # what a first run alone does, such as keeping machine code, is no step
+    scenario.act(whole)  # work of a first run alone, such as keeping machine code, is no step
     shutil.rmtree(whole)
     scenario.before(whole)
     counted = Steps()

@@ -436,7 +436,7 @@ def _judged(store: Path, stores: Stores, name: str, keys: list[str], *, consiste
         yield "fewer receipts, run to the same end"
         return
     rests = consistent and (seen.by_signature or not seen.said)
-    assert not rests or seen.is_same or stores.kind in NOT_COMPUTED, f"{what}: changes more than what is on trust"
+    assert not rests or seen.is_same or stores.kind in NOT_COMPUTED, f"{what}: changes more than attributes on trust"
     if not seen.said and consistent and stores.key is None:
         yield "on trust"
         return

@@ -2,9 +2,9 @@
 
     python -m benchmarks.campaigns.delays [--robots five_bar delta_3rr2rrr ur5e]
 
-Least squares with the exact motion and model; the part of the change of the forces that the model's columns do not have
-is what any test can see. The last column has all forces without a filter, where dry friction jumps from one sample to
-the next.
+Least squares with the exact motion and model; only the part of the change of the forces outside the span of the model's
+columns is visible to a test. The last column has all forces without a filter, where dry friction jumps from one sample
+to the next.
 """
 
 from __future__ import annotations

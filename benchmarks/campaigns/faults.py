@@ -1,17 +1,16 @@
-"""Faults of recordings that must get their name: how often each is named in recordings with noise, and what else is.
+"""Faults of recordings that must be named: the rate of right names in recordings with noise, and other warnings.
 
     python -m benchmarks.campaigns.faults [--robots ur5e five_bar delta_3rr2rrr] [--engines own other] [--seeds 100]
         [--only gravity gear] [--minutes 8] [--keep SEEDS.jsonl]
 
 Forces are those of limbsweep (own), or of Pinocchio and MuJoCo (other). A row is a fault: seeds in which the finding
-or warning with its name and its actuator was there, with the exact 95 % interval of that share, and what else was told.
+or warning with its name and its actuator was there, with the exact 95 % interval of that share, and the other warnings.
 The first row has no fault: any warning is a false alarm, and `coverage` is the share of 95 % intervals that hold the
 true parameters. Faults of the motion itself are for chains alone, whose forces follow from any motion.
 
-Every seed is a line of `benchmarks/records/faults.jsonl`, or of another file by `--keep`, as soon as it is there, with
-the commit that it was run at, and is never run again. `--minutes 0` prints the table of what is there; with other
-minutes the campaign stops after so long, and the same command goes on. Lines of checks that have changed are deleted by
-hand.
+Every seed is a line of `benchmarks/records/faults.jsonl`, or of another file by `--keep`, as soon as it is done, with
+its commit, and is never run again. `--minutes 0` prints the table of the finished seeds; with other minutes the
+campaign stops after so long, and the same command goes on. Lines of checks that have changed are deleted by hand.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """A disk that fills up in the middle: a run, a run on workers, a submitted one, an append, a search, files of results.
 
 A program: `python -m benchmarks.campaigns.full_disk [--work NAME ...] [--room BYTES ...]`. The store lies in a file
-system of its own in memory; once the ledger is there, somebody else takes all space but `room`. What writes has to end
-with one sentence that names the file and the cause, without a traceback, and what is stored has to be sound. When there
-is space again, the same command goes on, and results have the digest of an undisturbed store. Linux only, and only for
-those who may mount: the program starts itself again in a mount namespace of its own (`unshare -m`).
+system of its own in memory; once the ledger is there, somebody else takes all space but `room`. The command has to end
+with one sentence that names the file and the cause, without a traceback, and the stored data have to be sound. When
+there is space again, the same command goes on, and results have the digest of an undisturbed store. Linux only, and
+only for users who may mount: the program starts itself again in a mount namespace of its own (`unshare -m`).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Disk:
     def fill(self, room: int) -> None:
         """Take all space but so many bytes."""
         free = shutil.disk_usage(self.disk).free
-        with suppress(OSError), self.filler.open("wb", buffering=0) as file:  # what runs meanwhile takes space too
+        with suppress(OSError), self.filler.open("wb", buffering=0) as file:  # the running command takes space too
             for size in (1 << 20, 1 << 12):
                 while free - room >= size:
                     file.write(bytes(size))
@@ -123,7 +123,7 @@ class Disk:
         return self.digest()
 
     def wait(self) -> str:
-        """Wait until nobody runs, and return the last status."""
+        """Wait until no run writes to the store, and return the last status."""
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline:
             text = self.command(("status", "disk/s.zarr"))[1]
@@ -134,7 +134,7 @@ class Disk:
 
 
 def cut_short(disk: Disk, words: Sequence[str], room: int) -> str:
-    """Give a command, fill the disk once the ledger changes, and return what is said."""
+    """Give a command, fill the disk once the ledger changes, and return the output."""
 
     def ledgers() -> dict[str, int]:
         return {path.name: path.stat().st_size for path in (disk.disk / "s.zarr").glob("ledger*")}

@@ -234,7 +234,7 @@ def _ledger() -> Target:
 
 
 def _shard() -> Target:
-    """Return a shard of one chunk with checksums that match, so that Blosc sees what is packed."""
+    """Return a shard of one chunk with matching checksums, so that Blosc gets the packed bytes."""
     import numpy as np
 
     from storage.encoding import shards

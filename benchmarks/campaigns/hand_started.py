@@ -30,7 +30,7 @@ SECONDS = 60.0
 
 
 def free_port() -> int:
-    """Return a port of the loopback interface that nobody listens at."""
+    """Return a free port of the loopback interface."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])

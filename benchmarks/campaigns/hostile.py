@@ -1,4 +1,4 @@
-"""Commands on hostile robot files, stores and paths, each watched: processor time, memory, and what was wrong.
+"""Commands on hostile robot files, stores and paths, each watched: processor time, memory, and faults.
 
 `python -m benchmarks.campaigns.hostile [robots|stores|paths] [--every N]` prints a line for each file: the slowest and
 the largest of its commands. Nothing may run, nothing outside may be read or written, and each command has to end in a
@@ -23,7 +23,7 @@ KINDS: dict[str, tuple[Any, str, Any]] = {
     "stores": (STORES, commands.__name__, store_answers),
     "paths": (path_commands.FILES, path_commands.__name__, path_answers),
 }
-"""Files by name, module of the commands, and what gives their answers."""
+"""Files by name, module of the commands, and the function that gives their answers."""
 
 
 def main(words: list[str] | None = None) -> int:

@@ -4,7 +4,7 @@
 
 Nothing of limbsweep is used: files are read, filtered, differentiated and decimated here, columns of bodies are those
 of `pinocchio.computeJointTorqueRegressor`, base parameters those of a QR factorisation, the estimate least squares,
-ordinary or weighted by what is left of each joint. With FIGAROH where it is installed, columns of bodies and base
+ordinary or weighted by the residuals of each joint. With FIGAROH where it is installed, columns of bodies and base
 parameters are its own. Sources: Gautier 1991; Swevers, Verdonck, De Schutter 2007.
 """
 
@@ -138,7 +138,7 @@ def chain(joint: str, frames: Sequence[tuple[float, float, float, float]]) -> st
 
 @dataclass(frozen=True)
 class Published:
-    """A machine: how its files are read, filter and rows a second of those who published it, drives of several joints.
+    """A machine: reader of its files, filter and rows per second of its publication, drives of several joints.
 
     Rows a second are twice the cutoff where they are 0. urdf: name of the file beside the recordings, or the text.
     rest: speed of a joint at rest over its largest, whose rows are left out.
@@ -254,7 +254,7 @@ class IndependentFit:
 def fitted(
     source: Published, folder: Path, scratch: Path, program: str, *, is_weighted: bool = False
 ) -> IndependentFit:
-    """Identify a machine of which the first file is for training; weighted are rows by what is left of their joint."""
+    """Identify a machine of which the first file is for training; rows are weighted by the residuals of their joint."""
     started = time.perf_counter()
     bodies, solver = PROGRAMS[program]
     urdf = source.file(folder, scratch)
@@ -347,7 +347,7 @@ WAYS = {"script, ordinary": False, "script, weighted": True}
 
 
 def plain_row(name: str, folder: Path, text: str, is_weighted: bool) -> str:
-    """Return the row of a table: rows, parameters, and what the script leaves of the forces of each file."""
+    """Return the row of a table: rows, parameters, and the script's unexplained share of the forces of each file."""
     with TemporaryDirectory() as scratch:
         fit = fitted(SOURCES[name], folder, Path(scratch), "NumPy and Pinocchio", is_weighted=is_weighted)
     shares = ", ".join(f"{error:.2%}" for error in fit.errors)
@@ -357,7 +357,7 @@ def plain_row(name: str, folder: Path, text: str, is_weighted: bool) -> str:
 
 
 def main() -> None:
-    """Print what the script leaves of the forces."""
+    """Print the share of the forces that the script leaves unexplained."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("folder", type=Path, help="folder of the files of the machine")
     parser.add_argument("name", choices=sorted(SOURCES))

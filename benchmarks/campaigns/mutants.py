@@ -203,7 +203,7 @@ def places(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def change(node: ast.AST) -> str:
-    """Change a place; what was done, in words."""
+    """Change a place, and return the change in words."""
     if isinstance(node, ast.Compare):
         old = node.ops[0]
         node.ops[0] = OTHER[type(old)]()
@@ -267,10 +267,10 @@ def noticing(root: Path, tests: tuple[str, ...], *options: str) -> str | None:
 
 
 def _show(root: Path, tests: tuple[str, ...], options: tuple[str, ...], names: BinaryIO) -> NoReturn:
-    """Run tests in this process, write the names of those that fail to a file, and end."""
+    """Run tests in this process, write the names of failed tests to a file, and end."""
     status = 1
     try:
-        os.setsid()  # what it starts ends with it
+        os.setsid()  # its child processes end with it
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         signal.alarm(WAIT)
         os.chdir(root)
@@ -315,7 +315,7 @@ Outcome = Literal["noticed", "noticed by make test-slow alone", "not noticed"]
 
 
 class Mutant(NamedTuple):
-    """Change of a place of a module: the text of its line, what is changed there, and who noticed it."""
+    """Change of a place of a module: the text of its line, the change, and the test that noticed it."""
 
     module: str
     place: int
@@ -336,9 +336,9 @@ def described(text: str, place: int) -> tuple[str, str, str, int]:
 
 
 class Witness:
-    """A checkout whose tests are asked about changes; those that fail without any change are left out.
+    """A checkout whose tests are asked about changes; tests that fail without any change are left out.
 
-    Some do in a copy: what they read is not in it.
+    Some fail in a copy, because it lacks files that they read.
     """
 
     def __init__(self, root: Path) -> None:
@@ -348,7 +348,7 @@ class Witness:
         self.failing: list[str] = []
 
     def outcome(self, module: str, place: int, tests: tuple[str, ...], first: str = "") -> tuple[Mutant, str]:
-        """Change a place of a module, show it to tests, and put it back; also say where what was changed.
+        """Change a place of a module, run tests on it, and restore it; also return the place and the change in words.
 
         first: a test that is likely to notice it, where it is still there.
         """
@@ -412,7 +412,7 @@ def same_places(kept: Path) -> Iterator[tuple[str, int, str]]:
 
 
 def main() -> int:
-    """Print each change that no test of the gate noticed, and the share of those that one did."""
+    """Print each change that no test of the gate noticed, and the share of noticed changes."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.campaigns.mutants", description=__doc__)
     parser.add_argument("modules", nargs="*")
     parser.add_argument("--everywhere", action="store_true")
@@ -445,7 +445,7 @@ def main() -> int:
 def show(
     root: Path, work: Sequence[tuple[str, int, str]], tests: dict[str, tuple[str, ...]], keep: Path | None
 ) -> None:
-    """Make changes in a copy of the checkout, one at a time, print those that the gate does not notice, and the shares.
+    """Make changes in a copy of the checkout, one at a time, print unnoticed changes, and the shares.
 
     work: modules, places and tests that are shown first. tests: of each module. keep: file for a line of each change.
     """

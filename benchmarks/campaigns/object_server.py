@@ -1,4 +1,4 @@
-"""A server of object storage on this machine (moto), and what may go wrong with a service.
+"""A server of object storage on this machine (moto), and faults of such a service.
 
 Needs the extra `test-s3`. Servers of one process share their buckets.
 """

@@ -46,7 +46,7 @@ SHARE = 0.15
 
 @dataclass(frozen=True)
 class Ended:
-    """End of a process: its status, 0 where it has finished the store, what it said on standard error, requests."""
+    """End of a process: its status, 0 where it has finished the store, its standard error, requests."""
 
     status: int
     said: str
@@ -183,7 +183,7 @@ def two_runs(service: Service) -> None:
 
 
 def hints(service: Service) -> None:
-    """Run with a missing bucket, an endpoint where nobody listens, and no credentials."""
+    """Run with a missing bucket, an endpoint without a server, and no credentials."""
     _refused(service, service.run(f"s3://{uuid.uuid4().hex}/a.zarr"), "make the bucket first")
     dead = f"http://127.0.0.1:{free_port()}"
     _refused(service, service.run(service.url("dead"), endpoint=dead), "check the address of the service")

@@ -1,12 +1,12 @@
-"""Payloads of recordings: coverage of what is found of machine and load, and how often wrong sayings get their name.
+"""Payloads of recordings: coverage of the parameters of machine and load, and rates of detected wrong statements.
 
     python -m benchmarks.campaigns.payloads [--robots ur5e planar_3r five_bar delta_3rr2rrr] [--engines own other]
         [--seeds 100] [--only unknown] [--minutes 8] [--keep SEEDS.jsonl]
 
 The load is a body on the platform or the last link, each recording a Fourier series of its own, forces are those of
-limbsweep (own), or of Pinocchio and MuJoCo (other), with 2 % of noise. Where what is said of loads is right, any
+limbsweep (own), or of Pinocchio and MuJoCo (other), with 2 % of noise. Where the statements about loads are right, any
 warning is a false alarm, and `coverage` is the share of 95 % intervals that hold the true parameters of machine and
-load. Where it is wrong, a row counts the seeds in which a warning names it.
+load. Where a statement is wrong, a row counts the seeds in which a warning names it.
 
 Every seed is a line of `benchmarks/records/payloads.jsonl`, see `benchmarks.campaigns.faults`.
 """
@@ -50,11 +50,11 @@ Outcomes = coverage.Outcomes[FaultOutcome]
 
 @dataclass(frozen=True)
 class Loading:
-    """Loads of recordings, and what is said of them.
+    """Loads of recordings, and the statements about them.
 
-    loads: of each recording, over the mass of the load, 0 where it is bare. factor: mass that is said over that of the
-    load; known: whether its other parameters are said as well; is_said: whether anything is. pattern: of the text
-    that names what is wrong, empty where nothing is.
+    loads: mass on each recording, over the mass of the load, 0 without load. factor: stated mass over that of the load;
+    known: whether its other parameters are stated as well; is_said: whether anything is stated. pattern: of the warning
+    that names the error, empty for right statements.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Loading:
     pattern: str = ""
 
     def payload(self, body: str, values: np.ndarray) -> Payload | None:
-        """Return what is said of a load with these parameters on a body."""
+        """Return the statement about a load with these parameters on a body."""
         if not self.is_said:
             return None
         if self.known:

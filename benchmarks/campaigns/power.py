@@ -1,11 +1,10 @@
-"""Losses of power at every step of a coordinator: what was not forced to the disk is dropped, torn, or there by chance.
+"""Losses of power at every step of a coordinator: data that were not synced are dropped, torn, or kept by chance.
 
-While something is done to a store, its calls to the system are recorded: what each file held when it was forced to the
-disk, and which names each folder had. Before every call that can change a file system the power fails: the folder is
-rebuilt as a disk could hold it then, what was done to it is gone on with, and every file has to be that of an
-undisturbed store. Three disks: one that has kept nothing that was not forced, one that has kept all names but only half
-of the bytes, and one that has kept each by chance: `python -m benchmarks.campaigns.power [--scenario NAME] [--every N]
-[--seed N]`.
+While a coordinator works on a store, its system calls are recorded: the content of each file when it was synced to the
+disk, and the names in each folder. Before every call that can change a file system the power fails: the folder is
+rebuilt as a disk could hold it then, the work is resumed, and every file has to be that of an undisturbed store. Three
+disks: one that has kept only synced data, one that has kept all names but only half of the bytes, and one that has kept
+each by chance: `python -m benchmarks.campaigns.power [--scenario NAME] [--every N] [--seed N]`.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class State:
 
 @dataclass
 class Moment:
-    """The next call, what a reader would see before it, and what is sure to be on the disk."""
+    """The next call, the files as a reader sees them before it, and the data that are surely on the disk."""
 
     call: str
     now: State
@@ -61,7 +60,7 @@ class Moment:
 
 
 class Recorder:
-    """Records every moment of what is done below a folder."""
+    """Recorder of every moment of work below a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.moments = folder, list[Moment]()

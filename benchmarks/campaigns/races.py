@@ -1,4 +1,4 @@
-"""Coordinators that begin a run on the same store at the same instant: exactly one proceeds, the others are told so.
+"""Coordinators that begin a run on the same store at the same instant: exactly one proceeds, the others are refused.
 
 Each is a fork of this process, so they start together; like `benchmarks.campaigns.crashes`, which this shares its sweep
 with, it needs Linux and a process of a single thread: `python -m benchmarks.campaigns.races [--races 50]
@@ -32,7 +32,7 @@ REASONS = ("another run is writing to this store", "exists already", "Directory 
 
 
 def begin(store: Path) -> tuple[int, str]:
-    """Run the sweep of the races; how many runs began, one or none, and what was refused."""
+    """Run the sweep of the races; return the number of runs that began (0 or 1), and the refusal."""
     events: list[Event] = []
     try:
         run(sweep(DESIGNS), store, HERE, [events.append])
@@ -42,7 +42,7 @@ def begin(store: Path) -> tuple[int, str]:
 
 
 def together(count: int, work: Callable[[], tuple[int, str]]) -> list[tuple[int, str]]:
-    """Do something in so many forks that start at the same instant; what each of them gives."""
+    """Call `work` in `count` forks that start at the same instant, and return the result of each."""
     gate, go = os.pipe()
     readers = []
     for _ in range(count):
@@ -52,7 +52,7 @@ def together(count: int, work: Callable[[], tuple[int, str]]) -> list[tuple[int,
             os.read(gate, 1)  # until every copy of the other end is closed
             try:
                 found = work()
-            except BaseException as error:  # whatever it is, it has to be told
+            except BaseException as error:  # any error has to be reported
                 found = (-1, repr(error))
             os.write(tell, json.dumps(found).encode())
             os._exit(0)
@@ -74,9 +74,10 @@ def _run(store: Path) -> None:
 
 
 def races(count: int, coordinators: int, folder: Path, chance: random.Random) -> Iterator[str]:
-    """Run so many races, every other one on a store left by a killed run; yield lines of figures.
+    """Run `count` races, every other one on a store left by a killed run; yield lines of figures.
 
-    Raises AssertionError where not exactly one computes what is left, or the store is not that of a run by itself.
+    Raises AssertionError where not exactly one computes the remaining blocks, or the store differs from that of a lone
+    run.
     """
     begin(folder / "alone.zarr")
     steps = Steps()

@@ -1,15 +1,16 @@
-"""Identification of three public recordings beside what was published of them, and beside other programs.
+"""Identification of public recordings, compared with published results and with other programs.
 
     python -m benchmarks.campaigns.recordings FOLDER [--only emps tx40 ur10e kr300 panda simulated] [--figaroh]
         [--reports REPORTS]
 
 FOLDER holds the folders emps, staubli_tx40, ur10e, kr300 and panda with the files that `examples/recordings` names.
-Each machine is identified in a process of its own as `limbsweep identify` does where nothing is said, and with the
-filter and the rate of rows of those who published it where they say them, rest counted but for UR10e, whose authors cut
-it off; beside these by a script of NumPy, SciPy and Pinocchio, see `benchmarks.campaigns.independent`: errors are those
-of each file, of each fifth of the time by parameters from the others, and of bodies near the robot's. Then the script,
-and with `--figaroh` FIGAROH where it is installed, identify the same files with the same filter as limbsweep, and an
-arm that is simulated by Pinocchio: ordinary least squares each.
+Each machine is identified in a process of its own, once with the defaults of `limbsweep identify`, and once with the
+filter and the rate of rows of its publication, if these are known. Samples at rest count, except for UR10e, whose
+authors cut them off. A script of NumPy, SciPy and Pinocchio identifies the same files, see
+`benchmarks.campaigns.independent`: errors are those of each file, of each fifth of the time by parameters from the
+others, and of bodies near the robot's. Then the script, and with `--figaroh` FIGAROH where it is installed, identify
+the same files with the same filter as limbsweep, and an arm that is simulated by Pinocchio: ordinary least squares
+each.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ SIMULATED = (0.4, 2.0, 3.0, 0.5)
 
 @dataclass(frozen=True)
 class Recorded:
-    """A machine: folder of its files, preparation of those who published it, and their figures in words."""
+    """A machine: folder of its files, preparation in its publication, and the published figures in words."""
 
     folder: str
     published: Preparation | None = None
@@ -148,7 +149,7 @@ def compared(
 ) -> Iterator[str]:
     """Yield the lines of a table: limbsweep and other programs on the same files, and their parameters' differences.
 
-    All by ordinary least squares with the filter of those who published. Differences of base parameters are over the
+    All by ordinary least squares with the published filter. Differences of base parameters are over the
     standard deviations of limbsweep; of simulations also those from the truth.
     """
     described = read_description(path, folder=folder, method="least_squares")
@@ -156,7 +157,7 @@ def compared(
         cutoff=source.cutoff, order=source.order, rate=source.rate, rest=source.rest, outliers=0.0
     )
     description = replace(described, preparations=(preparation,) * len(described.recordings))
-    identify_recordings(description)  # compiles what the second call finds on disk
+    identify_recordings(description)  # compiles code for the second call
     result = identify_recordings(description)
     fit, base = result.fit, result.machine.base
     columns = [column.name for column in result.machine.columns]

@@ -2,7 +2,7 @@
 
 A program: `python -m benchmarks.campaigns.restless [--workers 200] [--rounds 20] [--share 0.1] [--seed N]`. Simulated
 are the workers, their scheduler and the time: a task takes 30 s of it, 20 % more or less; a worker that dies gives its
-tasks to others; one that pauses ends its task, begins no other, and keeps what waits on it. Real are the run loop with
+tasks to others; one that pauses ends its task, begins no other, and keeps its waiting tasks. Real are the run loop with
 its window, late copies, steps for paused workers and time limits, the blocks, which are computed here when their task
 ends, the ledger, and the store, which has to be that of an undisturbed run, bit for bit. Exit status 1 where it
 differs, or where workers that can compute are busy for less than 75 % of their time.

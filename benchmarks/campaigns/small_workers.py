@@ -1,11 +1,10 @@
-"""Three small workers that are started by hand: blocks are cut where they must be, and nobody stands still.
+"""Three small workers that are started by hand: blocks are cut where necessary, and no worker is idle.
 
-A program: `python -m benchmarks.campaigns.small_workers [--memory MB ...] [--designs N]`. The sweep has
-a Delta whose friction in all joints follows from their reactions: a block needs 380 MiB, more than a worker of 600 MB
-has. For each
+A program: `python -m benchmarks.campaigns.small_workers [--memory MB ...] [--designs N]`. The sweep has a Delta whose
+friction in all joints follows from their reactions: a block needs 380 MiB, more than a worker of 600 MB has. For each
 memory limit scheduler and three workers of one thread are processes of Dask's own commands. A line tells into how many
-parts blocks were cut, the longest silence, and the share of what the workers can compute: how often, of looks from the
-first block to the last one, a worker has a thread that computes or waits for a processor. Workers that wait for blocks,
+parts blocks were cut, the longest silence, and the busy share of the workers: the share of looks, from the first block
+to the last one, at which a worker has a thread that computes or waits for a processor. Workers that wait for blocks,
 memory or the disk have none; other load of the machine is no part of it. The processor time of the workers stands
 beside that of the same blocks in threads of one process. Exit status 1 where the share is below 80 %, a store has
 another digest than that of the run in threads, a block of the smallest workers is not cut, or a run is silent for a
@@ -55,7 +54,7 @@ MEMORY = (900, 600)
 
 LOOK_SECONDS = 0.1
 SHARE = 0.8
-"""Least share of what workers can compute."""
+"""Least busy share of the workers."""
 
 
 class Looks(threading.Thread):
@@ -67,7 +66,7 @@ class Looks(threading.Thread):
         self.over = threading.Event()
 
     def run(self) -> None:
-        """Count looks, and those that find a thread that computes or waits for a processor."""
+        """Count looks, and the looks that find a thread that computes or waits for a processor."""
         while not self.over.wait(LOOK_SECONDS):
             for root in self.roots:
                 self.looks += 1
@@ -101,7 +100,7 @@ class Timed:
 
     @classmethod
     def of(cls, roots: Sequence[int]) -> Timed:
-        """Return one that follows these processes and what they start."""
+        """Return a timer that follows these processes and their children."""
         return cls(roots, Looks(roots))
 
     def __call__(self, event: Event) -> None:
@@ -126,7 +125,7 @@ class Timed:
 
 
 def processor_time(roots: Sequence[int]) -> float:
-    """Return the processor time of processes and all that they have started, those that have ended included [s]."""
+    """Return the processor time of processes and all their children, with the ended ones [s]."""
     total = 0.0
     for root in roots:
         process = psutil.Process(root)
@@ -137,7 +136,7 @@ def processor_time(roots: Sequence[int]) -> float:
 
 
 def _on_workers(text: str, memory: int, folder: Path) -> tuple[Timed, str]:
-    """Run on workers of a memory limit [MB]; return what was seen, and the digest."""
+    """Run on workers of a memory limit [MB]; return the observations, and the digest."""
     with HandStarted(folder) as hand:
         hand.scheduler()
         workers = [hand.worker("--memory-limit", f"{memory}MB").pid for _ in range(WORKERS)]
@@ -165,7 +164,7 @@ def lines(designs: int, limits: Sequence[int]) -> Iterator[str]:
             timed, digest = _on_workers(text, memory, place)
             shutil.rmtree(place)
             assert digest == expected, f"{memory} MB: another digest, {digest}"
-            assert timed.looks.share >= SHARE, f"{memory} MB: {timed.looks.share:.1%} of what they can compute"
+            assert timed.looks.share >= SHARE, f"{memory} MB: busy for {timed.looks.share:.1%} only"
             assert timed.watched.silence() < SILENCE, f"{memory} MB: silent for {timed.watched.silence():.0f} s"
             lost = timed.watched.count(BlockFailed) + timed.watched.count(CaseFailed)
             assert not lost, f"{memory} MB: {lost} blocks or cases given up"
@@ -179,7 +178,7 @@ def _line(memory: int, timed: Timed, alone: float) -> str:
     counted = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
     seconds, silence = timed.seconds, timed.watched.silence()
     return (
-        f"{WORKERS} workers of {memory} MB: blocks {cut}; {timed.looks.share:.1%} of what they can compute, by"
+        f"{WORKERS} workers of {memory} MB: blocks {cut}; busy for {timed.looks.share:.1%} of the time, by"
         f" {timed.looks.looks} looks in {seconds:.0f} s; {timed.computed:.0f} s of processor time, {alone:.0f} s in"
         f" threads; silent for {silence:.1f} s at most; {counted}; identical"
     )

@@ -1,4 +1,4 @@
-"""Many runs submitted at once on one machine: they take turns, all of them end, and those that wait take little memory.
+"""Many runs submitted at once on one machine: they take turns, all of them end, and waiting runs take little memory.
 
 Memory is the proportional set size of all their processes: `python -m benchmarks.campaigns.submits [--runs 50]
 [--at-once 1]`.

@@ -77,7 +77,7 @@ def random_results(table: Table, count: int, seed: int) -> Iterator[Result]:
 
 
 def line(result: Result) -> str:
-    """Return a case in a line: outcome, seconds, what differs from the plainest case, and the reason."""
+    """Return a case in a line: outcome, seconds, differences from the plainest case, and the reason."""
     own = [level for name, level in result.levels.items() if level != SIMPLE[name]]
     reason = " ".join(result.text.split())
     return f"{result.outcome:10} {result.seconds:5.1f} s  {', '.join(own)}{': ' if reason else ''}{reason[-600:]}"

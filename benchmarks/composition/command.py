@@ -9,7 +9,7 @@ from benchmarks.figures import require
 
 
 def command(*words: object) -> str:
-    """Run a command line and return what it prints. Raises InputError where it refuses, CheckError for other ends."""
+    """Run a command line and return its output. Raises InputError where it refuses, CheckError for other ends."""
     done = CliRunner().invoke(cli, [str(word) for word in words], prog_name="limbsweep")
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception

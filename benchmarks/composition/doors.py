@@ -1,4 +1,4 @@
-"""Doors of the table: what is done with a sweep or its results, each with the check that the answer is right."""
+"""Doors of the table: uses of a sweep or of its results, each with the check of its answer."""
 
 from __future__ import annotations
 

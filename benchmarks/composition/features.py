@@ -414,7 +414,7 @@ MOTORS: Mapping[str, Feature] = {
 }  # fmt: skip
 
 MEASURED = ("actuator_position", "actuator_force")
-"""Clean signals beside those that are measured."""
+"""Clean signals beside measured ones."""
 
 SENSORS: Mapping[str, Feature] = {
     "no sensors": NONE,

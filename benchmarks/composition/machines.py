@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is a line
-"""Robots of the table: kinds that differ in what features can meet, with numbers that suit each."""
+"""Robots of the table: kinds that differ in the features that they allow, with suitable numbers for each."""
 
 from __future__ import annotations
 

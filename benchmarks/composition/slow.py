@@ -109,7 +109,7 @@ def _check_designs(case: Case, data: xr.Dataset) -> None:
 
 
 def _check_status(data: xr.Dataset) -> None:
-    """Check that numbers are NaN exactly where the status says so."""
+    """Check that numbers are NaN exactly where the status is not OK."""
     force, status = xr.broadcast(data["actuator_force"], data["status"])
     bad = force.isnull().any("actuator") if "actuator" in force.dims else force.isnull()
     status = status.isel(actuator=0) if "actuator" in status.dims else status

@@ -184,7 +184,7 @@ def identify(case: Case) -> None:
     if case.is_simulated or case.levels["friction"] in STATES:
         return
     exact, close = ls.identify(case.store, clean=True, cluster=SYNCHRONOUS), CLOSE[case.levels["precision"]]
-    if case.levels["friction"] == "stribeck":  # what acts at low speeds alone is missed where random states are fast
+    if case.levels["friction"] == "stribeck":  # fast random states miss effects at low speeds
         close = max(close, 1e-5)
     for (design, friction), fit in exact.fits.items():
         force = case.results["actuator_force"].isel(design=design, friction=friction)

@@ -1,4 +1,4 @@
-"""Covering array of the table, its cases executed, and what each pair came to.
+"""Covering array of the table, execution of its cases, and the outcome of each pair.
 
 Pairs of features that no sweep can have are found first, by reading a sweep of each; they are not in the array. A case
 that is refused at its door is taken apart until the pair is found that is refused, and goes on without it.
@@ -34,7 +34,7 @@ from storage.errors import StoreError
 Outcome = Literal["works", "refused", "no meaning", "wrong", "traceback", "too long"]
 FAULTS = ("wrong", "traceback")
 NO_ANSWER = (*FAULTS, "too long")
-"""Outcomes that say nothing of the pairs of a case."""
+"""Outcomes that decide nothing about the pairs of a case."""
 Levels = Mapping[str, str]
 Entry = tuple[str, str]
 Entries = frozenset[Entry]
@@ -82,7 +82,7 @@ class TooLongError(BaseException):
 
 @contextlib.contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """End what is done here after so many seconds of processor time. Raises TooLongError then."""
+    """Limit the processor time of the body to `seconds`. Raises TooLongError at the limit."""
     if seconds == float("inf"):
         yield
         return
@@ -171,7 +171,7 @@ def diagonal(robot: str, doors: Sequence[str]) -> list[dict[str, str]]:
 
 @dataclass
 class Table:
-    """Outcomes of pairs: those that work, and entries that together are refused or mean nothing.
+    """Outcomes of pairs: pairs that work, and entries that together are refused or mean nothing.
 
     record: file to which each result is added as a line of JSON, and from which results of earlier parts are taken.
     deadline: time (`time.monotonic`) after which no case is executed. seconds: processor time that a case may take.
@@ -230,7 +230,7 @@ class Table:
             self.refused[entries] = result
 
     def try_case(self, levels: Levels) -> Iterator[Result]:
-        """Execute a case; of a refused one find what is refused, and go on without it until the rest works."""
+        """Execute a case; find the refused levels of a refused case, and go on without them until the rest works."""
         levels = dict(levels)
         for _ in range(len(levels)):
             if (hit := self._refused_in(levels)) is None:
@@ -311,5 +311,5 @@ class Table:
 
 
 def _filled(row: Levels) -> dict[str, str]:
-    """Return a row with what it leaves open as in the plainest case of its door."""
+    """Return a row whose open entries are those of the plainest case of its door."""
     return {**plainest(row.get("door", SIMPLE["door"])), **row}

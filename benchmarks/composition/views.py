@@ -1,4 +1,4 @@
-"""Doors to what people look at: reports, figures, the grid of parameters, and the words of a store."""
+"""Doors for viewing: reports, figures, the grid of parameters, and the texts of a store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pipeline.errors import InputError
 
 
 def report(case: Case) -> None:
-    """Check that there is a page, and that what it computes again of a design is what the store has."""
+    """Check that the page exists, and that its recomputed results of a design equal the store's."""
     path = Path(ls.report(case.store, case.folder / "report.html"))
     require(path.stat().st_size > 10_000, "the report is empty")
     results = results_of(case.store)

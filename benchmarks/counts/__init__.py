@@ -1,1 +1,1 @@
-"""Operations of programs, counted, and what a core can do at all."""
+"""Counted operations of programs, and the peak rate of a core."""

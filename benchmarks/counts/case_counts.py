@@ -2,9 +2,9 @@
 
     python -m benchmarks.counts.case_counts [--robot delta_rl5_1450_motors] [--parameter payload_mass] [METRIC ...]
 
-A payload that designs sweep makes a design of each of its values, so what a sample needs is computed for each. The
-programs of all stages are gone through from the parameter on: what it reaches has to be computed for each value, the
-rest is the same. Counts are those of `Program.operations`: of one sample, bodies of loops once.
+A payload that designs sweep makes a design of each of its values, so all quantities of a sample are computed for each.
+The programs of all stages are followed from the parameter on: values that depend on it have to be computed for each
+value, the rest is the same. Counts are those of `Program.operations`: of one sample, bodies of loops once.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def counts(program: Program, marks: Sequence[bool]) -> tuple[int, int]:
 
 
 def rows(family: Family, parameter: str, metrics: Sequence[str]) -> list[tuple[str, int, int]]:
-    """Return each stage with its operations of one sample, and those that do not depend on the parameter."""
+    """Return each stage with its operations of one sample, and the operations that do not depend on the parameter."""
     place = [p.name for p in family.parameters].index(parameter)
     changed: dict[Key, frozenset[int] | None] = {"parameters": frozenset({place})}
     result = []

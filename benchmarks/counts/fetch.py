@@ -2,7 +2,7 @@
 
 Straight-line code beyond the cache of instructions comes from the next cache, once for each group of samples. Printed
 are the bytes of code that kernels of a tree of 30 bodies run through in a second, and those of code that does nothing
-but fused multiply-adds with operands on a large stack, as long as theirs: what a core can fetch. Then the same kernels
+but fused multiply-adds with operands on a large stack, as long as theirs: the limit of a core. Then the same kernels
 with stretches that repeat as functions: bytes of code, and their time over that of straight lines.
 """
 

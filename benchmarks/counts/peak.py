@@ -1,9 +1,9 @@
 """The most that one core can do: multiply-adds and sums that wait neither for memory nor for each other.
 
-Products, sums and fused multiply-adds count; comparisons and choices use other units. Cores differ in what sums cost:
-some add in the units of products, some beside them. So the peak is measured with the share of sums that the measured
-programs have, and with several numbers of chains: enough to keep the units busy, and no more than there are registers
-(16 of 4 numbers with AVX2, 32 of 8 with AVX-512, 32 of 2 with NEON). The best of them is the peak.
+Products, sums and fused multiply-adds count; comparisons and choices use other units. Cores differ in the cost of sums:
+some add in the units of products, some in separate units. So the peak is measured with the share of sums that the
+measured programs have, and with several numbers of chains: enough to keep the units busy, and no more than there are
+registers (16 of 4 numbers with AVX2, 32 of 8 with AVX-512, 32 of 2 with NEON). The best of them is the peak.
 """
 
 from __future__ import annotations

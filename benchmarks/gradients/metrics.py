@@ -68,7 +68,7 @@ CRITERIA = (
 
 
 class Row(NamedTuple):
-    """Figures of a robot: counts of quantities, parameters, derivatives and kinks; largest difference and of what."""
+    """Figures of a robot: counts of quantities, parameters, derivatives, kinks; largest difference and its quantity."""
 
     quantities: int
     parameters: int

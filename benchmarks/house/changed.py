@@ -31,14 +31,14 @@ IMPORT = re.compile(r"^ *(?:from ([\w.]+) import (\([^)]*\)|[^\n#]+)|import ([^\
 
 
 class Choice(NamedTuple):
-    """Files of tests that a change reaches: those that are run, and those that have no room."""
+    """Files of tests that a change reaches: files that are run, and files beyond the time limit."""
 
     run: tuple[str, ...]
     left: tuple[str, ...]
 
 
 def changed_files(root: Path, against: str) -> list[str]:
-    """Return paths below the checkout that differ from where the branch left another, and those that git does not know.
+    """Return paths below the checkout that differ from the merge base with another branch, and untracked files.
 
     Raises RuntimeError where git has no answer.
     """

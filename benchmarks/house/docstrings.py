@@ -47,7 +47,7 @@ def _docstrings(node: ast.AST, name: str, source: Source) -> Iterator[Docstring]
 
 
 def _attribute(owner: str, statement: ast.stmt) -> str:
-    """Return the dotted name of what a statement assigns; the owner alone for another statement."""
+    """Return the dotted name that a statement assigns; the owner alone for another statement."""
     target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
     return f"{owner}.{ast.unparse(target)}" if target is not None else owner
 

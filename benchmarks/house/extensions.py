@@ -1,7 +1,7 @@
 """Number of our files that each kind of extension changes, from its how-to page, which a test follows.
 
-A kind without a page is counted by the modules outside the catalogue that spell the name of one of today's: what a new
-name would have to join, if nothing says otherwise.
+A kind without a page is counted by the modules outside the catalogue that contain the name of a present member: without
+other knowledge, a new name would have to join these.
 """
 
 from __future__ import annotations

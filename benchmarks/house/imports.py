@@ -32,7 +32,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Tree:
-    """The modules below a folder, by name, with what they use."""
+    """The modules below a folder, by name, with their imports."""
 
     uses: dict[str, tuple[Use, ...]]
 

@@ -1,9 +1,9 @@
-"""The ways of values from a sweep file to stored results: the modules that are entered, and those that meet a value.
+"""The ways of values from a sweep file to stored results: modules that are entered, and modules that meet a value.
 
 A Delta with two arm lengths and a load is read, run in this process and stored, while the calls of all threads are
 watched. All modules are imported before, so that only calls count. A module is *entered* when one of its functions is
 called. It *meets* a value when one of its functions gets it as an argument or inside one: in an array, a mapping, a
-list, the text of the file, or directly in an object. What lies deeper in an object is its own affair.
+list, the text of the file, or directly in an object. Values deeper in an object do not count.
 
 The mathematics from which kernels are traced is entered with symbols, and meets no number. A shard holds its numbers
 compressed, so who writes its bytes does not meet them either.
@@ -51,7 +51,7 @@ Finder = Callable[[object, int], bool]
 
 @dataclass
 class Route:
-    """Modules that are entered, and by value those that meet it."""
+    """Modules that are entered, and by value the modules that meet it."""
 
     entered: set[str] = field(default_factory=set)
     meeting: dict[str, set[str]] = field(default_factory=dict)
@@ -84,7 +84,7 @@ def _run(folder: Path, store: str, way: Route, names: dict[str, str], finders: d
 
 @contextmanager
 def _watched(way: Route, names: dict[str, str], finders: dict[str, Finder]) -> Iterator[None]:
-    """Note the calls of this thread and of those that it starts."""
+    """Record the calls of this thread and of threads that it starts."""
     for value in finders:
         way.meeting[value] = set()
 

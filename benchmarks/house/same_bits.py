@@ -1,6 +1,6 @@
 """Makes the example sweeps and compares a SHA-256 of each store with those of the commit before the refactoring.
 
-- `python -m benchmarks.house.same_bits [NAME ...]`: two designs of each example, or of those that are named
+- `python -m benchmarks.house.same_bits [NAME ...]`: two designs of each example, or of the named ones
 - `--whole`: the examples as they stand, all designs of the studies too; minutes
 - `--root DIR`: run by the packages of another checkout, on the examples of this one
 - `--values`: hashes of values alone, without attributes and manifest, to compare two checkouts by `--root`
@@ -48,7 +48,7 @@ FORMAT = 3
 CLUSTER = "limbsweep: {cluster: {kind: threads}}\n"
 BLAS = {"OPENBLAS_CORETYPE": "Nehalem", "OPENBLAS_NUM_THREADS": "1"}
 DESIGNS = 2
-"""Designs of a part, or the one that there is."""
+"""Designs of a part, or the only one."""
 
 
 def examples() -> dict[str, Path]:
@@ -163,7 +163,7 @@ def write(hashes: Mapping[str, str], commit: str, *, whole: bool) -> None:
 
 
 def main() -> int:
-    """Print each hash and whether it is the one that is kept; 1 where one is not."""
+    """Print each hash and whether it equals the kept one; return 1 if one differs."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.house.same_bits", description="Hashes of the examples.")
     parser.add_argument("names", nargs="*", choices=[[], *examples()], default=[], metavar="NAME", help="examples")
     parser.add_argument("--root", type=Path, default=ROOT, help="the checkout whose packages run")

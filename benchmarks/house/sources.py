@@ -27,7 +27,7 @@ VAGUE = frozenset({
     "asked", "chosen", "given", "known", "left", "meant", "needed", "other", "others", "own", "rest", "said", "there",
     "thing", "things", "told", "wanted",
 })  # fmt: skip
-"""Names of variables and parameters that say nothing: a participle or pronoun alone."""
+"""Vague names of variables and parameters: a participle or pronoun alone."""
 
 THINGS = frozenset({"property", "cached_property", "computed_field", "setter", "contextmanager"})
 """Decorators of functions that stand for a thing."""
@@ -72,12 +72,12 @@ class Source:
 
     @property
     def lines(self) -> int:
-        """Number of lines, with those that are blank."""
+        """Number of lines, with blank ones."""
         return len(self.text.splitlines())
 
     @property
     def code_lines(self) -> int:
-        """Lines without those that are blank, comment or docstring."""
+        """Number of lines without blank lines, comments and docstrings."""
         lines = (line.lstrip() for line in self.text.splitlines())
         code = {number for number, line in enumerate(lines, start=1) if line and not line.startswith("#")}
         texts = (node for node in [*self.of(ast.Constant), *self.of(ast.JoinedStr)] if node.end_lineno != node.lineno)

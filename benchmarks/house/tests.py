@@ -101,7 +101,7 @@ def read_record() -> dict[str, float]:
 
 
 def write_record(now: Mapping[str, float]) -> None:
-    """Enter the seconds of the files that were run; the others stay, those that are gone go."""
+    """Enter the seconds of the files that were run; keep other files, and drop deleted ones."""
     sums = total_by({test: value for test, value in now.items() if "::" in test}, depth=99)
     known = {file: value for file, value in read_record().items() if (RECORD.parents[2] / file).exists()}
     known |= {file: round(value, 1) for file, value in sums.items()}

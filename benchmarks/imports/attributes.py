@@ -1,12 +1,12 @@
-"""Each attribute of MuJoCo's schema, set to values in models that have all elements: what it changes there and here.
+"""Each attribute of MuJoCo's schema, set to values in models that have all elements: its effects there and here.
 
     python -m benchmarks.imports.attributes [--record] [SECTION/ELEMENT ...]
 
 A model is changed in one attribute and compiled. Where the reader takes it without a warning, forces of its joints have
 to be those of MuJoCo with springs, compensated gravity, fluids and tendons, and the friction, ranges and gravity that
-MuJoCo has have to be those of the ratings. What differs is printed: an attribute that changes dynamics in silence. The
+MuJoCo has have to be those of the ratings. Differences are printed: such an attribute changes dynamics in silence. The
 exit status is 1 then. `--record` writes the verdicts on all attributes to `benchmarks/records/mjcf.json`, of which the
-table on the page of robot files is made. Elements of defaults are those of the elements that have them.
+table on the page of robot files is made. Defaults count as values of the elements that use them.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ FURTHER = {
 
 @dataclass(frozen=True)
 class Trial:
-    """An attribute with a value in a model, and what became of it."""
+    """An attribute with a value in a model, and the outcome."""
 
     model: str
     element: str
@@ -79,7 +79,7 @@ class Trial:
     attribute: str
     value: str
     verdict: str
-    """One of VERDICTS, or what differs."""
+    """One of VERDICTS, or the difference."""
 
     @property
     def is_silent(self) -> bool:
@@ -104,7 +104,7 @@ def schema() -> dict[str, tuple[str, ...]]:
 
 
 def places(outer: ElementTree.Element, name: str = "") -> Iterator[tuple[str, ElementTree.Element]]:
-    """Yield the elements of a model, each with its tag and that of its parent; the world is a body, frames are none."""
+    """Yield the elements of a model, each with its tag and its parent's; the world counts as a body, frames do not."""
     name = name or outer.tag
     if outer.tag == "mujoco":
         yield name, outer
@@ -118,7 +118,7 @@ def places(outer: ElementTree.Element, name: str = "") -> Iterator[tuple[str, El
 def trials(path: str, attributes: Iterable[str]) -> Iterator[Trial]:
     """Yield a trial of each attribute of an element and value, in the first model where MuJoCo compiles one.
 
-    What is in no other model than one that is refused as it is, is refused.
+    An attribute is refused if every model that has its element is refused already without the change.
     """
     having = [name for name, text in MODELS.items() if path in dict(places(ElementTree.fromstring(text)))]
     whole = [name for name in having if _verdict(_compiled(MODELS[name]), MODELS[name]) != "refused"]
@@ -186,7 +186,7 @@ def _trials_of(name: str, path: str, attribute: str) -> Iterator[Trial]:
 _COMPILED = dict[tuple[str, str], dict[str, None]]()
 """Values that compiled in a model under the name of an attribute, in other elements: these are tried first.
 
-Others are tried as well where none of these compiles: an attribute of the same name may be of another kind.
+Other values are tried as well if these do not compile: an attribute of the same name may be of another kind.
 """
 
 _KNOWN = dict[bytes, str]()
@@ -281,7 +281,7 @@ _USUAL = dict[str, Tree]()
 
 
 def _of_ratings(model: Any, tree: Tree) -> list[str]:
-    """Return what differs between a model and the ratings of joints: damping, friction, ranges."""
+    """Return the differences between a model and the ratings of joints: damping, friction, ranges."""
     differences, data = list[str](), mujoco.MjData(model)
     rates = np.random.default_rng(1).uniform(-1.0, 1.0, model.nv)
     data.qvel[:] = rates
@@ -309,7 +309,7 @@ def _of_ratings(model: Any, tree: Tree) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print what differs in silence, each attribute once, and counts."""
+    """Print silent differences, each attribute once, and counts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("elements", nargs="*", help="elements with their parents, as body/joint; default: all")
     parser.add_argument("--record", action="store_true", help=f"write their rows of {RECORD.name}")

@@ -43,7 +43,7 @@ STARTS, EVALUATIONS, LEAST = (0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.4), 300, 1e-
 """Largest positions from which another engine's loops are closed [rad or m], evaluations from each, least gains."""
 
 RANK = 1e-9
-"""Share of the largest singular value below which one of what loops ask for counts as zero."""
+"""Share of the largest singular value below which a singular value of loop constraints counts as zero."""
 
 AHEAD = 1e-5
 """Time [s] over which changes of slopes are measured."""
@@ -56,7 +56,7 @@ ENGINES: Mapping[str, Sequence[str]] = {
 """Engines that files of a kind are compared with; the first that reads a file is taken."""
 
 REPAIRING = ("drake",)
-"""Engines that take another inertia in place of one that no body has, and say so or not."""
+"""Engines that replace an inertia that no body can have, with or without a warning."""
 
 
 class Errors(NamedTuple):
@@ -175,7 +175,7 @@ def _mass(peer: Spanning, place: np.ndarray) -> np.ndarray:
 
 
 def errors_of_loops(description: Description, tree: Tree, peer: Spanning) -> tuple[float, float] | None:
-    """Return the same of a closed chain: what forces of the actuators leave of those of the tree, along its ways.
+    """Return the same of a closed chain: residuals of the tree's forces after actuator forces, along its motions.
 
     These are the engine's where it has loops; else, as of Drake, rates of all joints are our own. None where no state
     can be reached; the mass matrix is NaN where ways are more than the freedoms.

@@ -22,7 +22,7 @@ from robots.formats.urdf import FLOATING
 from robots.formats.xml_tree import Element, FormatError, ImportedError, parse
 from robots.types import BASE
 
-logging.getLogger("drake").setLevel(logging.ERROR)  # it warns of what it leaves out
+logging.getLogger("drake").setLevel(logging.ERROR)  # it warns of elements that it leaves out
 
 
 def moves(path: Path) -> bool:
@@ -39,7 +39,7 @@ def moves(path: Path) -> bool:
 def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
     """Return the tree of a file; None where Drake does not read it, or has other joints."""
     if any(not link.inertia.mass and np.any(link.inertia.tensor) for link in tree.links):
-        return None  # Drake leaves out moments of what has no mass
+        return None  # Drake leaves out moments of bodies without mass
     at = {name: pose for name, (body, pose) in tree.bodies.items() if body == BASE}
     plant = None
     for held in (False, True):
@@ -109,7 +109,7 @@ KEPT = {
 
 
 def _opened(path: Path, cut: list[str], more: tuple[str, ...] = ()) -> str:
-    """Return the text of a file without some joints, and without what is no part of the dynamics but `more` tags."""
+    """Return the text of a file without some joints, and without elements outside the dynamics, except `more` tags."""
     root, _ = with_includes(parse(path.read_bytes().strip(b"\0 \r\n\t")), str(path), PackageFiles(str(path), {}))
     whole = _plain(root)
     for tag, kept in KEPT.items():

@@ -1,12 +1,12 @@
-"""Each element and attribute of the tables of SDF and URDF, set to values: what it changes here and in another engine.
+"""Each element and attribute of the tables of SDF and URDF, set to values: its effects here and in another engine.
 
     python -m benchmarks.imports.elements [--schema FOLDER] [TAG ...]
 
 A file that has all elements is changed in one of them. Where the reader takes it without a warning, forces of its
-joints have to be those of Drake (SDF) or Pinocchio (URDF), where these read it. What differs is printed, and the exit
-status is 1 then. What the reader passes over, with the same tree and without a word, is listed by name: `idle`. With a
-folder of SDFormat's descriptions (`sdf/1.11` of its repository) the elements are those of the format, else those of our
-tables.
+joints have to be those of Drake (SDF) or Pinocchio (URDF), where these read it. Differences are printed, and the exit
+status is 1 then. Words that the reader ignores, with the same tree and without a warning, are listed by name: `idle`.
+With a folder of SDFormat's descriptions (`sdf/1.11` of its repository) the elements are those of the format, else those
+of our tables.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def _without(root: ElementTree.Element, place: int, child: str) -> str:
 
 
 class Judge:
-    """Verdicts on changed files: `refused`, `told`, `read`, `idle`, `not compared`, or what differs."""
+    """Verdicts on changed files: `refused`, `told`, `read`, `idle`, `not compared`, or the difference."""
 
     def __init__(self, entry: Format, folder: Path) -> None:
         self._path, self._engine = folder / f"robot{entry.suffix}", entry.engine
@@ -226,12 +226,12 @@ def _told(tree: Tree) -> set[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print what differs, and the words without effect."""
+    """Print differences, and the words without effect."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tags", nargs="*", help="tags of the elements that are changed; default: all")
     parser.add_argument("--schema", type=Path, help="folder of SDFormat's descriptions")
     options = parser.parse_args(arguments)
-    logging.getLogger("drake").setLevel(logging.CRITICAL)  # of values that are none
+    logging.getLogger("drake").setLevel(logging.CRITICAL)  # of invalid values
     wrong = 0
     for entry in formats(options.schema):
         verdicts, idle = Counter[str](), dict[str, list[str]]()

@@ -190,7 +190,7 @@ _KINDS = {
     "damper": 'ctrlrange="0 1"', "cylinder": "", "muscle": 'lengthrange=".1 1"',
     "dcmotor": 'motorconst="1 1" resistance="1"',
 }  # fmt: skip
-"""Kinds of actuators, with what they need."""
+"""Kinds of actuators, with their required attributes."""
 
 _CRANKS = "".join(f'<{kind} cranksite="sa" slidersite="sb" cranklength=".2" {text}/>' for kind, text in _KINDS.items())
 _SITES = "".join(f'<{kind} site="sb" refsite="sa" {text}/>' for kind, text in _KINDS.items() if kind != "muscle")

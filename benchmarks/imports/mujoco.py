@@ -18,7 +18,7 @@ BARE = (
     "dof_damping", "dof_dampingpoly", "actuator_damping", "actuator_dampingpoly", "jnt_stiffness",
     "jnt_stiffnesspoly", "body_gravcomp", "tendon_stiffness", "tendon_damping", "tendon_armature",
 )  # fmt: skip
-"""Arrays of a model that say what is no part of the dynamics here."""
+"""Arrays of a model for effects outside the dynamics here."""
 
 FREE, BALL = 0, 1
 EQUALITIES = 4

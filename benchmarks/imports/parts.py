@@ -1,4 +1,4 @@
-"""Joints of files beside the joints that they became: what engines call position and velocity of each.
+"""Joints of files beside the imported joints: position and velocity of each in the terms of engines.
 
 A joint of several freedoms is several joints here, of which the turns are yaw, pitch and roll. Engines have quaternions
 and velocities of bodies in its place, so that velocities are a matrix times our rates, and forces follow by power.
@@ -109,7 +109,7 @@ def state(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return an engine's positions, velocities (width,), accelerations; the matrix from limbsweep's rates to its own.
 
-    start: positions of what we do not move.
+    start: positions of joints that we do not move.
     """
     position, matrix, drift = np.array(start, dtype=float), np.zeros((width, len(q))), np.zeros(width)
     for seat in seats:

@@ -105,7 +105,7 @@ def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
 
 
 def _retyped(model: pin.Model, kinds: Mapping[str, str]) -> pin.Model:
-    """Return a model whose joints have other kinds: balls, crosses, or none that moves."""
+    """Return a model whose joints have other kinds: balls, crosses, or fixed joints."""
     if not kinds:
         return model
     single = {"X": pin.JointModelRX, "Y": pin.JointModelRY, "Z": pin.JointModelRZ}

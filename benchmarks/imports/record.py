@@ -10,8 +10,11 @@ from typing import Any
 RECORD = Path(__file__).parents[1] / "records" / "mjcf.json"
 
 VERDICTS = ("read", "told", "refused", "invalid", "idle")
-"""Read into the tree with the forces of MuJoCo; told; refused as something that no robot file can say; refused as a
-value of what is read, such as loops that do not close then; without effect on dynamics."""
+"""Outcomes of an attribute. Read: into the tree with the forces of MuJoCo. Told: reported by a warning.
+
+Refused: inexpressible in a robot file. Invalid: a wrong value of a readable attribute, such as loops that do not close.
+Idle: without effect on dynamics.
+"""
 
 NOT_TRIED = "not tried"
 """Verdict on an attribute of which MuJoCo compiles no value here."""

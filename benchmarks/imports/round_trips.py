@@ -68,7 +68,7 @@ def _places(robot: Robot) -> dict[str, tuple[int, int]]:
 
 
 def outcome(name: str, ending: str, folder: Path) -> tuple[str, str]:
-    """Return what became of a robot in a format, and the number or the reason: equal, differs, lost or refused."""
+    """Return the outcome of a robot in a format (equal, differs, lost or refused), and its number or reason."""
     robot, path = catalog.build(name), folder / f"{name}{ending}"
     try:
         write(robot, path)

@@ -87,7 +87,7 @@ def compiled_once() -> Iterator[None]:
 
 
 def _forked(path: str) -> bytes:
-    """Return what a fork of this process answers that compiles the model at a path; it has the bound of time alone."""
+    """Return the answer of a fork of this process that compiles the model at a path, within a time limit alone."""
     import resource
 
     importlib.import_module("mujoco")

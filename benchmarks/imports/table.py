@@ -1,7 +1,7 @@
-"""The table of imports: each file, what became of it, and its largest differences from another engine.
+"""The table of imports: each file, its outcome, and its largest differences from another engine.
 
 A refusal counts as right where no other engine reads the file with a joint that moves, or closes its loops from any of
-several positions, or the reader says why it refuses what another one passes over (STRICTER).
+several positions, or the reader gives a reason for refusing elements that the other engine ignores (STRICTER).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ STRICTER = {
     "expected at most 100 m": "a centre of mass farther away, of a file in millimetres",
     "axis 0 0 0; expected a direction": "an axis without a direction, which other engines leave at zero",
 }
-"""Parts of the reasons of refusals of files that other engines read, and what these engines pass over."""
+"""Parts of the reasons of refusals of files that other engines read, and the elements that these engines ignore."""
 
 
 @dataclass(frozen=True)
 class Import:
-    """One file: what became of it."""
+    """One file and the outcome of its import."""
 
     path: Path
     package: str = ""
@@ -106,7 +106,7 @@ def imported(source: Source | Path, compare: bool = True) -> Import:
 
 
 def processor_time() -> float:
-    """Return the seconds that this process and those that it started have worked."""
+    """Return the processor time of this process and its children [s]."""
     return sum(os.times()[:4])
 
 

@@ -1,7 +1,7 @@
 """Long checks of motion from forces, robots by laws of friction.
 
-`python -m benchmarks.motion TABLE [ROBOT ...]` prints rows that are not on the page yet, with `--again` those that are
-too, and keeps them in `runs/motion`, also in pieces of some `--minutes`; with `--page` it writes all that are kept into
+`python -m benchmarks.motion TABLE [ROBOT ...]` prints rows that are not on the page yet (with `--again` also the
+others), and keeps them in `runs/motion`, also in pieces of some `--minutes`. With `--page` it writes all kept rows into
 docs/motion_checks.md and computes nothing.
 """
 

@@ -1,9 +1,9 @@
-"""Every law in every joint, with all that may act on a robot at once: is it taken, and does it balance.
+"""Every law in every joint, with all loads on a robot at once: acceptance, and balance of forces.
 
 A robot with a payload, springs and wrenches on links and platform, a load on the platform and a base that moves is
-pushed at states in motion. Forces that the inverse problem gives for the accelerations have to be those that pushed.
+pushed at states in motion. The inverse problem, with the computed accelerations, has to return the applied forces.
 Laws with a state, which functions of the inverse problem do not take at an instant, are held to the balance of the
-inverse problem without friction and the friction that is reported. What is refused shows the line that says so.
+inverse problem without friction and the friction that is reported. A refused combination shows its message.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def laden(name: str) -> tuple[Robot, Forces]:
 
 
 def difference(name: str, joints: str, load: str, law: str) -> tuple[float, int]:
-    """Return the relative difference of forces and those that come back, and the number of states with a motion.
+    """Return the relative difference of applied and returned forces, and the number of states with a motion.
 
     Raises ParameterError or ValueError where the friction is refused.
     """

@@ -1,10 +1,10 @@
-"""Balance of energy of motions with joint friction: what forces put in, less what friction takes, is what is stored.
+"""Energy balance of motions with joint friction: work of forces less that of friction equals the stored energy.
 
 Every robot and law, from a state in motion; springs of the actuators hold the robot near there, and forces swing beside
-them, so that joints slide, come to rest and break away again. What is missing is relative to the largest of kinetic
+them, so that joints slide, come to rest and break away again. The energy error is relative to the largest of kinetic
 energy, the work of forces and that of friction. Adaptive steps have their tolerance lowered until the balance closes.
-Fixed steps are halved: what is missing has to fall as their order says, which shows that it is what steps leave and no
-fault of the equations.
+Fixed steps are halved: the error has to fall by their order, which shows that it comes from the steps and not from the
+equations.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ SHORT, STEP = 0.5, 2e-3
 """Duration of motions in fixed steps, and the longest steps [s]."""
 
 HALVED = 5
-"""Times that they are halved at most, until what is missing falls as the order says."""
+"""Largest number of halvings, until the error falls by the order of the method."""
 
 
 def start(robot: Robot) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Friction under loads that it causes, along motions that are given: how many solutions there are, beside free bodies.
 
 All joints have dry friction whose normal loads are reactions. Newton's method on Newton and Euler's equations of free
-bodies looks for solutions from many places; what a status says of their number has to be what it finds, and forces of
-actuators those of the one solution.
+bodies looks for solutions from many places. The status has to agree with the number of solutions found, and actuator
+forces with the solution where it is unique.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ EXACT = 1e-8
 
 
 class Count(NamedTuple):
-    """Count of each state: status, solutions of the other method, whether the forces belong to none of them."""
+    """Result of each state: status, solutions of the other method, whether the forces differ from all of these."""
 
     status: Array
     solutions: Array

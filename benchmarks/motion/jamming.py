@@ -1,8 +1,9 @@
 """Robots that jam: dry friction of large coefficients in rails and pins, beside a search from many places.
 
 Joints bear the loads of their reactions, with friction that makes a part of these itself. Free bodies and Newton's
-method for kinks, from several places (`tests/reference/loaded_friction.py`), say what motions there are: a state that
-is OK has to meet the law at the reactions of the bodies, and none that has a motion may be said to have none.
+method for kinks, from several places (`tests/reference/loaded_friction.py`), find the possible motions: a state that is
+OK has to meet the law at the reactions of the bodies, and a state with a motion must not get the status of a state
+without one.
 """
 
 from __future__ import annotations

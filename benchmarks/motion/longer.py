@@ -2,8 +2,8 @@
 
 The stages of the package run in NumPy's `longdouble`, whose rounding errors are 2000 times smaller, with further rounds
 of every iteration; sines and cosines are within 4e-18 of theirs. Where both results differ by d, the double is wrong by
-d, up to some per cent, as far as rounding and ends of iterations go. Formulas are those of the package: that they are
-right is what `benchmarks.motion.exact` is for.
+d, up to some per cent, as far as rounding and ends of iterations go. Formulas are those of the package;
+`benchmarks.motion.exact` checks them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Accelerations of robots whose joints are at rest, against the conditions that friction has to meet.
 
-States are at rest, in motion, and with some joints at rest while others move; forces are about those that friction just
-holds. What is checked is computed from plain numbers of the inverse problem: balance, limits, and that friction at its
-limit opposes the motion that begins. These conditions have one solution in the accelerations, so that meeting them is
-enough; some states are solved by bounded least squares of SciPy beside that, which has to find the same. A wrong result
-whose status is OK fails the benchmark.
+States are at rest, in motion, and with some joints at rest while others move; forces are near the limit that friction
+just holds. The checks use plain results of the inverse problem: balance, limits, and that friction at its limit opposes
+the beginning motion. These conditions have one solution in the accelerations, so that meeting them is enough; some
+states are solved by bounded least squares of SciPy beside that, which has to find the same. A wrong result whose status
+is OK fails the benchmark.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ ALIKE = 1e-6
 """Largest distance from there, and of accelerations from their own twice, relative, in the norm of the mass matrix."""
 
 ROUNDED = 1e-12
-"""Largest distance beside that, relative to those that the bias alone gives: forces may cancel it."""
+"""Additional distance, relative to the accelerations from the bias alone: forces may cancel it."""
 
 BALANCE, LIMIT, SLIP = 1e-9, 1e-9, 1e-8
 """Largest relative residual: of the balance of forces, of a limit, of an acceleration that is zero."""
@@ -255,7 +255,7 @@ def rest(size: Size) -> Iterator[Figure]:
 class Tally(NamedTuple):
     """States in all, of these without result, those whose friction is not unique, and why there is no result.
 
-    compared: those that the other solver has solved too.
+    compared: states that the other solver has solved too.
     """
 
     total: int

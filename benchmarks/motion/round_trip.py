@@ -49,7 +49,7 @@ LAWS: Mapping[str, Mapping[str, Any]] = {
 STATES = 200
 
 CLOSE = 1e-10
-"""Difference that may be, relative to the largest force; of accelerations, to what forces give."""
+"""Largest allowed difference, relative to the largest force, or to the accelerations from forces."""
 
 
 def moving(robot: Robot, count: int, seed: int = 9) -> dict[str, Any]:

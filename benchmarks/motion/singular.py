@@ -2,9 +2,9 @@
 
 Rays go from random states of a robot's region in random directions to where samples are no longer OK, and states lie on
 them at all distances from there. All of them are computed once more at inputs that differ by rounding errors: the
-changes of their forces say how much a state loses. Those that lose most, and some at random, are computed in numbers of
-64 bits (`benchmarks.motion.longer`); the worst of these, and some at random, in 50 digits and more
-(`benchmarks.motion.exact`).
+changes of their forces show the loss of accuracy of a state. The states with the largest loss, and some at random, are
+computed in numbers of 64 bits (`benchmarks.motion.longer`); the worst of these, and some at random, in 50 digits and
+more (`benchmarks.motion.exact`).
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Lines(NamedTuple):
 class Near(NamedTuple):
     """Status (state,), errors of OK states in 64 bits and in many digits, and the largest error of all others.
 
-    The last follows from their changes, and from the largest ratio of error and change of those that were computed.
+    The last follows from their changes, and from the largest ratio of error and change of the computed states.
     """
 
     status: Array

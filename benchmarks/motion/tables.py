@@ -15,7 +15,7 @@ FOLDER = Path("runs/motion")
 PAGE = Path(__file__).parents[2] / "docs" / "motion_checks.md"
 
 About = tuple[str, ...]
-"""First cells of a row: what it is about."""
+"""First cells of a row: its subject."""
 
 
 class Row(NamedTuple):
@@ -94,7 +94,7 @@ def _marks(name: str) -> tuple[str, str]:
 
 
 def _parts(name: str) -> tuple[str, str, str]:
-    """Return the page before a table, the table, and what is after it, marks left out."""
+    """Return the page before a table, the table, and the page after it, without marks."""
     start, stop = _marks(name)
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(start)
     return before, *rest.partition(stop)[::2]

@@ -19,7 +19,7 @@ MARK = "<!-- written by python -m benchmarks.papers --page -->"
 
 
 def main() -> None:
-    """Compute what is asked for."""
+    """Compute the requested results."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.papers", description=__doc__)
     parser.add_argument("name", nargs="*", choices=[*RESULTS, []], help="results; all without")
     parser.add_argument("--folder", type=Path, default=Path("runs/papers"), help="of the figures")

@@ -1,6 +1,6 @@
 """Huang et al., hexapod with offset universal joints, section 5: Figs. 7 to 10, its three conditions as sweeps.
 
-Its Tables II and III are lost, so that lengths and masses are those of `docs/robots.md`; what is compared is the
+Its Tables II and III are lost, so that lengths and masses are those of `docs/robots.md`; the comparison is of the
 method: the limb formulation against the paper's own, the Newton-Euler equations of all bodies as one system.
 """
 

@@ -1,4 +1,4 @@
-"""A result of a paper, and the lines that compare what is printed with what is computed."""
+"""A result of a paper, and the lines that compare printed with computed values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOT_PRINTED = "drawn, no numbers"
 
 @dataclass(frozen=True)
 class Line:
-    """One comparison: what, the printed value, the computed one, and what that says."""
+    """One comparison: the quantity, the printed value, the computed one, and a remark."""
 
     what: str
     printed: str
@@ -39,7 +39,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Result:
-    """A result of a paper: the `name` on the command line, where it stands, and what computes it."""
+    """A result of a paper: `name` on the command line, place in the paper, and the function that computes it."""
 
     name: str
     source: str
@@ -51,7 +51,7 @@ class Result:
         outcome = self.compute()
         yield f"## {self.title}\n"
         yield f"{self.source}. `python -m benchmarks.papers {self.name}`\n"
-        yield "| what | printed, or closed form | computed | |"
+        yield "| quantity | printed, or closed form | computed | |"
         yield "|---|---|---|---|"
         yield from (line.markdown() for line in outcome.lines)
         for stem, figure in outcome.figures:

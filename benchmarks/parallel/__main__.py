@@ -140,7 +140,7 @@ def rows(folder: Path, answers: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    """Do what the arguments say."""
+    """Execute the action of the arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=("make", "solve", "score"))
     parser.add_argument("folder", type=Path)

@@ -33,7 +33,7 @@ PASSIVE = {"law": "coulomb_viscous", "joints": "passive", "load": "reaction", "v
 
 @dataclass(frozen=True)
 class Task:
-    """One machine at one difficulty: settings of both, and the seed of what is drawn."""
+    """One machine at one difficulty: settings of both, and the seed of random numbers."""
 
     name: str
     machine: Mapping[str, Any]
@@ -47,7 +47,7 @@ class Task:
 
     @property
     def robot(self) -> Robot:
-        """Return the robot as it is told, with the bodies of the catalogue."""
+        """Return the robot as participants get it, with the bodies of the catalogue."""
         return catalog.build(self.machine["robot"])
 
 
@@ -95,7 +95,7 @@ def motions(task: Task) -> Iterator[tuple[str, np.ndarray, Moving]]:
 
 
 def clean(task: Task, robot: Robot, times: np.ndarray, motion: Moving, friction: Mapping[str, float]) -> Signals:
-    """Return positions and forces, by MuJoCo around loops that other code closes, where the task says so."""
+    """Return positions and forces, by MuJoCo around loops that other code closes, if the task demands it."""
     if {**task.difficulty, **task.machine}.get("forces") == "another engine":
         position, velocity, force = coverage.foreign(robot, motion)
         dry, viscous = (float(str(coverage.FRICTION[key])) for key in ("coulomb", "viscous"))
@@ -119,7 +119,7 @@ def friction_of(task: Task, robot: Robot, motion: Moving) -> dict[str, float]:
 
 
 def measured(task: Task, signals: Signals, random: np.random.Generator) -> Signals:
-    """Return what is recorded: times of a program, positions of encoders, forces late and with noise."""
+    """Return the recording: times of a program, positions of encoders, delayed forces with noise."""
     sensors, step = task.difficulty, float(task.settings["step"])
     noise = random.normal(size=signals.force.shape)
     if "noise_time" in sensors:
@@ -128,12 +128,12 @@ def measured(task: Task, signals: Signals, random: np.random.Generator) -> Signa
     force = force + noise * float(sensors["force_noise"]) * np.sqrt(np.mean(signals.force**2, axis=0))
     encoder = float(sensors["encoder"])
     position = np.round(signals.position / encoder) * encoder
-    late = random.exponential(float(sensors.get("stamps", 0.0)), len(signals.time))  # a program reads what was sampled
+    late = random.exponential(float(sensors.get("stamps", 0.0)), len(signals.time))  # a program reads samples late
     return Signals(signals.time + np.minimum(late, 0.9 * step), position, force)
 
 
 def nominal_text(task: Task) -> str:
-    """Return the robot as it is told, as a robot file."""
+    """Return the robot as participants get it, as a robot file."""
     from robots.formats import writing
 
     return writing.text(describe(task.robot), "Geometry as the machine has it; its bodies differ.")

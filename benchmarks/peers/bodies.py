@@ -76,9 +76,9 @@ class Cut:
 
 @dataclass(frozen=True)
 class Skeleton:
-    """The bodies of a mechanism, what closes it, which joints are driven, and how the platform's frame sits on a body.
+    """The bodies of a mechanism, its loop closures, driven joints, and the pose of the platform's frame on a body.
 
-    freedoms: places in a twist of what the platform is free to do; of a tree, nothing.
+    freedoms: indices in a twist of the platform's freedoms; empty for a tree.
     """
 
     bodies: tuple[Body, ...]

@@ -1,4 +1,4 @@
-"""Closed loops of a batch in NumPy, around an engine that knows trees: what its user would have to write himself.
+"""Closed loops of a batch in NumPy, around an engine for trees: code that its user would have to write.
 
 Everything is done for all samples at once, on arrays (..., sample). Of the rows that close the cut joints as many are
 kept as are independent; which, is found once, before any time is taken. A cut joint is revolute: its points coincide
@@ -45,7 +45,7 @@ class Target:
 
 @dataclass
 class Placed:
-    """Rotation (3, 3, sample) and origin (3, sample) of each body; with rates also what they add to accelerations."""
+    """Rotation (3, 3, sample) and origin (3, sample) of each body; with rates also the bias accelerations."""
 
     rotation: list[Array]
     origin: list[Array]
@@ -55,7 +55,7 @@ class Placed:
 
 
 def placed(skeleton: Skeleton, q: Array, qd: Array | None = None) -> Placed:
-    """Return the bodies at q (body, sample), and with rates what these give."""
+    """Return the bodies at q (body, sample), with rates also their velocities and bias accelerations."""
     made = Placed([], [], [], [], [])
     base, zero = np.broadcast_to(np.eye(3)[..., None], (3, 3, q.shape[1])), np.zeros((3, q.shape[1]))
     for k, body in enumerate(skeleton.bodies):
@@ -149,7 +149,7 @@ class Closure:
     def accelerations(self, q: Array, qd: Array, mass: Array, bias: Array, force: Array) -> Array:
         """Return the same from forces of actuators, and inertia matrices and bias of the tree (sample, body[, body]).
 
-        What joints do while the freedoms of the platform do not accelerate is `idle`.
+        `idle` are the accelerations of joints while the freedoms of the platform do not accelerate.
         """
         at = placed(self.skeleton, q, qd.T)
         inverse = np.linalg.inv(self.matrix(at, self.chosen))
@@ -182,7 +182,7 @@ class Closure:
         return result
 
     def _carry(self, at: Placed, result: Array, row: int, value: Array) -> None:
-        """Take what a row of a cut joint holds from the joints that would have to hold it without the cut."""
+        """Subtract the reaction of a row of a cut joint from the joints that would have to bear it without the cut."""
         number, kind = divmod(row, 5)
         cut = self.skeleton.cuts[number]
         (point, axes_a), (_, axes_b) = _end(at, cut.a, cut.at_a), _end(at, cut.b, cut.at_b)

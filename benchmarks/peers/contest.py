@@ -21,7 +21,7 @@ SECONDS = 0.6
 
 @dataclass(frozen=True)
 class Entry:
-    """A way to do a job: `run` does it for `count` units; `result` makes of what `run` gave an array to compare."""
+    """A way to do a job: `run` does it for `count` units; `result` turns its output into an array to compare."""
 
     run: Callable[[], Any]
     count: int

@@ -1,4 +1,4 @@
-"""Many designs of a Delta on one trajectory: what it takes to change the geometry counts, on both sides.
+"""Many designs of a Delta on one trajectory: the time to change the geometry counts, on both sides.
 
 Ours goes from the parameters of all designs to forces. Engines get every number of every design beforehand, as objects
 of theirs, and the motion of all joints; they put the numbers into their model, or make it anew where that cannot be

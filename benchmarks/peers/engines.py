@@ -140,7 +140,7 @@ ENGINES = (
 
 
 OF_PINOCCHIO = tuple(engine.name for engine in ENGINES if engine.needs == "pinocchio")
-"""Names of those that are Pinocchio: forces are in the axes of bodies, and parts of jobs on closed loops are timed."""
+"""Names of Pinocchio's entries: forces are in the axes of bodies, and parts of jobs on closed loops are timed."""
 
 
 def able(job: str) -> Iterator[Engine]:

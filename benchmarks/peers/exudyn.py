@@ -1,7 +1,7 @@
 """Jobs in Exudyn: one evaluation of its kinematic tree for each sample, through the solver that its users step with.
 
-It has no call for inverse dynamics: mass matrix and forces of the tree come from the solver's C++, and what is left,
-M q'' less these forces, is done for all samples at once.
+It has no call for inverse dynamics: mass matrix and forces of the tree come from the solver's C++, and the rest, M q''
+less these forces, is computed for all samples at once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Jobs on closed loops: inverse dynamics from the platform's motion, reactions of all joints, forward dynamics.
 
-No engine has inverse dynamics of closed loops. What each has is made to do the same job: torques of the tree by the
-engine, loops and the projection to the actuators for all samples at once by `closure`. Pinocchio is also timed for
-parts of the job, with more and more of it given.
+No engine has inverse dynamics of closed loops. Functions of each engine are combined to do the same job: torques of the
+tree by the engine, loops and the projection to the actuators for all samples at once by `closure`. Pinocchio is also
+timed for parts of the job, with more and more of it given.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ GIVEN = {
 
 
 class Setting:
-    """A robot, random states in its region, the motion of all joints of its tree there, and what closes it."""
+    """A robot, random states in its region, the motion of all joints of its tree there, and its loop closures."""
 
     def __init__(self, name: str, count: int):
         self.robot: Robot = catalog.build(ROBOTS[name])
@@ -110,7 +110,7 @@ def inverse_dynamics(name: str, setting: Setting) -> Iterator[Contest]:
 
 
 def parts(setting: Setting, rnea: Rnea, way: str) -> Iterator[Entry]:
-    """Yield the parts of the job, by what is given."""
+    """Yield the parts of the job, by their given inputs."""
     q, closure, target, unit = np.ascontiguousarray(setting.q.T), setting.closure, setting.target, setting.unit
     tree = partial(rnea, setting.q, setting.qd, setting.qdd)
     runs: tuple[tuple[Callable[[], Array], Callable[[Array], Array]], ...] = (
@@ -159,7 +159,8 @@ def _given(setting: Setting) -> tuple[Entry, Entry]:
 def reactions(name: str, setting: Setting) -> Contest:
     """Return the wrenches of all joints of the tree; engines are given the motion of all joints.
 
-    Compared is what statics determines: all components of the hexapod; of the Delta, 12 times redundant, some.
+    The comparison covers components that statics determines: all of the hexapod, some of the Delta, which is 12 times
+    redundant.
     """
     job = Job(setting.robot, setting.repeated(setting.motion), statics=True)
     limbs, joints = ([getattr(body, what) for body in setting.skeleton.bodies] for what in ("limb", "joint"))

@@ -124,7 +124,7 @@ class Tree:
             mujoco.mj_inverse(model, data)
             mujoco.mj_rnePostConstraint(model, data)
             loads[k], anchors[k], centres[k] = carried, anchor, centre[roots]
-        # what MuJoCo gives is about the centre of mass of the whole tree
+        # results of MuJoCo are about the centre of mass of the whole tree
         loads[..., :3] -= np.cross(anchors - centres, loads[..., 3:])
         return loads
 

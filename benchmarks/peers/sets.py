@@ -1,6 +1,6 @@
 """Many friction sets on one trajectory of a Delta: peak and root mean square of the forces for each set.
 
-No engine has the laws in inverse dynamics. What its user would do with Pinocchio is in NumPy: forces without friction
+No engine has the laws in inverse dynamics. The work of a user of Pinocchio is done in NumPy: forces without friction
 once, the law on velocities that are there anyway, for as many sets at once as stay in the cache.
 """
 

@@ -45,7 +45,7 @@ MASSLESS = ("rover_rocker",)
 
 
 class Setting:
-    """A tree, random states of it, and what its torques are there."""
+    """A tree, random states of it, and its torques there."""
 
     def __init__(self, name: str, count: int):
         self.robot = Robot.of(TREES[name](), {})

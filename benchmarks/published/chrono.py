@@ -20,12 +20,12 @@ Vector = tuple[float, float, float]
 GRAVITY = (0.0, 0.0, -9.80665)
 ADAMS = "accelerations and forces of ADAMS scatter by 1e-3"
 DIGITS = {"revolute_spherical_2": 2.8}
-"""Fewer than three: the bar turns over, and what ADAMS is off by grows."""
+"""Fewer than three digits: the bar turns over, and the error of ADAMS grows."""
 QUICK = ("revolute_2", "prismatic_2", "rotational_spring_2")
 
 
 def pendulum(case: str, robot: str, joint: str, centre: Vector, values: Mapping[str, float]) -> Iterator[Compared]:
-    """Compare the motion of a bar on a joint from rest on, and what the ground feels."""
+    """Compare the motion of a bar on a joint from rest on, and the reaction on the ground."""
     table = reference(f"chrono_{case}")
     course = moved(published_robot(robot, values=values), table["t"], GRAVITY)
     yield from body(table, course, centre)
@@ -33,7 +33,7 @@ def pendulum(case: str, robot: str, joint: str, centre: Vector, values: Mapping[
 
 
 def reaction(table: Mapping[str, Array], course: Course, joint: str, place: ArrayLike) -> Iterator[Compared]:
-    """Compare what the ground feels at a place: a joint's moment counts from its child's origin, which may slide."""
+    """Compare the reaction on the ground at a point: a joint's moment is about its child's origin, which may slide."""
     moment, force = np.split(-course.reactions[joint], 2, axis=-1)
     links = {link.joint: link.body for link in course.robot.mechanism.limbs[0].links}
     arm = course.bodies[links[joint]].position - np.asarray(place, dtype=float)
@@ -97,7 +97,7 @@ def distance(case: str, start: Mapping[str, float]) -> Iterator[Compared]:
 
 
 def actuator(case: str) -> Iterator[Compared]:
-    """Compare what holds a plate that an actuator moves with 0.5 m/s along a line between x and z."""
+    """Compare the reactions on a plate that an actuator moves with 0.5 m/s along a line between x and z."""
     table = reference(f"chrono_{case}")
     robot, angle = published_robot("pushed_plate"), 0.25 * np.pi
     way, axis = 0.5 * table["t"][:, None], np.array([np.sin(angle), 0.0, np.cos(angle)])
@@ -111,7 +111,7 @@ def actuator(case: str) -> Iterator[Compared]:
 
 
 def crank(case: str, start: Mapping[str, float]) -> Iterator[Compared]:
-    """Compare the motion of a bar on a crank without mass, and what ground and bar feel of it."""
+    """Compare the motion of a bar on a crank without mass, and the reactions on ground and bar."""
     table = reference(f"chrono_{case}")
     course = moved(published_robot("revolute_spherical_pendulum", values=start), table["t"], GRAVITY)
     yield from body(table, course, (0.0, 2.0, 0.0))
@@ -178,7 +178,7 @@ OTHERS: Sequence[tuple[str, str, str, Callable[[str], Iterator[Compared]]]] = (
     ("revolute_spherical_2", "revsph_constraint", "bar on an oblique crank",
      lambda c: crank(c, {**PLACE, "tilt": -45.0})),
 )  # fmt: skip
-"""Case, folder of the figures, title, what computes it."""
+"""Case, folder of the figures, title, the function that computes it."""
 
 
 def _other_row(case: str, folder: str, title: str, compute: Callable[[str], Iterator[Compared]]) -> Row:

@@ -1,6 +1,6 @@
 """Mechanisms of the Modelica Standard Library against the reference results of MAP-LIB, by Dymola.
 
-Dymola's tolerance is 1e-6 for a step; what adds up over seconds of motion is larger.
+Dymola's tolerance is 1e-6 for a step; errors over seconds of motion are larger.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def crank(case: str, robot: str, speed: float, loads: Mapping[str, DeclaredLoad]
 
 
 def gas(joint: str, start: float, length: float) -> dict[str, DeclaredLoad]:
-    """Return the gas force on a piston: what it is where the piston moves up, and down.
+    """Return the gas force on a piston: in compression, where it moves up, and in expansion, where it moves down.
 
     start: its way at the reference pose; length: of the cylinder [m].
     """

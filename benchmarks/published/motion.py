@@ -15,7 +15,7 @@ from tasks.dynamics.body_motions import BodyMotions
 from tasks.dynamics.inverse import body_motion
 
 TIGHT = 1e-11
-"""Relative tolerance of a step, far below the accuracy of what is published; the absolute one is a tenth."""
+"""Relative tolerance of a step, far below the accuracy of published values; the absolute one is a tenth."""
 
 
 @dataclass(frozen=True, eq=False)

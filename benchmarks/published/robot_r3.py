@@ -2,7 +2,7 @@
 
 Six axes go from point to point on trapezoids of speed. A controller of position, and a drive with controllers of speed
 and current, move each motor, through a gear with friction, which is elastic in the first three axes. Everything is in
-continuous time. What Dymola's tolerance leaves is largest in currents, which follow from differences of speeds.
+continuous time. Errors within Dymola's tolerance are largest in currents, which follow from differences of speeds.
 """
 
 from __future__ import annotations

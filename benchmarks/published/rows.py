@@ -54,8 +54,8 @@ class Compared:
 class Row:
     """A published problem.
 
-    digits: those that agreement with the source has to reach, and `because`: why the source has no more. quick: it is
-    done within a second or two once kernels are compiled.
+    digits: required digits of agreement with the source, and `because`: the reason why the source has no more. quick:
+    whether it takes at most a second or two once kernels are compiled.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Row:
     quick: bool = False
 
     def result(self) -> Result:
-        """Compute the row; what goes wrong is told, not raised."""
+        """Compute the row; an error becomes a part of the result and is not raised."""
         try:
             parts = tuple(self.compute())
         except Exception as error:
@@ -77,7 +77,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Result:
-    """A row with its numbers, or with the reason why there are none."""
+    """A row with its numbers, or with the reason for missing numbers."""
 
     row: Row
     parts: Sequence[Compared]

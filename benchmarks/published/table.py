@@ -1,4 +1,4 @@
-"""Table of published problems: digits that agree beside those that the source has."""
+"""Table of published problems: digits of agreement, and digits of the source."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Busy share of threads on clusters of many shapes: workers whose tasks sleep as long as they would compute.
 
-Coordinator and scheduler do all that they do in a run; graphs, window, ledger and the sizes of what tasks hand on are
-those of a run. What a task would take is measured here on a real block, and scaled to one length of a block. The share
-of busy threads counts from the first block's submission to the last one's receipt.
+Coordinator and scheduler do all that they do in a run; graphs, window, ledger and the sizes of results that tasks hand
+on are those of a run. The time of a task is measured here on a real block, and scaled to one length of a block. The
+share of busy threads counts from the first block's submission to the last one's receipt.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ SAMPLES = (10**9, 10**10, 10**11, 10**12)
 """Sizes of sweeps whose blocks and tasks for a thousand threads are told."""
 
 PAPER = (10, 100, 1000, 10_000)
-"""Cores for which is told what coordinator and scheduler compute."""
+"""Numbers of cores for which the work of coordinator and scheduler is printed."""
 
 VARIED = 0.2
 """Spread of the times of blocks around their mean."""
@@ -117,7 +117,7 @@ def busy(size: Size) -> Iterator[Figure]:
 
 
 def thousand(size: Size) -> Iterator[Figure]:
-    """Yield a thousand threads with block tasks of several lengths, and what larger clusters would need, on paper."""
+    """Yield figures of a thousand threads with block tasks of several lengths, and estimates for larger clusters."""
     parts, limbs = _measured(size)
     cost = (0.0, 0.0)
     for seconds, rounds in LENGTHS if size.full else ((0.02, 2),):
@@ -127,7 +127,7 @@ def thousand(size: Size) -> Iterator[Figure]:
 
 
 def thousand_limbs(size: Size) -> Iterator[Figure]:
-    """Yield a thousand threads with limb tasks, and what larger clusters would need, on paper."""
+    """Yield figures of a thousand threads with limb tasks, and estimates for larger clusters."""
     parts, limbs = _measured(size)
     cost = yield from _large(parts, limbs, size, (*(LENGTHS[0] if size.full else (0.02, 2)), "limb"))
     yield from _limbs_on_paper(*cost, limbs + 2)
@@ -144,7 +144,7 @@ def _large(
 ) -> Generator[Figure, None, tuple[float, float]]:
     """Measure busy threads of the large cluster; return coordinator seconds per block, scheduler seconds per task.
 
-    blocks: seconds of one, how many for each thread, and what tasks they are.
+    blocks: seconds of one, number for each thread, and the unit of their tasks.
     """
     seconds, rounds, granularity = blocks
     whole = granularity == "block"

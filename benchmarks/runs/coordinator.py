@@ -1,8 +1,8 @@
 """Blocks a second of a coordinator on a cluster of 200 threads, and memory of a pending block.
 
 The workers are light: all live in one process, and their tasks compute nothing. All else is as in a real run: the
-graphs of the blocks, the window, the ledger. Coordinator, scheduler and workers are a process each, so that the time
-that each of them computes for a block can be told; where cores are few the light workers are what is slow. A program:
+graphs of the blocks, the window, the ledger. Coordinator, scheduler and workers are a process each, so that the
+processor time of each for a block can be measured; with few cores the light workers are the slow part. A program:
 `python -m benchmarks.runs.coordinator scheduler` and `... workers ADDRESS COUNT` are the other two.
 """
 

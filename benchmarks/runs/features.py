@@ -161,7 +161,7 @@ def _four_motors(size: Size) -> Iterator[Figure]:
 
 
 def _elastic_states(size: Size) -> Iterator[Figure]:
-    """Forward dynamics of an arm without what gives way, and with it as states."""
+    """Yield forward dynamics of an arm without elastic parts, and with these as states."""
     states = 200_000 if size.full else 100
     arm = catalog.build("irb6")
     freedoms = len(arm.mechanism.freedoms)

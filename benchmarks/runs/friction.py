@@ -48,7 +48,7 @@ friction:
 
 
 def sets(size: Size) -> Iterator[Figure]:
-    """Time a run with many friction sets and one without friction, whole, in this process; and what one set adds."""
+    """Time a whole run with many friction sets and one without friction, in this process, and the cost of one set."""
     count = 10_000 if size.full else 50
     with_friction, without = (Sweep.from_text(TEXT.format(friction=each)) for each in (FRICTION % count, ""))
     seconds = {}

@@ -40,7 +40,8 @@ split: {{validation: 0.1, test: 0.2}}
 def dataset(size: Size) -> Iterator[Figure]:
     """Make robots x 10 trajectories x 2000 samples, measured and clean; then identify one, to see that it is data.
 
-    Raises CheckError where a sample failed, or the parameters found are not the true ones within what noise allows.
+    Raises CheckError where a sample failed, or where the identified parameters differ from the true ones by more than
+    noise allows.
     """
     robots = 200 if size.full else 4
     sweep = Sweep.from_text(TEXT.format(robots=robots))

@@ -1,4 +1,4 @@
-"""A sweep of 1e8 designs in parts: a run that is interrupted every so many seconds and goes on, with time and memory.
+"""A sweep of 1e8 designs in parts: a run that is interrupted in regular intervals and goes on, with time and memory.
 
 A program: `python -m benchmarks.runs.parts [--designs 100000000] [--seconds 60] [--parts N] [--store FOLDER]`. Each
 part is a process of `limbsweep run`, which computes in threads, with the memory of its blocks, and is interrupted as by
@@ -48,7 +48,7 @@ class Part:
 
 
 def part(folder: Path, seconds: float) -> Part:
-    """Run for some seconds at most, and return what that took. Raises AssertionError where the run fails."""
+    """Run for some seconds at most, and return the cost. Raises AssertionError where the run fails."""
     words = [*COMMAND, "run", "sweep.yaml", "--store", "run.zarr", "--cluster", "threads.yaml"]
     root = str(Path(__file__).parents[2])
     with (folder / "out").open("w+b") as out:
@@ -68,7 +68,7 @@ def part(folder: Path, seconds: float) -> Part:
 
 
 def parts(designs: int, seconds: float, most: int, folder: Path) -> Iterator[str]:
-    """Yield a line for each part, at most so many, and for what is done with the whole store. Raises AssertionError."""
+    """Yield a line for each part, at most `most`, and for commands on the whole store. Raises AssertionError."""
     (folder / "sweep.yaml").write_text(sweep_of(designs), encoding="utf-8")
     (folder / "threads.yaml").write_text(THREADS, encoding="utf-8")
     yield f"{designs:,} designs"

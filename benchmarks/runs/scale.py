@@ -104,7 +104,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Cost:
-    """Processor time [s] and peak memory [bytes] of a process with those that it waited for."""
+    """Processor time [s] and peak memory [bytes] of a process and the children that it waited for."""
 
     seconds: float
     memory: int

@@ -1,4 +1,4 @@
-"""The sweeps that benchmarks of whole runs use, the times of a run, and what one of its designs gives by itself."""
+"""The sweeps that benchmarks of whole runs use, the times of a run, and the results of one of its designs alone."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Stopwatch:
     busy: float = 0.0
     done: list[tuple[float, int]] = field(default_factory=list)
     retried: list[str] = field(default_factory=list)
-    """Why blocks were tried again, as where a worker died: such a run says nothing of speed."""
+    """Why blocks were tried again, as where a worker died: such a run is no measure of speed."""
 
     def __call__(self, event: Event) -> None:
         """Note the time of an event."""

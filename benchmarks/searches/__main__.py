@@ -5,12 +5,12 @@
     python -m benchmarks.searches generations
 
 The first prints for each study and method the median over the seeds of the hypervolume after 64 to 1280 designs, as a
-share of what NSGA-II has after 1280: populations of 64 for NSGA-II, TPE and random designs, of 16 for Gaussian
+share of that of NSGA-II after 1280: populations of 64 for NSGA-II, TPE and random designs, of 16 for Gaussian
 processes, which end after a fifth, 256. With a coarse model, a fifth of the times in single precision, a method has
 four candidates for each design, which are not counted. Costs are scaled to the box of the front of all designs of a
 study; the reference is 0.1 beyond it. Populations are computed in this process, without stores; times are those of the
 methods alone. Searches that lie in the folder are not made again, none is begun after so many minutes, and the table
-has those that are there. The second searches 240 rows of a table whose numbers are known for the best of them, with 48
+has the finished ones. The second searches 240 rows of a table whose numbers are known for the best of them, with 48
 designs. The third prints the processor time in which 1, 16 and 64 designs are computed together, of simulations too.
 Needs the extra search.
 """
@@ -263,7 +263,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=11)
     parser.add_argument("--study", action="append", choices=tuple(TEXTS))
     parser.add_argument("--method", action="append", choices=tuple(METHODS_COMPARED))
-    parser.add_argument("--folder", type=Path, help="Keep searches here, and go on with those that are there.")
+    parser.add_argument("--folder", type=Path, help="Keep searches here, and resume the searches in it.")
     parser.add_argument("--minutes", type=float, default=math.inf, help="Begin no search after this time.")
     options = parser.parse_args()
     if options.what == "catalogue":

@@ -1,9 +1,9 @@
 """Winners of six studies beside the same numbers of a script that does not import the package, as a table.
 
 For each study of `examples/studies/*_from_nothing.yaml` and of the folder `sweeps` here: the sweep is run as its page
-says, its winner and a drawing of other designs are computed again, and so is what the first screen of its report
-promises: the loss if all parameters are off by 1 %, at the corners of these deviations, the better design nearby, and
-what relaxing each limit gains, as a difference of two optima whose values are the script's. Every design of a coarse
+says, its winner and a drawing of other designs are computed again, and so are the promises of the first screen of its
+report: the loss if all parameters are off by 1 %, at the corners of these deviations, the better design nearby, and the
+gain from relaxing each limit, as a difference of two optima whose values are the script's. Every design of a coarse
 grid is computed by the script alone, which has to find the same winner there as the package.
 """
 
@@ -139,7 +139,7 @@ def words(design: Mapping[str, float]) -> str:
 
 
 def promises(question: DesignQuestion, prospect: Outlook, design: Mapping[str, float]) -> Iterator[tuple[str, bool]]:
-    """Yield rows of what a report says about the winner: the loss if all is off, and a better design nearby."""
+    """Yield rows of a report's statements about the winner: the loss if all is off, and a better design nearby."""
     metric = question.metric
     corners = itertools.product((-OFF, OFF), repeat=len(prospect.design))
     turned = [{key: design[key] * (1.0 + off) for key, off in zip(prospect.design, c, strict=True)} for c in corners]
@@ -162,7 +162,7 @@ def promises(question: DesignQuestion, prospect: Outlook, design: Mapping[str, f
 
 
 def gains(question: DesignQuestion, prospect: Outlook, design: Mapping[str, float]) -> Iterator[tuple[str, bool]]:
-    """Yield rows of what relaxing a limit of the winner gains: the optima within the step are searched anew."""
+    """Yield rows of gains from relaxing a limit of the winner: the optima within the step are searched anew."""
     problem = ls.study.DesignProblem.of(question.sweep).about([*prospect.design], design)
     spans = {name: STEP * (high - low) for name, (low, high) in problem.bounds.items()}
     bounds = {
@@ -222,7 +222,7 @@ def coarse(designs: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def winner_by_script(question: DesignQuestion, numbers: np.ndarray) -> int:
-    """Return the number of the best design among some by the script alone; those that it cannot reach are left out."""
+    """Return the number of the best design among some by the script alone, without designs that it cannot reach."""
     costs = {}
     for number in numbers:
         with np.errstate(invalid="ignore"):

@@ -148,7 +148,7 @@ class Servo:
     def mass(self, x: Array) -> Array:
         """Return the mass matrix of the tip (2, 2) [kg]."""
         proximal, distal = self._links
-        total = 0.4 * np.eye(2)  # the platform and what it carries
+        total = 0.4 * np.eye(2)  # the platform and its load
         for (motor, bend), row in zip(self.bends(x), self.rates(x), strict=True):
             total += (proximal.inertia[0, 0] + proximal.mass * self.near**2 / 4.0) * np.outer(row, row)
             knee = np.outer(_across(bend - motor), row)  # velocity of the elbow by that of the tip

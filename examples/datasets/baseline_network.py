@@ -3,8 +3,9 @@
     limbsweep dataset examples/identification.yaml --store data.zarr --publish dataset --licence cc-by-4.0 --author NAME
     python examples/datasets/baseline_network.py dataset
 
-A network of two hidden layers learns the episodes for training. It prints what it leaves of the forces of those for
-validation and tests, beside linear least squares on the same inputs. PyTorch is needed, limbsweep's store is not.
+A network of two hidden layers learns the episodes for training. It prints the unexplained part of the forces of the
+episodes for validation and tests, beside linear least squares on the same inputs. It needs PyTorch, but no store of
+limbsweep.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def rows(batch: dict[str, torch.Tensor], known: dict[str, torch.Tensor]) -> tupl
 
 
 def unexplained(folder: Path, part: str, known: dict[str, torch.Tensor], model: torch.nn.Module) -> float:
-    """Return what a model leaves of the forces of a part about their mean, relative, in root mean square."""
+    """Return the root mean square of a model's errors in the forces of a part, relative to that about the mean."""
     left, whole = 0.0, 0.0
     with torch.no_grad():
         for batch in batches(folder, part):

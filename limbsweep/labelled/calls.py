@@ -34,9 +34,10 @@ def call(
 ) -> Any:
     """Call a function; DataArrays among arguments or `parameters` make the result a Dataset.
 
-    `places` are what it takes by position; records are taken apart. Without DataArrays `parameters` are arrays that are
-    broadcast with the batch of the others, and the result is that of the function. Raises ValueError for what takes no
-    DataArrays and for batch dims without names beside them, ParameterError for designs, and what the function raises.
+    `places` are its arguments by position; records are split into their fields. Without DataArrays `parameters` are
+    arrays that are broadcast with the batch of the others, and the result is that of the function. Raises ValueError
+    for arguments that cannot be DataArrays and for batch dims without names beside them, ParameterError for designs,
+    and the errors of the function.
     """
     if not isinstance(robot, Robot):
         got = repr(robot) if isinstance(robot, str) else f"an object of type {type(robot).__name__}"  # type: ignore[unreachable]
@@ -82,7 +83,7 @@ def leaves_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parts(record: Record) -> list[tuple[str, Record]]:
-    """Return the record, or the two of an environment, with what stands before names of their fields."""
+    """Return the record, or the two of an environment, with the prefix of their field names."""
     if not isinstance(record, Environment) or record.base is None:
         return [("", record)]
     return [("", replace(record, base=None)), ("base_", record.base)]
@@ -111,7 +112,7 @@ def _refilled(record: Record, leaves: dict[str, Any]) -> Record:
 
 
 def designs_of(name: str, parameters: object) -> Mapping[str, Any]:
-    """Return parameters by name; the columns of a DataFrame are such. Raises ValueError for what is none."""
+    """Return parameters by name; also the columns of a DataFrame. Raises ValueError for others."""
     if parameters is None or isinstance(parameters, Mapping):
         return parameters or {}
     columns = getattr(parameters, "columns", None)
@@ -217,7 +218,7 @@ class PlainFunction:
         return tuple(np.stack(parts).reshape(batch + parts[0].shape) for parts in zip(*results, strict=True))
 
     def _arrays(self, result: object) -> tuple[Array, ...]:
-        """Return the arrays of a result, in the order of its fields; what else it has is kept as labels."""
+        """Return the arrays of a result, in the order of its fields; its other fields are kept as labels."""
         self.result_type = type(result)
         parts: tuple[Any, ...] = result if isinstance(result, tuple) else (result,)
         arrays: list[Array] = []
@@ -282,14 +283,14 @@ def labelled_results(
         arrays.append(array)
         cores.append(core)
         probes.append(_probe(name, tuple(array.sizes[dim] for dim in core), plain.row))
-    # one sample says how large results are: the number of columns of a regressor is known to nobody else
+    # one sample gives the size of results, such as the number of columns of a regressor
     sizes: dict[str, int] = {}
     with np.errstate(all="ignore"):
         parts = probe(*probes)
     for dims, part in zip(results.values(), parts, strict=True):
         sizes |= zip(dims, part.shape, strict=True)
     sizes |= lengths or {}
-    kept = [k for k, part in enumerate(parts) if part.size]  # nothing of joints with friction where there are none
+    kept = [k for k, part in enumerate(parts) if part.size]  # no empty results, as for joints with friction
     results = {name: dims for k, (name, dims) in enumerate(results.items()) if k in kept}
     sizes = {dim: size for dim, size in sizes.items() if any(dim in dims for dims in results.values())}
     computed = xr.apply_ufunc(
@@ -379,7 +380,7 @@ def _meant(name: str, value: xr.DataArray, wanted: Dims, robot: Robot) -> xr.Dat
 def in_order(name: str, value: xr.DataArray, dim: Hashable, labels: Sequence[str]) -> xr.DataArray:
     """Return an array with these labels along a dim, in this order. Raises ValueError if it has only some of them.
 
-    Without labels, and with none of these in capitals or not, it is taken as it stands.
+    Without labels, and if no label is among `labels` (ignoring case), the order is kept.
     """
     found = value[dim].values.tolist() if dim in value.coords else []
     if found == [*labels] or not {str(label).casefold() for label in found} & {label.casefold() for label in labels}:

@@ -161,9 +161,10 @@ def differentiate_simulation(
 
     state, drive, times, environment and step as in `simulate`, with forces as arrays or a servo of kind `pd` on
     actuators, whose gains are inputs such as "servo.kp" and whose model of the robot moves with the parameters.
-    parameters: values of those of the robot that derivatives are taken by. Derivatives are those of the integrator, so
-    that differences of `simulate` agree to rounding. They are NaN for a case that failed, or of which a step was cut.
-    Raises ValueError for joints that stick, a platform that turns, and a base that moves, and what `simulate` raises.
+    parameters: values of the robot's parameters by which derivatives are taken. Derivatives are those of the
+    integrator, so that differences of `simulate` agree to rounding. They are NaN for a case that failed, or of which a
+    step was cut. Raises ValueError for joints that stick, a platform that turns, and a base that moves, and the errors
+    of `simulate`.
 
         >>> robot = ls.robots.build("planar_3r")
         >>> at = ls.differentiate_simulation(robot, ls.State(q=[0.1, 0.0, 0.0]), None, [0.0, 0.1], step=0.001,
@@ -280,7 +281,7 @@ def _options(method: Method, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _moved(robot: Robot, *, actuator: Any = None, **arguments: Any) -> Any:
-    """Return the motion of a robot, without forces of actuators where there are none."""
+    """Return the motion of a robot; without given forces, the actuators have none."""
     size = len(robot.mechanism.actuators)
     force = np.zeros(size) if actuator is None else actuator
     if _is_array(force):
@@ -320,7 +321,7 @@ def _labelled(
         designs, leaves = _named(designs, leaves)
     for name, value in {**designs, **leaves}.items():
         if is_labelled(value) and "time" in value.dims:
-            raise ValueError(f"simulate: {name}: got a DataArray with the dim time; expected batch dims, and what goes "
+            raise ValueError(f"simulate: {name}: got a DataArray with the dim time; expected batch dims, and values "
                              "along with time as a function; make one with profile")  # fmt: skip
     moving = {key: value for key, value in leaves.items() if key in ARGUMENTS and _is_array(value)}
     others = {**{key: value for key, value in leaves.items() if key not in moving}, **rest}
@@ -368,7 +369,7 @@ def _is_array(value: object) -> bool:
 
 
 def _behind_windings(value: object) -> object:
-    """Return what motors are asked for."""
+    """Return the command of the motors."""
     return value.command if isinstance(value, WoundActing) else value
 
 

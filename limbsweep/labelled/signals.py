@@ -1,8 +1,7 @@
 """Functions of signals over time, which take DataArrays too: currents, profiles, friction along a velocity.
 
-Dims have the names `time` and `actuator`, or else are the last ones that a function asks for; others are batch dims.
-What these functions are is said in `tasks.dynamics.fed_motors`, `tasks.sources.profiles` and
-`tasks.features.friction.history`.
+Dims have the names `time` and `actuator`, or else are the last dims that a function needs; others are batch dims. The
+functions are documented in `tasks.dynamics.fed_motors`, `tasks.sources.profiles` and `tasks.features.friction.history`.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def from_currents(robot: Robot, current: Acting | DataArray) -> Acting | DataArr
     dim = _dim("current", current, "actuator")
     actuators = list(robot.mechanism.actuators)
     current = in_order("current", current, dim, actuators)
-    fed_motors.from_currents(robot, np.zeros(current.sizes[dim]))  # what is wrong is told now, not when it is computed
+    fed_motors.from_currents(robot, np.zeros(current.sizes[dim]))  # errors are raised now, not when it is computed
     forces: DataArray = xr.apply_ufunc(
         lambda values: fed_motors.from_currents(robot, values),
         current,
@@ -159,7 +158,7 @@ def friction_along(
         history = states.along(law, velocity=velocity, times=instants, values=named, load=load, initial=first)
         return history.force, history.state
 
-    if all(getattr(value, "chunks", None) is None for value in cases.values()):  # what is wrong is told now, not later
+    if all(getattr(value, "chunks", None) is None for value in cases.values()):  # errors are raised now, not later
         along(np.zeros(velocity.sizes[dim]), np.ones(len(instants)), *map(_first, cases.values()))
     force, state = xr.apply_ufunc(
         along,

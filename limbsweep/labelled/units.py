@@ -1,4 +1,4 @@
-"""Units of DataArrays: what their attribute `units` says becomes SI, and what cannot be meant is refused."""
+"""Units of DataArrays: values are converted from the attribute `units` to SI, and impossible units are refused."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ COMPONENTS: dict[str, Callable[[Mechanism], list[str]]] = {
 
 
 def in_si(name: str, value: DataArray, dim: Hashable | None, mechanism: Mechanism) -> DataArray:
-    """Return a DataArray in SI units, from those that its attribute `units` names; without one it is in SI.
+    """Return a DataArray in SI units, converted from its attribute `units`; without the attribute it is in SI.
 
     dim: of the components, in the order of the mechanism. Units are one for all components, one for each, or for
     wrenches and twists one of the angular and one of the linear part. Raises ValueError for units that are unknown, or
@@ -109,7 +109,7 @@ def _spread(text: str, count: int) -> list[str] | None:
 
 
 def _unit(name: str, text: str, alternatives: str, si: str) -> Unit:
-    """Return the unit among alternatives (`rad or m`) that measures what `si` measures. Raises ValueError."""
+    """Return the unit among alternatives (`rad or m`) of the same quantity as `si`. Raises ValueError."""
     found = [_known(name, text, part) for part in alternatives.split(EITHER)]
     for unit in found:
         if unit.si == si:

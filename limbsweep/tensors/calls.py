@@ -104,7 +104,7 @@ ALSO: Mapping[str, str] = {
 """Arguments that functions have beside those of `limbsweep`."""
 
 PREFIXES: Mapping[str, str] = {"parameters": "", "gains": GAINS, "reference": GAINS}
-"""Arguments that hold inputs by name, and what these names begin with among the inputs."""
+"""Arguments that hold inputs by name, and the prefix of these names among the inputs."""
 
 
 _named: Any = namedtuple  # of names that are known at run time
@@ -139,7 +139,7 @@ class TensorCall:
 
     @property
     def result_type(self) -> Any:
-        """Type of the results: a named tuple of those that are differentiated, and the status."""
+        """Type of the results: a named tuple of the differentiated outputs, and the status."""
         return _named(self.name, (*self.outputs, "status"))
 
     @property
@@ -213,7 +213,7 @@ class TensorCall:
     def hvp(
         self, derivatives: Derivatives, cotangents: Sequence[np.ndarray], rates: Sequence[np.ndarray]
     ) -> list[np.ndarray]:
-        """Return the rates of what `vjp` gives, where the tensors change at these rates and the cotangents do not."""
+        """Return the rates of the results of `vjp`, where tensors change at these rates and cotangents are constant."""
         by_output = dict(zip(self.outputs, cotangents, strict=True))
         second = derivatives.hvp(by_output, dict(zip(self.tensors, rates, strict=True)))
         return [second[key] for key in self.tensors]

@@ -37,7 +37,7 @@ def simulate(
     """Run `limbsweep.differentiate_simulation` with gains and reference in the place of those of its servo.
 
     gains: by name, such as kp; reference: position and speed by name, at instants of the servo's step. Raises
-    ValueError for these without a servo, for gains that it does not have, and what `differentiate_simulation` raises.
+    ValueError for these without a servo, for gains that it does not have, and the errors of `differentiate_simulation`.
     """
     servo = _servo(drive)
     if servo is None and (gains or reference):

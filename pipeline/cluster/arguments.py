@@ -276,7 +276,7 @@ def as_cluster(cluster: ClusterLike = None) -> Connectable:
 
 
 def one_of(cluster: ClusterLike, client: ClusterLike) -> ClusterLike:
-    """Return the one of two names of a cluster that was given. Raises InputError where both were."""
+    """Return the given one of two arguments for a cluster. Raises InputError where both were given."""
     if cluster is not None and client is not None:
         raise refused("client", "a client beside a cluster", "one of them", "Leave one out.")
     return client if cluster is None else cluster
@@ -332,7 +332,7 @@ def walltime(config: ClusterConfig) -> float | None:
 
 
 def worker_memory(config: ClusterConfig) -> int | None:
-    """Return the bytes that a cluster file gives each of its workers; None for a share, or where it says nothing.
+    """Return the bytes that a cluster file gives each of its workers; None for a share, or where the file gives none.
 
     Jobs have their memory divided between their processes.
     """

@@ -1,7 +1,7 @@
 """Make a development set of TLS certificates: an authority and one key pair for client, scheduler and workers.
 
-The authority's own key is thrown away, so nobody can make more certificates that the set would trust; to renew, make a
-new set. Whether files work is tried in `pipeline.cluster.kinds`.
+The authority's own key is thrown away, so no further certificates can be made that the set would trust; to renew, make
+a new set. `pipeline.cluster.kinds` tries the files.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ MOST = 10**12
 """The largest count."""
 
 LEAST_WEIGHT, MOST_WEIGHT = 0.01, 100.0
-"""Smallest and largest weight of a run among those that share a cluster."""
+"""Smallest and largest weight of a run that shares a cluster with others."""
 
 OTHER_LIBRARIES = frozenset({
     "adaptive", "aws", "azure", "cloudprovider", "coiled", "cuda", "ec2", "fargate", "gateway", "gcp", "localcluster",
@@ -110,11 +110,11 @@ def check_thresholds(report: Report, settings: Mapping[str, Any], merged: Mappin
 
 
 def seconds(text: object) -> float:
-    """Return a time as Dask writes it, in seconds; 0 where it is none, or endless."""
+    """Return a time as Dask writes it, in seconds; 0 for a text that is no time, or an endless one."""
     from dask.utils import parse_timedelta
 
     try:
-        time = float(parse_timedelta(text))  # type: ignore[call-overload]  # which says what it does not take
+        time = float(parse_timedelta(text))  # type: ignore[call-overload]  # which raises for other types
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError):
         return 0.0
     return time if 0.0 < time <= LONGEST else 0.0
@@ -199,7 +199,7 @@ Amounts = dict[Text, Text | int]
 
 
 class Resources(Section):
-    """Resources of a container: those that it asks for, and those that it may not exceed."""
+    """Resources of a container: its requests and its limits."""
 
     requests: Amounts = Field(default_factory=dict)
     limits: Amounts = Field(default_factory=dict)
@@ -285,8 +285,8 @@ def _check_counts(report: Report, cluster: ClusterSection) -> None:
     if not is_memory(cluster.memory_limit):
         report((*SECTION, "memory-limit"), cluster.memory_limit, "a size", "For instance 4GiB, 500MB, 80 % or auto.")
     elif cluster.kind == "local" and _bytes(cluster.memory_limit) > (have := _memory_here()):
-        got, rule = Got(f"{cluster.memory_limit!r}"), f"at most {have / 2**30:.3g} GiB, what this machine has"
-        report((*SECTION, "memory-limit"), got, rule, "It is for each worker; auto shares out what there is.")
+        got, rule = Got(f"{cluster.memory_limit!r}"), f"at most {have / 2**30:.3g} GiB, the memory of this machine"
+        report((*SECTION, "memory-limit"), got, rule, "It is for each worker; auto divides the memory of the machine.")
     if cluster.threads_per_worker and cluster.threads_per_worker > (cores := os.cpu_count() or 1) * 4:
         report((*SECTION, "threads-per-worker"), cluster.threads_per_worker, f"at most {cores * 4}, four for each core")
     if cluster.adapt and cluster.adapt.minimum > cluster.adapt.maximum:
@@ -346,7 +346,7 @@ def _pod_faults(pods: Pods) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
             yield ("volumes", number), str(volume), "a name and one source, such as persistentVolumeClaim"
     for number, mount in enumerate(pods.volume_mounts):
         if mount.get("name") not in names:
-            yield ("volume-mounts", number), str(mount), f"the name of a volume: {', '.join(names) or 'there is none'}"
+            yield ("volume-mounts", number), str(mount), f"the name of a volume: {', '.join(names) or 'no volumes'}"
         elif not str(mount.get("mountPath", "")).startswith("/"):
             yield ("volume-mounts", number), str(mount), "mountPath, an absolute path"
     for number, source in enumerate(pods.env_from):

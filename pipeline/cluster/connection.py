@@ -76,7 +76,7 @@ class Demand:
         """Return the number of workers that would finish within some seconds, from the present number.
 
         At least one while blocks are left, and never so few that one has to stop at a block: a worker leaves when there
-        are fewer blocks than workers. Until the first block is done nobody knows how fast they are, and all stay.
+        are fewer blocks than workers. Until the first block is done their speed is unknown, and all stay.
         """
         now = self._clock()
         self._worker_seconds += present * (now - self._looked) if self._looked is not None else 0.0
@@ -103,9 +103,9 @@ def connect(config: Connectable | None = None, notify: Listener = lambda event: 
     """Provide a client of the configured cluster while the block runs; a cluster that it starts lives as long as that.
 
     A client or cluster of the user's own stays as it is. Yields None for the kinds `synchronous` and `threads`, where
-    Dask's own scheduler computes in this process. Settings are put back afterwards. `notify` is told of a long wait for
-    the first worker. Raises InputError where a package
-    or program is missing, where no scheduler answers, and where the cluster does not start or brings no worker in time.
+    Dask's own scheduler computes in this process. Settings are put back afterwards. `notify` gets the event of a long
+    wait for the first worker. Raises InputError where a package or program is missing, where no scheduler answers, and
+    where the cluster does not start or brings no worker in time.
     """
     config = config or ClusterConfig()
     if isinstance(config, UserCluster):
@@ -196,7 +196,7 @@ def settings_in_force(config: ClusterConfig) -> Iterator[None]:
     import dask
 
     sections = [SETTINGS, patience(config), flat(config.settings), flat(from_environment())]
-    if config.kind.family == "process":  # without workers, and so small that importing what knows them would be noticed
+    if config.kind.family == "process":  # without workers, and so small that their modules would cost time
         sections = [{key: value for key, value in part.items() if not key.startswith(_OF_WORKERS)} for part in sections]
     else:
         importlib.import_module("distributed")
@@ -270,7 +270,7 @@ def _started(config: ClusterConfig, notify: Listener) -> Iterator[Client]:
     """Provide a cluster of its own, with as many workers as the file asks for, of which at least one is there."""
     from distributed import Client
 
-    # what others start in other folders or on other machines finds our packages as their environment says
+    # processes that others start elsewhere find our packages by their own environment
     is_local = config.kind.family == "local"
     if is_local:
         require_guard()
@@ -294,7 +294,7 @@ def _started(config: ClusterConfig, notify: Listener) -> Iterator[Client]:
 
 @contextmanager
 def _worker_folder() -> Iterator[None]:
-    """Provide a private folder for workers of this machine; Dask would share one with whoever has made it."""
+    """Provide a private folder for workers of this machine; Dask's own may belong to another user."""
     import dask
 
     with own_folder(dask.config.get(KEY, None)) as folder, dask.config.set({KEY: folder}):

@@ -1,7 +1,7 @@
 """The cluster file: a Dask configuration file with one key of ours, `limbsweep: cluster:`. Checked without connecting.
 
-What the kinds are is in `pipeline.cluster.kinds`, the checks are in `pipeline.cluster.checks` and
-`pipeline.cluster.safety`; making clusters and clients from a checked file is `pipeline.cluster.connection`.
+`pipeline.cluster.kinds` has the kinds, `pipeline.cluster.checks` and `pipeline.cluster.safety` the checks;
+`pipeline.cluster.connection` makes clusters and clients from a checked file.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ClusterConfig:
         if self.kind.family in ("process", "running", "local") or os.geteuid() != 0:
             return ()
         got, rule = "root as the user who runs it", "a user without rights over the machine"
-        hint = "Whoever reaches a port of a cluster can do what its user can."
+        hint = "Anyone who reaches a port of a cluster has the rights of its user."
         return (Problem(self.source, 0, 0, "limbsweep.cluster.kind", got, rule, hint),)
 
     @classmethod

@@ -77,7 +77,7 @@ _OPTION = re.compile(r"(--?[A-Za-z][\w-]*)(?:[ =]+(.*))?")
 
 
 def faults(kind: str, script: str) -> Iterator[tuple[str, str]]:
-    """Yield lines of a job script that its batch system would not understand, and what it expects there."""
+    """Yield lines of a job script that its batch system would not understand, and the expected form."""
     grammar = GRAMMARS.get(kind)
     if grammar is None:
         yield from _condor_faults(script)
@@ -93,7 +93,7 @@ def faults(kind: str, script: str) -> Iterator[tuple[str, str]]:
 
 
 def _fault(grammar: Grammar, line: str) -> str:
-    """Return what a directive should be; empty where it is well formed."""
+    """Return the expected form of a directive; empty if it is well formed."""
     match = _OPTION.fullmatch(line.removeprefix(grammar.prefix).strip())
     if match is None:
         return f"an option such as {next(iter(grammar.options))} after {grammar.prefix}"
@@ -107,7 +107,7 @@ def _fault(grammar: Grammar, line: str) -> str:
 
 
 def _resource_fault(grammar: Grammar, text: str) -> str:
-    """Return what a resource in the value of `-l` should be; empty where all are well formed."""
+    """Return the expected form of a resource in the value of `-l`; empty if all are well formed."""
     for part in text.split(","):
         name, _, value = part.partition("=")
         pattern = grammar.resources.get(name)

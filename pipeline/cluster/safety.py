@@ -1,7 +1,7 @@
 """Safety checks of a cluster file: it must not hold secrets, or let others in.
 
-Whoever reaches a scheduler or worker of Dask runs code as its user. So what listens beyond this machine speaks TLS, and
-dashboards listen on this machine only, unless the file says `insecure: true`.
+Anyone who reaches a scheduler or worker of Dask can run code as its user. So each server that listens beyond this
+machine speaks TLS, and dashboards listen on this machine only, unless the file has `insecure: true`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _secret(report: Report, path: KeyPath) -> None:
 
 
 def other_writers(path: str | os.PathLike[str]) -> str:
-    """Return who besides this user and the administrator may write to a file; empty if nobody."""
+    """Return the others, besides this user and the administrator, who may write to a file; empty for no others."""
     status = os.stat(path)
     if status.st_uid not in (os.geteuid(), 0):
         return f"user {status.st_uid}, whose file it is"
@@ -129,7 +129,7 @@ def check_reach(report: Report, cluster: ClusterSection, settings: Mapping[str, 
         hint = "Its scheduler speaks no TLS: keep other pods out by a NetworkPolicy and write insecure: true."
         report((*SECTION, "kind"), cluster.kind, "insecure: true beside it", hint)
     elif kind.away and not secured and not _stays_here(cluster):
-        hint = "Whoever reaches a port can run code: make TLS files with `limbsweep certificates DIR`."
+        hint = "Anyone who reaches a port can run code: make TLS files with `limbsweep certificates DIR`."
         report((*SECTION, "kind"), Got(f"{cluster.kind!r} without TLS files"), "TLS, or insecure: true", hint)
     for path, address in _dashboards(report.document.data, ()):
         if not is_loopback(address.rsplit(":", 1)[0].strip("[]'\"")):
@@ -155,9 +155,7 @@ def _check_address(report: Report, cluster: ClusterSection, address: str, settin
         hint = "For instance tcp://127.0.0.1:8786; ports are 1 to 65535."
         report(path, Got("an address in another form"), "tcp://HOST:PORT or tls://HOST:PORT", hint)
     elif parts.scheme == "tcp" and not is_loopback(host) and not cluster.insecure:
-        hint = (
-            "Whoever reaches the port can run code: start it with TLS, give tls://HOST:PORT; or write insecure: true."
-        )
+        hint = "Anyone who reaches the port can run code: start it with TLS, give tls://HOST:PORT; or insecure: true."
         report(path, address, "TLS, or an address of this machine", hint)
     elif parts.scheme == "tls" and not kinds.named(effective(settings)):
         report(path, address, "TLS files under distributed.comm.tls", "Add ca-file, and client with cert and key.")

@@ -27,7 +27,7 @@ SETTINGS: Mapping[str, Any] = {
     "distributed.worker.profile.enabled": False,
     # Each server measures so often how late its event loop is, and threads that compute make room for it.
     "distributed.admin.tick.interval": "1s",
-    # What the scheduler remembers of past tasks, so that its memory does not grow with the sweep.
+    # Limits of the scheduler's record of past tasks, so that its memory does not grow with the sweep.
     "distributed.scheduler.dashboard.tasks.task-stream-length": 1000,
     "distributed.admin.low-level-log-length": 100,
     "distributed.admin.log-length": 1000,
@@ -47,8 +47,10 @@ KEEP_MEMORY = {
     "MALLOC_MMAP_THRESHOLD_": str(1 << 20),
     "MALLOC_ARENA_MAX": "1",
 }
-"""Environment of a worker: what is kept for the next block is in the pool of `tasks.blocks.block`, which knows how much
-that may be; glibc keeps little beside it, in one place for all threads, and gives large pieces back at once."""
+"""Environment of a worker. The pool of `tasks.blocks.block` keeps memory for the next block, within its own limit.
+
+So glibc keeps little memory, in one arena for all threads, and returns large pieces at once.
+"""
 
 FOREIGN = ("jobqueue", "kubernetes", "cloudprovider", "gateway", "logging")
 """Sections of other packages: their keys are known only where the package is installed, so they pass unread."""
@@ -63,7 +65,7 @@ def from_environment() -> dict[str, Any]:
     """Return Dask's settings from variables of this process, nested; they override a cluster file, as any file."""
     import dask.config
 
-    # What a parent process hands down is its whole configuration, defaults and all: that must not hide the file.
+    # A parent process hands down its whole configuration, with defaults: that must not hide the file.
     variables = {name: value for name, value in os.environ.items() if name != "DASK_INTERNAL_INHERIT_CONFIG"}
     settings: dict[str, Any] = dask.config.collect_env(variables)
     return settings
@@ -120,8 +122,8 @@ def worker_environment(
 ) -> dict[str, str]:
     """Return a worker's variables, if it inherits none: pins, own settings, `before`, cluster file, `after`.
 
-    Variables of this process for Dask's core come last, as they do here. What the file sets for Dask's nanny is passed
-    under its own name, because Dask reads its own variables in lower case.
+    Variables of this process for Dask's core come last, as they do here. Settings of the file for Dask's nanny are
+    passed under their own names, because Dask reads its own variables in lower case.
     """
     dotted = flat({key: value for key, value in settings.items() if key not in FOREIGN}, whole=FREE)
     of_file = {key.replace("_", "-"): value for key, value in dotted.items()}

@@ -56,7 +56,7 @@ def check_worker_folders(report: Report, cluster: ClusterSection, settings: Mapp
     kind = KINDS[cluster.kind]
     if kind.family == "local" and (folder := effective(settings).get(KEY)) is not None:
         if rule := folder_rule(folder):
-            report((KEY,), folder, rule, "It takes what does not fit into the memory of workers.")
+            report((KEY,), folder, rule, "It takes data that do not fit into the memory of workers.")
         return
     import dask.config
 
@@ -71,7 +71,7 @@ def folder_rule(folder: object) -> str:
     if not isinstance(folder, str) or not os.path.isdir(folder):
         return "an existing folder"
     if others := _others(folder):
-        return f"a folder of your own, or one with the sticky bit: {others} can remove or replace what is in it"
+        return f"a folder of your own, or one with the sticky bit: {others} can remove or replace its files"
     if not os.access(folder, os.W_OK | os.X_OK):
         return "a folder that you may write to"
     if (kind := file_system(folder)) in NETWORK:
@@ -93,7 +93,7 @@ def _others(folder: str) -> str:
 
 @contextmanager
 def own_folder(folder: str | None) -> Iterator[str]:
-    """A new folder for the workers of one cluster on this machine, which nobody else may enter; removed at the end."""
+    """Provide a new private folder for the workers of one cluster on this machine; it is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="limbsweep-", dir=folder, ignore_cleanup_errors=True) as place:
         yield place
 

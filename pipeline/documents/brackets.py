@@ -1,7 +1,7 @@
 """Expressions with commas inside YAML's own lists and mappings: `{y: -atan2(d, h)}` is one value.
 
-YAML ends a plain scalar at a comma there. Where a value has more opening brackets than closing ones, what follows the
-comma is its rest, since no value has brackets that do not close.
+YAML ends a plain scalar at a comma there. Where a value has more opening brackets than closing ones, the text after the
+comma belongs to the value, since brackets of a value always close.
 """
 
 from __future__ import annotations

@@ -81,7 +81,8 @@ def digest(name: str, limit: int) -> tuple[int, str]:
 def open_regular(name: str, limit: int) -> BufferedReader:
     """Open a regular file of at most `limit` bytes for reading. Raises InputError."""
     try:
-        # Opening a FIFO for reading would wait for a writer; with O_NONBLOCK it returns, and fstat tells what it is.
+        # Opening a FIFO for reading would wait for a writer; with O_NONBLOCK it returns, and fstat tells the kind of
+        # file.
         descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError) as error:
         raise _unopened(name, error) from None

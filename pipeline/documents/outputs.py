@@ -5,7 +5,7 @@ by force; folders, links, devices and pipes never are.
 
 A spreadsheet runs a cell that begins with `=`, and most run `+`, `-`, `@`, tab and carriage return too, quoted or not.
 Names in a store may come from a stranger, so such a text gets an apostrophe in front, by which a spreadsheet knows
-text. Numbers stay numbers, also those that were formatted before.
+text. Numbers stay numbers, also already formatted ones.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ KINDS: Mapping[str, tuple[str, bytes]] = {
 def check_output(path: Path, *, force: bool = False, option: str = OPTION, flag: str = "--force") -> None:
     """Check that a file may be written, before its content is computed. Raises InputError.
 
-    `option` and `flag` are what the command calls the file, and the force; empty: it has none.
+    `option` and `flag` are the names of the command's options for the file and for overwriting; empty: no option.
     """
     if rule := name_rule(path):
         raise refused(option, _shown(path), rule, "Choose another name.")

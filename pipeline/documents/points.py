@@ -23,9 +23,8 @@ _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 def parse_points(text: str, name: str, columns: Sequence[str], units: Sequence[str] = ()) -> NDArray[np.float64]:
     """Parse the points of a trajectory, (points, columns): t [s], which increases strictly, then coordinates.
 
-    Comma-separated, with a header of the names in `columns`, in any order; where it is said what they measure, in SI
-    `units`, a name may be followed by another unit in brackets. Raises InputError with row and column for every bad
-    cell.
+    Comma-separated, with a header of the names in `columns`, in any order; if their SI `units` are given, a name may be
+    followed by another unit in brackets. Raises InputError with row and column for every bad cell.
     """
     lines = text.rstrip().splitlines() or [""]
     header = tuple(cell.strip() for cell in lines[0].split(","))

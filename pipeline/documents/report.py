@@ -50,7 +50,7 @@ class Report:
     def require_known(
         self, path: KeyPath, name: object, names: Iterable[str], expected: str, *, key: bool = False, hint: str = ""
     ) -> bool:
-        """Return whether a name is one of `names`; add a problem where it is none, with the nearest before the hint."""
+        """Return whether a name is one of `names`; otherwise add a problem, with the nearest name before the hint."""
         names = tuple(names)
         if name in names:
             return True

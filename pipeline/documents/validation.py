@@ -190,7 +190,7 @@ def validate_keys(model: type[Model], document: Document) -> tuple[Model, list[P
 
 @functools.cache
 def _adapter(model: type[Section], name: str) -> tuple[Any, TypeAdapter[object]]:
-    """Return the annotation of a field and what validates it, which takes longer to build than to use."""
+    """Return the annotation of a field and its validator, which takes longer to build than to use."""
     annotation = model.model_fields[name].rebuild_annotation()
     return annotation, TypeAdapter(annotation)
 
@@ -204,7 +204,7 @@ def _check(model: type[Section], name: str, document: Document, key: str) -> tup
             return {key: adapter.validate_python(rest[key])}, problems
         except ValidationError as error:
             failures = _failures(error)
-        # Only the first look counts: what is lacking later was taken away here.
+        # Only the first pass counts: keys that later passes miss were removed here.
         problems = problems or [_problem(document, annotation, (key,), details) for details in failures]
         for details in failures:
             path = _in_document(document, (key, *details["loc"]))
@@ -254,7 +254,7 @@ def _in_document(document: Document, location: KeyPath) -> KeyPath:
 
 
 MODEL_STEPS = ("[key]", "[list]", "[one]")
-"""Last steps of a location that are none of the file: a key, and the branches of a value that may be a list or one."""
+"""Last steps of a location that are not in the file: a key, and the branches of a value or list of values."""
 
 
 _RULES: Mapping[str, str | Callable[[Any], str]] = {
@@ -294,7 +294,7 @@ def _entries(count: int) -> str:
 
 
 def _failures(error: ValidationError) -> list[ErrorDetails]:
-    """Return what is wrong, without lists that are too short because their entries are."""
+    """Return the errors, without lists that are too short because their entries are wrong."""
     failures = error.errors(include_url=False)
     return [entry for entry in failures if not _is_long_enough(entry)] or failures
 
@@ -323,7 +323,7 @@ PARTS: Mapping[str, str] = {
     "cylindrical": "a link with a prismatic joint and one with a revolute joint",
     "planar": "two links with prismatic joints and one with a revolute joint",
 }
-"""Kinds of joints with several freedoms, and what says the same in a tree."""
+"""Kinds of joints with several freedoms, and their equivalents in a tree."""
 
 
 def _hint(details: ErrorDetails) -> str:

@@ -41,7 +41,7 @@ _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 
 @dataclass(frozen=True)
 class Rule:
-    """Refused spellings: those that match `pattern`, with the expected value and the right spelling."""
+    """Refused spellings, which match `pattern`, with the expected value and the right spelling."""
 
     pattern: re.Pattern[str]
     expected: str
@@ -125,7 +125,7 @@ _BLOCK = re.compile(
 )
 _CELL = re.compile(r"[^\s,\[\]]+")
 _ITEM = re.compile(r"- +(\S+)")
-assert LONGEST_NUMBER >= 64, "what is read here, the scanner would read too"
+assert LONGEST_NUMBER >= 64, "the scanner would read the same items"
 
 
 @dataclass(frozen=True)
@@ -315,7 +315,7 @@ def parse_yaml(text: str, name: str, dialect: Dialect = STRICT) -> Document:
         raise refused(name, f"{blanked.size} numbers", f"at most {MAX_NUMBERS} in a file")
     document = Document(SourceText(text, name), {})
     composer = _composed(document, blanked, dialect)
-    if blanked.lists and (composer.problems or composer.lists):  # a list in what is no list, or in none that is sound
+    if blanked.lists and (composer.problems or composer.lists):  # a list inside another value or a damaged list
         scanned = _composed(Document(document.source, {}), Blanked(text, {}), dialect)
         composer = scanned if not (scanned.is_full and composer.problems) else composer
     if composer.problems:
@@ -389,7 +389,7 @@ class _Composer:
         data = self.node(next(self.events), ())
         next(self.events)  # end of the document
         if not isinstance(second := next(self.events), events.StreamEndEvent):
-            self.report(second, (), "a second document", "one document in a file", "Remove '---' and what follows.")
+            self.report(second, (), "a second document", "one document in a file", "Remove '---' and the rest.")
         if isinstance(data, dict):
             self.document.data.update(data)
         elif not self.problems:
@@ -538,7 +538,7 @@ def _syntax_problem(name: str, error: MarkedYAMLError, opened: list[Position]) -
     line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
     if error.context_mark and error.context_mark is not mark:
         opened = [*opened, (error.context_mark.line + 1, error.context_mark.column + 1)]
-    hint = f"What is open there began in line {opened[-1][0]}, column {opened[-1][1]}." if opened else ""
+    hint = f"The open part began in line {opened[-1][0]}, column {opened[-1][1]}." if opened else ""
     hint = "Indent with spaces, not tabs." if "\\t" in str(error.problem) else hint
     return Problem(name, line, column, "", f"text that is not YAML ({_line(error.problem)})", "valid YAML", hint)
 

@@ -89,7 +89,7 @@ Answer = Mapping[str, Any] | BaseException
 
 
 def needed_limit(plan: Plan, base: int = 0) -> int:
-    """Return the least memory limit of a worker [bytes]; `base`: what one holds beside blocks, if more than planned."""
+    """Return the least memory limit of a worker [bytes]; `base`: its memory beside blocks, if above the plan."""
     return math.ceil(SPARE * (max(plan.base_memory, base) + least_memory(plan)) / FULL)
 
 
@@ -193,7 +193,7 @@ class Membership:
             raise self._ended_again_and_again()
 
     def _miss_workers(self) -> None:
-        """Tell within seconds that nobody may compute.
+        """Report within seconds that no worker may compute.
 
         Raises ClusterLostError where that lasts too long, RunStoppedError where the workers that are there are why.
         """
@@ -207,7 +207,7 @@ class Membership:
             limit = min(limit, GRACE_SECONDS)
         if now - self._alone > limit + (CHECK_SECONDS if self._checks else 0.0):
             if self._present:
-                raise RunStoppedError(f"{self._refusal()} What has been stored stays.")
+                raise RunStoppedError(f"{self._refusal()} Stored results are kept.")
             raise ClusterLostError("there are no workers")
         if now - self._reported > TOLD_SECONDS:
             self._reported = now
@@ -230,7 +230,7 @@ class Membership:
             f"{self.cluster}: workers were ended {len(self._ended)} times because their memory was full, before one "
             f"had computed a case; the last, {last.worker}, held {size(last.memory)}{limit}; a worker of this sweep "
             f"needs at least {size(needed_limit(self.plan, last.memory))}: give workers more memory (memory-limit), or "
-            "ask for fewer outputs or shorter trajectories; what has been stored stays"
+            "ask for fewer outputs or shorter trajectories; stored results are kept"
         )
 
     def _call_for_workers(self, alone: float) -> None:
@@ -244,11 +244,11 @@ class Membership:
     def _lacking(self) -> str:
         """Return the workers that may not compute, in words."""
         if not self._present:
-            return "there is none; a task waits for one"
+            return "the cluster has no worker; a task waits for one"
         refused = (
             f"{len(self._refused)} refused, {len(self._checks)} being checked, {len(self._paused())} of them paused"
         )
-        return f"{refused}, {self._present - len(self._table)} without what dask.annotate asks for"
+        return f"{refused}, {self._present - len(self._table)} without the resources that dask.annotate asks for"
 
     def begin(self, notify: Listener) -> Plan:
         """Wait for the first workers; the plan as it fits into them. Raises InputError where none can compute it.
@@ -382,7 +382,7 @@ class Membership:
         if self._has_begun and self._bases:
             raise RunStoppedError(
                 f"workers {named(self._bases)} get other results than this machine {differing(self._here, bits)}; "
-                "find out which computes wrongly, and compute what is stored again: limbsweep verify --recompute"
+                "find out which computes wrongly, and compute the stored blocks again: limbsweep verify --recompute"
             )
         for address in list(self._bases):
             del self._bases[address]
@@ -406,7 +406,7 @@ class Membership:
             return self._unsuited()
         if not self._refused and (paused := self._paused()):
             got = f"no answer from workers that are paused, because their memory is full: {named(paused)}"
-            hint = "Give workers more memory (memory-limit), or end what else keeps results there."
+            hint = "Give workers more memory (memory-limit), or end other work that keeps results there."
             return refused(self.cluster, got, "a worker that answers", hint)
         if not self._refused:
             got = f"no answer within {CHECK_SECONDS:g} s from {named(self._checks)}"

@@ -1,7 +1,7 @@
 """Progress inside blocks: shares that tasks tell while they compute, and the samples of a run that they stand for.
 
 A task in the process of its run calls the run; one on a worker sends an event to the clients of the scheduler, which
-only the client of the run follows. Neither is told of blocks that are done within `EVERY` seconds.
+only the client of the run follows. Neither gets an event for blocks that are done within `EVERY` seconds.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class BlockTeller:
     block: int
 
     def listening(self) -> AbstractContextManager[None]:
-        """Return the context in which shares are told."""
+        """Return the context in which shares are reported."""
         latest = time.monotonic()
 
         def take(share: float) -> None:
@@ -71,7 +71,7 @@ class RunningShares:
         self._changed, self._latest = False, time.monotonic()
 
     def put(self, block: int, share: float) -> None:
-        """Note a share, from any thread; one that was told before and was larger stays."""
+        """Note a share, from any thread; a larger earlier share stays."""
         with self._lock:
             if share > self._shares.get(block, 0.0):
                 self._shares[block], self._changed = share, True

@@ -1,4 +1,4 @@
-"""Blocks of a plan as data: what the tasks of a block compute."""
+"""Blocks of a plan as data: the input of the tasks that compute a block."""
 
 from __future__ import annotations
 

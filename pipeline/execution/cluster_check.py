@@ -1,7 +1,7 @@
 """Rows of `limbsweep check` about a cluster: the workers that may compute a sweep, and who writes its results.
 
 A scheduler that runs is asked: each of its workers computes one case, as at the beginning of a run, and looks for the
-store. Of a cluster that a run would start, the rows say what its workers need. Nothing is stored.
+store. For a cluster that a run would start, the rows list the needs of its workers. The check stores nothing.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _started(plan: Plan, config: ClusterConfig, place: Location) -> list[Row]:
 
 
 def _asked(plan: Plan, config: ClusterConfig, store: LocationLike) -> list[Row]:
-    """Return what the workers of a scheduler say that runs already."""
+    """Return the rows about the workers of a scheduler that runs already."""
     events: list[Event] = []
     place = locate(store)
     with connect(config) as client, marked(place) as mark:

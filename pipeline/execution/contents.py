@@ -124,7 +124,7 @@ def stored_size(plan: Plan) -> tuple[int, int]:
 
 
 def create_store(plan: Plan, place: Location) -> None:
-    """Create the store where there is none."""
+    """Create the store where the location has none."""
     if not place.exists():
         create(place, plan.layout, **contents(plan))
 

@@ -40,8 +40,8 @@ _LAYOUT = {"chunks", "preferred_chunks", "shards", "compressors", "compressor", 
 def with_conventions(dataset: Dataset, sweep: Sweep | None, files: FileSource | None = None) -> Dataset:
     """Return a dataset as a store holds it, with attributes and units that other tools read, for this `sweep`.
 
-    files: those that the sweep names, such as the table of a DataFrame, which the dataset keeps beside its encoding:
-    designs can be computed again as long as it is the same dataset or a selection of it.
+    files: the files that the sweep names, such as the table of a DataFrame. The dataset keeps them beside its encoding,
+    so designs can be computed again from the same dataset or a selection of it.
 
     Without a sweep, a unit that depends on the kind of a joint is left out and stays in `component_units`. How the
     store is cut into chunks is left out too: who cuts the dataset in another way and writes it would be refused.
@@ -70,7 +70,7 @@ def files_of(dataset: Dataset) -> FileSource | None:
 
 
 def structure(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return an attribute that is a mapping: as a store holds it, or as JSON text; empty where there is none."""
+    """Return an attribute that is a mapping: as a store holds it, or as JSON text; empty for a missing attribute."""
     value = attributes.get(name, {})
     return dict(json.loads(value) if isinstance(value, str) else value)
 

@@ -19,7 +19,7 @@ SLAB = 1 << 26
 def results_digest(dataset: Dataset) -> str:
     """Return a hash over names, dims, types, shapes and bits of all data variables, in the order of names.
 
-    Attributes and coordinates, which say what was asked, are left out. Memory is that of one part.
+    Attributes and coordinates, which describe the input, are left out. The memory in use is that of one part.
     """
     digest = blake2b(digest_size=16)
     for name in sorted(map(str, dataset.data_vars)):

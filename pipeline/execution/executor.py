@@ -77,7 +77,7 @@ class Members(Protocol):
 
     @property
     def most(self) -> int:
-        """Blocks that may be in flight, beside what the workers can hold."""
+        """Largest number of blocks in flight, independent of the memory of workers."""
 
     def news(self) -> list[Event]:
         """Return the workers that came, went or were refused since the last call."""
@@ -92,11 +92,11 @@ class Executor(Protocol):
 
     @property
     def is_ready(self) -> bool:
-        """Return whether anybody is there who computes."""
+        """Return whether at least one worker can compute."""
 
     @property
     def least_room(self) -> int | None:
-        """Bytes for blocks on the smallest worker as of the last look at paused ones; None where none has a limit."""
+        """Bytes for blocks on the smallest worker as of the last look at paused ones; None without limits."""
 
     def news(self) -> list[Event]:
         """Return the workers that came, went or were refused since the last call. Raises ClusterLostError."""
@@ -109,7 +109,7 @@ class Executor(Protocol):
         """Send graphs; the results of their keys will come."""
 
     def submit_backup(self, graph: KeyedGraph, key: Key) -> bool:
-        """Send a graph to other workers than those that work on a key; False where there are no others."""
+        """Send a graph to workers that do not yet work on a key; False where there are no such workers."""
 
     def next(self, seconds: float) -> Result | None:
         """Return the next result; None if none came within that time. Raises ClusterLostError."""
@@ -121,7 +121,7 @@ class Executor(Protocol):
         """Forget these keys and free the workers that work on them."""
 
     def forget(self, keys: Iterable[Key]) -> list[Key]:
-        """Cancel those of these keys that lie on paused workers, and return them."""
+        """Cancel the keys that lie on paused workers, and return these keys."""
 
     def paused(self) -> tuple[list[PausedWorker], int]:
         """Return the workers that are paused and idle, and the number of the others."""
@@ -133,7 +133,7 @@ class Executor(Protocol):
         """Describe the current activity in words."""
 
     def state(self) -> ClusterState | None:
-        """Return the state of the workers; None if there are none. Raises ClusterLostError."""
+        """Return the state of the workers; None for an executor without workers. Raises ClusterLostError."""
 
     def place(self, key: Key) -> str:
         """Return the address of the worker that holds a key; empty if it is unknown. Raises ClusterLostError."""
@@ -176,7 +176,7 @@ class InProcessExecutor:
 
     @property
     def room(self) -> int:
-        """One at a time: nothing is gained by making graphs ahead."""
+        """One at a time: graphs made ahead would save no time."""
         return 0 if self._waiting else 1
 
     @property

@@ -72,7 +72,7 @@ def batch_graph(graphs: Sequence[KeyedGraph], together: int = 1) -> KeyedGraph:
 
 @dataclass(frozen=True)
 class BlockBatch:
-    """Functions with their arguments, which Dask does not look into; so many of them computed together."""
+    """Functions with their arguments, which Dask does not look into; they are computed together."""
 
     calls: tuple[tuple[Callable[..., object], tuple[object, ...]], ...]
     together: int = 1
@@ -118,7 +118,7 @@ RESTARTED, CONNECTION_LOST = "scheduler-restart", "scheduler-connection-lost"
 
 
 class ClusterExecutor:
-    """Graphs on a cluster, as many at once as `window` says at the time; blocks of one task in a `batch` of so many."""
+    """Graphs on a cluster, as many at once as `window` allows; one-task blocks go in batches of size `batch`."""
 
     def __init__(
         self,
@@ -158,13 +158,13 @@ class ClusterExecutor:
         self._followed = ""
         """Name of the run whose shares of blocks are taken."""
         self._restarts_until: float | None = None
-        """Time of the last restart that has been told, by the clock of the scheduler."""
+        """Time of the last reported restart, by the clock of the scheduler."""
 
     @property
     def room(self) -> int:
         """Number of blocks that can be submitted now: free places of the window, times blocks of a batch.
 
-        What lies on a worker that is paused and idle takes no place: others would have nothing to do.
+        Blocks on a worker that is paused and idle take no place: otherwise the other workers would be idle.
         """
         with translated_losses():
             if not self.is_ready:
@@ -418,7 +418,7 @@ class ClusterExecutor:
 
         HERE[run] = shares.put  # of workers in this process
         self._followed = run
-        with suppress(Exception):  # of a client that cannot wait here: then blocks are told when they are done
+        with suppress(Exception):  # of a client that cannot wait here: then blocks are reported when they are done
             self.client.subscribe_topic(topic(run), take)
 
     def close(self) -> None:
@@ -447,8 +447,9 @@ def make_executor(
 ) -> Executor:
     """Return the executor of a plan's blocks: on a cluster, or without one in this process.
 
-    `seconds` is what a block takes on one core (absent: what the plan expects), `blocks` how many are to be computed
-    (absent: all), `together` how many a task computes at least; `members` the workers that may compute (absent: all).
+    `seconds` is the time of a block on one core (absent: as the plan expects), `blocks` the number of blocks to compute
+    (absent: all), `together` the least number of blocks in a task; `members` the workers that may compute (absent:
+    all).
     """
     if client is None:
         return InProcessExecutor()
@@ -467,7 +468,7 @@ def make_executor(
 
 
 def choose_granularity(plan: Plan, threads: int | None) -> Granularity:
-    """Choose tasks for limbs, unless a cluster has so many threads that its scheduler could not keep them busy.
+    """Choose tasks for limbs, unless the scheduler of a cluster could not keep all its threads busy.
 
     `threads`: those of all workers; None without a cluster.
 

@@ -162,7 +162,7 @@ def call_graph(run: str) -> KeyedGraph:
 def guarded_task(body: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
     """Return a body that raises only StoreError and TaskError.
 
-    Other errors may never reach the client: those that cannot be pickled, recursion without end, texts without end.
+    Some other errors would never reach the client: errors that cannot be pickled, endless recursion, endless texts.
     """
 
     @functools.wraps(body)
@@ -173,7 +173,7 @@ def guarded_task(body: Callable[Arguments, Value]) -> Callable[Arguments, Value]
             raise
         except Exception as error:
             failure = TaskError.of(error)
-        # raised here, because what an exception was raised from is sent with it
+        # raised here, because the cause of an exception is sent with it
         raise failure
 
     return guarded

@@ -52,7 +52,7 @@ class HandleStatus:
 
 
 class PendingRun:
-    """Results of `run` with an asynchronous client: they are awaited. A warning tells where nobody did.
+    """Results of `run` with an asynchronous client, to be awaited. A warning reports results that were not awaited.
 
     Status, result and cancel are those of the handle of the run.
     """
@@ -81,7 +81,7 @@ class PendingRun:
         return f"{self._handle!r}, to be awaited"
 
     def __del__(self) -> None:
-        """Warn where nobody awaited the results and nobody asked for the status."""
+        """Warn where neither the results were awaited nor the status was read."""
         if not self._used:
             text = (
                 f"`run` with an asynchronous client was never awaited; the run goes on until this process ends; {AWAIT}"
@@ -90,9 +90,10 @@ class PendingRun:
 
 
 class RunHandle:
-    """A run in a thread of its own: `status()`, `result()`, `cancel()`; it can be awaited. It ends with this process.
+    """A run in a thread of its own: `status()`, `result()`, `cancel()`; it can be awaited.
 
-    `action` is called with a listener for its events, and with what says whether somebody has asked it to end.
+    It ends with this process. `action` is called with a listener for its events, and with a function that returns
+    whether the run was asked to end.
     """
 
     def __init__(self, action: Callable[[Listener, Callable[[], bool]], Dataset], loop: object = None) -> None:
@@ -103,7 +104,7 @@ class RunHandle:
         self._shown: list[Display] = []
         """Cells of a notebook that show it."""
         self._drawn = 0.0
-        work = (action, dict(get_annotations()))  # those that are in force here
+        work = (action, dict(get_annotations()))  # annotations in force here
         threading.Thread(target=self._work, args=work, name="limbsweep-run", daemon=True).start()
 
     def _work(self, action: Callable[[Listener, Callable[[], bool]], Dataset], annotations: dict[str, Any]) -> None:
@@ -152,7 +153,7 @@ class RunHandle:
         return self._future.result(timeout)
 
     def cancel(self, timeout: float | None = 120.0) -> bool:
-        """Ask it to end and wait until it has; whether that came before its end. What has been stored stays.
+        """Ask the run to end, wait until it has, and return whether that stopped it. Stored results are kept.
 
         Raises TimeoutError where a task holds it up for longer than `timeout` seconds.
         """

@@ -94,7 +94,7 @@ class RunLoop:
         self._recalled: dict[str, list[int]] = {}
         """Blocks to send again, by the reason, as of the last results."""
         self._renamed: set[int] = set()
-        """Blocks whose tasks get other keys than at first, because Dask may hold what it was told of those."""
+        """Blocks whose tasks get new keys, because Dask may still hold state of the first keys."""
         self._shares = RunningShares(self.plan.samples_of, self.notify)
         self._checked = time.monotonic()
         self._stated = -STATE_SECONDS
@@ -243,7 +243,7 @@ class RunLoop:
     def _end_on_request(self) -> None:
         """End the run if this was requested. Raises RunCancelledError."""
         if self.stop() or cancel_requested(self.writer.location):
-            raise RunCancelledError("cancelled; what has been stored stays")
+            raise RunCancelledError("cancelled; stored results are kept")
 
     def _end_without_memory(self) -> None:
         """End the run if workers are restarted again and again. Raises RunStoppedError."""
@@ -315,7 +315,7 @@ class RunLoop:
         for key in list(self._in_flight):
             seconds = self.executor.age(key)
             if seconds <= self._pace.slow:
-                return  # those that follow were sent later
+                return  # the keys that follow were sent later
             if self._is_helped(key):
                 continue
             place = self.executor.place(key)

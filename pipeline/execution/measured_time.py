@@ -1,12 +1,12 @@
 """Time of a sweep, measured: a few of its cases are computed as a run does, and the others are in proportion.
 
 More and more designs are run into a store, or steps of simulations computed, until a call is long enough to be
-measured. The difference of the last call and one of half its cases or less is the time of these; the rest is that of
-opening a run, or of the steps of a block of simulations. What the calls before took beyond that is spent once in each
-process: tracing, bytecode of the first samples, reading machine code. Making that is left out, as a run finds what
-`check` has made. Where there are more friction sets than are computed, a call with fewer of them tells the time of a
-set, as sets share the dynamics.
-Times are those of the processor, so that other work on the machine does not count.
+measured. The difference of the last call and one of half its cases or less is the time of these; the remaining time is
+that of opening a run, or of the steps of a block of simulations. The additional time of the calls before is spent once
+in each process: tracing, bytecode of the first samples, reading machine code. The time to compile machine code is left
+out, because a run finds the code that `check` has compiled. Where there are more friction sets than are computed, a
+call with fewer of them tells the time of a set, as sets share the dynamics. Times are those of the processor, so that
+other work on the machine does not count.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ TRAJECTORIES = 6
 CASES, MOST_CASES = 24, 96
 """Cases of simulations that are computed, and where these are quick, at most."""
 SETS, MANY_SETS, QUICK = 16, 256, 0.1
-"""Friction sets that are computed, at most; and where a design with these takes less than so many seconds."""
+"""Largest number of computed friction sets; a larger one where a design with these takes less than QUICK [s]."""
 OPENING = 0.15
 """Seconds of a run beside its blocks."""
 BEGINNING = 3.0
@@ -62,7 +62,7 @@ STEPS = 50
 
 @dataclass(frozen=True)
 class MeasuredTime:
-    """Seconds of one core for a whole sweep, those that each process needs once, and its blocks.
+    """Seconds of one core for a whole sweep, seconds that each process needs once, and the number of blocks.
 
     `begins`: a run on this machine begins a process, and does not compute in its own.
     """
@@ -73,7 +73,7 @@ class MeasuredTime:
     begins: bool = False
 
     def on(self, workers: int) -> float:
-        """Return the seconds of the processor of a run on so many workers that have begun, its coordinator included."""
+        """Return the seconds of the processor of a run on `workers` started workers, with its coordinator."""
         return self.seconds + workers * self.first + COORDINATOR + self.blocks * OF_BLOCK
 
     @property
@@ -164,7 +164,7 @@ def _steps(sweep: Sweep) -> float:
 
 
 def _values(sweep: Sweep, axes: SimulationAxes, cases: int) -> int:
-    """Return so many values of each axis of simulations that there are about so many cases, at most."""
+    """Return numbers of values of each axis of simulations, so that the cases are about `cases` at most."""
     trajectories = len(sweep.trajectories)
     sizes = (sweep.design.size, sweep.friction.axis.size, trajectories, axes.gains.size, axes.state.size)
     fitting = [most for most in range(1, cases + 1) if math.prod(min(size, most) for size in sizes) <= cases]
@@ -201,7 +201,7 @@ def _clock() -> float:
 
 
 def _with_few_cases(sweep: Sweep, most_sets: int) -> Sweep:
-    """Return a sweep with few trajectories, times and friction sets, at most so many."""
+    """Return a sweep with few trajectories, times and friction sets, within limits."""
     whole = any(is_grid(trajectory.kind) for trajectory in sweep.trajectories)
     trajectories = _places(len(sweep.trajectories), TRAJECTORIES)
     most = sweep.grid.samples if whole else max(2, SAMPLES // len(trajectories))
@@ -225,7 +225,7 @@ def _with_designs(sweep: Sweep, count: int) -> Sweep:
 
 
 def _with_few_simulations(sweep: Sweep, axes: SimulationAxes, most: int, steps: int) -> Sweep:
-    """Return a sweep with so many values of each axis of simulations at most, for some steps."""
+    """Return a sweep with at most these numbers of values of each axis of simulations, for some steps."""
     friction = replace(sweep.friction, axis=_few(sweep.friction.axis, most))
     simulation = replace(axes, gains=_few(axes.gains, most), state=_few(axes.state, most))
     return replace(

@@ -1,6 +1,6 @@
 """Open a store as a dataset that other tools take as it is, by `pipeline.execution.conventions`.
 
-What is stored stays as it is.
+The stored data are not changed.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Timeouts:
     compute, isolate: attempts of a block in each way before the next step; hopeless: blocks given up before any was
     done, after which the run stops; block: time limit of an attempt [s]; part: time limit of a part of a block that is
     isolated [s]; isolation: time limit of all parts of a block together [s]; quiet: time without news before the run
-    reports what it waits for [s]; patience: time without news before the run gives up [s].
+    reports the reason of its waiting [s]; patience: time without news before the run gives up [s].
     """
 
     compute: int = 2
@@ -95,7 +95,7 @@ def following(attempt: Attempt, failure: Failure, timeouts: Timeouts) -> Attempt
 
 
 class Agenda:
-    """Attempts that a run still has to make, in order: blocks that failed wait behind none that is new."""
+    """Attempts that a run still has to make, in order: a block that failed does not wait behind new blocks."""
 
     def __init__(self, blocks: Iterator[int], timeouts: Timeouts) -> None:
         self.timeouts = timeouts
@@ -197,7 +197,7 @@ class MemoryRestarts:
         return (
             f"workers were ended {self.count} times because their memory was full, and no block was computed between; "
             f"the last, {self._last.worker}, {held}; give workers more memory (memory-limit) or fewer threads, or "
-            "ask for fewer outputs; what has been stored stays"
+            "ask for fewer outputs; stored results are kept"
         )
 
 
@@ -271,8 +271,8 @@ class Pauses:
             return ""
         return (
             f"all {len(paused)} workers are paused, because their memory stays full though they compute nothing: "
-            f"{', '.join(map(str, paused[:LISTED]))}; give workers more memory (memory-limit), or end what else keeps "
-            "results there; what has been stored stays"
+            f"{', '.join(map(str, paused[:LISTED]))}; give workers more memory (memory-limit), or end other work with "
+            "results there; stored results are kept"
         )
 
 
@@ -348,10 +348,10 @@ class Watchdog:
 
 
 SPARE_BLOCKS = 1
-"""Blocks in flight beyond those that all threads can work on at once: one begins while another is stored."""
+"""Blocks in flight beyond the number that all threads compute at once: one begins while another is stored."""
 
 SPARE_SHARE = 4
-"""One more spare block for so many workers: on a large cluster several end between two looks of the client."""
+"""Workers per additional spare block: on a large cluster several end between two looks of the client."""
 
 LIMB_THREADS = 2.0
 """Threads that a block of limb tasks keeps busy: its limbs run side by side, its first and its last task alone."""
@@ -368,7 +368,7 @@ SHORTEST = 4
 """Number of parts into which a task of full length is cut, at most."""
 
 SPARE_TASKS = 4
-"""One more task of whole blocks in flight for so many threads: a worker begins it without waiting for the client."""
+"""Threads per additional task of whole blocks in flight: a worker begins it without waiting for the client."""
 
 REFRESH_SECONDS = 2.0
 MOST = 20_000
@@ -389,7 +389,7 @@ class Worker:
     base: int = 0
 
     def holds(self, memory: int) -> float:
-        """Return the number of blocks of so many bytes that fit into the worker's memory: one at least if it runs."""
+        """Return the number of blocks of a size that fit into the worker's memory: at least one if it runs."""
         if not self.running or (self.limit and self.used > FULL * self.limit):
             return 0.0
         if not (self.limit and memory):
@@ -414,10 +414,10 @@ def window_size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 
 
 
 def batch(threads: int, seconds: float, left: int) -> int:
-    """Return the number of one-task blocks to send as one; each takes so many `seconds`, and so many are `left`.
+    """Return the number of one-task blocks to send as one; each takes `seconds`, and `left` remain.
 
-    One on clusters of usual size. On large ones so many that the scheduler keeps up with their ends, and fewer for the
-    last of them, so that all threads end at nearly the same time.
+    One on clusters of usual size. On large ones enough that the scheduler keeps up with their ends, and fewer at the
+    end of the run, so that all threads end at nearly the same time.
     """
     full = math.ceil(threads / (TASK_RATE * max(seconds, 1e-3)))
     return max(1, math.ceil(full / SHORTEST), min(full, left // (threads * LAST_ROUNDS))) if threads else 1
@@ -430,8 +430,8 @@ WorkerTable = Mapping[str, Mapping[str, Any]]
 def worker_table(client: Client) -> WorkerTable:
     """Return the report of a scheduler on each worker, by address. Raises ClusterLostError where it has gone.
 
-    The scheduler is asked itself: the method of the client may give what the client has fetched for its own use
-    meanwhile, which has no workers.
+    The scheduler itself is asked, because the method of the client may return information that the client fetched for
+    its own use, which has no workers.
     """
     information = client.sync(client.scheduler.identity, n_workers=-1) if client.scheduler else {}
     if "workers" not in information:

@@ -44,7 +44,7 @@ SPARE_FILES = 64
 
 
 def require_space(store: LocationLike, stored: int, files: int) -> None:
-    """See that a disk has room for so many bytes, before compression, and files. Raises InputError about the store."""
+    """Check that a disk has room for a number of bytes (before compression) and of files. Raises InputError."""
     place, problems = locate(store), []
     if (room := place.room()) is None:
         return
@@ -79,7 +79,7 @@ def computed(
 ) -> Dataset:
     """Compute the results of a plan in memory, by threads of this process (absent: one per core); same bits as a run.
 
-    Raises what a block raises, and RunCancelledError where `stop` says so.
+    Raises the errors of a block, and RunCancelledError where `stop` returns True.
     """
     layout, notify, start = plan.layout, broadcast(tuple(listeners)), time.perf_counter()
     arrays = {name: np.empty(variable.shape, variable.row.dtype) for name, variable in layout.variables.items()}
@@ -115,6 +115,6 @@ def dataset(plan: Plan, arrays: Mapping[str, NDArray[Any] | Array]) -> Dataset:
 
     empty = template(plan.layout, contents(plan))
     dims = {name: variable.dims for name, variable in plan.layout.variables.items()}
-    # what they are is known: xarray would import the arrays of Dask to ask whether they are such
+    # the types are known: without `fastpath` xarray would import Dask to find out whether these are Dask arrays
     whole = empty.assign({name: Variable(dims[name], arrays[name], empty[name].attrs, fastpath=True) for name in dims})
     return with_conventions(whole, plan.sweep)

@@ -88,18 +88,18 @@ def run(
 ) -> Dataset:
     """Run a sweep into a store, or resume an unfinished one; return the results as a lazy dataset.
 
-    `metrics` are functions of a user's own by name, see `pipeline.sweep.user_metrics`: part of what the store is of.
-    Without a store the results are in memory. `client`, or `cluster`, is a client of Dask, a cluster object, the
+    `metrics` are functions of a user's own by name, see `pipeline.sweep.user_metrics`: part of the fingerprint of the
+    store. Without a store the results are in memory. `client`, or `cluster`, is a client of Dask, a cluster object, the
     address of a scheduler or a cluster file; without one it is the cluster of the task that calls, or of the default
-    client; where there is none, this process for small work, else a cluster on this machine for the run. The cluster of
-    a user is never shut down. With an asynchronous client of the running event loop the results are to be awaited.
-    `granularity`: one task for each limb or one for each block; absent: limbs where that keeps the cluster as busy.
-    `progress`: show it below the cell of a notebook, or as lines on standard error (absent: in notebooks).
+    client. If neither exists, it is this process for small work, else a cluster on this machine for the run. The
+    cluster of a user is never shut down. With an asynchronous client of the running event loop the results are to be
+    awaited. `granularity`: one task for each limb or one for each block; absent: limbs where that keeps the cluster as
+    busy. `progress`: show it below the cell of a notebook, or as lines on standard error (absent: in notebooks).
 
-    Raises InputError, StoreError for what cannot be run, before anything is computed; StoreError also where the store
-    cannot be written any more, RunStoppedError where the cluster is lost, nothing comes back, or somebody cancels: what
-    has been stored stays. Cases that cannot be computed hold NaN and are told to the listeners; blocks that fail
-    altogether are told too and left out of the dataset, whose attribute `finished` is then False.
+    Raises InputError or StoreError for a sweep that cannot be run, before anything is computed; StoreError also where
+    the store cannot be written any more, RunStoppedError where the cluster is lost, nothing comes back, or somebody
+    cancels: stored results are kept. Cases that cannot be computed hold NaN and are reported to the listeners;
+    blocks that fail altogether are reported too and left out of the dataset, whose attribute `finished` is then False.
 
         >>> results = ls.run(ls.Sweep.from_yaml("sweep.yaml"), "again.zarr", progress=False)
         >>> dict(results.sizes)
@@ -169,8 +169,8 @@ def submit(
 ) -> RunHandle:
     """Start `run` in a thread of this process and return at once a handle with status, result and cancel.
 
-    For a run that outlives this process see `limbsweep submit`. Raises InputError for what names no cluster, and in a
-    task of Dask, which may end before its run does.
+    For a run that outlives this process see `limbsweep submit`. Raises InputError for an argument that names no
+    cluster, and in a task of Dask, which may end before its run does.
 
         >>> handle = ls.submit(ls.Sweep.from_yaml("sweep.yaml"))
         >>> handle.result().sizes["design"]
@@ -281,7 +281,7 @@ def _loading(cluster: Connectable) -> str:
 def near(plan: Plan) -> ClusterConfig:
     """Return the cluster of this machine that finishes a plan first: threads of this process for a small plan.
 
-    Nobody knows how long functions of a user take, and they hold the lock of Python: few of their calls are small.
+    The time of user functions is unknown, and they hold the lock of Python: only few of their calls count as small.
     """
     calls = len(plan.sweep.user_metrics) * plan.cases
     small = plan.work.seconds < SMALL_SECONDS and calls <= SMALL_CALLS
@@ -318,7 +318,7 @@ class _Run:
                 # A client whose scheduler has gone stays behind as the default of all that Dask computes.
                 dask.config.set(scheduler=default)
                 if not restarts:
-                    raise RunStoppedError(f"{error}; what has been stored stays") from error
+                    raise RunStoppedError(f"{error}; stored results are kept") from error
                 restarts, lost = restarts - 1, str(error)
 
     def _on_cluster(self, lost: str | None) -> None:
@@ -413,7 +413,7 @@ class _Run:
 
 
 def _prepare(client: Client) -> None:
-    """Make the workers of a cluster of our own ready, also those that come later."""
+    """Prepare the workers of a cluster of our own, and later workers as well."""
     from pipeline.execution.processes.worker import WorkerSetup
 
     client.register_plugin(WorkerSetup())

@@ -59,7 +59,7 @@ class SharedBlocks:
 def together(plan: Plan, threads: int = 1) -> SharedBlocks:
     """Group the blocks of a plan that share limbs: blocks that differ in leading grid keys that limbs do not depend on.
 
-    As many tasks as there are threads are left where there are so many blocks.
+    At least as many tasks as threads remain, if the blocks suffice.
     """
     axis, size = plan.sweep.design, plan.layout.sizes["design"]
     while isinstance(axis, Derived):

@@ -3,7 +3,7 @@
 Dask gives workers the tasks that came first. Each run keeps a window of blocks in flight, so its part of the threads
 follows from its window and the time of its blocks. A run tells its weight in the metadata of the scheduler, again and
 again; each run multiplies its window by its share. A run that has nothing more to submit gives its share to the others,
-and one that has not told anything for some seconds is left out.
+and a run that has not reported for some seconds is left out.
 
 The weight is the annotation `weight` of Dask, or `weight` of the cluster file; the default is 1.
 """
@@ -82,7 +82,7 @@ class Share:
         return float(row["weight"]) / float(row["seconds"])
 
     def _is_alive(self, name: str, row: Mapping[str, Any] | None) -> bool:
-        """Return whether another run has told something lately."""
+        """Return whether another run has reported lately."""
         if row is None:
             self._seen.pop(name, None)
             return False

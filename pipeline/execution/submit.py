@@ -1,9 +1,9 @@
 """Submit a run that outlives the client: the coordinator as a process of its own, beside the scheduler.
 
 With a scheduler that runs already the process is started on the scheduler's machine, by the scheduler: it is lost only
-with what no run survives. A cluster of the run's own is started by that process here. The sweep goes through a pipe, so
-no file of it needs to be there; the store has to be on a file system that scheduler, workers and client share.
-`python -m pipeline.execution.submit` is the process.
+together with the scheduler, whose loss no run survives. A cluster of the run's own is started by that process here. The
+sweep goes through a pipe, so no file of it needs to be there; the store has to be on a file system that scheduler,
+workers and client share. `python -m pipeline.execution.submit` is the process.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ class SubmittedRun:
 def submit(
     sweep: Sweep, store: LocationLike, cluster: ClusterConfig | None = None, granularity: Granularity | None = None
 ) -> SubmittedRun:
-    """Start a run that goes on without this process, and come back once its first block is on its way, or it waits.
+    """Start a run that goes on without this process, and return once its first block is in work, or the run waits.
 
     Of the runs that a user submits on one machine only some compute at once (`pipeline.execution.processes.queue`).
 
-    Raises InputError where no scheduler answers, StoreError for what the run refuses, RunStoppedError where it ends at
-    once for another reason.
+    Raises InputError where no scheduler answers, StoreError for a store that the run refuses, RunStoppedError where the
+    run ends at once for another reason.
     """
     from pipeline.cluster.connection import connect
 
@@ -157,7 +157,7 @@ def _wait(
 def main() -> int:
     """Run the request from standard input in this process; return the exit status of `limbsweep run`.
 
-    What computes is imported when its turn has come: a run that waits takes little memory.
+    The modules that compute are imported when the run's turn has come: a run that waits takes little memory.
     """
     payload = sys.stdin.buffer.read()
 

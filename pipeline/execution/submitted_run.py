@@ -14,7 +14,7 @@ from storage.errors import StoreError
 
 
 def complete(request: RunRequest) -> int:
-    """Run a request, print its progress and what failed, and return the exit status of `limbsweep run`."""
+    """Run a request, print its progress and failures, and return the exit status of `limbsweep run`."""
     try:
         run(
             request.sweep,

@@ -43,7 +43,7 @@ SIMULATED, INSTANTS = 3, 100
 """Values of each axis of simulations that are tried, and steps of each."""
 ERRORS = "integration_error", "integration_error_share"
 LEAST, COARSE = 1e-6, 0.05
-"""Integration error [m or rad] and its share of the motion beyond which a step is told as too long."""
+"""Integration error [m or rad] and its share of the motion beyond which a step is reported as too long."""
 
 
 @dataclass(frozen=True)

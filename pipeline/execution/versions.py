@@ -76,7 +76,7 @@ class VersionError(InputError):
 
 
 def version_problem(cluster: str, difference: Difference) -> Problem:
-    """Return the difference as a line with the workers and what to do."""
+    """Return the difference as a line with the workers and advice."""
     word = "worker" if len(difference.workers) == 1 else "workers"
     absent = difference.there.startswith("without")
     expected = "limbsweep to be installed there" if absent else f"{difference.package} {difference.here} as here"

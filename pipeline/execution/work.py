@@ -1,4 +1,4 @@
-"""Work of a block: its outputs by the source of its motion, then what follows from all of them.
+"""Work of a block: its outputs by the source of its motion, then the quantities that follow from all outputs.
 
 Bodies that few sweeps need are loaded where a block asks for them.
 """
@@ -24,7 +24,7 @@ FIRST_SHARE = 0.05
 def computed(block: Block) -> Arrays:
     """Compute all outputs of a block's tasks, strip by strip, in the dims of the dataset.
 
-    Metrics of a user's own are not included.
+    User metrics are not included.
     """
     if block.simulation is not None:
         from tasks.blocks.simulated import simulated  # with all that moves in time, which few sweeps need
@@ -34,9 +34,9 @@ def computed(block: Block) -> Arrays:
 
 
 def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning, ...]]:
-    """Return the arrays that a block stores, from those that it has computed, with metrics of paths and derivatives.
+    """Return the arrays that a block stores: its computed arrays, with metrics of paths and derivatives.
 
-    Those of a user's metrics are among them, and beside them what these could not do.
+    They include user metrics; the second result are the warnings of these metrics.
     """
     arrays = arrays | _of_paths(block)
     if block.derivatives is not None:
@@ -63,7 +63,7 @@ def first_share(block: Block) -> float:
 
 
 def stored(block: Block) -> tuple[Arrays, tuple[MetricWarning, ...]]:
-    """Compute what a block stores, in the dims of the dataset, and what metrics of a user could not do."""
+    """Compute the arrays that a block stores, in the dims of the dataset, and the warnings of user metrics."""
     with span(0.0, first_share(block)):
         arrays = computed(block)
     with span(first_share(block), 1.0):
@@ -85,7 +85,7 @@ def computed_if_alike(blocks: Sequence[Block], count: int) -> list[Arrays] | Non
         return None
     try:
         return computed_together(blocks)
-    except Exception:  # of one of them: each says by itself what is wrong
+    except Exception:  # of one of them: computed alone, each raises its own error
         return None
 
 
@@ -98,6 +98,6 @@ def whole_blocks(blocks: Sequence[Block]) -> list[Arrays]:
 
 
 def _alike(one: Block, other: Block) -> bool:
-    """Return whether two blocks of a plan differ in nothing but their designs."""
+    """Return whether two blocks of a plan differ in their designs alone."""
     wanted = [(block.series, block.metrics, [t.name for t in block.trajectories]) for block in (one, other)]
     return wanted[0] == wanted[1] and np.array_equal(one.friction, other.friction)

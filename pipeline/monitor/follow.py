@@ -28,7 +28,7 @@ def follow(store: LocationLike) -> Iterator[Event]:
         raise StoreError(f"{store}: no run has begun; begin one with limbsweep run or submit")
     seen = _last_start(store)
     while True:
-        alive = holder(store) is not None  # asked first: what it wrote before it ended is read below
+        alive = holder(store) is not None  # asked first: the last records of the run are read below
         news = list(islice(records(store), seen, None))
         seen += len(news)
         for record in news:
@@ -49,7 +49,7 @@ def _last_start(store: LocationLike) -> int:
 def cancel(store: LocationLike, seconds: float = CANCEL_SECONDS) -> None:
     """Ask the run that writes to a store to end, and wait until it has.
 
-    Raises StoreError where nobody runs, RunStoppedError where it does not end in time.
+    Raises StoreError where no run writes to the store, RunStoppedError where the run does not end in time.
     """
     Manifest.load(store)
     if (owner := holder(store)) is None:

@@ -53,10 +53,10 @@ def clear_cancel(store: LocationLike) -> None:
 
 @dataclass(frozen=True)
 class Started:
-    """The run begins: blocks of the plan, how many are done already, samples of a full block, link to the dashboard.
+    """Beginning of a run: blocks of the plan, number of finished blocks, samples of a full block, dashboard link.
 
-    granularity: what has a task of its own, "limb" or "block"; empty in logs of older versions. parts: into how many
-    parts a task cuts its block, because workers have no room for all of it.
+    granularity: the unit of a task, "limb" or "block"; empty in logs of older versions. parts: number of parts into
+    which a task cuts its block, if workers have no room for all of it.
     """
 
     total_blocks: int
@@ -189,7 +189,7 @@ class ResultsSent:
 
 @dataclass(frozen=True)
 class WorkerRefused:
-    """A worker gets no blocks: its address, and the reason with what to do."""
+    """A worker gets no blocks: its address, and the reason with advice."""
 
     worker: str
     reason: str

@@ -1,7 +1,7 @@
 """Page of a run: one HTML file without scripts, from the log of the store and its failed samples.
 
-It shows state, blocks done, samples per second, workers and memory over time, failures by status, and what was out of
-the ordinary. The page of a run that goes on asks the browser to load it again.
+It shows state, blocks done, samples per second, workers and memory over time, failures by status, and unusual events.
+The page of a run that goes on asks the browser to load it again.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Tally:
         return replace(self, computed=self.computed + samples, in_flight=max(self.in_flight - samples, 0))
 
     def with_in_flight(self, samples: int) -> Tally:
-        """Return the tally with so many completed samples in blocks that are not complete."""
+        """Return the tally with a number of completed samples in incomplete blocks."""
         return replace(self, in_flight=samples)
 
     @property

@@ -137,7 +137,7 @@ def count_failed(
     places: Sequence[np.ndarray],
     dims: tuple[str, ...] = CASE,
 ) -> FailedSamples:
-    """Count failed samples (case,) by the worst status (case,) of each case, of so many `samples` in all.
+    """Count failed samples (case,) by the worst status (case,) of each case; `samples` is their number in all.
 
     Both arrays have the `dims` of a case; `places` are the numbers along each of them.
     """

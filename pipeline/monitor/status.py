@@ -73,13 +73,13 @@ class StuckBlock:
 class RunStatus:
     """The state of a store and of the run that writes to it, or wrote last.
 
-    rate: blocks per second of late; left: time left [s], None where nobody runs or no rate is known; owner: who holds
-    the lock, as the lock says; failed: reasons by block that was given up in the last run; cases: those that hold NaN;
-    metrics: where those of a user's own are NaN;
-    news: the last thing that went wrong or was waited for; last: when the run last wrote [s since 1970].
+    rate: blocks per second of late; left: time left [s], None without a run or without a known rate; owner: who holds
+    the lock, as the lock says; failed: reasons by block that was given up in the last run; cases: the cases that hold
+    NaN; metrics: cases in which user metrics are NaN; news: the last thing that went wrong or was waited for; last:
+    when the run last wrote [s since 1970].
 
     spread: shortest and longest time left by the rates of the last while [s]; stuck: blocks that were slow or failed
-    and are not done; workers: their state as last told.
+    and are not done; workers: their last reported state.
     """
 
     state: RunState
@@ -143,7 +143,7 @@ class RunStatus:
 
 @check_arguments
 def status(store: LocationLike, now: float | None = None) -> RunStatus:
-    """Read the status of a store. Raises StoreError where there is none.
+    """Read the status of a store. Raises StoreError where no store exists.
 
     >>> status = ls.status("out.zarr")
     >>> status.done == status.blocks

@@ -32,7 +32,7 @@ COUNTED: Mapping[str, Operations] = {
 }
 """Operations as `limbsweep bench robots` counts them, at states from a cold start."""
 PER_JOINT = Operations(400, 1000)
-"""Operations for each joint of a robot that is not counted: the middle of those that are."""
+"""Operations for each joint of a robot that is not counted: the median of the counted robots."""
 OPERATION = 0.035e-9
 """Seconds of one operation of a compiled kernel."""
 GLUE = 0.05e-6

@@ -92,9 +92,9 @@ def _quotient(unit: str, by: str) -> str:
 
 
 def design_directions(sweep: Sweep, start: int, stop: int) -> NDArray[np.float64]:
-    """Return how parameters of the robot, then gravity, move with each parameter (design or 1, of, parameter).
+    """Return the derivatives of robot parameters, then of gravity, by each parameter (design or 1, of, parameter).
 
-    Parameters that `derive` computes move with those that they follow from.
+    Parameters that `derive` computes follow the parameters in their formulas.
     """
     of_robot = {parameter.name for parameter in sweep.family.parameters}
     gravity = dict(zip(GRAVITY, sweep.gravity, strict=True))
@@ -120,7 +120,7 @@ def gain_directions(sweep: Sweep, rows: slice) -> NDArray[np.float64]:
 
 
 def start_offsets(sweep: Sweep) -> tuple[str, ...]:
-    """Return the names of the offsets of the start: those that are swept, then others that derivatives are taken by."""
+    """Return the names of the offsets of the start: swept ones, then others with derivatives by them."""
     axes = sweep.simulation
     if axes is None:
         return ()

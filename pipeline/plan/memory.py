@@ -161,9 +161,9 @@ class Memory:
     def peak(self, lengths: Lengths, stored: int, reacting: int, writing: int, *, by_limb: bool = True) -> int:
         """Return the largest number of bytes that the tasks of a block hold at the same time, over all its steps.
 
-        `stored` are those of its results, with series for metrics of a user's own; `reacting` those of them that are
-        reactions; `writing` those that storing takes beside them. `by_limb`: limbs are tasks, which hand on what they
-        give for the whole block; one task for the block has that of a strip.
+        `stored` are the bytes of its results, with series for user metrics; `reacting` the bytes of the reactions among
+        them; `writing` the additional bytes while results are stored. `by_limb`: limbs are tasks, which hand on their
+        results for the whole block; a single task for the block holds those of a strip.
         """
         width, designs, cases = lengths.width, lengths.designs, lengths.designs * lengths.trajectories
         motion = DOUBLE * lengths.trajectories * self.request.structure.motion_size * width

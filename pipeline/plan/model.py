@@ -200,7 +200,7 @@ class Plan:
         block, times = layout.block, layout.sizes["time"]
         lengths = Lengths(block["design"], block["friction"], block["trajectory"], times)
         sizes = {**mechanism_sizes(self.mechanism), **SPACE, **layout.sizes, **block}
-        # what is selected is computed whole, and selected of at the end
+        # selected variables are computed whole; the selection is made at the end
         selected = (name for name, variable in layout.variables.items() if variable.is_selected)
         whole = sum(DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in selected)
         stored = layout.block_bytes(0) + self._extra_bytes + whole

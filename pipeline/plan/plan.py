@@ -68,7 +68,7 @@ BLOCK_CASES = 2048
 
 
 FEW_CASES = 256
-"""Cases below which cutting finer gains nothing: a call of a kernel takes as long for one as for so many."""
+"""Cases below which a finer cut saves no time: a call of a kernel takes as long for one case as for this number."""
 
 STAGES: Mapping[str, int] = {"rk4": 5, "euler": 2, "semi_implicit": 2, "rosenbrock": 3, "spanning_tree": 60}
 """Forward dynamics in one step, with that under forces that have changed."""
@@ -394,7 +394,7 @@ def plan(sweep: Sweep) -> Plan:
 
 
 def fitted(original: Plan, room: int) -> Plan | None:
-    """Return the plan for workers that have at least so many bytes for blocks; None if one case has no room.
+    """Return the plan for workers with at least `room` bytes for blocks; None if one case has no room.
 
     Blocks, which are files, stay as they are. Limbs are tasks only where two blocks have room, because Dask may give
     tasks of two to one worker; else a block is one task, which computes it in parts where it has no room at once.
@@ -418,7 +418,7 @@ def least_memory(original: Plan) -> int:
 
 
 def _lengthened(made: Plan, block: Callable[[int], dict[str, int]]) -> Plan:
-    """Return the plan, with longer blocks if it has too many; `block`: the lengths for so many times the samples."""
+    """Return the plan, with longer blocks if it has too many; `block`: the lengths for a multiple of the samples."""
     longer, times = made, 1
     while longer.blocks > MOST_BLOCKS and longer.block_memory <= BLOCK_MEMORY and times < MOST_BLOCKS:
         made, times = longer, 2 * times

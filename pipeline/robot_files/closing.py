@@ -76,7 +76,7 @@ def _moved_together(near: NearlyClosed, name: str) -> tuple[Description, tuple[P
 
 
 def _moving(tree: Tree, description: Description, name: str) -> tuple[Description, tuple[Problem, ...]]:
-    """Return the robot of a tree whose loops are closed, so that they move without gaps, and what that changed."""
+    """Return the robot of a tree with closed loops, so that they move without gaps, and the changes as problems."""
     reference = dict(description.reference[0][1]) if description.reference else {}
     near = nearly_moving(tree, np.array([float(reference.get(joint, 0.0)) for joint in tree.joints]))
     if near is None:
@@ -103,7 +103,7 @@ def _apart(near: NearlyClosed) -> str:
 
 
 def paired(tree: Tree, pairs: PairedLoops) -> tuple[Description, tuple[Problem, ...]]:
-    """Close the loops of a tree between pairs of frames; also what is told of its motors. Raises InputError."""
+    """Close the loops of a tree between pairs of frames; also return warnings about its motors. Raises InputError."""
     description, before = tree.description(reference={}), len(tree.loops) - len(pairs.file.closed_loop)
     open_loops = list(checks.check_loops(description.family.reference))
     more = tuple[Problem, ...]()

@@ -43,11 +43,13 @@ def load(
     """Load the robot in a URDF, SDF or MJCF file, or a table of joints (.csv).
 
     Joints that close loops, and which joints are driven, are in the file `loops`. Macros of xacro are expanded where
-    `macros` is true or has their arguments by name, by an evaluator that runs nothing. What the file names is below its
-    folder, its ROS package, or one of the folders `packages`, by name. What changes dynamics and a robot cannot have
-    here is refused; `leave_out` names kinds of it, such as "springs", "gravity" or "tendons", that are left out.
+    `macros` is true or has their arguments by name, by an evaluator that runs nothing. Files that the file names are
+    below its folder, its ROS package, or one of the folders `packages`, by name. Elements that change dynamics and have
+    no counterpart here are refused; `leave_out` names kinds of them, such as "springs", "gravity" or "tendons", that
+    are left out.
 
-    What was not imported is a UserWarning. Raises InputError with all problems of the files, ParameterError.
+    Elements that were not imported are reported as a UserWarning. Raises InputError with all problems of the files,
+    ParameterError.
 
         >>> mass = '<mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/>'
         >>> arm = f'<link name="base"/><link name="arm"><inertial>{mass}</inertial></link>'

@@ -43,7 +43,7 @@ def read_model(
     try:
         root = parse(data)
     except FormatError:
-        return data, warnings  # whose reader says so
+        return data, warnings  # the reader of the format reports the error
     if not has_macros(root):
         return data, warnings
     if macros is False:
@@ -65,7 +65,7 @@ def _table(name: str) -> tuple[Element, tuple[Problem, ...]]:
 def _stage(name: str) -> tuple[Element, tuple[Problem, ...]]:
     """Return the model of a USD stage, and warnings. Raises InputError."""
     if not os.path.isfile(name):
-        read_bytes(name, MAX_XML)  # which says what it is instead
+        read_bytes(name, MAX_XML)  # which names the actual kind of file
     title = plain_name(os.path.splitext(os.path.basename(name))[0])
     try:
         root, warnings = usd.model(name, title)
@@ -102,7 +102,7 @@ def _expanded(
 def _xml(data: bytes, name: str) -> tuple[bytes, tuple[Problem, ...]]:
     """Return the bytes for a parser of XML: a file that is no UTF-8 and states no encoding is read as Latin-1.
 
-    Space before the declaration, and NUL bytes behind the end, are told and left out; lines stay as they are.
+    Space before the declaration, and NUL bytes behind the end, are reported and left out; lines stay as they are.
     """
     read, warnings = _trimmed(data, name)
     read, more = _decoded(read, name)
@@ -126,14 +126,14 @@ def _trimmed(data: bytes, name: str) -> tuple[bytes, tuple[Problem, ...]]:
 
 def _decoded(data: bytes, name: str) -> tuple[bytes, tuple[Problem, ...]]:
     try:
-        decode(data, name)  # says what else binary data may be
+        decode(data, name)  # names other formats of binary data
     except InputError as error:
         if not data.lstrip().startswith(b"<") or b"\0" in data:
             raise
         if re.match(rb"\s*<\?xml[^>]*encoding=", data):
             return data, ()
         (problem,) = error.problems
-        hint = 'It was read as Latin-1; say so in the file: <?xml version="1.0" encoding="ISO-8859-1"?>.'
+        hint = 'It was read as Latin-1; declare that in the file: <?xml version="1.0" encoding="ISO-8859-1"?>.'
         return data.decode("latin-1").encode(), (replace(problem, hint=hint),)
     return data, ()
 

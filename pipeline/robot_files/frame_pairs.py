@@ -1,7 +1,7 @@
 """Files of frames in pairs beside a URDF file, as Gepetto's example-parallel-robots have them.
 
 `closed_loop` names pairs of links or joints whose frames coincide, in place (`3d`) or with their axes (`6d`);
-`name_mot` names motors; `joint_name` and `joint_type` give joints another kind: balls, crosses, or none that moves.
+`name_mot` names motors; `joint_name` and `joint_type` give joints another kind: balls, crosses, or fixed joints.
 """
 
 from __future__ import annotations

@@ -49,12 +49,12 @@ def import_robot(
 ) -> ImportedRobot:
     """Import the robot of a URDF, SDF or MJCF file or a table of joints, with loops in another file.
 
-    Raises InputError with all problems. The root link stands still, or floats as a `base` of six joints. Inertias
-    that no body has become the nearest ones that one has, which is told, or without `repair` are refused. With
+    Raises InputError with all problems. The root link stands still, or floats as a `base` of six joints. Inertias that
+    no body can have become the nearest possible ones, with a warning; without `repair` they are refused. With
     `parameters`, masses, offsets, sizes, gears and ratios can be swept; else all are numbers. Macros are refused, or
-    expanded, by the arguments in `macros` or, if true, by none. The file may name others below its folder, its
-    package, and the folders of `packages`. What changes dynamics and cannot be said is refused, but for the kinds
-    (`robots.formats.effects.KINDS`) that `leave_out` names.
+    expanded, by the arguments in `macros` or, if true, by none. The file may name others below its folder, its package,
+    and the folders of `packages`. Elements that change dynamics and have no counterpart are refused, except for the
+    kinds (`robots.formats.effects.KINDS`) that `leave_out` names.
     """
     name = os.fspath(path)
     files = _files(name, packages)

@@ -73,7 +73,7 @@ class LimbReader:
                 if joint in joints[:k]:
                     self.report((*path, key, k), Got(f"{joint} again"), "every joint once", "Remove one.")
                 elif key == "coordinates" and joint in section.actuated:
-                    self.report((*path, key, k), joint, "no actuated joint: nothing is there to drive", "Remove it.")
+                    self.report((*path, key, k), joint, "no actuated joint, so no drive", "Remove it.")
         if section.coordinates and section.tips:
             self.report((*path, "coordinates"), section.coordinates, "no key of a limb with tips", "Remove it.")
         drives = tuple(self._drives(section, names, bodies, path))
@@ -263,7 +263,7 @@ class RedundancyReader:
         angle = section.arm_angle
         if (angle is None) == (not section.coefficients):
             got = "neither coefficients nor arm_angle" if angle is None else "both coefficients and arm_angle"
-            self.report(path, Got(got), "one of coefficients and arm_angle", "They say what has the value.")
+            self.report(path, Got(got), "one of coefficients and arm_angle", "They say which quantity has the value.")
         if angle is None:
             where = (*path, "coefficients")
             numbers = {joint: self.values.number(x, (*where, joint)) for joint, x in section.coefficients.items()}
@@ -292,7 +292,7 @@ class RedundancyReader:
             got = f"{tasks} task{'s' if tasks > 1 else ''} for {joints} joint{'s' if joints > 1 else ''}"
             self.report(where, Got(got), "as many tasks as joints", hint)
         elif tasks == joints and section.posture:
-            got, rule = "a posture beside as many tasks as joints", "one that decides what tasks leave, or none"
+            got, rule = "a posture beside as many tasks as joints", "one for the freedoms that tasks leave, or none"
             self.report((*path, "posture"), Got(got), rule, "Remove it, or a task.")
 
     def check(self, platform: CoupledPlatform, limbs: Sequence[Limb], instances: Sequence[Instance]) -> None:
@@ -353,7 +353,7 @@ class PlatformReader:
         mobility = tuple(name for name in TWIST if name in section.mobility)
         if len(mobility) < len(section.mobility):
             self.report(
-                ("platform", "mobility"), section.mobility, "every component once", "Remove what is there twice."
+                ("platform", "mobility"), section.mobility, "every component once", "Remove the repeated components."
             )
         inertia = self.values.inertia(section.inertia, ("platform", "inertia"))
         return Platform(inertia, mobility, self.values.frame(section.home, ("platform", "home")))
@@ -505,7 +505,7 @@ class PlatformReader:
         for name, section in sections.items():
             path = ("instances", name)
             if section.limb not in limbs:
-                if section.limb not in _keys(self.report.document.data.get("limbs")):  # a wrong one is told there
+                if section.limb not in _keys(self.report.document.data.get("limbs")):  # a wrong one is reported there
                     self.report((*path, "limb"), section.limb, "one of limbs", sentence(nearest(section.limb, limbs)))
                 continue
             frames = (self.values.frame(getattr(section, key), (*path, key)) for key in ("base", "platform"))

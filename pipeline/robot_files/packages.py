@@ -1,8 +1,8 @@
 """Files that a robot file may name: below its folder, below its package, or below packages by name.
 
 The package of a file is the nearest folder above it with a `package.xml`. `$(find NAME)` is a package that the user
-names, one above the file, or one beside it whose `package.xml` has that name. What leads out of these folders, by `..`
-or by a link, is refused; so is whatever is no regular file of bounded size.
+names, one above the file, or one beside it whose `package.xml` has that name. Paths that lead out of these folders, by
+`..` or by a link, are refused; so is everything but regular files of bounded size.
 """
 
 from __future__ import annotations

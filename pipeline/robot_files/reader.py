@@ -66,7 +66,7 @@ def describe(document: Document) -> Description:
 
 @dataclass(frozen=True)
 class Draft:
-    """A robot file as far as it can be read: its robot, None where that cannot be said, and what is wrong with it."""
+    """A robot file as far as it can be read: its robot, None where the robot cannot be made, and its problems."""
 
     description: Description | None
     problems: tuple[Problem, ...]
@@ -154,7 +154,7 @@ class _RobotReader:
             yield read_parameter(self.report, name, section, path)
 
     def _new_name(self, name: str, path: KeyPath) -> None:
-        """Check that expressions can use a name, and add it to those that they may use."""
+        """Check that expressions can use a name, and add it to their names."""
         if not _IDENTIFIER.fullmatch(name) or len(name) > 80:
             self.report(path, name, "letters, digits and '_', not starting with a digit, at most 80", key=True)
         elif name in _RESERVED or name in self.values.names:
@@ -165,7 +165,7 @@ class _RobotReader:
         self.values.names.add(name)
 
     def _derived(self) -> Iterator[tuple[str, ParsedExpression]]:
-        self.values.later = dict.fromkeys(self.file.derived, "Derived values use those that stand above them.")
+        self.values.later = dict.fromkeys(self.file.derived, "Derived values can use values above them only.")
         for name, value in self.file.derived.items():
             path = ("derived", name)
             constant = isinstance(value, int | float) and not isinstance(value, bool)
@@ -216,7 +216,7 @@ class _RobotReader:
     def _try_values(self, description: Description) -> None:
         """Evaluate all expressions with the default parameters, and report values that are not finite.
 
-        What follows from a value that was reported is not reported again.
+        Values that follow from a reported value are not reported again.
         """
         known: dict[str, Any] = CONSTANTS | {parameter.name: parameter.scalar for parameter in description.parameters}
         rules, wrong = dict(description.derived), set[str]()

@@ -118,7 +118,7 @@ def _settings(description: Description) -> list[Setting]:
 def _values(
     report: Report, description: Description, rough: _Rough, setting: Setting, told_paths: set[KeyPath]
 ) -> np.ndarray:
-    """Return positions of the joints of a limb that close it; the report has what stays open, once for each path."""
+    """Return positions of the joints of a limb that close it; limbs that stay open are reported, once for each path."""
     limb, names = setting.limb, [link.joint for link in setting.limb.links]
     for name in rough.positions if rough.path not in told_paths else ():
         if name not in names:

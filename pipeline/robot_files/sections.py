@@ -249,7 +249,7 @@ class LimbSection(Section):
     couplings: Parts[CouplingSection] = ()
     """joints that follow others: gears, belts, fingers of a gripper"""
     coordinates: Parts[Label] = ()
-    """joints of a chain that stand for the pose of a platform: nothing is there"""
+    """joints of a chain that stand for the pose of a platform and have no hardware"""
 
 
 class InstanceSection(Section):
@@ -341,7 +341,7 @@ class PlatformSection(Section):
     within: Label = "base"
     """the body of the file's `base` from which `coordinates` and `home` count"""
     redundancy: RedundancySection | None = None
-    """joints that `coordinates` leave free, and what decides them"""
+    """joints that `coordinates` leave free, and the rule that decides them"""
 
 
 class RatingSection(Section):

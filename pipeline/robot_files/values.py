@@ -39,7 +39,7 @@ class ValueReader:
     names: set[str]
     expressions: list[tuple[KeyPath, ParsedExpression]] = field(default_factory=list)
     later: dict[str, str] = field(default_factory=dict)
-    """Advice about names that are none yet."""
+    """Advice about names that are not defined yet."""
 
     def number(self, value: object, path: KeyPath) -> Late:
         """Read a number or an expression; anything else is reported, and zero."""
@@ -96,7 +96,7 @@ class ValueReader:
         value = self.number(given, path)
         if value == 0 and not self.report.problems:
             self.report(path, given, NO_PITCH, "A joint that only turns is revolute.")
-        return value or 1.0  # what is wrong has been reported, and the rest is looked at
+        return value or 1.0  # the error has been reported; checks go on
 
     def triple(self, values: Sequence[object], path: KeyPath) -> tuple[Late, Late, Late]:
         """Read three numbers."""

@@ -102,7 +102,7 @@ def append_to(
 
 
 def clear_append(store: LocationLike) -> None:
-    """Remove the files that nobody reads of an append whose commit was killed at its very end; any other stays."""
+    """Remove the unused files of an append whose commit was killed at its very end; any other append stays."""
     place = locate(store)
     with coordinator_lock(place):
         if is_growing(place) and Manifest.load(Growing(place)) == Manifest.load(place):
@@ -116,7 +116,7 @@ def _clear(place: Location) -> None:
 
 
 def drop(store: LocationLike) -> None:
-    """Give up an append that was begun: the store is as before. Raises StoreError where there is none."""
+    """Give up an append that was begun: the store is as before. Raises StoreError without such an append."""
     place = locate(store)
     with coordinator_lock(place):
         if not is_growing(place):

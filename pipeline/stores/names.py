@@ -1,4 +1,4 @@
-"""Names of stores that every file system takes, and that nobody takes for an option or an address."""
+"""Names of stores that every file system takes and that cannot be mistaken for an option or an address."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def _other(stored: Receipt, computed: Receipt) -> list[str]:
 
 
 def uncomputable(store: LocationLike, plan: Plan) -> set[int]:
-    """Return the blocks with cases that no attempt could compute: another attempt would say nothing of their bits."""
+    """Return the blocks with cases that no attempt could compute: another attempt cannot confirm their bits."""
     layout = plan.layout
     cases = ((case.design, case.friction, case.trajectory) for case in failed_cases(store))
     lost = {tuple(at // layout.block[dim] for dim, at in zip(SPLIT, case, strict=True)) for case in cases}

@@ -75,9 +75,9 @@ def repair_files(place: Location, findings: Iterable[StoreDamage], folder: str |
 def check_derived(place: Location, folder: str | Path, *, every: bool) -> Iterator[StoreDamage]:
     """Derive coordinates, metadata, sources and attributes again from the stored sweep, and compare.
 
-    Checksums say that files are those of the manifest, not that the manifest is right.
-    `every` file is looked at, or only coordinates whose checksum, of an older version, does not say which file it is.
-    Nothing is found where the stored sweep cannot be read any more. What no sweep gives, ON_TRUST, is not compared.
+    Checksums prove that files match the manifest, not that the manifest is right. `every` file is compared, or only
+    coordinates with a checksum of an older version, which does not include the name of the file. The function yields
+    nothing where the stored sweep cannot be read any more. Attributes that no sweep gives (ON_TRUST) are not compared.
     """
     manifest = manifest_in_force(place)
     if not every and not any(isinstance(stated, int) and "/c." in key for key, stated in manifest.files.items()):
@@ -103,15 +103,15 @@ def check_derived(place: Location, folder: str | Path, *, every: bool) -> Iterat
 def _not_derived(place: Location, files: Files, key: str, *, is_part: bool) -> Iterator[StoreDamage]:
     """Compare a file with the derived one; of a group `is_part` of the arrays may be derived."""
     if "/c." in key and not same_values(files, place, key):
-        yield StoreDamage("metadata", place.at(key), "damaged coordinate: not what the sweep gives")
+        yield StoreDamage("metadata", place.at(key), "damaged coordinate: differs from the sweep")
     elif key.rpartition("/")[2] == METADATA and not _same_metadata(place.read(key), files[key], is_part=is_part):
-        yield StoreDamage("metadata", place.at(key), "damaged metadata: not what the sweep gives")
+        yield StoreDamage("metadata", place.at(key), "damaged metadata: differs from the sweep")
     elif key.startswith(f"{SOURCES}/") and place.read(key) != files[key]:
         yield StoreDamage("metadata", place.at(key), "damaged source: not the file that the sweep names")
 
 
 def _other_attributes(place: Location, manifest: Manifest, derived: Mapping[str, Any]) -> Iterator[StoreDamage]:
-    """Compare the attributes in the manifest with those that the sweep gives."""
+    """Compare the attributes in the manifest with the attributes from the sweep."""
     stored = manifest.attributes.values
     for key in dict.fromkeys((*derived, *stored)):
         if derived.get(key) != stored.get(key):

@@ -1,6 +1,6 @@
 """Verify that a store holds the computed bits: read everything, compute a share again, repair damage.
 
-What can be wrong with files is found by `storage.integrity`; here blocks are computed.
+`storage.integrity` finds damaged files; this module computes blocks again.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Verification:
     """Result of a verification of a store: the extent of the check, and the findings.
 
     `recomputed`: blocks that were computed again, chosen with `seed`. `repaired`: blocks that a repair has computed;
-    `findings` are then the ones that remain. `restored`: files of metadata that the repair has made again. `foreign`:
+    `findings` are then the remaining ones. `restored`: files of metadata that the repair has made again. `foreign`:
     files in the store that do not belong to it. They are no damage, because nothing reads them. `later`: the variables
-    that only a later version knows, as text; empty where there are none.
+    that only a later version knows, as text; empty without such variables.
     """
 
     store: str
@@ -104,12 +104,11 @@ def verify(
 ) -> Verification:
     """Check everything in a store against its checksums and receipts.
 
-    `recompute` is the share of blocks, 0 to 1, that are chosen with `seed` (absent: a new one) and computed
-    again; their bits have to be the same. `repair` makes damaged metadata again from the plan, and computes damaged
-    blocks, and nothing else, through a normal run on `cluster`. Files that the sweep names and the store has lost are
-    looked up in `folder`. `signed_by` is the file of a public key, whose owner has to have signed the store. Raises
-    StoreError for what is no store, or cannot be repaired, RunStoppedError where the
-    cluster is lost.
+    `recompute` is the share of blocks, 0 to 1, that are chosen with `seed` (absent: a new one) and computed again;
+    their bits have to be the same. `repair` makes damaged metadata again from the plan, and computes damaged blocks,
+    and nothing else, through a normal run on `cluster`. Files that the sweep names and the store has lost are looked up
+    in `folder`. `signed_by` is the file of a public key, whose owner has to have signed the store. Raises StoreError
+    for a location that is no store, or cannot be repaired, RunStoppedError where the cluster is lost.
 
         >>> ls.verify("out.zarr").is_sound
         True
@@ -152,7 +151,7 @@ def _read(place: Location, seed: int, folder: str | Path, *, derived: bool = Fal
 def _recompute(
     place: Location, verification: Verification, share: float, cluster: ClusterLike, folder: str | Path
 ) -> Verification:
-    """Compute a random share of the blocks, at least one; not those that are wrong or hold cases that failed."""
+    """Compute a random share of the blocks, at least one; wrong blocks and blocks with failed cases are left out."""
     plan = plan_at(stored_sweep(place, folder), place)
     wrong = {finding.block for finding in verification.findings} | uncomputable(place, plan)
     sound = [block for block in sorted(receipts_of(place, range(plan.blocks))) if block not in wrong]

@@ -1,4 +1,4 @@
-"""Choose a named subset of the axes of a sweep file, or say in its text what is chosen.
+"""Choose a named subset of the axes of a sweep file, or write the choice into its text.
 
 A choice is a key of the file, `robot:` or `subset:`, so that the text of a sweep says all of it; `choose` adds one.
 """
@@ -28,7 +28,7 @@ Sets = TypeVar("Sets", DesignAxis, FrictionAxis)
 class Swept:
     """Axes that a subset is taken from: designs and friction sets (None where not sound), trajectories, times.
 
-    every: samples of time, one of so many. precision: of all samples.
+    every: stride of samples of time. precision: of all samples.
     """
 
     design: DesignAxis | None
@@ -85,7 +85,7 @@ def _restricted(
 
 
 def _sparse(report: Report, grid: TimeGrid | None, every: int, path: KeyPath) -> TimeGrid | None:
-    """Return every so many of some times, the first among them."""
+    """Return every n-th of some times, with the first."""
     if grid is None or every == 1:
         return grid
     samples = (grid.samples - 1) // every + 1
@@ -98,7 +98,7 @@ def _sparse(report: Report, grid: TimeGrid | None, every: int, path: KeyPath) ->
 def _with_times(
     report: Report, trajectories: tuple[Trajectory, ...], subset: SubsetSection, path: KeyPath, *, simulated: bool
 ) -> tuple[Trajectory, ...]:
-    """Return trajectories with every so many of their own times."""
+    """Return trajectories with every n-th of their own times."""
     grids = [trajectory.name for trajectory in trajectories if is_grid(trajectory.kind)]
     if subset.every > 1 and (simulated or grids):
         what = "a simulation, whose steps are all needed" if simulated else f"{grids[0]}, a grid of points"

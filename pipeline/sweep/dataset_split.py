@@ -21,9 +21,9 @@ PARTED = ("design", "trajectory", "state")
 
 
 def case_part(*parts: str) -> str:
-    """Return the part of a case from those of its design and its motion: the last of PARTS that one of them is in.
+    """Return the part of a case from the parts of its design and its motion: the later of both in PARTS.
 
-    So what is for tests was never trained with, neither as robot nor as motion, and every case has one part.
+    So training uses no design and no motion of the test part, and every case has one part.
     """
     return max(parts, key=PARTS.index)
 

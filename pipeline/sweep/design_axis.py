@@ -1,4 +1,4 @@
-"""Designs of a sweep: a family of robots, the parameters that the file sets, and the axis of those that are swept."""
+"""Designs of a sweep: a family of robots, the parameters that the file sets, and the axis of swept parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from robots.parameters import Parameter
 
 @dataclass(frozen=True)
 class DesignAxis:
-    """The designs of a robot: the axis of its swept parameters, and those that the file sets."""
+    """The designs of a robot: the axis of its swept parameters, and the parameters that the file sets."""
 
     family: Family
     fixed: Mapping[str, float]

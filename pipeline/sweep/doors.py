@@ -99,7 +99,7 @@ def sweep_of_dict(data: Mapping[str, Any], name: str = "sweep", folder: str | os
     text = writer.text(sections)
     try:
         return sweep_of_text(text, name, MemoryFiles(writer.files, Folder(Path(folder))))
-    except InputError as error:  # the user has not seen the text: its lines say nothing
+    except InputError as error:  # the user has not seen the text: its line numbers would mislead
         raise InputError(replace(problem, line=0, column=0) for problem in error.problems) from None
 
 

@@ -50,7 +50,10 @@ class FormulaReader:
         return section
 
     def require(self, number: float, path: KeyPath, words: str) -> float:
-        """Return a number after reporting the first design for which a formula has none; `words` say what is asked."""
+        """Return a number after reporting the first design for which a formula has none.
+
+        `words` state the requirement.
+        """
         if not isinstance(number, Formula):
             return number
         for designs, values in self._chunks():

@@ -1,7 +1,7 @@
 """The friction section of a sweep file: joints, laws, and the axis of the swept parameters.
 
 One group of joints is written in the section itself, several under `groups`; then the parameters of a group carry its
-name in front: `motors_viscous`. What is swept and what is fixed may be of any group.
+name in front: `motors_viscous`. Swept and fixed parameters may be of any group.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class _Entry:
         """Return the parameters of the law and of the load, by their names in the axes."""
         law, load = LAWS[self.law], self.section.load
         of_law = (*law.parameters, *law.options)
-        if load in ("preload", "reaction"):  # what is multiplied by a load is no force
+        if load in ("preload", "reaction"):  # a factor of a load is no force
             of_law = tuple(replace(p, unit="1") if p.unit == FORCE else p for p in of_law)
         return {self.prefixed(p.name): p for p in (*of_law, *LOADS[load])}
 

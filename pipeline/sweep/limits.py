@@ -49,7 +49,7 @@ class LimitsContent(SectionContent[Limits, LimitSection | None]):
         """Read the limits of the robot; refuse metrics of limits that are not set."""
         section = reading.said(cls)
         limits = read_limits(reading.report, section, reading.design)
-        if section is not None or KEY not in reading.report.document.data:  # else what is wrong with it has been told
+        if section is not None or KEY not in reading.report.document.data:  # else its errors have been reported
             reading.refuse_metrics(lambda need: _lacks(need, section))
         return cls(limits)
 
@@ -85,7 +85,7 @@ def read_limits(report: Report, section: LimitSection | None, design: DesignAxis
 
 
 def _lacks(need: Need, section: LimitSection | None) -> Iterator[tuple[str, str]]:
-    """Yield what the section does not set for a need of a metric, with advice."""
+    """Yield the entries that the section does not set for a need of a metric, with advice."""
     kind, key = SET_BY.get(need, ("", ""))
     if kind and not (section and _sets(section, kind, key)):
         yield f"a metric of limits that the file sets ({kind}: {key})", f"Add a section limits with {key} of {kind}."
@@ -97,7 +97,7 @@ def _sets(section: LimitSection, kind: str, key: str) -> bool:
 
 
 def _selected(report: Report, path: KeyPath, select: Callable[[], Sequence[Selected]]) -> Sequence[Selected]:
-    """Select the joints or actuators of a key; none where there are none, which is reported."""
+    """Select the joints or actuators of a key; an unknown name is reported and selects none."""
     try:
         return select()
     except ParameterError as error:

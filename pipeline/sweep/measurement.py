@@ -25,7 +25,7 @@ class SplitSection(Section):
     test: Fraction = 0.2
     """share for tests"""
     by: Literal["design", "motion"] | None = None
-    """what is parted alone, all cases of one design or motion together; absent: both"""
+    """the axis that is split alone, with all cases of one design or motion together; absent: both"""
 
 
 class MeasurementContent(SectionContent[Sensors | None, Measured | None]):
@@ -34,7 +34,7 @@ class MeasurementContent(SectionContent[Sensors | None, Measured | None]):
     key = "measurement"
     field = optional(
         dict[Text, Number | tuple[Number, ...]],
-        "what sensors make of positions and forces, for outputs that are measured",
+        "errors of sensors of positions and forces, for measured outputs",
     )
 
     @classmethod
@@ -103,7 +103,7 @@ def read_measurement(reading: SweepReading, section: Measured | None) -> Sensors
     cutoff = values["cutoff"]
     step, samples = max(grid.step for grid in grids), min(grid.samples for grid in grids)
     if isinstance(cutoff, float) and cutoff >= 0.5 / step:
-        hint = "A filter cannot let through what sampling does not see."
+        hint = "A filter cannot pass frequencies above half the sampling rate."
         report(("measurement", "cutoff"), section["cutoff"], f"less than half of {1.0 / step:.6g} Hz", hint)
     if samples < SHORTEST:
         report(("measurement",), Got(f"{samples} times"), f"at least {SHORTEST} times for filters and differences")

@@ -80,7 +80,7 @@ class Sweep(HasSections):
     file: SweepText
     warnings: tuple[Problem, ...] = ()
     description: Description | None = None
-    """The robot where it is none of the catalogue."""
+    """The robot, if it is not in the catalogue."""
     user_metrics: tuple[PreparedMetric, ...] = ()
     """Metrics of a user's own; see `pipeline.sweep.user_metrics`."""
     precision: Literal["double", "single"] = "double"
@@ -173,7 +173,7 @@ class Sweep(HasSections):
 
     @classmethod
     def checked(cls, sweep: object) -> Sweep:
-        """Return the same sweep. Raises InputError for an object that is none, such as the name of its file."""
+        """Return the same sweep. Raises InputError for another object, such as the name of its file."""
         if isinstance(sweep, cls):
             return sweep
         got = f"an object of type {type(sweep).__name__}"
@@ -241,7 +241,7 @@ class Sweep(HasSections):
 
     @property
     def parted(self) -> dict[str, int]:
-        """Lengths of the axes that a dataset is split along: designs, and what decides the motion."""
+        """Lengths of the axes that a dataset is split along: designs, and the axis that decides the motion."""
         is_release = self.simulation is not None and self.simulation.is_release
         return {dim: self.sizes.get(dim, 1) for dim in ("design", STATE if is_release else "trajectory")}
 

@@ -139,7 +139,7 @@ def _equal_masses(reading: SweepReading, design: DesignAxis) -> Iterator[Problem
     for name in lengths:
         ends = [int(np.argmin(values[name])), int(np.argmax(values[name]))]
         pair = [rest | {key: float(x[k]) for key, x in values.items() if key in rest} for k in ends]
-        alone = pair[0] | {name: pair[1][name]}  # others that are swept with it may be what stretches a link
+        alone = pair[0] | {name: pair[1][name]}  # another swept parameter may be the one that stretches a link
         short, long, moved = (design.family.assemble(numbers) for numbers in (*pair, alone))
         by_it = {*_stretched(short, moved)}
         found |= {link: name for link in _stretched(short, long) if link in by_it and link not in found}

@@ -215,7 +215,7 @@ def _read_trajectories(
 
 
 def _check_outputs(report: Report, file: CoreFile) -> None:
-    """Refuse unknown names of outputs and metrics, those that stand twice, and a sweep that stores nothing."""
+    """Refuse unknown or repeated names of outputs and metrics, and a sweep that stores nothing."""
     for section, names, kinds in (
         ("outputs", file.outputs, ("series", "motion")),
         ("metrics", file.metrics, ("metric",)),

@@ -33,7 +33,7 @@ class SweepReading:
     files: SideFiles
     robot: str | None
     description: Description | None
-    """The robot where it is none of the catalogue, or where sections add to it."""
+    """The robot, if it is not in the catalogue or sections add to it."""
     design: DesignAxis | None = None
     grid: TimeGrid | None = None
     trajectories: tuple[Trajectory, ...] = ()
@@ -77,7 +77,7 @@ class SweepReading:
         return said
 
     def refuse_metrics(self, lacks: Callable[[Need], Iterable[tuple[str, str]]]) -> None:
-        """Report each metric with a need for which the file lacks something: what `lacks` expects of it, and advice."""
+        """Report each metric with a need that the file does not meet: the entry that `lacks` expects, and advice."""
         for index, name in enumerate(self.file.metrics):
             for expected, hint in dict.fromkeys(lack for need in needs(name) for lack in lacks(need)):
                 self.report(("metrics", index), name, expected, hint)

@@ -129,7 +129,7 @@ def check_labels(report: Report, design: DesignAxis | None, swept: Sequence[str]
     own = () if design is None else (*GRAVITY, *(parameter.name for parameter in design.family.parameters))
     for name in () if design is None else design.axis.names:
         if name not in own and name.casefold() in map(str.casefold, swept):
-            rule = "a name that nothing else has which is swept"
+            rule = "a name that no other swept quantity has"
             report(("design", "labels"), name, rule, "Rename the column.")
 
 

@@ -118,14 +118,14 @@ class AxesSection(Section):
 
 
 class SelectionSection(Section):
-    """A part of an axis: a range of its sets, every so many, or those that meet conditions."""
+    """A part of an axis: a range of its sets, every n-th set, or the sets that meet conditions."""
 
     start: Annotated[Integer, Field(ge=0, le=MANY)] = 0
     """first set, counted from 0"""
     stop: Count | None = None
     """the set before which it ends; default: the end"""
     every: Count = 1
-    """take every so many"""
+    """stride: every n-th set is taken"""
     where: Conditions = ()
     """conditions on the sets of the range"""
 
@@ -140,7 +140,7 @@ class SubsetSection(Section):
     trajectories: Some[Text] | None = None
     """names of trajectories; default: all"""
     every: Count = 1
-    """take every so many of the times, of given motions"""
+    """stride of the times of given motions: every n-th is taken"""
     precision: Literal["double", "single"] | None = None
     """precision of its samples; default: that of the sweep"""
 
@@ -211,7 +211,7 @@ Robots = Annotated[
 
 
 class SelectedOutput(str):
-    """The name of an output of which some joints or links are stored, those that the patterns `places` mean."""
+    """The name of an output of which only the joints or links that match the patterns `places` are stored."""
 
     __slots__ = ("places",)
     places: tuple[str, ...]
@@ -234,7 +234,7 @@ class DerivativeOutput(str):
 
     @classmethod
     def of(cls, entry: dict[str, object]) -> DerivativeOutput | None:
-        """Return the derivatives of an entry of a file; None where it is none."""
+        """Return the derivatives of an entry of a file; None for another entry."""
         quantities, parameters = _texts(entry.get("derivative")), _texts(entry.get("of"))
         sides = entry.get("sides", False)
         if not quantities or not parameters or not isinstance(sides, bool) or {*entry} - {"derivative", "of", "sides"}:
@@ -303,7 +303,7 @@ class ForceSection(Section):
     between: Literal["linear", "steps"] = "linear"
     """between points: a line, or the last one"""
     of: Literal["force", "current", "voltage", "speed"] = "force"
-    """what the numbers are; currents of motors [A], voltages at them [V], speeds that their drives keep"""
+    """quantity of the numbers: forces, currents of motors [A], voltages at them [V], speeds that their drives keep"""
 
 
 class StopSection(Section):
@@ -334,7 +334,7 @@ class SimulationSection(Section):
     stops: Annotated[dict[Text, StopSection], Field(min_length=1)] | None = None
     """stops of joints, by name of the joint or a pattern"""
     controller: ControllerSection | None = None
-    """what follows the trajectories"""
+    """controller that follows the trajectories"""
     gains: AxesSection | None = None
     """sets of the controller's parameters: an axis"""
     state: AxesSection | None = None

@@ -13,7 +13,7 @@ from pipeline.sweep.sections import RobotSection
 def only_chosen(data: MutableMapping[str, Any]) -> None:
     """Make the data of a file with several robots, of which `robot` chooses one, those of a file with that one.
 
-    What the robot has of its own takes the place of the sections at the top. Raises InputError where none is chosen.
+    The robot's own sections replace the sections at the top. Raises InputError where no robot is chosen.
     """
     robots = data.get("robots")
     if robots is None:

@@ -55,7 +55,7 @@ class ShapeSection(Section):
 
 
 class ShapesContent(FamilyContent[Mapping[str, LinkShape], Mapping[str, ShapeSection]]):
-    """Shapes of links by names and patterns: their masses and inertias, and where criteria say so their stiffness."""
+    """Shapes of links by names and patterns: their masses and inertias, and stiffness if the criteria include links."""
 
     key = KEY
     field: ClassVar[tuple[Any, Any]] = (

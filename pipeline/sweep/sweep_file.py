@@ -1,6 +1,7 @@
 """The whole sweep file: its core, and the table of the sections that read themselves, in order of dependence.
 
-A section comes after those that it needs (`after`). Sections that add parameters to the robot do so in this order, too.
+A section comes after the sections that it needs (`after`). Sections that add parameters to the robot do so in this
+order, too.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from robots.quantities import MetricFunction, Quantity
 
 @dataclass(frozen=True)
 class PreparedMetric:
-    """A checked user metric: its variable, its function, and what identifies the function."""
+    """A checked user metric: its variable, its function, and the identity of the function."""
 
     variable: Quantity
     function: MetricFunction

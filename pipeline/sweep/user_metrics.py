@@ -1,11 +1,11 @@
 """Add user metrics to a sweep: Python functions on the arrays of one case, pickled by value.
 
-The parameters of a function name what it is given: series of the dataset, in their dims within a case, such as
+The parameters of a function name its arguments: series of the dataset, in their dims within a case, such as
 `actuator_force` (time, actuator); `time`; `parameters` and `friction`, the numbers of the design and of the friction
 set. Files cannot name functions: a sweep that somebody sends must not bring code along.
 
-What identifies a function is its byte code with everything that it refers to, so another spelling or comment is the
-same function, and another constant in an enclosing scope is another one.
+Its byte code, with everything that it refers to, identifies a function. So a change of spelling or of a comment gives
+the same function, and a change of a constant in an enclosing scope gives another one.
 """
 
 from __future__ import annotations

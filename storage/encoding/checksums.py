@@ -30,7 +30,7 @@ Hashing = Literal["blake3", "crc32c"]
 """Hash functions for the regions of a store."""
 
 DIGEST = 16
-"""Bytes of BLAKE3 that are kept: nobody finds other numbers with the same 128 bits."""
+"""Bytes of BLAKE3 that are kept: it is infeasible to find other numbers with the same 128 bits."""
 
 
 def checksum(key: str, data: bytes) -> str:

@@ -1,9 +1,9 @@
 """Encode and decode shards by the Zarr v3 specification: compressed, checksummed chunks, then their index.
 
 Written here rather than by Zarr for three reasons. Zarr reads the old shard before it writes a new one, so a damaged
-shard could never be replaced; its cost for a shard of a few kilobytes, which is what metrics have, is four times as
-high; and what is on the disk can be compared with what was meant, byte for byte. Reading is here as well, because Zarr
-takes a lost shard for one of fill values. Tests compare both with Zarr's.
+shard could never be replaced; its cost for a shard of a few kilobytes, the size that metrics have, is four times as
+high; and the bytes on the disk can be compared with the intended bytes. Reading is here as well, because Zarr takes a
+lost shard for one of fill values. Tests compare both with Zarr's.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def encode(array: NDArray[Any], shard: tuple[int, ...], chunk: tuple[int, ...], 
 
 
 class ShardError(ValueError):
-    """Bytes that are not those of a shard. The text says in which way."""
+    """Bytes that are no valid shard. The text names the fault."""
 
 
 def decode(data: bytes, shard: tuple[int, ...], chunk: tuple[int, ...], dtype: str) -> NDArray[Any]:
@@ -172,7 +172,7 @@ def crc32c(array: NDArray[Any]) -> int:
 
 
 def _pieces(array: NDArray[Any], shard: tuple[int, ...], chunk: tuple[int, ...], fill: float) -> Iterator[NDArray[Any]]:
-    """Yield the chunks of a shard, C-contiguous and little-endian; those at its far edges are filled up."""
+    """Yield the chunks of a shard, C-contiguous and little-endian; chunks at its far edges are padded."""
     little = array.astype(array.dtype.newbyteorder("<"), copy=False)
     for corner in product(*(range(0, long, short) for long, short in zip(shard, chunk, strict=True))):
         part = little[tuple(slice(start, start + short) for start, short in zip(corner, chunk, strict=True))]

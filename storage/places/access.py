@@ -55,7 +55,7 @@ def coordinator_lock(store: LocationLike) -> Iterator[None]:
 
 
 def holder(store: LocationLike) -> str | None:
-    """Return the holder of a store, in the words of the lock; None if there is none."""
+    """Return the holder of a store, in the words of the lock; None for a store without a holder."""
     location = locate(store)
     with refusals(location):
         return location.holder()

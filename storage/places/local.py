@@ -48,7 +48,8 @@ class LocalFolder(Location):
         """Return the file of a key, the one way to a file in the store.
 
         Raises ForeignFileError for a key that leads out of the store, for one behind a link, which could lead anywhere,
-        and for what is neither a file nor a folder; only what is `replaced`, or removed, may be that itself.
+        and for an entry that is neither a file nor a folder. Only an entry that is `replaced` or removed may itself be
+        a link or of another kind.
         """
         folders, file = key.split("/"), self.path / key
         if ".." in folders or key.startswith("/"):
@@ -134,7 +135,7 @@ class LocalFolder(Location):
     def delete(self, key: str) -> None:
         """Remove a file, or a link in its place, and folders that become empty.
 
-        Durably: what is removed next may be what a reader of this file needs.
+        The removal is durable, because the next removal may be of a file that a reader of this file needs.
         """
         file = self._file(key, replaced=True)
         try:
@@ -199,7 +200,7 @@ class LocalFolder(Location):
         return sum(self.size(key) for key in self.keys() if not kind(self.path / key))
 
     def tidy(self) -> int:
-        """Remove drafts of files in the store, and drafts of this store beside it that nobody is making any more."""
+        """Remove drafts of files in the store, and drafts of this store beside it that no living process writes."""
         drafts = list(filter(is_draft, self.keys()))
         for key in drafts:
             self.delete(key)

@@ -150,7 +150,7 @@ class Location(ABC):
 
     @abstractmethod
     def holder(self) -> str | None:
-        """Return the holder of the location, in the words of the lock; None if there is none."""
+        """Return the holder of the location, in the words of the lock; None if no process holds it."""
 
     @abstractmethod
     def used(self) -> int:
@@ -164,8 +164,8 @@ class Location(ABC):
     def room(self) -> Room | None:
         """Return the free space, without the reserve of the administrator; None where it is unknown."""
 
-    def guard(self, key: str) -> None:  # noqa: B027 - what most locations need is nothing
-        """Refuse an entry under a key that could lead out of the store; in object storage there are none."""
+    def guard(self, key: str) -> None:  # noqa: B027 - most locations need no such check
+        """Refuse an entry under a key that could lead out of the store; object storage has no such entries."""
 
     @abstractmethod
     def zarr_store(self) -> Path | str:
@@ -228,7 +228,7 @@ ADVICE = {
 
 
 def known_advice(error: BaseException | None) -> str:
-    """Return what to do about an error of a service, which may be its cause; empty where it is of no known kind."""
+    """Return advice about an error of a service, which may be its cause; empty for an error of no known kind."""
     while error is not None:
         text = f"{type(error).__name__}: {error}"
         if advice := next((advice for pattern, advice in ADVICE.items() if re.search(pattern, text)), None):
@@ -238,7 +238,7 @@ def known_advice(error: BaseException | None) -> str:
 
 
 def _advice(error: BaseException) -> str:
-    """Return what to do about an error of the operating system, or of a service."""
+    """Return advice about an error of the operating system, or of a service."""
     name = str(getattr(error, "filename", "") or "")
     refused = name.endswith(DRAFT) and os.path.isdir(os.path.dirname(name) or ".")  # a folder that takes no files
     return ("" if refused else known_advice(error)) or "check free space and permissions, or choose another store"

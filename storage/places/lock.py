@@ -1,11 +1,11 @@
 """One coordinator per store: locks that end with their holder, however it dies.
 
 In a folder the operating system keeps the lock (`flock`), which holds on local disks and on NFS of the last decade; a
-file system without it says so, and the run is refused. Some shared file systems lock on each machine for itself; so the
-holder also shows a sign of life in the file, a number that it raises, and who finds a holder from another machine
-watches that number before it believes it dead. Clocks are never compared: they jump, and machines disagree about them.
-Object storage has no locks; there the lock is an object that only one can make, with the same sign of life
-(`storage.places.objects`).
+file system without `flock` reports that, and the run is refused. Some shared file systems lock on each machine for
+itself. So the holder also writes a sign of life into the file, a number that it raises. A process that finds a holder
+on another machine watches that number before it takes the holder for dead. Clocks are never compared: they jump, and
+machines disagree about them. Object storage has no locks; there the lock is an object that only one can make, with the
+same sign of life (`storage.places.objects`).
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def locked_file(file: Path, name: str) -> Iterator[None]:
         with beating(lambda beat: _show(descriptor, replace(owner, beat=beat))):
             yield
         with suppress(OSError):
-            os.ftruncate(descriptor, 0)  # left in order: nobody need ask whether we live
+            os.ftruncate(descriptor, 0)  # left in order: no process has to check whether the holder lives
     finally:
         # The file stays: removing it would let a third process lock a new file while a second holds the old one.
         os.close(descriptor)
@@ -145,7 +145,7 @@ def _acquire(descriptor: int, name: str) -> None:
             break
         if attempt == ATTEMPTS or not _take(descriptor, fcntl.LOCK_SH):
             raise busy(name, Owner.parse(_read(descriptor)))
-        # locks can be shared, so nobody holds the store: somebody looks who does (`holder_of`), which takes no time
+        # a shared lock can be taken, so the store has no holder: another process just reads the holder (`holder_of`)
         fcntl.flock(descriptor, fcntl.LOCK_UN)
         time.sleep(ATTEMPT_SECONDS)
     owner = Owner.parse(_read(descriptor))
@@ -154,7 +154,7 @@ def _acquire(descriptor: int, name: str) -> None:
 
 
 def _take(descriptor: int, kind: int) -> bool:
-    """Take a lock of the system of this kind, if nobody is in the way."""
+    """Take a lock of the system of this kind, if no other process holds it."""
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -216,7 +216,7 @@ def _machine() -> str:
 def _started(pid: int) -> str:
     """Return the start of a process in ticks since the machine's start; "" if it does not exist, "?" if unknown."""
     # Not psutil's `create_time`: seconds since the epoch, from a start of the machine that moves when its clock is set,
-    # would make a living holder look dead. Ticks never change, and are what locks of older versions show.
+    # would make a living holder look dead. Ticks never change, and locks of older versions hold them.
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
     except FileNotFoundError:

@@ -21,7 +21,7 @@ from storage.places.lock import Owner, beating, busy, lives
 
 LEASE = "coordinator.lease"
 MAKERS = f"{LEASE}.making"
-"""Leases of runs, and of those who make a store."""
+"""Leases of runs, and of processes that make a store."""
 MAKING = "limbsweep.making"
 """First object of a new store: it marks the objects around it as ours."""
 
@@ -62,7 +62,7 @@ _CLAIMING = threading.Lock()
 """Leases of this process, of which two threads look alike to the service."""
 
 _NUMBERED = re.compile(r".+/\d{1,18}\.jsonl?", re.ASCII)
-"""Keys of leases and journals; others are none of ours."""
+"""Keys of leases and journals; other keys do not belong to the store."""
 
 REASON = 300
 """Number of letters that are kept of a message of a service."""
@@ -126,7 +126,7 @@ class ObjectPrefix(Location):
             raise StoreError(f"{self.name}: cannot be opened ({error}); {hint}") from error
 
     def exists(self) -> bool:
-        """Return whether any object is here, except those of a store that was never completed."""
+        """Return whether the prefix has any object, except the objects of a store that was never completed."""
         files = self.files
         files.invalidate_cache()
         with refusals(self.name):
@@ -172,7 +172,7 @@ class ObjectPrefix(Location):
         return self.read(key) == b"".join(parts)
 
     def claim(self, key: str, data: bytes) -> None:
-        """Put an object if there is none. Raises FileExistsError: of several who try, one succeeds."""
+        """Put an object if its key has none. Raises FileExistsError: of several processes that try, one succeeds."""
         self.files.pipe_file(self._path(key), data, mode="create")
 
     def delete(self, key: str) -> None:
@@ -193,10 +193,10 @@ class ObjectPrefix(Location):
                 yield key
 
     def make(self, files: Mapping[str, bytes], last: str) -> None:
-        """Put all objects, the last one only if it is missing: whoever puts it has made the store."""
+        """Put all objects, the last one only if it is missing: the process that puts it has made the store."""
         if self.exists():
             raise FileExistsError(f"{self.name}: exists")
-        with _lease(self, MAKERS):  # another one than that of runs: who comes too late keeps no run from beginning
+        with _lease(self, MAKERS):  # another lease than that of runs: a late process keeps no run from beginning
             if self.exists():
                 raise FileExistsError(f"{self.name}: exists")
             self.write(MAKING, (b"",))
@@ -242,8 +242,8 @@ class ObjectPrefix(Location):
 class ObjectJournal:
     """A journal in objects of about a MiB, which are put again as they grow; each start begins a new one.
 
-    An object is begun only where there is none, so that of two writers, one of whom believes the other dead, the second
-    to begin one is stopped.
+    An object is begun only under a free key. If one of two writers takes the other for dead, the second one to begin an
+    object is therefore stopped.
     """
 
     def __init__(self, location: ObjectPrefix, name: str) -> None:
@@ -303,7 +303,7 @@ class ObjectJournal:
             self.location.delete(key)
 
     def close(self) -> None:
-        """Do nothing: nothing is held open."""
+        """Do nothing: no object is held open."""
 
     def _is_ours(self, key: str, data: bytes) -> bool:
         """Return whether an object was put by this process, in a request whose answer was lost.
@@ -338,7 +338,7 @@ def _lease(location: ObjectPrefix, folder: str = LEASE) -> Iterator[None]:
                 raise busy(location.name, owner)
             try:
                 location.claim(_key(folder, mine), owner.dump())
-            except FileExistsError:  # an answer may have been lost on its way: then what is there is ours
+            except FileExistsError:  # an answer may have been lost on its way: then the object is ours
                 if _look(location, folder, mine) != owner.dump():
                     raise busy(location.name, _owner(location, folder, mine)) from None
             _HELD.add((location, folder, mine))

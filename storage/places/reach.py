@@ -1,4 +1,4 @@
-"""Reach of a location: what a process on another machine needs, to see the same folder or prefix, and to write there.
+"""Reach of a location: data by which a process on another machine finds the same folder or prefix and writes there.
 
 A folder is known by a mark, an empty file with a name of its own: another machine may have a folder of the same path,
 even a copy of the same store.
@@ -64,7 +64,7 @@ def marked(location: Location) -> Iterator[Mark]:
         return
     name = uuid.uuid4().hex[:8]
     files = _nearest(folder.parent) / f".limbsweep-{name}", folder / f".run.{name}{DRAFT}"
-    with suppress(OSError):  # a store that cannot be made is told by what makes it
+    with suppress(OSError):  # `create` reports a store that cannot be made
         files[folder.is_dir()].touch(exist_ok=False)
     try:
         yield Mark(location, (str(files[0]), str(files[1])))

@@ -85,7 +85,7 @@ ROWS = (
         ours(f"F04 {text}", f"memory-limit: {text}", f"memory-limit: got '{text}'", "4GiB")
         for text in ("4 GBs", "-1GB", "0GB", "110%")
     ),
-    ours("F05", "memory-limit: 900TB", "memory-limit: got '900TB'; expected at most", "GiB, what this machine has"),
+    ours("F05", "memory-limit: 900TB", "memory-limit: got '900TB'; expected at most", "GiB, the memory"),
     ssh("F06 none", "hosts: []", "hosts: got []; expected at least 2 entries"),
     ssh(
         "F06 an option",

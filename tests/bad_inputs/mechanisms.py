@@ -256,7 +256,7 @@ ROWS = (
         "102 a task and a posture",
         "    posture:",
         f"    tasks: {{t: {{{ANGLE}}}}}\n    posture:",
-        "got a posture beside as many tasks as joints; expected one that decides what tasks leave",
+        "got a posture beside as many tasks as joints; expected one for the freedoms that tasks leave",
     ),
     free(
         "81 mobility beside redundancy",

@@ -117,7 +117,7 @@ ROWS: tuple[Row, ...] = (
     wrong(
         "R04d a motor without its gear",
         spoilt(5, 0.01),
-        "run.csv joint_2: got forces are so many times what the robot's own inertia asks",
+        "run.csv joint_2: got forces over those for the robot's own inertia",
         "expected about 1; look at unit, gain and gear",
         "accept: [scale]",
     ),

@@ -224,7 +224,7 @@ ROWS: tuple[Row, ...] = tuple(
         damaged("H09", content(SHARD, _flipped), _READERS, f"s.zarr/{SHARD}: damaged (block 0 of actuator_force: the"),
         damaged("H09 cut", content(SHARD, lambda data: data[:-9]), _READERS, f"s.zarr/{SHARD}: damaged (block 0"),
         damaged("H09 empty", content(SHARD, lambda data: b""), _READERS, f"s.zarr/{SHARD}: empty (block 0"),
-        damaged("H10", receipts(_other), "verify", "block 0 of peak_force holds what no receipt of this store says"),
+        damaged("H10", receipts(_other), "verify", "block 0 of peak_force has content that no receipt of this store lists"),
         damaged(
             "H11 beyond", receipts(lambda data: data + line(Receipt(99, {}, 0)) + b"\n"), "info run verify",
             "receipt of block 99",

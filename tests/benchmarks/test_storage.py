@@ -41,5 +41,5 @@ def test_ours_and_plain_zarr_store_the_same_bytes(tmp_path: Path) -> None:
 def test_other_numbers_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = PlainFiles.read
     monkeypatch.setattr(PlainFiles, "read", lambda self, index: honest(self, index) + (index == 2))
-    with pytest.raises(CheckError, match="plain files: block 2 is not what was written"):
+    with pytest.raises(CheckError, match="plain files: block 2 differs from the written one"):
         list(storage.store(QUICK))

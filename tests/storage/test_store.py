@@ -248,7 +248,7 @@ def test_full_disk(writer: StoreWriter, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_unfinished_store_is_refused_unless_asked_for(writer: StoreWriter) -> None:
-    with pytest.raises(StoreError, match="is not finished; resume its run, or open what there is with unfinished=True"):
+    with pytest.raises(StoreError, match="is not finished; resume its run, or open its blocks with unfinished=True"):
         open_results(writer.location.path)
     with Ledger.open(writer.location.path, LAYOUT.blocks) as ledger:
         for index in (0, 2, 4, 9, 11):

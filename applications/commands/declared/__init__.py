@@ -1,4 +1,4 @@
 """Commands as data: names, texts, arguments and options. Their bodies are elsewhere, imported when they are called.
 
-So the command line starts at once, whatever its bodies need, and these import what they need at their top.
+So the command line starts at once, and the bodies import their needs at their top.
 """

@@ -51,7 +51,7 @@ def argument(name: str, **attributes: Any) -> click.Argument:
 
 
 def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse what no file or store can be called, whatever is there."""
+    """Refuse names that no file or store can have."""
     if value is not None:
         check_place(value, param.opts[0] if param.opts[0].startswith("-") else str(param.name).upper())
     return value

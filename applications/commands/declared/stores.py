@@ -1,4 +1,4 @@
-"""Commands about what is stored: append, verify, sign, info, export, report, figure."""
+"""Commands on stores: append, verify, sign, info, export, report, figure."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ CASE = option(
 
 
 def _sampling(name: str, text: str, count: int, samples: str, of: str) -> click.Command:
-    """Return a command on samples of the parameters of a store: how many `samples` by default, what has a seed."""
+    """Return a command on samples of the parameters of a store; `samples`, `of`: help of --count and --seed."""
     return command(
         name,
         "searches",
@@ -164,7 +164,7 @@ STUDIES = (
         "searches",
         """Improve the best designs of STORE within its swept ranges, by exact derivatives.
 
-        Conditions of the sweep on its designs hold, what it derives follows, and the row of a table, such as a motor,
+        Conditions of the sweep on its designs hold, derived parameters follow, and the row of a table, such as a motor,
         stays as at each start.
         """,
         STORE,

@@ -1,4 +1,4 @@
-"""Commands that plan and run sweeps, what follows a run, schemas of the files, clusters."""
+"""Commands that plan, run and follow sweeps, write schemas of the files, and check clusters."""
 
 from __future__ import annotations
 

@@ -45,13 +45,13 @@ def c_code(
 ) -> CCode:
     """Write the equations of a robot as C without dependencies, for controllers and other programs.
 
-    functions: some of "inverse_dynamics", "forward_dynamics", "inverse_kinematics", "inertia_matrix". Each is of one
-    sample, does what that of this name in `tasks` does, and returns the status; it has the same bits where the compiler
-    does not contract operations. Parameters of the robot, gravity (3,) and friction, of inverse dynamics alone, see
-    `tasks.features.friction.inputs`, are constants; but those in `parameters`, by name, are values of an argument of
-    that name: parameters of the robot, such as "upper_arm", numbers of friction, such as "friction.coulomb", and
-    "gravity_x" to "gravity_z". name: of files, and what functions begin with; absent: the
-    robot's. Raises ValueError or ParameterError for input that does not fit, and for loads that change with time.
+    functions: some of "inverse_dynamics", "forward_dynamics", "inverse_kinematics", "inertia_matrix". Each takes one
+    sample, computes the same as the function of this name in `tasks`, and returns the status; it has the same bits
+    where the compiler does not contract operations. Parameters of the robot, gravity (3,) and friction, of inverse
+    dynamics alone, see `tasks.features.friction.inputs`, are constants; but those in `parameters`, by name, are values
+    of an argument of that name: parameters of the robot, such as "upper_arm", numbers of friction, such as
+    "friction.coulomb", and "gravity_x" to "gravity_z". name: of files, and prefix of functions; absent: the robot's.
+    Raises ValueError or ParameterError for input that does not fit, and for loads that change with time.
 
         >>> code = ls.c_code(ls.robots.build("planar_3r"), ["inertia_matrix"])
         >>> print(code.header[code.header.index("int planar_3r") :].partition(";")[0])
@@ -143,7 +143,7 @@ def _source(name: str, robot: Robot, functions: Sequence[CodeFunction]) -> str:
 
 
 class _Bodies:
-    """Functions of programs, each text once, whoever calls it."""
+    """Functions of programs; the text of each occurs once, for all its callers."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []

@@ -112,7 +112,7 @@ def _evaluated(
 
 
 class _Stages:
-    """Programs as functions of CasADi, each once, whoever calls it."""
+    """Programs as functions of CasADi, one for each program and all its callers."""
 
     def __init__(self, casadi: ModuleType, rounds: int) -> None:
         self._casadi, self._rounds = casadi, rounds
@@ -187,7 +187,7 @@ class _Scalars:
                 f"{self._program.name}: got an iteration that is not Newton's, as of friction with reactions; expected "
                 "friction of constant load or none"
             )
-        if loop.skip is not None:  # a way that few samples need: those are not told
+        if loop.skip is not None:  # a branch that few samples need: these are not reported
             self.unfinished = casadi.fmax(self.unfinished, casadi.logic_not(self.value(loop.skip)))
         else:
             done = casadi.SX(0.0)

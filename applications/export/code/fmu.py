@@ -36,7 +36,7 @@ LIBRARIES = {"linux": ("linux64", "so"), "darwin": ("darwin64", "dylib"), "win32
 
 
 class _Scalar(NamedTuple):
-    """A variable of a unit: its name, unit, meaning, what it is to others, and of which number it is the derivative."""
+    """A variable of an FMU: name, unit, meaning, causality, and the number of the variable whose derivative it is."""
 
     name: str
     unit: str
@@ -53,7 +53,7 @@ def fmu(
     """Write the motion of a chain under actuator forces as an FMU for Simulink, Modelica and others; return its path.
 
     Inputs are forces of the actuators, states and outputs positions and rates of the freedoms from the reference pose.
-    Parameters of the robot and gravity (3,) are constants; friction is none of it. compiler: of C, for the library of
+    Parameters of the robot and gravity (3,) are constants; friction is not included. compiler: of C, for the library of
     this system; None for sources alone. name: of the model; absent: that of the robot. Raises ValueError for a robot
     with a platform, which `robots.coupled.as_chain` makes a chain, and where there is no such compiler;
     InputError where the file may not or cannot be written.

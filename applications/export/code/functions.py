@@ -53,7 +53,7 @@ class CodeArgument:
 
 @dataclass(frozen=True)
 class ProgramCall:
-    """A program with where its inputs come from, and the values that its outputs are; of these only what is needed."""
+    """A call of a program: sources of its inputs, and names of the outputs that are needed."""
 
     program: Program
     inputs: Mapping[Key, Key | Rows]
@@ -103,7 +103,7 @@ def _unit(kinds: Iterable[str], turning: str, sliding: str) -> str:
 
 @dataclass(frozen=True)
 class CodeSetting:
-    """A robot, what it is exported with, and the arguments of its motion."""
+    """A robot, the other inputs of its export, and the arguments of its motion."""
 
     robot: Robot
     gravity: ArrayLike = GRAVITY
@@ -118,7 +118,7 @@ class CodeSetting:
         return {key: values[0] for key, values in (arrays | even_weights(robot.family)).items()}
 
     def motion(self, *, acceleration: bool, rates: bool = True) -> tuple[list[CodeArgument], tuple[str | int, ...]]:
-        """Return the arguments that say how it moves, and what the `motion` of kernels is made of."""
+        """Return the arguments of its motion, and the sources of the `motion` of kernels."""
         free, names = structure_of(self.robot.family).freedoms, ", ".join(self.robot.mechanism.freedoms)
         turns = structure_of(self.robot.family).motion_size == 24
         if self.robot.mechanism.is_chain:
@@ -322,7 +322,7 @@ def exported(
 ) -> tuple[CodeFunction, ...]:
     """Return the functions of these names, each once; friction is that of `inverse_dynamics`, the others have none.
 
-    Raises ValueError for names that there are not, and for what has no code.
+    Raises ValueError for unknown names, and for a robot without such code.
     """
     if not names:
         raise ValueError(f"functions: got none; expected some of {', '.join(FUNCTIONS)}")

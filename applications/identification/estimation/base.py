@@ -1,8 +1,8 @@
 """Base parameters: the combinations of parameters that a regressor can tell apart, with readable names.
 
 The rank comes from a QR factorisation with column pivoting; which columns stay is then decided from left to right, so
-that the groupings do not depend on rounding: a parameter is joined to the earlier ones that it cannot be told from.
-Source: Gautier, Numerical calculation of the base inertial parameters of robots, 1991.
+that the groupings do not depend on rounding: a parameter is grouped with the earlier parameters from which it cannot be
+distinguished. Source: Gautier, Numerical calculation of the base inertial parameters of robots, 1991.
 """
 
 from __future__ import annotations
@@ -173,9 +173,8 @@ def base_along(
 ) -> BaseParameters:
     """Return the base parameters that some motions excite, such as a gravity test's; arguments as `tasks.regressor`.
 
-    bases: the motion of the base along each of them; none: that of the environment. Motions without noise: what is
-    small in them is zero.
-    Raises ValueError.
+    bases: the motion of the base along each motion; empty: that of the environment. The motions have to be free of
+    noise: small values in them count as zero. Raises ValueError.
     """
     pairs = zip(motions, bases or [environment.base] * len(motions), strict=True)
     parts = [

@@ -2,8 +2,8 @@
 
 The pseudo-inertia of a body is linear in its ten parameters, so that least squares under this condition are a
 semidefinite program: convex, with one minimum, solved by an interior-point method. A weak pull to nominal values
-decides what the data do not. Sources: Wensing, Kim and Slotine 2018, for the condition; Sousa and Cortesao 2014, for
-the program; Goulart and Chen 2024, for the solver, Clarabel.
+decides directions that the data leave open. Sources: Wensing, Kim and Slotine 2018, for the condition; Sousa and
+Cortesao 2014, for the program; Goulart and Chen 2024, for the solver, Clarabel.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def near_consistent(parameters: Array) -> np.ndarray:
 class Consistent:
     """Parameters of all columns, whether the solver converged, standard deviation of the residuals [N m or N].
 
-    status: what the solver says; iterations: steps that it took.
+    status: message of the solver; iterations: its steps.
     """
 
     values: np.ndarray
@@ -91,11 +91,11 @@ def consistent(
 ) -> Consistent:
     """Return the parameters of all regressor columns: bodies' consistent, others (drives, friction) not negative.
 
-    matrix (rows, column), also of incomplete rank; nominal (column,): what they are pulled to; bodies: first column of
-    each body; free: columns, such as offsets, that may have any sign; unknown: first columns of bodies, such as
-    payloads, whose nominal values say nothing of their size: it is that of the largest other body. A body has at least
-    the mass LEAST, and THIN as radius of gyration in every direction. Raises ValueError for nominal values
-    that are not consistent.
+    matrix (rows, column), also of incomplete rank; nominal (column,): values to which they are pulled; bodies: first
+    column of each body; free: columns, such as offsets, that may have any sign; unknown: first columns of bodies, such
+    as payloads, whose nominal values give no size: the size of the largest other body is used. A body has at
+    least the mass LEAST, and THIN as radius of gyration in every direction. Raises ValueError for nominal values that
+    are not consistent.
     """
     matrix, forces, nominal = (np.asarray(x, dtype=float) for x in (matrix, forces, nominal))
     for start in bodies:

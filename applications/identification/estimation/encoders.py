@@ -1,7 +1,7 @@
-"""The motion of a robot from what its encoders say: forward kinematics of every sample, then differences along time.
+"""The motion of a robot from its encoders: forward kinematics of every sample, then differences along time.
 
-What a user can do without seeing the platform. Positions come filtered, so that differences do not amplify noise beyond
-the cutoff.
+This needs no measurement of the platform. Positions are filtered before, so that differences do not amplify noise
+beyond the cutoff.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def guesses(robot: Robot, actuator_position: ArrayLike, near: Moving) -> Moving:
 
 
 def _pose_at(robot: Robot, actuator_position: np.ndarray, near: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
-    """Return the pose of a sample from one near it; that one where there is none."""
+    """Return the pose of a sample from a pose near it; that near pose if no solution is found."""
     if robot.mechanism.is_chain:
         joints = joint_positions(robot, actuator_position[None], near["q"][None])[0]
         return {"q": joints if np.isfinite(joints).all() else near["q"]}

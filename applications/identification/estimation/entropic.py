@@ -1,11 +1,11 @@
 """Bodies near nominal ones in the entropic distance, where data do not tell them: least squares plus a divergence.
 
 The divergence of a pseudo-inertia P from the nominal Q is tr(Q^-1 P) - log det(Q^-1 P) - 4: zero at Q, infinite at the
-boundary of what bodies can be, convex, and the same in all frames and units. So no body becomes a needle or a point,
-and masses that the data do not tell stay near nominal ones by their ratio. With it the estimate is a convex conic
-program. Total mass, and boxes that hold a body, are linear in its parameters. Sources: Lee, Wensing and Park 2020, for
-the divergence; Traversaro, Brossette, Escande and Nori 2016, for what bodies can be; Wensing, Kim and Slotine 2018, for
-boxes; Goulart and Chen 2024, for the solver.
+boundary of consistent bodies, convex, and the same in all frames and units. So no body becomes a needle or a point, and
+masses that the data do not tell stay near nominal ones by their ratio. With it the estimate is a convex conic program.
+Total mass, and boxes that hold a body, are linear in its parameters. Sources: Lee, Wensing and Park 2020, for the
+divergence; Traversaro, Brossette, Escande and Nori 2016, for the conditions on bodies; Wensing, Kim and Slotine 2018,
+for boxes; Goulart and Chen 2024, for the solver.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FACTOR = tuple((i, j) for j in range(SIDE) for i in range(j, SIDE))
 ADDED = len(FACTOR) + SIDE
 """Unknowns beside its parameters that a body has: a triangular matrix and logarithms of its diagonal."""
 UNKNOWN = 1e-3
-"""Weight of a body whose nominal values say nothing, over that of others."""
+"""Weight of a body without known nominal values, relative to other bodies."""
 WEIGHTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 """Weights of the divergence that are tried, over squares of residuals in standard deviations."""
 AS_GOOD = 1.02
@@ -59,10 +59,10 @@ class BodyLimits:
 
 @dataclass(frozen=True)
 class PriorProblem:
-    """A linear regression whose columns are of bodies and others: nominal values and what is known of the columns.
+    """A linear regression whose columns are of bodies and others: nominal values and knowledge about the columns.
 
-    bodies: first column of each; unknown: those of them whose nominal values say nothing; signed: columns that are not
-    negative; limits: what is known beside.
+    bodies: first column of each; unknown: bodies without known nominal values; signed: columns that are not negative;
+    limits: further knowledge.
     """
 
     nominal: np.ndarray
@@ -148,7 +148,7 @@ def _joined(triangles: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _sizes(triangle: np.ndarray, references: Mapping[int, np.ndarray]) -> np.ndarray:
-    """Return sizes (column,) of the parameters: of bodies by their nominal values, of others by what forces say."""
+    """Return sizes (column,) of the parameters: of bodies by their nominal values, of others by the size of forces."""
     lengths = np.linalg.norm(triangle[:, :-1], axis=0)
     moved = lengths > 1e-9 * lengths.max(initial=0.0)
     force = max(float(np.linalg.norm(triangle[:, -1])), np.finfo(float).tiny)

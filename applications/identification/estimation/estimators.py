@@ -83,7 +83,7 @@ def total_least_squares(matrix: ArrayLike, forces: ArrayLike, actuators: Actuato
     singular, right = np.linalg.svd(np.column_stack([matrix / sizes, forces / size]), full_matrices=False)[1:]
     last = right[-1]
     values = -last[:-1] / last[-1] * size / sizes
-    # first order in the noise the covariance is that of least squares, more noise by the norm of what multiplies it
+    # first order in the noise the covariance is that of least squares, more noise by the norm of its factors
     grown = float(np.sqrt(1.0 + np.sum((values * sizes / size) ** 2)))
     return Estimate(values, first.deviations * grown, first.condition, float(singular[-1]) * size / len(forces) ** 0.5)
 

@@ -2,7 +2,7 @@
 
 A series has free numbers (coordinate, free); whatever they are, the motion starts and ends at rest, and is scaled to
 the limits of position, velocity and acceleration. Limits of forces and workspace are kept by shrinking the whole
-motion. What is optimised is the condition number of the base regressor, or the determinant of its normal matrix.
+motion. The objective is the condition number of the base regressor, or the determinant of its normal matrix.
 Sources: Swevers et al. 1997; Park 2006, for the conditions at the ends.
 """
 
@@ -91,7 +91,7 @@ def moving(
     """Return a series of some freedoms (absent: all) as `tasks.dynamics.records.Moving`.
 
     Platforms turn by roll, pitch and yaw about an `orientation` (3, 3) relative to the reference pose. The series of a
-    redundant robot is that of what is given; its motion is that of all freedoms, NaN where nothing decides them.
+    redundant robot is that of its given coordinates; its motion is that of all freedoms, NaN for undetermined ones.
     """
     position, velocity, acceleration = series.at(times)
     if robot.mechanism.is_chain:
@@ -148,14 +148,13 @@ SMOOTH: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {"condition": smooth_
 
 @dataclass(frozen=True)
 class Excitation:
-    """The problem of exciting a robot: its base parameters, limits, centre and period of the motion, what counts.
+    """The problem of exciting a robot: its base parameters, limits, centre and period of the motion, criterion.
 
-    `nominal` are guesses of the base parameters (kept,), for the limits of forces; the regressor has
-    `environment`, `forces` and `shared`;
-    `coordinates` are the freedoms that move (absent: all that are given), `orientation` is as for `moving`. `ranges` of
-    any joints are kept, and `spheres` of different bodies apart; those that overlap at the centre are neighbours, and
-    not looked at. Raises ValueError for an unknown criterion, limits of forces without nominal values, spheres of
-    bodies that there are not.
+    `nominal` are guesses of the base parameters (kept,), for the limits of forces; the regressor has `environment`,
+    `forces` and `shared`; `coordinates` are the freedoms that move (absent: all that are given), `orientation` is as
+    for `moving`. `ranges` of any joints are kept, and `spheres` of different bodies do not overlap; spheres that
+    overlap at the centre are neighbours, and are not checked. Raises ValueError for an unknown criterion, limits of
+    forces without nominal values, or spheres of unknown bodies.
     """
 
     robot: Robot

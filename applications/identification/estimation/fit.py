@@ -1,4 +1,4 @@
-"""From recorded motions and forces of one robot to its base parameters: what one task of an identification does.
+"""From recorded motions and forces of one robot to its base parameters: the work of one identification task.
 
 Where reactions load friction that changes them, forces are those of inverse dynamics itself, linear about a point only:
 `applications.identification.estimation.machines.coupled_friction`.
@@ -67,12 +67,12 @@ def fit(
 ) -> Fit:
     """Return the base parameters of a robot from recordings; limbs that are copies share their parameters.
 
-    Of the robot the geometry is used, its inertia and the linear parameters of its friction for `truth` alone; those
-    that are not linear are as given, unless the method finds them. `base` absent: found at random states, or where no
-    motion has an acceleration, as in tests of gravity and friction, along the motions; a base that moves does so in the
-    same way in all recordings. `nominal`: the robot that a user
-    takes it for, whose inertia decides what data do not; absent: `robot`. Raises ValueError for recordings that are not
-    enough, or an unknown method.
+    Of the robot the geometry is used, its inertia and the linear parameters of its friction for `truth` alone;
+    nonlinear ones keep their given values, unless the method estimates them. `base` absent: found at random states, or
+    where no motion has an acceleration, as in tests of gravity and friction, along the motions; a base that moves does
+    so in the same way in all recordings. `nominal`: the robot as the user knows it, whose inertia decides directions
+    that the data leave open; absent: `robot`. Raises ValueError for recordings that are not enough, or an unknown
+    method.
     """
     if method not in METHODS:
         raise ValueError(f"method: got {method!r}; expected an estimator; {nearest(method, METHODS)}")

@@ -76,7 +76,7 @@ def consistent_bodies(data: Data) -> FittedParameters:
 def separable_friction(data: Data) -> FittedParameters:
     """Fit the nonlinear parameters of friction laws, such as Stribeck velocities, and all others.
 
-    One value for all joints of a group. Raises ValueError where there are none.
+    All joints of a group share one value. Raises ValueError for friction without nonlinear parameters.
     """
     unknown = [(group, each) for group in data.friction.groups for each in _nonlinear(group)]
     if not unknown:

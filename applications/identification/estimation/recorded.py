@@ -52,7 +52,7 @@ class Filtering:
 
     @property
     def every(self) -> int:
-        """One of so many samples is kept."""
+        """Decimation: one of `every` samples is kept."""
         cutoff = float(np.asarray(self.values["cutoff"]))
         return max(1, round(0.5 / (cutoff * self.step))) if cutoff else 1
 
@@ -120,7 +120,7 @@ class Data:
     def filtered(self, matrix: np.ndarray, forces: np.ndarray, beside: np.ndarray | None = None) -> Rows:
         """Return the filtered rows (samples, actuator, column) and forces, without rows that are not finite.
 
-        beside (samples, actuator): what forces have that is not of the matrix, which is taken off them.
+        beside (samples, actuator): forces outside the matrix, which are subtracted.
         """
         if beside is not None:
             matrix = np.concatenate([matrix, beside[:, :, None]], axis=2)

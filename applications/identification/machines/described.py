@@ -81,7 +81,7 @@ class RecordingDescription:
         return tuple((-np.inf if low is None else low, np.inf if high is None else high) for low, high in ends)
 
     def signals(self) -> list[Signals]:
-        """Read all recordings, or take those that a store has. Raises InputError."""
+        """Read all recordings, or return the recordings of a store. Raises InputError."""
         return list(self.stored) if self.stored is not None else [self.read(files) for files in self.recordings]
 
     def read(self, files: RecordingFiles) -> Signals:

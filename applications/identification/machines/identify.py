@@ -149,12 +149,15 @@ class MachineIdentification:
         return self.standard.converged and (alone or self.machine.model.shared)
 
     def uncertain(self) -> UncertainRobot:
-        """Return the robot with parameters for what data tell, and their covariance. Raises InputError without one."""
+        """Return the robot with the parameters that data determine, and their covariance.
+
+        Raises InputError without one.
+        """
         self.robot()
         return uncertain_robot(self.machine, self.fit, self.standard)
 
     def robot(self) -> RobotDescription:
-        """Return the robot with the identified inertia. Raises InputError where there is none."""
+        """Return the robot with the identified inertia. Raises InputError where none was found."""
         if not self.standard.converged:
             got, expected = f"consistent bodies were not found: {self.standard.status}", "a solution"
             raise refused(self.description.title, got, expected)
@@ -180,7 +183,7 @@ def _filter(recording: Prepared) -> str:
 
 
 def _bodies(standard: Standard) -> str:
-    """Return what bodies near the robot's leave of the forces, or that there are none."""
+    """Return the unexplained share of the forces for bodies near the robot's, or the reason for no such bodies."""
     if not standard.converged:
         return f"not found: {standard.status}"
     shares = ", ".join(f"{share:.2%}" for share in standard.errors.values())

@@ -52,7 +52,7 @@ def page(result: MachineIdentification) -> str:
 def _parts(result: MachineIdentification) -> Iterator[str]:
     yield _table((), [(escape(name).replace("  ", "&emsp;"), escape(text)) for name, text in result.rows()])
     if result.warnings:
-        yield "<h2>What to know</h2>"
+        yield "<h2>Warnings</h2>"
         yield "".join(f'<p class="warning">{escape(text)}</p>' for text in result.warnings)
     yield "<h2>Tests</h2>"
     yield "<p>On as many rows as are independent; the chance is that of such residuals if the answer were yes.</p>"
@@ -63,7 +63,7 @@ def _parts(result: MachineIdentification) -> Iterator[str]:
         yield f"<figure>{_curves(result, run)}</figure>"
     yield "<h2>Friction over speed</h2>"
     yield (
-        "<p>Forces of the recordings for training without what bodies ask of them; the lines are the identified "
+        "<p>Forces of the recordings for training minus the forces for the bodies; the lines are the identified "
         "drives, friction and offset. Friction of a drive that moves several joints depends on all their speeds.</p>"
     )
     yield f"<figure>{_friction(result)}</figure>"

@@ -88,9 +88,9 @@ FORMATS: Mapping[str, Callable[[MachineIdentification, IO[str]], None]] = {".csv
 
 
 def robot_text(result: MachineIdentification) -> str:
-    """Return the text of the robot file of the identified robot. Raises InputError where there is none.
+    """Return the text of the robot file of the identified robot. Raises InputError where none was found.
 
-    What data tell of the inertia is a parameter of it; `save_parameters` has their covariance, for tolerances.
+    Inertial values that the data determine are its parameters; `save_parameters` has their covariance, for tolerances.
     """
     return writing.text(result.uncertain().description, f"{result.description.title}: identified from recordings.")
 

@@ -1,4 +1,4 @@
-"""Answers to four questions about the chosen design: how much better, how sure, what limits it, and what to do next."""
+"""Answers to four questions about the chosen design: gain, certainty, limits, and next steps."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Advice:
 
     @cached_property
     def _problem(self) -> tuple[DesignProblem | None, str]:
-        """The sweep as functions of its factors, rows of tables as in the design, or why there is none."""
+        """The sweep as functions of its factors, rows of tables as in the design, or the reason why it has none."""
         sweep, target = self._scaled[0], self._target
         if sweep is None or target is None:
             return None, self.results.why_no_sweep or "no metric decides"
@@ -141,7 +141,7 @@ class Advice:
 
     @cached_property
     def prospect(self) -> tuple[Outlook | None, str]:
-        """The outlook from the design, or why there is none."""
+        """The outlook from the design, or the reason why none exists."""
         (problem, why), target = self._problem, self._target
         if problem is None or target is None:
             return None, why
@@ -171,7 +171,7 @@ class Advice:
         return row_limits(problem.about((), factors), target, {name: problem.constant[name] for name in numbers})
 
     def better(self) -> str:
-        """Compare the design with the next, the middle of all, and the robot's defaults."""
+        """Compare the design with the next, the median of all, and the robot's defaults."""
         column, place, table = self.column, self.results.place, self.results.designs
         if column is None or not np.isfinite(column.values[place]):
             return "Not known: this design has no number."
@@ -185,7 +185,7 @@ class Advice:
         next_one, middle = int(order[0]), float(np.median(usable)) if len(usable) else np.nan
         number = self.results.name_of(self.results.hardest(next_one))
         parts = [f"{_compared(column, mine, float(column.values[next_one]))} the next, design {number}"]
-        parts.append(f"{_compared(column, mine, middle)} the middle of {self._usable}")
+        parts.append(f"{_compared(column, mine, middle)} the median of {self._usable}")
         if (usual := self._usual()) is not None:
             parts.append(f"{_compared(column, mine, usual)} the robot with its default parameters")
         shown = ", ".join([*parts[:-1], f"and {parts[-1]}"] if len(parts) > 1 else parts)
@@ -194,7 +194,7 @@ class Advice:
     @property
     def _usable(self) -> str:
         """The designs that count, in words."""
-        return "those that meet all conditions" if self.results.question.where else "all without a failed sample"
+        return "designs that meet all conditions" if self.results.question.where else "all without a failed sample"
 
     @property
     def _has_number(self) -> bool:
@@ -231,7 +231,7 @@ class Advice:
         if shares and 0.0 < shares[0][1].unexplained < 1.0:
             explained, share = shares[0][0], percent(shares[0][1].unexplained)
             parts.append(f"a polynomial fitted to the designs leaves {share} of the variance of {explained.words} open")
-        return _sentences(parts) or "Nothing is known beside the stored numbers."
+        return _sentences(parts) or "No errors are known: the dataset has the stored numbers alone."
 
     def _edges(self) -> Iterator[str]:
         for column, low, high in self._spans():
@@ -257,7 +257,7 @@ class Advice:
     def limits(self) -> list[tuple[str, str, str]]:
         """Return rows for the design's limits, tightest first: limit, share left, gain where it is relaxed by 1 %.
 
-        Numbers of its rows of tables are first: they are what a better row would have.
+        Numbers of its rows of tables are first: a better row would have other such numbers.
         """
         prospect, column = self.prospect[0], self.column
         numbers = {number.parameter: number for number in self._scaled[1]}
@@ -328,7 +328,7 @@ class Advice:
         (prospect, why), column = self.prospect, self.column
         steps: list[str] = []
         if not self.results.designs.good.any() and not self._has_number:
-            return ["Samples of every design fail: Failures has the reasons, and what to do about each."]
+            return ["Samples of every design fail: Failures has the reasons and a remedy for each."]
         if column is None:
             return ["Give metrics, such as peak_force: no number decides here."]
         if not self.results.designs.meets.any():
@@ -358,7 +358,7 @@ class Advice:
         return steps
 
     def _without_derivatives(self, why: str) -> str:
-        """Return the step from a design without derivatives: there is none between the rows of a table."""
+        """Return the step from a design without derivatives; none exist between the rows of a table."""
         choices = self.results.designs.choices
         if not choices:
             return "Sweep a parameter: no other design is there to compare with."

@@ -93,7 +93,7 @@ def _bounds(results: Results) -> Iterator[tuple[str, tuple[float | None, bool, D
     table = {column.name: column for column in results.designs.columns if not column.objective}
     for text in results.question.where:
         if re.search(r"\b(or|not)\b", text):
-            continue  # a bound of one branch is none of the whole
+            continue  # a bound of one branch does not bound the whole
         for part in re.split(r"\band\b", text):
             if (match := BOUND.fullmatch(part.strip(" ()"))) is not None:
                 least, name = match[2].startswith(">"), _column_of(match[1])
@@ -158,7 +158,7 @@ def _is_worst(text: str) -> bool:
 
 
 def _over_sets(results: Results, sets: int) -> str:
-    """Describe what of several friction sets counts: sums and means take them all."""
+    """Describe the rule over several friction sets: the worst counts; sums and means take all of them."""
     names = [name for text in results.question.objectives for name in objective(text).expression.names]
     rules = [f"{name.replace('_', ' ')} is over all of them" for name in names if name.endswith(("_sum", "_mean"))]
     return ", but ".join([f"The worst of {sets} friction sets counts", *dict.fromkeys(rules)])

@@ -21,9 +21,9 @@ ACTUATORS = ("actuator_force", "actuator_position", "actuator_velocity", "actuat
 class DesignCase:
     """One design under one friction set: `results` (trajectory, time, ...) as in a dataset, and its moving points.
 
-    `frictionless` are the actuator forces without friction, where the sweep has a friction law.
-    `stride` is how many times of the sweep lie between two of the case. A case of a sweep that cannot be read again
-    has what is stored, and neither a robot nor forces without friction.
+    `frictionless` are the actuator forces without friction, where the sweep has a friction law. `stride` is the number
+    of times of the sweep for each time of the case. A case of a sweep that cannot be read again has the stored results,
+    and neither a robot nor forces without friction.
     """
 
     design: int

@@ -178,7 +178,7 @@ class Designs:
 
     @property
     def parameters(self) -> tuple[DesignColumn, ...]:
-        """Parameters that were varied, and derived ones that the question names."""
+        """Parameters that were varied, and derived parameters in the question."""
         named = {member for factor in self.factors for member in factor.members} | self.named
         every = (column for column in self.columns if not column.objective and column.varies)
         return tuple(column for column in every if column.name in named)
@@ -200,7 +200,7 @@ class Designs:
 
     @property
     def best(self) -> int:
-        """The best design by the first objective among those that meet all conditions; among all if none does.
+        """The best design by the first objective, among designs that meet all conditions, or among all if none does.
 
         Of designs that differ in it by rounding alone, the best by the objectives after it, and of these the first.
         Without an objective the first that does not fail.
@@ -232,7 +232,7 @@ class Designs:
 
     @property
     def first(self) -> DesignColumn | None:
-        """The objective that decides: the first of which any design has a number; None where there is none.
+        """The objective that decides: the first for which any design has a number; None if no objective has one.
 
         Where none is asked for, one in which designs differ, if there is any.
         """

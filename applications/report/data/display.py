@@ -73,7 +73,7 @@ def unit_of(units: str, values: Array) -> DisplayUnit:
 
 
 def rounded(value: float, digits: int = DIGITS) -> str:
-    """Return a number with so many digits, without exponents where they can be spared: 0.57, 12.4, 1 270, 3.1e-07."""
+    """Return a number with `digits` digits, without an exponent where possible: 0.57, 12.4, 1 270, 3.1e-07."""
     if not math.isfinite(value):
         return "no number"
     if value == 0.0:
@@ -97,7 +97,7 @@ def in_series(words: Sequence[str]) -> str:
 
 
 def with_error(value: float, error: float) -> str:
-    """Return a number to its error: 0.31 ± 0.02; more than three digits of a share say nothing."""
+    """Return a number with the digits that its error allows: 0.31 ± 0.02; shares have at most three digits."""
     places = int(np.clip(-math.floor(math.log10(error)), 0, DIGITS)) if error > 0.0 else DIGITS
     return f"{value:.{places}f} ± {error:.{places}f}" if error >= 0.5 * 10.0**-DIGITS else f"{value:.{DIGITS}f}"
 

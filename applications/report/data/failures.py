@@ -23,7 +23,7 @@ PARTS = 8
 
 @dataclass(frozen=True)
 class FailureMap:
-    """Shares of designs (row, column) that do not meet everything, NaN where there is none; texts of both axes."""
+    """Shares of designs (row, column) that fail or break a condition, NaN without designs; texts of both axes."""
 
     across: DesignColumn
     up: DesignColumn

@@ -19,13 +19,13 @@ TableRow = tuple[str, str]
 MOST_NAMES = 6
 
 PART = 1 << 20
-"""Values of a coordinate that are looked at together, and different ones that are counted."""
+"""Number of values of a coordinate that are read together, and of different values that are counted."""
 
 
 def swept(dataset: Dataset, units: Mapping[str, str]) -> Iterator[TableRow]:
     """Summarise the robot, every axis with its length and parameters, and the stored variables.
 
-    units: those that are known better than the dataset knows them, by the name of a coordinate.
+    units: replacements of the dataset's units, by the name of a coordinate.
     """
     attributes = dataset.attrs
     robot = str(attributes.get("robot", "unknown"))

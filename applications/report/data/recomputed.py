@@ -49,7 +49,7 @@ MOST_POINTS = 50_000
 """Points of a workspace up to which they are computed again."""
 
 FEWEST_TIMES, LONGEST_TIMES = 50, 4001
-"""Times that short trajectories keep beside long ones, about, as long as the longest has no more than so many."""
+"""Approximate number of times that short trajectories keep, within the limit for the longest trajectory."""
 
 TOGETHER = 1 << 22
 """Numbers of joint reactions that are in memory at a time."""
@@ -84,7 +84,7 @@ class Taken(Axis):
 def read_sweep(attributes: Mapping[str, object], files: Path | FileSource | None) -> Sweep:
     """Read the sweep in the attributes of a store; files that it names are in `files`: a folder, a store.
 
-    Raises InputError where it cannot be read, as when a file of points is not there, or is not what it was.
+    Raises InputError where it cannot be read, as when a file of points is missing or was changed.
     """
     name = "the sweep in the store"
     if "sweep" not in attributes:
@@ -140,7 +140,7 @@ def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator
 
 
 def _simulated(sweep: Sweep, axes: SimulationAxes, designs: Sequence[int], friction: int) -> Iterator[DesignCase]:
-    """Simulate designs again, together those that differ in one alone: the robot, its gains, or its initial state."""
+    """Simulate designs again; designs that differ in the robot, the gains or the initial state alone run together."""
     swept = {"design": sweep.design, GAINS: axes.gains, STATE: axes.state}
     sizes = [axis.size for axis in swept.values()]
     places = {number: tuple(int(k) for k in np.unravel_index(number, sizes)) for number in designs}
@@ -197,7 +197,7 @@ def times(sweep: Sweep) -> Array:
 
 
 def _thinned(step: int) -> Callable[[TimeGrid], TimeGrid]:
-    """Return a function that gives every so many-th time of a grid, from the first on."""
+    """Return a function that gives every n-th time of a grid, from the first on."""
     return lambda grid: TimeGrid(grid.step * step, -(-grid.samples // step))
 
 
@@ -234,7 +234,7 @@ def results_of(
 ) -> Results:
     """Open the results in a store, finished or not, or in a dataset. Raises StoreError, InputError.
 
-    question: what is asked instead of what the section `study` of the sweep asks.
+    question: replacement of the section `study` of the sweep.
     """
     from xarray import Dataset
 

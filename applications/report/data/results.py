@@ -1,6 +1,6 @@
 """The data of a report: a dataset, its table of designs, and the design shown in detail.
 
-Everything is computed when it is first asked for, so that a figure of one kind costs what that kind costs.
+Everything is computed at its first use, so that a figure of one kind has only the cost of that kind.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class Results:
     """The dataset of a store, and choices of a user: a design, a friction set, a folder of files that the sweep names.
 
-    By itself it shows what is stored; `ComputedResults` compute designs again.
+    This class shows stored results; `ComputedResults` computes designs again.
 
     Raises InputError for a design or a friction set that the dataset does not have.
     """
@@ -223,7 +223,7 @@ class Results:
         return design if place is None else int(self.designs.numbers[place, 0])
 
     def case_words(self, case: int) -> str:
-        """Return an operating case in words: `payload mass 3 kg`; empty where there are none."""
+        """Return an operating case in words: `payload mass 3 kg`; empty without cases."""
         coordinates = [self.by_case[name] for name in self.question.cases]
         return ", ".join(f"{str(x.name).replace('_', ' ')} {_value_words(x, case)}" for x in coordinates)
 

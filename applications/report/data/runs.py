@@ -13,7 +13,7 @@ from robots.data_classes import dataclass
 
 MOST_RUNS = 8
 MOST_DIFFERENCES = 12
-"""Runs that are compared, and values of two sweeps that are told to differ."""
+"""Largest number of compared runs, and of listed differences between two sweeps."""
 
 
 @dataclass(frozen=True, eq=False)

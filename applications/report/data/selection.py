@@ -1,7 +1,7 @@
 """Rows that a report keeps of a table of designs that is too large for memory.
 
 The table is read in parts. Kept are the best designs, fronts of two metrics, ends of each column, and designs drawn at
-random with a fixed seed, so many from each part as it has of all. Counts are those of all designs; shares of variance,
+random with a fixed seed, from each part in proportion to its size. Counts are those of all designs; shares of variance,
 medians and maps of failures are those of the drawn ones.
 """
 
@@ -33,7 +33,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class DesignCounts:
-    """Numbers of designs of a store: of all, of those without a failed sample, of those that meet all conditions."""
+    """Numbers of designs of a store: all, without a failed sample, and with all conditions met."""
 
     designs: int
     good: int

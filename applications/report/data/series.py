@@ -82,7 +82,7 @@ def quantities(case: DesignCase) -> Iterator[ActuatorSeries]:
         if name not in case.results:
             continue
         quantity = case.results[name].transpose("trajectory", "time", "actuator")
-        # The store knows the units of its drives; what is computed again says them the same way.
+        # The store knows the units of its drives; recomputed quantities use the same units.
         units = quantity.attrs.get("units", "")
         title = "torque" if units == "N m" else title
         yield ActuatorSeries(name, title, units, quantity.values)
@@ -110,8 +110,8 @@ class MotionFrames:
     """Frames of one trajectory; NaN where a sample failed.
 
     times (frame,) [s], and their numbers among those of the case; points (frame, point, 3) [m], first those of all
-    joints, in the order of `joint_names`; force [N] and moment [N m], both (frame, joint, 3), in each of them; NaN
-    where the motion is simulated, whose reactions nobody has computed.
+    joints, in the order of `joint_names`; force [N] and moment [N m], both (frame, joint, 3), in each joint; NaN for a
+    simulated motion, whose reactions are not computed.
     """
 
     name: str

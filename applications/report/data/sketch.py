@@ -72,9 +72,9 @@ class LimbSketch:
 def sketch(mechanism: Mechanism, joints: Array | None = None) -> tuple[LimbSketch, ...]:
     """Compute lines and joints of all limbs in the frame of the base.
 
-    `joints` (*batch, limb, joint) are the variables of the joints of the trees [rad or m], what is beyond them is not
-    read; the platform is then where the limbs carry it, and every point has the leading dims of the batch. Without
-    them all are zero, and the platform is at its reference pose.
+    `joints` (*batch, limb, joint) are the variables of the joints of the trees [rad or m]; further columns are not
+    read. The limbs then give the pose of the platform, and every point has the leading dims of the batch. Without
+    `joints` all variables are zero, and the platform is at its reference pose.
     """
     limbs = [mechanism.limbs[instance.limb] for instance in mechanism.instances]
     variables = [np.zeros(len(limb.links)) for limb in limbs] if joints is None else np.moveaxis(joints, -2, 0)
@@ -96,7 +96,7 @@ def _tips(limb: Limb, poses: Sequence[Array], frame: str, like: Sequence[Array] 
 
 
 def _stacked(points: Sequence[Array], like: Sequence[Array]) -> Array:
-    """Return the points (*batch, n, 3); if there are none, with the batch of the poses `like`."""
+    """Return the points (*batch, n, 3); without points, with the batch of the poses `like`."""
     batch = like[0].shape[:-2] if like else ()
     if not points:
         return np.zeros((*batch, 0, 3))
@@ -106,7 +106,7 @@ def _stacked(points: Sequence[Array], like: Sequence[Array]) -> Array:
 def _limb(instance: Instance, limb: Limb, q: Array, prefix: str) -> LimbSketch:
     poses = _poses(limb, _matrix(instance.base), q)
     tips = _tips(limb, [poses[tip.a] for tip in limb.tips], "frame_a", poses)
-    # what stands for the pose of a platform is nowhere to be seen; the last of it is the platform itself
+    # links for the pose of a platform are not drawn; the last of them is the platform itself
     seen = [link.joint not in limb.coordinates for link in limb.links]
     drawn = [i for i, link in enumerate(limb.links) if link.joint not in limb.coordinates[:-1]]
     mounts = _stacked(

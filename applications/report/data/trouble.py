@@ -49,7 +49,7 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Troubles:
-    """Counts of the statuses that occur, with OK; `what` is counted, out of `total`; names of the trajectories."""
+    """Counts of the statuses that occur, with OK; `what` names the counted items; their `total`; trajectory names."""
 
     what: str
     total: int
@@ -64,7 +64,7 @@ class Troubles:
 
 FLAGS = {
     "unsettled_samples": "their friction and reactions did not settle together within the steps of the iteration: the "
-    "numbers are there, `friction_residual` is what they still changed by; lower the friction or refine the time",
+    "numbers are stored, `friction_residual` is their last change; lower the friction or refine the time",
 }
 """Variables that count samples which have numbers that are to be taken with care, and advice."""
 
@@ -96,7 +96,7 @@ def _flagged(name: str, counts: DataArray) -> Flagged:
 
 
 def _parts(values: DataArray, numbers: int) -> Iterator[tuple[int, DataArray]]:
-    """Yield an array in parts along its designs, each with its first design, for so many numbers of each design."""
+    """Yield an array in parts along its designs, each with its first design, for a number of values per design."""
     step = max(1, PART_NUMBERS // numbers)
     for start in range(0, values.sizes["design"], step):
         yield start, values.isel(design=slice(start, start + step))
@@ -132,7 +132,7 @@ def _troubles_of(codes: DataArray, start: int) -> Iterator[Trouble]:
     import xarray
 
     times = [dim for dim in codes.dims if dim not in ("design", "trajectory")]
-    # One pass over the codes for all of them; what nobody has written is no code.
+    # One pass over the codes for all of them; samples that are not written yet have no code.
     hits = {name: (codes == value).sum(times) for value, name in meanings(codes).items()}
     for name, hits_of_name in xarray.Dataset(hits).compute().items():
         by_design = hits_of_name.transpose("design", "trajectory").values

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Colour:
-    """A quantity of every position, (trajectory, time), NaN where there is none; `shared` by all designs."""
+    """A quantity of every position, (trajectory, time), NaN where it is undefined; `shared` by all designs."""
 
     label: str
     values: Array

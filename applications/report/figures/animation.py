@@ -57,7 +57,7 @@ def animation(results: Results, trajectory: int | str = 0, speed: float = 1.0) -
     """Draw the mechanism of a design along one of its trajectories, `speed` times as fast as it is.
 
     Times at which samples failed are left out. Raises InputError for an unknown trajectory, a speed that is not above
-    zero, and where the results lack what it shows.
+    zero, and where the results lack the needed data.
     """
     case = results.case
     if case.robot is None:
@@ -87,7 +87,7 @@ def animation(results: Results, trajectory: int | str = 0, speed: float = 1.0) -
 def view_axes(points: Array) -> Array:
     """Return the axes of a picture that shows points (n, 3): (2, 3), across and up.
 
-    What is nearly flat is seen along the axis in which it is thin, all else from above.
+    Nearly flat sets of points are seen along their thin axis, all others from above.
     """
     extents = np.ptp(points, axis=0)
     thin = int(np.argmin(extents))

@@ -173,7 +173,7 @@ def save(results: Results, kind: str, path: Path, *, force: bool = False) -> Non
 
 KINDS: Mapping[str, FigureKind] = {
     "series": FigureKind("effort, position, velocity and power of the actuators over time", actuators),
-    "friction": FigureKind("effort of the actuators, and what friction asks of them, over time", friction),
+    "friction": FigureKind("effort of the actuators, and its part due to friction, over time", friction),
     "parallel": FigureKind("designs as lines over their parameters and metrics", designs.parallel),
     "front": FigureKind("designs by two metrics, with the front", designs.front),
     "sensitivity": FigureKind("which parameter explains how much of each metric", designs.sensitivity),

@@ -23,7 +23,7 @@ PHASES = 5
 RATE, MOST_FRAMES = 25, 250
 """Pictures of a film per second of the motion, and in all."""
 ROOM = 0.05
-"""Room about what moves, relative to its largest extent."""
+"""Margin around the moving parts, relative to their largest extent."""
 
 
 def phases(results: Results) -> Figure:

@@ -173,7 +173,7 @@ def table_data(results: Results, bundle: ArrayBundle) -> dict[str, Any]:
 
 
 def _bins(results: Results, bundle: ArrayBundle) -> list[dict[str, Any]]:
-    """Return how many designs lie in each bin of two objectives, by logarithms: of those that meet conditions, others.
+    """Return the logarithm of the number of designs in each bin of two objectives: with conditions met, and others.
 
     The bins are within the ranges of the designs that meet all conditions.
     """

@@ -44,7 +44,7 @@ def _statuses(troubles: trouble.Troubles) -> str:
         )
         for status in troubles.bad
     ]
-    heads = ("status", troubles.what.partition(" (")[0], "on trajectories", "in designs", "what to do")
+    heads = ("status", troubles.what.partition(" (")[0], "on trajectories", "in designs", "remedy")
     return body + markup_table(rows, heads, "bars")
 
 
@@ -61,7 +61,7 @@ def _where(status: trouble.Trouble, troubles: trouble.Troubles) -> str:
 
 
 def _flags(results: Results) -> str:
-    """Return a table of samples that have numbers but are flagged; nothing where there are none."""
+    """Return a table of samples that have numbers but are flagged; empty without such samples."""
     rows = [
         (flag.name.replace("_", " "), f"{flag.count:,}", _designs(flag.designs, flag.first), flag.advice)
         for flag in trouble.flagged(results.dataset)

@@ -13,7 +13,7 @@ from robots.data_classes import dataclass, field
 class PagePart:
     """A section of the page; `body` is markup, `figures` plotly figures by id, `data` for the scripts.
 
-    `short` is what the contents call it.
+    `short` is its title in the table of contents.
     """
 
     identity: str

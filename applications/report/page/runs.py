@@ -123,7 +123,7 @@ def side_by_side(runs: ComparedRuns, bundle: ArrayBundle) -> PagePart:
     for k in range(len(runs.runs)):
         if k != runs.best and (lines := differences(runs, runs.best, k)):
             items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-            summary = f"In what the sweeps of {runs.runs[runs.best].name} (here) and {runs.runs[k].name} (there) differ"
+            summary = f"Differences of the sweeps of {runs.runs[runs.best].name} (here) and {runs.runs[k].name} (there)"
             body += details(summary, f"<ul>{items}</ul>")
     title = "Which run is best" if len({run.robot for run in runs.runs}) == 1 else "Which robot is best"
     return PagePart("runs", title, body, {}, {"runs": [_data(runs, k, bundle) for k in range(len(runs.runs))]}, "Runs")

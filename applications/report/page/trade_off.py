@@ -40,7 +40,7 @@ def trade_off(results: Results) -> PagePart | None:
         body += "<h3>Neighbours and the chosen design</h3>" + markup_table(rows, heads, "stack")
     body += f'<div class="controls">{select("front-x", "Across", options, pair[0].name)}'
     body += select("front-y", "Up", options, pair[1].name) + button("front-next", "Next design on the front") + "</div>"
-    body += drawing("front", "Designs by two objectives, with those that no other beats in both.", "tall")
+    body += drawing("front", "Designs by two objectives, with the designs that no other beats in both.", "tall")
     body += paragraph("", "readout", "front-readout", live=True) + paragraph("", "note", "front-note", live=True)
     return PagePart("trade-off", "Trade-off with neighbours", body, {}, {}, "Trade-off")
 

@@ -12,13 +12,13 @@ FAILED = 1e20
 
 
 class AskTell(Protocol):
-    """Asks for points (n, variable) of a space, and is told costs (n, objective) and violations (n, condition)."""
+    """Proposer of points (n, variable) of a space; it gets costs (n, objective) and violations (n, condition)."""
 
     def ask(self) -> Array:
         """Return the next points, `candidates` times the population at most; none where there are no other ones."""
 
     def keep(self, rows: Indices) -> None:
-        """Take some of the last points as all that were asked for: costs of these alone are told."""
+        """Keep some of the last points as the only proposals: costs follow for these alone."""
 
     def tell(self, costs: Array, violations: Array) -> None:
         """Receive the costs of the last points, and by how much each violates each condition; met: 0 or less."""
@@ -29,13 +29,13 @@ class Remembering(AskTell, Protocol):
     """A method whose next points follow from all designs so far, not from its state: it goes on from any of them."""
 
     def remember(self, points: Array) -> Array:
-        """Take points as the last ones that were asked for, and return them as it would have asked for them."""
+        """Record points as the last proposals, and return them in the form in which the method would propose them."""
 
 
 class SearchSettings(NamedTuple):
-    """Settings of a method: space, numbers of objectives and of conditions, points that are told at a time, seed.
+    """Settings of a method: space, numbers of objectives and of conditions, number of points evaluated at a time, seed.
 
-    candidates: points that are asked for, for each that is told; those between are left out by `keep`.
+    candidates: points that are proposed for each evaluated one; `keep` leaves the others out.
 
     >>> space = ls.study.DesignSpace.to_search(ls.Sweep.from_yaml("sweep.yaml"))
     >>> ls.study.SearchSettings(space, objectives=2, conditions=1, population=16, seed=1).population

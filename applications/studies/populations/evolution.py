@@ -14,7 +14,7 @@ from applications.studies.populations.asking import FAILED, SearchSettings
 from applications.studies.populations.genes import Gene, Genome, Proposals, designs
 
 TRIES = 20
-"""Populations without a new design after which there is none."""
+"""Successive populations without a new design after which the search ends."""
 
 
 class Evolution:
@@ -47,7 +47,7 @@ class Evolution:
         self.is_new = np.zeros(0, dtype=bool)
 
     def ask(self) -> Array:
-        """Return the next points: no design twice, and none that is no robot."""
+        """Return the next points: no design twice, and only designs that are robots."""
         for _ in range(TRIES):
             self.asked = self.algorithm.ask()
             if self.asked is None or not len(self.asked):

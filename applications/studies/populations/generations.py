@@ -113,7 +113,7 @@ class GenerationStore:
         )
         try:
             sweep = Sweep.from_text(self._text, self.sweep.name, files)
-        except InputError as error:  # the user has not seen the text: its lines say nothing
+        except InputError as error:  # the user has not seen the text: its line numbers would mislead
             raise InputError(replace(problem, line=0, column=0) for problem in error.problems) from None
         return replace(sweep, user_metrics=self.sweep.user_metrics)
 

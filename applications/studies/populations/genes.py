@@ -125,7 +125,7 @@ def _different_rows(variable: Choice) -> NDArray[np.intp]:
 
 
 class Proposals:
-    """Designs that were proposed, so that none is computed twice, and none that is no robot is computed at all."""
+    """Proposed designs: no design is computed twice, and only designs that are robots are computed."""
 
     def __init__(self, genome: Genome) -> None:
         self.genome, self.seen = genome, set[bytes]()

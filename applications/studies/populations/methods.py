@@ -1,7 +1,7 @@
 """Methods that propose populations of points and get their costs: a table of names and constructors.
 
-All are deterministic: the same seed, population and answers give the same points, so that a search is gone on with by
-asking and telling again what a store holds.
+All are deterministic: the same seed, population and answers give the same points, so that a search is resumed by asking
+and telling again the designs of a store.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ EXTRA = "search"
 
 
 TRIES = 20
-"""Populations without a new design after which there is none."""
+"""Successive populations without a new design after which the search ends."""
 
 
 class _Random:
-    """Points spread evenly at random, whatever is told."""
+    """Points spread evenly at random, independent of costs."""
 
     def __init__(self, settings: SearchSettings) -> None:
         self.settings, self.generator = settings, np.random.default_rng(settings.seed)

@@ -40,7 +40,7 @@ class Parzen:
         self.worst = np.full(settings.objectives, -np.inf)
 
     def ask(self) -> Array:
-        """Return the next points: no design twice, and none that is no robot."""
+        """Return the next points: no design twice, and only designs that are robots."""
         self.asked = []
         points: list[Array] = []
         for _ in range(TRIES * self.requested):
@@ -71,7 +71,7 @@ class Parzen:
         return trial, genes
 
     def _replaced(self, trial: Trial, new: Array) -> Trial:
-        """Return a trial of the design that takes the place of a repeated one, which is told as failed."""
+        """Return a trial of the design that replaces a repeated one, which counts as failed."""
         from optuna.trial import TrialState
 
         self.study.tell(trial, state=TrialState.FAIL)
@@ -83,7 +83,7 @@ class Parzen:
         return self._trial()[0]
 
     def keep(self, rows: Indices) -> None:
-        """Take some of the last points as all that were asked for; the others are told as failed."""
+        """Keep some of the last points as the only proposals; the others count as failed."""
         from optuna.trial import TrialState
 
         for trial in (trial for k, trial in enumerate(self.asked) if k not in rows):

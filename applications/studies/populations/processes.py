@@ -5,7 +5,7 @@ a row of a table by its own numbers, names as one number each. Its length scales
 number (Hvarfner, Hellsten and Nardi, Proc. Mach. Learn. Res. 235, 2024). Candidates are the front of NSGA-II by lower
 confidence bounds where conditions may hold. Each of the next designs is the candidate that adds most to the hypervolume
 by a joint draw of its own from the processes, so that designs of one population differ (Bradford, Schweidtmann and
-Lapkin, J. Glob. Optim. 71, 2018); the first is that by the means. Nothing but the designs so far decides.
+Lapkin, J. Glob. Optim. 71, 2018); the first is that by the means. The proposals depend on the designs so far alone.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Processes:
         self.asked = self.points
 
     def ask(self) -> Array:
-        """Return the next points: no design twice, and none that is no robot."""
+        """Return the next points: no design twice, and only designs that are robots."""
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(1):  # small matrices: more threads take longer, and may give other bits
@@ -76,7 +76,7 @@ class Processes:
         self.asked = self.asked[rows]
 
     def remember(self, points: Array) -> Array:
-        """Take points as the last ones that were asked for: those of the grid that are next to them."""
+        """Record points as the last proposals, moved to the nearest points of the grid, and return these."""
         self.asked = self._on_grid(points)
         return self.asked
 
@@ -229,7 +229,7 @@ WIDTH = math.sqrt(3.0)
 
 
 def _typical(count: int) -> float:
-    """Return the mean of the logarithms of length scales of so many numbers."""
+    """Return the mean of the logarithms of length scales, for the number of inputs."""
     return math.sqrt(2.0) + 0.5 * math.log(count)
 
 
@@ -316,7 +316,7 @@ class _Volume:
         return float(moocore.hypervolume(inside, ref=self.reference)) if len(inside) else 0.0
 
     def gain(self, point: Array) -> float:
-        """Return what a design with these costs adds."""
+        """Return the hypervolume that a design with these costs adds."""
         if not (point < self.reference).all() or (self.points <= point).all(axis=1).any():
             return 0.0
         return self._of(np.concatenate([self.points, point[None]])) - self.now

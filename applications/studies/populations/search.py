@@ -115,7 +115,7 @@ def asked_question(sweep: Sweep, options: SearchKeywords) -> StudyQuestion:
 
 @dataclass
 class _StoreOnTheWay:
-    """A store of a search, and how much of it has been told: its points, and its results as they were read last."""
+    """A store of a search and the part that the method knows: its points, and its results as they were read last."""
 
     store: GenerationStore
     points: list[Array] = field(default_factory=list)
@@ -131,7 +131,7 @@ class _StoreOnTheWay:
 
     @property
     def told(self) -> int:
-        """Designs that have been told."""
+        """Number of designs whose results the method knows."""
         return sum(map(len, self.points))
 
     def lacks_next(self) -> bool:
@@ -146,7 +146,7 @@ class _StoreOnTheWay:
             self.store.require_sweep(np.concatenate([*self.points, points]))
 
     def stored_points(self, count: int) -> Array:
-        """Return the next points (n, variable) that are stored, at most so many."""
+        """Return the next stored points (n, variable), at most `count`."""
         if self.results is None or self.lacks_next():
             return np.zeros((0, len(self.store.space.variables)))
         rows = self.results.isel(design=slice(self.told, self.told + count))
@@ -158,7 +158,7 @@ class _StoreOnTheWay:
         self._read()
 
     def values(self, points: Array, objectives: Sequence[Objective]) -> tuple[Array, Array]:
-        """Return the costs and violations of the next designs, which count as told from now on."""
+        """Return the costs and violations of the next designs, which count as known from now on."""
         assert self.results is not None
         first = self.told
         self.points.append(points)
@@ -318,12 +318,12 @@ def search(
 ) -> SearchOutcome:
     """Search the designs of a sweep for the best by its objectives; a store of the same search is resumed.
 
-    The section `design` says what a design may be (`DesignSpace`), the section `study` objectives, conditions and
-    operating cases, unless `objectives`, `where` and `cases` are given. Other options: `method` (nsga2, nsga3, gp, tpe
-    or random), `generations` (20), `population` (64 designs each), `seed` (0), `coarse` (a subset of the sweep file, by
-    which the best of `candidates` (4) for each design are selected). Each generation is computed on the
+    The section `design` gives the space of designs (`DesignSpace`). The section `study` gives objectives, conditions
+    and operating cases, unless `objectives`, `where` and `cases` are given. Other options: `method` (nsga2, nsga3, gp,
+    tpe or random), `generations` (20), `population` (64 designs each), `seed` (0), `coarse` (a subset of the sweep
+    file, by which the best of `candidates` (4) for each design are selected). Each generation is computed on the
     cluster as a run would be, and appended to the store. Raises InputError, and StoreError for a store of something
-    else; see `run` for the cluster and what else is raised.
+    else; see `run` for the cluster and other errors.
 
         >>> text = '''
         ... limbsweep: 1
@@ -485,7 +485,7 @@ def _places(state: SearchState) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 def _share(store: GenerationStore, violations: Array, on_front: int) -> FamilyShare:
     names = ("failed samples", *(f"'{text}' is broken" for text in store.question.where))
     broken = violations[:, : len(names)] > 0.0
-    broken[broken[:, 0], 1:] = False  # of a design whose samples fail the conditions say nothing
+    broken[broken[:, 0], 1:] = False  # conditions of a design with failed samples do not count
     counts = broken.sum(axis=0).tolist()
     feasible = int((violations <= 0.0).all(axis=1).sum())
     return FamilyShare(store.sweep.robot, len(violations), feasible, on_front, dict(zip(names, counts, strict=True)))

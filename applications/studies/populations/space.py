@@ -3,7 +3,7 @@
 The robot is a category, each has the variables of its own section `design`. Variables of other robots are hidden: they
 have values in every point, which parents hand on, and count for nothing (hidden genes: Abdelkhalik, Hidden genes
 genetic optimization for variable-size design space problems, J. Optim. Theory Appl. 156, 2013). A method that knows
-conditions, such as the one of Optuna, is asked by conditions.
+conditions, such as Optuna's, gets them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class FamilySpace(PointSpace):
     def of(cls, sweeps: Sequence[Sweep], question: StudyQuestion | None = None) -> FamilySpace:
         """Return the design space of sweeps of different robots with the same cases; None: their question.
 
-        Raises InputError for what cannot be compared: other cases, and numbers of the question in other units.
+        Raises InputError for sweeps that cannot be compared: other cases, or numbers of the question in other units.
         """
         names = [sweep.robot for sweep in sweeps]
         if len(names) < 2 or len(set(names)) < len(names):
@@ -134,7 +134,7 @@ def _require_same_units(first: Sweep, second: Sweep, question: StudyQuestion) ->
             if units[0] != units[1]:
                 shown = [unit or "no unit" for unit in units]
                 got = f"{name} in {shown[0]} for {first.robot}, in {shown[1]} for {second.robot}"
-                hint = "Take what has one, such as energy, peak_power or actuator_margin with limits of each robot."
+                hint = "Use one with one unit: energy, peak_power or actuator_margin with limits of each robot."
                 raise refuse(key, got, "numbers of one unit for all robots", hint)
 
 

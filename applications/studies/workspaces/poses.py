@@ -30,7 +30,7 @@ from tasks.stages.stages import stages
 FORCE = "peak_force"
 """The largest force of an actuator that holds the pose, without friction [N or N m]."""
 SHARES = ("usable_share", "reachable_share", "usable_volume", "reachable_volume", "failed_samples", "worst_status")
-"""Metrics that count samples; they say nothing of one."""
+"""Metrics that count samples; they have no meaning for a single sample."""
 NAMES = (FORCE, *(name for name in METRICS if name not in SHARES))
 """Names that conditions may use."""
 AT_A_TIME = 4096

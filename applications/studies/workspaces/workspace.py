@@ -214,7 +214,7 @@ def _sweep(robot: Sweep | RobotLike, names: Sequence[str], sections: Mapping[str
     if isinstance(robot, Sweep):
         if sections:
             name = next(iter(sections))
-            raise refuse(name, "a sweep, which says so itself", "it in the sweep alone", f"Leave out {name}.")
+            raise refuse(name, "a sweep, which has its own", "it in the sweep alone", f"Leave out {name}.")
         result = robot
     else:
         requested = [name for name in names if name != FORCE] or ["condition"]

@@ -1,7 +1,7 @@
 """C and C++ compiled for the processor that is here, and kept for the next process (`tasks.kernels.stored`).
 
-Headers come from packages, which put them below `cmeel.prefix`, or from the system. What is compiled is named by all
-that it depends on: text, options, what the compiler knows of itself and of the processor, versions of the headers.
+Headers come from packages, which put them below `cmeel.prefix`, or from the system. The name of a library depends on
+all its inputs: text, options, the compiler's description of itself and of the processor, versions of the headers.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def missing(names: Sequence[str]) -> str:
 def library(text: str, language: str, options: Sequence[str], headers: Sequence[str] = ()) -> ctypes.CDLL:
     """Compile a text in `language`, "c" or "c++", that may include files of this folder and header libraries.
 
-    Raises RuntimeError with the first lines of what the compiler says.
+    Raises RuntimeError with the first lines of the compiler's messages.
     """
     places = {name: _found(name) for name in headers}
     own = [file.read_text("utf-8") for file in sorted(FOLDER.glob("*.hpp"))] if headers else []
@@ -76,8 +76,8 @@ def library(text: str, language: str, options: Sequence[str], headers: Sequence[
 def _compile(text: str, language: str, options: Sequence[str], file: Path) -> None:
     """Make a shared library of a text.
 
-    It is linked apart: options like -Ofast would there set the process to drop denormal numbers. What is neither in the
-    text nor in headers is an error, so that nothing is called that was compiled elsewhere.
+    The library is linked in a separate step: with options like -Ofast, linking would set the process to drop denormal
+    numbers. A symbol that is neither in the text nor in headers is an error, so that no code from elsewhere is called.
     """
     parts = str(file.with_suffix(".o"))
     _call(text, [*options, "-x", language, "-c", "-fPIC", "-w", "-o", parts, "-"])

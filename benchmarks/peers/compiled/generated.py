@@ -1,6 +1,6 @@
 """Jobs in C that Pinocchio's code generation writes for one tree: all numbers are constants, all loops unrolled.
 
-`generated.cpp` writes the statements for a sample; `batch.cpp` is what is around them.
+`generated.cpp` writes the statements for a sample; `batch.cpp` is the code around them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OPTIONS = ("-Ofast", "-march=native")
 class Tree(PlainJobs):
     """The spanning tree of a skeleton; functions take and give (sample, body), and use their buffers again.
 
-    The code of each is written when it is called first. It is run for so many samples at once as there are `lanes`.
+    The code of each is written when it is called first. It is run for `lanes` samples at once.
     """
 
     lanes = 1

@@ -12,7 +12,7 @@ from benchmarks.peers.bodies import Body, Skeleton
 
 Array = np.ndarray
 ARGUMENTS = (ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-"""Types of what `arguments` gives."""
+"""Types of the results of `arguments`."""
 
 
 @dataclass(frozen=True)

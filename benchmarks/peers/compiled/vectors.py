@@ -1,6 +1,6 @@
 """The same C of Pinocchio's code generation, run for eight samples at once: each of its numbers becomes a vector.
 
-Nothing of Pinocchio does that; it is what a patient user of its code could do.
+Pinocchio has no such code; a patient user of its code could write it.
 """
 
 from __future__ import annotations

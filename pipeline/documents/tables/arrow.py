@@ -1,4 +1,4 @@
-"""Columns of Parquet files; of these the ones that are used are unpacked alone."""
+"""Columns of Parquet files; only columns in use are unpacked."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ COMPUTED = (
     "SELECT name FROM sqlite_master WHERE type = 'view' OR sql LIKE 'create virtual%'",
     "SELECT m.name FROM sqlite_master m, pragma_table_xinfo(m.name) c WHERE m.type = 'table' AND c.hidden",
 )
-"""Queries for what is in a database without rows of its own, and for tables with columns that reading computes."""
+"""Queries for views and virtual tables of a database, and for tables with columns that reading computes."""
 
 Series = dict[str, list[tuple[float, Any]]]
 
@@ -35,7 +35,7 @@ class RefusedBagError(Exception):
 
 
 def memory(values: int) -> int:
-    """Return the bytes of memory that the program may take for columns of so many bytes."""
+    """Return the bytes of memory that the program may take for columns of a size in bytes."""
     return OVERHEAD + 2 * values
 
 

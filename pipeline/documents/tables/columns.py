@@ -35,7 +35,7 @@ def unit_in_name(name: str) -> tuple[str, str]:
 
 @contextmanager
 def of_kind(file: str, kind: str, expected: str) -> Iterator[None]:
-    """Turn what a library raises for bytes that are not its own, or damaged, into InputError."""
+    """Turn the errors of a library for foreign or damaged bytes into InputError."""
     try:
         yield
     except InputError:
@@ -87,7 +87,7 @@ class Bounds:
 SIDE = Bounds(file=384 * MIB, text=384 * MIB, values=384 * MIB)
 """Bounds of files beside a sweep, which are kept with it in memory."""
 KEPT = Bounds(file=1024 * MIB, text=1024 * MIB, values=1024 * MIB)
-"""Bounds of tables that the user's program already has in memory, and of those that a store keeps."""
+"""Bounds of tables that the user's own program has in memory already, and of tables that a store keeps."""
 POINTS = Bounds(file=64 * MIB, text=64 * MIB, values=64 * MIB)
 """Bounds of points of trajectories and of forces over time."""
 RECORDED = Bounds()
@@ -106,7 +106,7 @@ class ReadColumns:
 class Columns:
     """Columns of a file: their names in order, and the function that reads some of them.
 
-    units: of the columns that have one; others: names of what is there and is no column of numbers.
+    units: of the columns that have one; others: names of entries that are no column of numbers.
     """
 
     file: str

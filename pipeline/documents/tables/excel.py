@@ -69,7 +69,7 @@ def _check_archive(stream: IO[bytes], file: str, bounds: Bounds) -> None:
 
 def _text(sheet: Any, file: str, bounds: Bounds) -> bytes:
     """Return a sheet as lines of cells with tabs between; columns without any cell are left out."""
-    sheet.reset_dimensions()  # those that it declares may be wrong
+    sheet.reset_dimensions()  # the declared dimensions may be wrong
     lines: list[list[str]] = []
     used: set[int] = set()
     cells = 0

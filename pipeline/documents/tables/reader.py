@@ -119,7 +119,7 @@ def parse_table(
 ) -> Table:
     """Parse a whole table from the content of a file, of the kind of the ending of `name`.
 
-    `shown` is what messages call it, where that is another name; `positions` are the names of the columns of an array
+    `shown` is its name in messages, if that is another one; `positions` are the names of the columns of an array
     without names; columns of `labels` may be texts in a CSV file. Raises InputError for any cell that is no finite
     number.
     """

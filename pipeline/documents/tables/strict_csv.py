@@ -1,6 +1,6 @@
 """Read CSV strictly: a header, commas, a finite number in every cell; errors have row and column.
 
-Points of trajectories, whose every bad cell is told, are read by `pipeline.documents.points`; recordings by
+Points of trajectories, for which every bad cell is reported, are read by `pipeline.documents.points`; recordings by
 `pipeline.documents.tables.text`.
 """
 

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of finite numbers by name, (row,) each, the units of those that have one, and columns of texts."""
+    """Columns of finite numbers by name, (row,) each, the units of columns that have one, and columns of texts."""
 
     columns: Mapping[str, Array]
     units: Mapping[str, str] = field(default_factory=dict)
@@ -53,7 +53,7 @@ def table(columns: Iterable[tuple[str, object]], name: str) -> Table:
 
 
 def split_header(header: object) -> tuple[str, str]:
-    """Return the name of a column and its unit, empty where there is none: `upper_arm [mm]`."""
+    """Return the name of a column and its unit, empty for a header without one: `upper_arm [mm]`."""
     matched = _HEADER.fullmatch(str(header))
     return (matched[1], matched[2] or "") if matched else (str(header), "")
 

@@ -1,9 +1,9 @@
 """Run a part of a block in a subprocess, so that crashes, hangs and memory are contained.
 
-The subprocess is a new interpreter, not a fork, because the process that starts it has threads. What is sent is pickled
-by reference, so both have to find the same modules; the child gets the import path of its parent, to which the current
-folder is not added. It ends with its parent: the pipe between them closes.
-`python -m pipeline.execution.processes.child_process DESCRIPTOR MEMORY` is the other end.
+The subprocess is a new interpreter, not a fork, because the process that starts it has threads. Objects are pickled by
+reference, so both have to find the same modules; the child gets the import path of its parent, to which the current
+folder is not added. It ends with its parent: the pipe between them closes. `python -m
+pipeline.execution.processes.child_process DESCRIPTOR MEMORY` is the other end.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ChildProcess(Generic[Argument, Value]):
             self._link, far_end = Pipe()
             with far_end:
                 self._process = _start(far_end.fileno(), self.memory)
-            # Its imports are no part of what a computation may take.
+            # Its imports do not count in the time of a computation.
             self._link.send(self.body)
             if not self._link.poll(START_SECONDS) or self._link.recv() != READY:
                 raise OSError("the process did not start")
@@ -142,7 +142,7 @@ def serve(link: Connection[Any, Any]) -> None:
 
 
 def _limit(memory: int) -> None:
-    """Let allocations beyond so many bytes fail in this process, before the system ends another one."""
+    """Let allocations beyond a limit fail in this process, before the system ends another one."""
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_AS)

@@ -9,8 +9,11 @@ from __future__ import annotations
 import gc
 
 COLLECTED = 10_000
-"""New objects after which Python looks for those that refer to each other. At its own 700 it did so for a tenth of a
-small run, whose modules make many that they keep."""
+"""Number of new objects after which Python looks for reference cycles.
+
+With Python's own 700 this took a tenth of the time of a small run, because its modules make many objects that they
+keep.
+"""
 
 
 def collect_rarely() -> None:

@@ -1,11 +1,11 @@
 """Compute a block that keeps failing in parts, in a subprocess, until the single cases that fail are known.
 
 A case is one design with one friction set on one trajectory, of simulations with one set of gains from one initial
-state; its times are never cut. All parts are computed within one
-task and stored in one write, because a block is one aligned region of whole shards and has one receipt: parts that were
-written by several tasks would share shards. The subprocess takes crashes, endless loops and memory with it when it
-dies, and the worker stays. Cases that fail hold NaN and the status COMPUTATION_FAILED; where a variable does not have
-the dim that a case was cut along, as `status` mostly has no friction, the status of all that share it says so.
+state; its times are never cut. All parts are computed within one task and stored in one write, because a block is one
+aligned region of whole shards and has one receipt: parts that were written by several tasks would share shards. The
+subprocess takes crashes, endless loops and memory with it when it dies, and the worker stays. Cases that fail hold NaN
+and the status COMPUTATION_FAILED; where a variable does not have the dim that a case was cut along, as `status` mostly
+has no friction, all cases that share that status get COMPUTATION_FAILED.
 """
 
 from __future__ import annotations

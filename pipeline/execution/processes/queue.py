@@ -1,8 +1,8 @@
 """A queue of submitted runs of one user on one machine, so that many do not share its cores and memory at once.
 
-Every run has a ticket, a file that its process locks as long as it lives; a run begins when fewer than so many live
-tickets are older than its own. Nobody has to look after the queue: what dies leaves an unlocked ticket, which the next
-one removes. The folder also has what runs have printed, for some weeks.
+Every run has a ticket, a file that its process locks as long as it lives; a run begins when the number of older live
+tickets is below the limit. The queue needs no service: a process that dies leaves an unlocked ticket, which the next
+run removes. The folder also keeps the output of runs for some weeks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def runs_at_once(*, computes_here: bool) -> int:
 
 
 def private_folder() -> Path:
-    """Return the folder of this user's runs, which nobody else may enter. Raises OSError if there can be none."""
+    """Return the private folder of this user's runs. Raises OSError if no place allows such a folder."""
     home = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     places = [Path(home) / "limbsweep" / "runs", Path(tempfile.gettempdir()) / f"limbsweep-{os.geteuid()}"]
     for place in places:

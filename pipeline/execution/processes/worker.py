@@ -13,7 +13,7 @@ from pipeline.execution.processes.garbage import collect_rarely, keep_all
 
 
 def is_told(record: logging.LogRecord) -> bool:
-    """Return whether a record of a worker's log is told: no failed block, no heartbeat that the end of a cluster cuts.
+    """Return whether a record of a worker's log is shown: failed blocks, and heartbeats at a cluster's end, are not.
 
     The coordinator tells of both in one sentence; Dask writes tracebacks of them from each worker.
     """
@@ -24,7 +24,7 @@ def is_told(record: logging.LogRecord) -> bool:
 
 
 class WorkerSetup(WorkerPlugin):
-    """Python looks for garbage rarely, and never among modules; heartbeats that fail are not told."""
+    """Python looks for garbage rarely, and never among modules; failed heartbeats are not shown."""
 
     name = "limbsweep"
 

@@ -73,7 +73,7 @@ def read_sharing(
             (rubbing, "friction in passive joints", "Take least_squares."),
         ):
             if wrong:
-                report((SHARING_KEY, "rule"), Got(f"least_maximum with {got}"), "what this rule is for", hint)
+                report((SHARING_KEY, "rule"), Got(f"least_maximum with {got}"), "a robot that this rule allows", hint)
     weights = _of_actuators(report, section.weights, mechanism, "weights", 1.0)
     preload = _of_actuators(report, section.preload, mechanism, "preload", 0.0)
     sharing = ActuatorSharing(section.rule, weights, preload, tuple(_off(report, section.off, mechanism)))
@@ -110,7 +110,7 @@ def _off(report: Report, entries: Mapping[str, Sequence[Sequence[float]]], mecha
 def _of_actuators(
     report: Report, entries: Mapping[str, float], mechanism: Mechanism, key: str, default: float
 ) -> tuple[float, ...]:
-    """Return a number for each actuator; none where nothing is said."""
+    """Return a number for each actuator; empty without an entry."""
     numbers: dict[int, float] = {}
     for name, value in entries.items():
         try:

@@ -20,7 +20,7 @@ from robots.parameters import Parameter
 
 @dataclass(frozen=True)
 class RuleReader:
-    """Reads expressions over some `parameters`; those that are not swept have `fixed` values or their defaults."""
+    """Reader of expressions over `parameters`; parameters that are not swept have `fixed` values or defaults."""
 
     report: Report
     parameters: Mapping[str, Parameter]
@@ -76,7 +76,7 @@ class RuleReader:
     def part(self, base: Axis, selection: SelectionSection | None, path: KeyPath, *, sound: bool, scan: bool) -> Axis:
         """Restrict an axis to the sets of a subset.
 
-        Unless the axis is `sound`, only what does not need it is checked; its sets are looked at only with `scan`.
+        Unless the axis is `sound`, only parts that do not need it are checked; its sets are checked only with `scan`.
         """
         if selection is None:
             return base

@@ -82,7 +82,7 @@ class Filtered(DependentAxis):
         return int(self._bitmap[1][-1])
 
     def take(self, indices: Indices) -> dict[str, Array]:
-        """Return the sets at `indices` of those that are kept."""
+        """Return the sets at `indices` among the kept sets."""
         return self.base.take(self.places(indices))
 
     def describe(self) -> dict[str, Any]:

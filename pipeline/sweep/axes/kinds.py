@@ -29,7 +29,7 @@ MAX_SIMULATED = 10**10
 """Samples of a sweep of simulations, which take a hundred times as long."""
 
 MAX_LISTED = 20_000
-"""Numbers of a column that are told one by one: as many as a sweep file may list. Longer ones are told by a digest."""
+"""Largest length of a column that is described number by number, as a sweep file may list. Longer ones get a digest."""
 
 MAX_DRAWN = 10**7
 """Numbers in a seeded sample: it is drawn whole, because a Latin hypercube is one object."""

@@ -1,6 +1,6 @@
 """Read the axes of a sweep file: check names, units and bounds, and convert to SI.
 
-What makes one axis of another (conditions, derived parameters, parts) is read in `pipeline.sweep.axes.conditions`.
+`pipeline.sweep.axes.conditions` reads the parts that make one axis of another: conditions, derived parameters, parts.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _METHODS: Mapping[str, tuple[SamplingMethod, bool]] = {
 
 @dataclass(frozen=True)
 class AxisReader:
-    """Reads axes over some `parameters`; `fixed` names those that are set elsewhere. Problems go to `report`.
+    """Reader of axes over `parameters`; `fixed` names parameters that are set elsewhere. Problems go to `report`.
 
     `seed` is that of samples that have none of their own.
     """
@@ -85,7 +85,7 @@ class AxisReader:
         rules = RuleReader(self.report, self.parameters, self.fixed, section.labels or ())
         base = rules.derived(base, section.derive, (*path, "derive"))
         conditions = rules.conditions(section.where, base, (*path, "where"))
-        # What is wrong elsewhere may be why this axis looks as it does: its sets are looked at in a sound file only.
+        # Errors elsewhere may be the cause of this axis' state: its sets are checked in a sound file only.
         return base if self.report.problems else rules.filtered(base, conditions, path)
 
     def _product(self, section: AxesSection, path: KeyPath, more: tuple[Axis, ...]) -> Axis:
@@ -158,7 +158,7 @@ class AxisReader:
     def _filed(
         self, table: Table, columns: Iterable[str], labels: tuple[str, ...], section: KeyPath, path: KeyPath
     ) -> Axis:
-        """Read the sets of a table in a file, of some of its columns; a problem is told with the name of the file.
+        """Read the sets of a table in a file, of some of its columns; a problem is reported with the name of the file.
 
         Labels are columns that are no parameters: numbers, or texts such as names, that a set has beside them.
         """
@@ -274,7 +274,7 @@ class AxisReader:
         if bounds.low > bounds.high:
             self.report((*path, "low"), bounds.low, f"at most high, {bounds.high!r}", "Exchange them.")
         if bounds.low == bounds.high:
-            hint = "Nothing is drawn from one number: set it under parameters."
+            hint = "A range of one number has nothing to draw: set the number under parameters."
             self.report((*path, "low"), bounds.low, f"less than high, {bounds.high!r}", hint)
         if log and bounds.low <= 0.0:
             self._not_positive((*path, "low"), bounds.low)
@@ -320,7 +320,7 @@ def check_fixed(
 ) -> dict[str, float]:
     """Check the values of fixed parameters against names and bounds; unknown ones are left out.
 
-    `keys` says what the file calls them, where that is another name.
+    `keys` has their names in the file, where these differ.
     """
     for name, value in values.items():
         place = (*path, (keys or {}).get(name, name))

@@ -1,8 +1,9 @@
 """Seeded samples of the unit cube, reproducible with any version of any library.
 
-They are made of what NumPy promises never to change: the hash of `SeedSequence` and the raw 64-bit stream of `PCG64`.
-Each column of a sample has a stream of its own, spawned from the seed by the names of the axis and the parameter, so
-that equal seeds on two axes do not make them move together, and a parameter more leaves the others as they are.
+They use only parts of NumPy that it promises never to change: the hash of `SeedSequence` and the raw 64-bit stream of
+`PCG64`. Each column of a sample has a stream of its own, spawned from the seed by the names of the axis and the
+parameter, so that equal seeds on two axes do not make them move together, and a parameter more leaves the others as
+they are.
 """
 
 from __future__ import annotations
@@ -89,6 +90,6 @@ def _scaled_exponential(factor: float, x: Array) -> Array:
     power = np.rint(x / _LN2)
     rest = (x - power * _LN2_HIGH) - power * _LN2_LOW
     result = np.ones_like(rest)
-    for term in range(_TERMS, 0, -1):  # Taylor: |rest| < 0.35, so what is left out is below one ulp
+    for term in range(_TERMS, 0, -1):  # Taylor: |rest| < 0.35, so the remainder is below one ulp
         result = result * rest / term + 1.0
     return np.ldexp(factor * result, power.astype(np.int64))

@@ -64,7 +64,7 @@ class CriteriaContent(SectionContent[CriteriaParameters, CriteriaSection | None]
         report, section = reading.report, reading.said(cls)
         parameters = read_criteria(report, section, reading.design, reading.value(ShapesContent) or {})
         mechanism = reading.mechanism
-        if mechanism is not None and (section is not None or KEY not in report.document.data):  # else it has been told
+        if mechanism is not None and (section is not None or KEY not in report.document.data):  # else reported
             reading.refuse_metrics(lambda need: lacks_of(need, section, mechanism))
         if reading.file.simulation is not None and parameters.reactions and any(formulas_of(parameters.elasticity)):
             rule = "numbers that are the same for all designs beside a simulation"
@@ -118,7 +118,7 @@ def _attempt(report: Report, path: KeyPath, make: Callable[[], Value], *, key: b
         if of_number:
             report(path, Got(got.replace(": got ", ": ", 1)), rule, key=key)
             return None
-        report(path, Got(str(path[-1])), "what the robot has, each named once", sentence(str(error)), key=key)
+        report(path, Got(str(path[-1])), "names of the robot, each once", sentence(str(error)), key=key)
         return None
 
 
@@ -205,7 +205,7 @@ def _link(reader: FormulaReader, section: LinkMaterialSection, path: KeyPath) ->
     kinds = [kind for kind in KINDS if kind in present]
     if len(kinds) != 1:
         got = " and ".join(kinds) or "none of them"
-        report(path, Got(got), f"one of {', '.join(KINDS)}", "A link is made of one thing.")
+        report(path, Got(got), f"one of {', '.join(KINDS)}", "A link has one description.")
         return None
     (kind,) = kinds
     missing = [key for key in KINDS[kind] if key not in present]
@@ -280,11 +280,11 @@ _HINT = "Name all actuators, or where joints or links give way links enough that
 
 
 def lacks_of(need: Need, section: CriteriaSection | None, mechanism: Mechanism) -> Iterator[tuple[str, str]]:
-    """Yield what the section lacks for a need of a metric, with advice."""
+    """Yield the entries that the section lacks for a need of a metric, with advice."""
     turning = bool({*TWIST[:3]} & {*mechanism.platform.mobility})
     if section is not None and mechanism.is_chain:
         if need in CRITERIA:
-            hint = "A chain has no platform that could give way; take reactions."
+            hint = "A chain has no platform for this metric; use reactions."
             yield "a metric of a robot with a platform", hint
     elif need in _LACKS and not (need == "elastic turns" and turning) and (hint := _LACKS[need](section)):
         yield "a metric whose needs the section criteria has", hint
@@ -301,7 +301,7 @@ def _lacks_turns(section: CriteriaSection | None) -> str:
 
 
 _LACKS: Mapping[Need, Callable[[CriteriaSection | None], str]] = {
-    "elasticity": lambda s: "" if _stiff(s) else "Add criteria.stiffness: what gives way.",
+    "elasticity": lambda s: "" if _stiff(s) else "Add criteria.stiffness: the elastic parts.",
     "elastic turns": _lacks_turns,
     "test load": lambda s: "" if (part := _stiff(s)) is None or part.load else "Add criteria.stiffness.load.",
     "errors": lambda s: "" if s is not None and s.accuracy else "Add criteria.accuracy: errors of parts.",

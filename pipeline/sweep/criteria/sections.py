@@ -70,7 +70,7 @@ class StiffnessSection(Section):
     shapes: Flag = False
     """whether links of the section `shapes` are beams of their profiles and materials"""
     reactions: Flag = False
-    """whether what gives way decides reactions that statics leaves open; default: the least norm does"""
+    """whether elastic parts decide reactions that statics leaves open; default: the least norm does"""
     load: Annotated[tuple[AnyNumber, ...], Field(min_length=6, max_length=6)] | None = None
     """moment and force on the platform, axes of the world [N m, N], for `deflection`"""
 
@@ -151,7 +151,7 @@ class CriteriaSection(Section):
     """Properties of the robot for criteria of design and their metrics."""
 
     stiffness: StiffnessSection | None = None
-    """what gives way, for metrics of stiffness"""
+    """elastic parts, for metrics of stiffness"""
     accuracy: AccuracySection | None = None
     """errors of parts, for metrics of accuracy"""
     clearances: ClearancesSection | None = None

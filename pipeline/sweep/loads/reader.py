@@ -48,7 +48,7 @@ class LoadsContent(FamilyContent[None, Mapping[str, LoadSection]]):
         Annotated[dict[GroupName, LoadSection], Field(max_length=100)],
         Field(
             default_factory=dict,
-            description="what acts on links and platform along all trajectories, each under a name",
+            description="loads on links and platform along all trajectories, each under a name",
         ),
     )
 

@@ -1,6 +1,6 @@
 """Columns of numbers in whatever a user keeps them: dicts, structured arrays, pandas DataFrames, xarray Datasets.
 
-None of these libraries is imported: an object of theirs brings all that is needed.
+These libraries are not imported: their objects have all needed methods.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def with_rotations(value: object) -> tuple[object, object, object]:
 def angles_of(times: object, rotations: object, key: str) -> Table:
     """Return the table t, roll, pitch, yaw [s, rad] of rotations (point, 3, 3) from the reference orientation.
 
-    Angles go on over full turns. Raises InputError for what are no rotations, and for a pitch near 90 degrees.
+    Angles go on over full turns. Raises InputError for matrices that are no rotations, and for a pitch near 90 degrees.
     """
     from scipy.spatial.transform import Rotation
 
@@ -102,7 +102,7 @@ def _mapping(value: Mapping[str, object], key: str, names: Sequence[str]) -> Tab
     whole = next((name for name in WHOLE if name in value), None)
     known = {times, whole} if whole else {times, *names}
     if times is None or {*value} != known:
-        rule = f"t with position, or with {', '.join(names)}; or kind with what it takes"
+        rule = f"t with position, or with {', '.join(names)}; or kind with its keys"
         raise refused(key, f"the keys {', '.join(map(str, value))}", rule)
     if whole:
         return _table(value[times], value[whole], key, names)

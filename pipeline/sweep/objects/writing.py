@@ -169,7 +169,7 @@ class Writer:
         if not isinstance(value, Mapping) or is_table(value):
             hint = "Such as friction={'law': 'coulomb_viscous', 'list': frame}."
             got = f"an object of type {type(value).__name__}"
-            raise refused("friction", got, "a dict with the law and what is swept", hint)
+            raise refused("friction", got, "a dict with the law and the swept parameters", hint)
         names = {p.name for law in LAWS.values() for p in (*law.parameters, *law.options)}
         return self._axes(value, "friction", names)
 

@@ -1,4 +1,4 @@
-"""Licence, authors, version and citation of a dataset, for those who get it."""
+"""Licence, authors, version and citation of a dataset, for its users."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXPECTED = f"one of {', '.join(LICENCES)}, or the address of a licence"
 
 @dataclass(frozen=True)
 class Publication:
-    """Licence, authors, version and citation of a dataset; what is empty is not known."""
+    """Licence, authors, version and citation of a dataset; an empty field is unknown."""
 
     licence: str = ""
     authors: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Publication:
         return f"https://spdx.org/licenses/{spdx}.html" if spdx else self.licence
 
     def with_options(self, licence: str | None, authors: tuple[str, ...]) -> Publication:
-        """Return the same with what options say instead. Raises ValueError for an unknown licence."""
+        """Return a copy with the values of options. Raises ValueError for an unknown licence."""
         changed = self
         if licence is not None:
             changed = replace(changed, licence=checked_licence(licence))

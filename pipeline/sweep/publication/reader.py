@@ -21,7 +21,7 @@ Authors = Annotated[tuple[Text, ...], Field(max_length=1000), OneOrMore]
 
 
 class PublicationSection(Section):
-    """Licence, authors, version and citation of a dataset, for those who get it. It changes no result."""
+    """Licence, authors, version and citation of a dataset, for its users. The section changes no result."""
 
     licence: Text | None = Field(default=None, description=EXPECTED)
     authors: Authors = ()
@@ -35,7 +35,7 @@ class PublicationSection(Section):
     citation: Text | None = None
     """citation in BibTeX; default: made of the other keys"""
     summary: Text | None = None
-    """what the dataset is, in some sentences"""
+    """description of the dataset, in some sentences"""
 
 
 class PublicationContent(SectionContent[Publication, PublicationSection | None]):

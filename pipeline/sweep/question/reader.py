@@ -1,8 +1,8 @@
 """Read the question of a study: objectives with their directions, conditions, and operating cases.
 
 An objective is a text such as `min peak_force` or `max dexterity, mean over cases`; without `over cases` the worst case
-counts. `mean` and `sum` may be `weighted by` an expression on cases. The question does not change what is computed, so
-it is not part of a sweep's fingerprint.
+counts. `mean` and `sum` may be `weighted by` an expression on cases. The question does not change results, so it is not
+part of a sweep's fingerprint.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _check(
     metrics: Sequence[str],
     motions: Sequence[str] = (),
 ) -> None:
-    """Refuse a text that is no expression, and names that no column has; without metrics those that are no cases."""
+    """Refuse a text that is no expression, and names without a column; without metrics, names that are no cases."""
     try:
         names = parse(text, kind).names
     except ExpressionError as error:

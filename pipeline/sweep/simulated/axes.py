@@ -1,4 +1,4 @@
-"""The simulation of a sweep, checked: what is simulated, and its two axes."""
+"""The checked simulation of a sweep: its settings and its two axes."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class SimulationAxes:
 
 
 def _finite(numbers: Mapping[str, float]) -> dict[str, float]:
-    """Return what JSON has a number for: a stop on one side has none on the other."""
+    """Return the numbers that JSON can hold: a stop on one side is infinite on the other side."""
     return {name: value for name, value in numbers.items() if math.isfinite(value)}
 
 

@@ -64,7 +64,7 @@ class SimulationContent(SectionContent[SimulationAxes | None, None]):
 
     @classmethod
     def read(cls, reading: SweepReading) -> Self | None:
-        """Read the simulation, and replace trajectories by those that it has."""
+        """Read the simulation, and replace trajectories by its own."""
         if reading.file.simulation is None:
             return cls(None)
         reader = SimulationReader(reading)
@@ -78,7 +78,7 @@ class SimulationContent(SectionContent[SimulationAxes | None, None]):
 
 
 class SimulationReader:
-    """Reads the simulation of a file; what is wrong goes to `report`."""
+    """Reader of the simulation of a file; problems go to `report`."""
 
     def __init__(self, reading: SweepReading) -> None:
         assert reading.file.simulation is not None
@@ -150,7 +150,7 @@ class SimulationReader:
         kind, space, known, fixed = controlled
         gains = self._axis(self.section.gains, known, fixed, "gains")
         names = tuple(name for name in known if name in fixed or name in gains.names)
-        if not self.report.problems:  # a name that is wrong may be the one that lacks
+        if not self.report.problems:  # a wrong name may be the missing one
             self._require_gains(kind, names, known)
         simulation = replace(simulation, controller=Controller(kind, space, names))
         parameters = {name: known[name] for name in names}
@@ -217,7 +217,7 @@ class SimulationReader:
         return stops
 
     def _refuse_beside_tree(self, friction: FrictionAxis | None) -> None:
-        """Refuse what all joints of the tree are not integrated with."""
+        """Refuse entries that the method of all joints of the tree cannot integrate."""
         section, path = self.section, (*PATH, "method")
         voltage = any(profile.of == "voltage" for profile in (section.forces or {}).values())
         present = {
@@ -302,7 +302,7 @@ class SimulationReader:
                 yield ForceProfile(points, section.between, section.of, name)
 
     def _require_resistance(self, mechanism: Mechanism, path: KeyPath, got: object) -> None:
-        """Refuse voltages at motors without a resistance, which say nothing of their currents."""
+        """Refuse voltages at motors without a resistance: their currents cannot be computed."""
         if not all(float(motor.resistance) > 0.0 for motor in mechanism.motors):
             self.report(
                 path, got, "motors with a resistance above zero", "Give it in the robot, or leave voltages out."

@@ -1,4 +1,4 @@
-"""Read the section `tolerances`: the robot with deviations as parameters, and the axis of those that are drawn.
+"""Read the section `tolerances`: the robot with deviations as parameters, and the axis of drawn deviations.
 
     tolerances:
       parameters: {upper_arm: {deviation: 1.0e-4}, rod_length: {limit: 5.0e-4}}
@@ -31,7 +31,7 @@ from robots.parameter_errors import ParameterError
 
 KEY = "tolerances"
 DIGITS = 12
-"""Significant digits of a deviation: what a library rounds in the last ones changes nothing."""
+"""Significant digits of a deviation, so that rounding of a library in the last digits changes nothing."""
 LEAST_UNIT = 2.0**-53
 
 

@@ -1,4 +1,4 @@
-"""Models of the sections `tolerances` and `warming` of a sweep file; `reader` and `warming` have what they mean."""
+"""Models of the sections `tolerances` and `warming` of a sweep file; `reader` and `warming` interpret them."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ STANDING: tuple[Need, ...] = (
 )
 """Needs of quantities that are those of a robot on a base that stands."""
 RELATIVE = ("kinetic_energy",)
-"""Quantities beside these that would be told of the motion relative to the base alone."""
+"""Further quantities that would describe the motion relative to the base alone."""
 
 
 class BaseContent(SectionContent[Trajectory | None, Mapping[str, Any] | None]):
@@ -50,7 +50,7 @@ class BaseContent(SectionContent[Trajectory | None, Mapping[str, Any] | None]):
 
     @classmethod
     def read(cls, reading: SweepReading) -> Self:
-        """Read the motion of the base; refuse what needs a base that stands."""
+        """Read the motion of the base; refuse outputs and metrics that need a fixed base."""
         report, file = reading.report, reading.file
         base = read_base(report, reading.said(cls), reading.files, reading.duration)
         if reading.said(cls) is not None:
@@ -68,11 +68,11 @@ class BaseContent(SectionContent[Trajectory | None, Mapping[str, Any] | None]):
 def read_base(
     report: Report, section: Mapping[str, Any] | None, files: SideFiles, duration: float
 ) -> Trajectory | None:
-    """Read the motion of the base, None where it stands. What is wrong goes to `report`."""
+    """Read the motion of the base, None for a fixed base. Problems go to `report`."""
     if section is None:
         return None
     if loads.KEY in section:
-        report((KEY, loads.KEY), Got("a load on the base"), "none", "What acts on bodies stands in loads.", key=True)
+        report((KEY, loads.KEY), Got("a load on the base"), "none", "Loads on bodies belong under loads.", key=True)
         return None
     trajectory = TrajectoryReader(report, files, Mover((), TWIST, duration)).one(KEY, section, (KEY,))
     if trajectory is None:
@@ -95,7 +95,7 @@ def check_moments(report: Report, mechanism: Mechanism) -> None:
 
 
 def check_standing(report: Report, section: str, names: Sequence[str]) -> None:
-    """Refuse quantities that are not told of a robot whose base moves."""
+    """Refuse quantities that are not defined for a robot whose base moves."""
     for index, name in enumerate(names):
         if name in QUANTITIES and ({*QUANTITIES[name].needs} & {*STANDING} or name in RELATIVE):
             hint = "Take it from a sweep without the section base, or take actuator_force and joint_reaction."

@@ -26,7 +26,7 @@ MAX_SPEEDS = 1000
 def trajectories(
     report: Report, name: str, section: Mapping[str, Any], path: KeyPath, mover: Mover
 ) -> Iterator[Trajectory]:
-    """Yield the pairs of one test, each over the whole time of the sweep; what is wrong goes to `report`.
+    """Yield the pairs of one test, each over the whole time of the sweep; problems go to `report`.
 
     `at` (joint,) are the positions of the locked joints and the middle of the way of the one that moves [rad or m].
     """

@@ -1,4 +1,4 @@
-"""Refuse metrics of how fast a path can be where a sweep has no path, or what it does depends on time or rule."""
+"""Refuse metrics of the shortest time of a path where no path exists or other inputs depend on time or on a rule."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from robots.trajectories.trajectory import PlatformLoad, Trajectory
 
 
 def describe_trajectory(trajectory: Trajectory) -> dict[str, Any]:
-    """Describe what defines a motion in types of JSON; points by their hash."""
+    """Describe the definition of a motion in types of JSON; points by their hash."""
     values = {name: list(value) if isinstance(value, tuple) else value for name, value in trajectory.values.items()}
     points, turn = trajectory.points, trajectory.turn
     return {

@@ -21,7 +21,7 @@ from robots.trajectories.trajectory import Trajectory
 
 
 class Expansion(NamedTuple):
-    """The trajectories of a section with their names, reporting what is wrong; whether only chains have the kind."""
+    """Function that yields the named trajectories of a section and reports problems; flag of a kind for chains only."""
 
     trajectories: Callable[[Report, str, Mapping[str, Any], KeyPath, Mover], Iterator[Trajectory]]
     chains_only: bool = False
@@ -40,7 +40,7 @@ def read(reader: TrajectoryReader, name: str, section: Mapping[str, Any], path: 
     before = len(reader.report.problems)
     for variant in variants(reader.report, name, section, path):
         if len(reader.report.problems) > before:
-            return  # what is wrong in one of them would be told of all
+            return  # an error in one of them would be reported for all
         grid = own_grid(reader.report, variant.section, path, reader.mover)
         section = {key: value for key, value in variant.section.items() if key != KEY}
         timed = reader if grid is None else replace(reader, mover=replace(reader.mover, duration=grid.duration))

@@ -29,7 +29,7 @@ INSIDE = 1e-9
 def trajectories(
     report: Report, name: str, section: Mapping[str, Any], path: KeyPath, mover: Mover
 ) -> Iterator[Trajectory]:
-    """Yield the workspace of a section; what is wrong goes to `report`."""
+    """Yield the workspace of a section; problems go to `report`."""
     if mover.joints:
         report((*path, "kind"), KIND, f"a kind of motion of {mover}")
         return
@@ -52,7 +52,7 @@ def trajectories(
 
 
 def _points(report: Report, rows: object, path: KeyPath) -> np.ndarray | None:
-    """Return a list of points (n, 3) [m]; None where it is none, which is reported."""
+    """Return a list of points (n, 3) [m]; None for other values, which are reported."""
     place = (*path, "points")
     if not isinstance(rows, list) or len(rows) < 2 or not all(isinstance(row, list) and len(row) == 3 for row in rows):
         got = Got("no points") if rows is None else rows

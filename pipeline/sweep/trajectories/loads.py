@@ -27,13 +27,13 @@ Points = Callable[[Mapping[str, Any], KeyPath, Mapping[str, str]], "NDArray[np.f
 """Reads the points of a file that a section names, with columns that measure something in SI."""
 
 COLUMNS = {"t": "s", **{name: "N m" if name.startswith("m") else "N" for name in WRENCH}}
-"""Columns of such a file, and what each measures."""
+"""Columns of such a file, and their units."""
 
 
 def read_load(
     report: Report, trajectory: Mapping[str, Any], path: KeyPath, duration: float, points: Points
 ) -> PlatformLoad | None:
-    """Return the load of a trajectory, None without. What is wrong goes to `report`."""
+    """Return the load of a trajectory, None without one. Problems go to `report`."""
     if KEY not in trajectory:
         return None
     section, path = trajectory[KEY], (*path, KEY)

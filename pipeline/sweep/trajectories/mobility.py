@@ -45,7 +45,7 @@ def _free(mobility: Sequence[str]) -> str:
 
 
 def moving_along(trajectory: Trajectory, axis: int) -> Iterator[str]:
-    """Yield the keys of what takes the platform away from the reference position along an axis of the base, 0 to 2."""
+    """Yield the keys that move the platform away from its reference position along an axis of the base, 0 to 2."""
     values = trajectory.values
     if trajectory.points is not None and abs(trajectory.points[:, 1 + axis]).max() > NEGLIGIBLE:
         yield "file"

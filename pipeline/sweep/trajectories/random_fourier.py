@@ -91,7 +91,7 @@ class Entry:
 def trajectories(
     report: Report, name: str, section: Mapping[str, Any], path: KeyPath, mover: Mover
 ) -> Iterator[Trajectory]:
-    """Yield the motions of one entry; what is wrong goes to `report`."""
+    """Yield the motions of one entry; problems go to `report`."""
     entry = read(report, section, path, mover)
     if entry is not None:
         for number in range(entry.count):

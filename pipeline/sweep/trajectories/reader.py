@@ -52,7 +52,7 @@ def check_reach(report: Report, points: NDArray[np.float64], path: KeyPath, dura
 
 @dataclass(frozen=True)
 class PointsReader:
-    """Reads points over time from `files`. What is wrong goes to `report`."""
+    """Reader of points over time from `files`. Problems go to `report`."""
 
     report: Report
     files: SideFiles
@@ -60,7 +60,7 @@ class PointsReader:
     def points(
         self, section: Mapping[str, Any], path: KeyPath, columns: Mapping[str, str]
     ) -> NDArray[np.float64] | None:
-        """Return the points of the file that a section names; `columns` says what each measures, in SI."""
+        """Return the points of the file that a section names; `columns` has their SI units."""
         file = section.get("file")
         if not isinstance(file, str) or not file:
             got = Got("no file") if file is None else file
@@ -121,7 +121,7 @@ class TrajectoryReader(PointsReader):
             report(path, got, "kind, the name of a motion", f"Known: {', '.join(mover.motions)}.")
             return None
         if not (mover.joints or mover.mobility) and kind in JOINT_MOTIONS:
-            return None  # of a robot that is not known, which is told
+            return None  # of an unknown robot, which is reported
         if not report.require_known((*path, "kind"), kind, mover.motions, f"a kind of motion of {mover}"):
             return None
         motion = mover.motions[kind]

@@ -26,7 +26,7 @@ KIND = "gravity_test"
 def trajectories(
     report: Report, name: str, section: Mapping[str, Any], path: KeyPath, mover: Mover
 ) -> Iterator[Trajectory]:
-    """Yield the poses of one entry, evenly spread within limits; what is wrong goes to `report`."""
+    """Yield the poses of one entry, evenly spread within limits; problems go to `report`."""
     entry = random_fourier.read(report, section, path, mover, still=True)
     if entry is None:
         return

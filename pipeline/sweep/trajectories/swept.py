@@ -3,8 +3,9 @@
     trajectories:
       turn: {kind: circle, radius: {start: 0.05, stop: 0.15, num: 3}, period: {values: [0.5, 1.0]}}
 
-The section stands for all combinations, the last key fastest: `turn_0` to `turn_5`. What is swept becomes a coordinate
-along the dim `trajectory`, such as `trajectory_radius`; of a list of numbers, or the name of a file, its number from 0.
+The section stands for all combinations, the last key fastest: `turn_0` to `turn_5`. A swept key becomes a coordinate
+along the dim `trajectory`, such as `trajectory_radius`. For lists of numbers and names of files the coordinate has
+their number from 0.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _UNITS = {"force": "N", "moment": "N m"}
 
 @dataclass(frozen=True)
 class TrajectoryVariant:
-    """One of the trajectories that a section stands for: its name, its section, what was swept."""
+    """One of the trajectories that a section stands for: its name, its section, its swept values."""
 
     name: str
     section: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""Time grids of a sweep file: that of the key `time`, and those that trajectories have of their own.
+"""Time grids of a sweep file: the grid of the key `time`, and the own grids of trajectories.
 
     trajectories:
       pick: {kind: quintic, end: [0.1, 0, 0], duration: {values: [0.3, 0.5]}, time: {stop: duration, samples: 101}}
@@ -33,7 +33,7 @@ NO_GRID = TimeGrid(1.0, 1)
 
 
 def read_grid(report: Report, time: TimeSection, path: KeyPath = (KEY,)) -> TimeGrid:
-    """Return the grid of a section at `path`. What is wrong goes to `report`."""
+    """Return the grid of a section at `path`. Problems go to `report`."""
     if (time.step is None) == (time.samples is None):
         got = "neither step nor samples" if time.step is None else "both step and samples"
         report(path, Got(got), "one of step and samples", "Both ends of the time are included.")
@@ -72,7 +72,7 @@ def own_grid(report: Report, section: Mapping[str, Any], path: KeyPath, mover: M
 
 
 def _numbers(section: Mapping[str, Any], mover: Mover) -> dict[str, float]:
-    """Return the numbers of a motion by name, with those that its kind has by default."""
+    """Return the numbers of a motion by name, with the defaults of its kind."""
     motion = mover.motions.get(str(section.get("kind")))
     rows = motion.parameters if motion else ()
     defaults = {row.name: row.default for row in rows if isinstance(row.default, int | float)}

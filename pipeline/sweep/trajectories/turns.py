@@ -31,7 +31,7 @@ TIMES = 1e-9
 
 
 COLUMNS = {"t": "s", "roll": "rad", "pitch": "rad", "yaw": "rad"}
-"""Columns of a file of angles, and what each measures."""
+"""Columns of a file of angles, and their units."""
 
 NEAR = 1e-6
 """Tolerance of a rotation matrix, and of the length of a quaternion, for numbers written with six digits."""

@@ -14,7 +14,7 @@ from robots.parameters import Parameter
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, MotionKind, Value
 
 SHORTEST = 1e-9
-"""Length of what gives a direction: the squares of shorter ones are lost."""
+"""Least length of a vector that gives a direction; shorter vectors are refused."""
 
 
 def read_values(
@@ -67,7 +67,7 @@ AXES = ("x", "y", "z")
 
 @dataclass(frozen=True)
 class Mover:
-    """Moving part of a sweep: the independent `joints` of a chain, or a platform if there are none; duration [s].
+    """Moving part of a sweep: the independent `joints` of a chain, or a platform if `joints` is empty; duration [s].
 
     `mobility` are the free components of the platform's twist; none: not known.
     """
@@ -83,7 +83,7 @@ class Mover:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Columns of a file with its motion, and what each measures, in SI."""
+        """Columns of a file with its motion, and their SI units."""
         return {"t": "s", **(dict.fromkeys(self.joints, "rad or m") or dict.fromkeys(AXES, "m"))}
 
     def __str__(self) -> str:

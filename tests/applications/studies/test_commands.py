@@ -118,7 +118,7 @@ def test_one_at_a_time_prints_swings_and_writes_points(store: Path, tmp_path: Pa
     points = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
     assert {each["parameter"] for each in points} == {"upper_arm", "rod_length"}
     assert len(points) == 8
-    assert "got none that differs from design 3 in one parameter" in told(
+    assert "got no design that differs from design 3 in one parameter" in told(
         "one-at-a-time", store, "--of", "peak_force", "--base", 3, "--stored", status=2
     )
     assert "base: got 64; expected a design from 0 to 63" in told(

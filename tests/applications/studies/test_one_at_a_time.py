@@ -98,7 +98,7 @@ def test_misuse_is_refused(store: Path) -> None:
         (lambda: effects(problem, wanted, parts=1), "parts: got 1; expected 2 or more"),
         (lambda: designs(BOUNDS, {}), "base.upper_arm: got no value"),
         (lambda: of_store(ds, wanted, 99), "base: got 99; expected a design from 0 to 14"),
-        (lambda: of_store(ds.isel(design=[0, 4]), wanted, 0), "got none that differs from design 0 in one parameter"),
+        (lambda: of_store(ds.isel(design=[0, 4]), wanted, 0), "got no design that differs from design 0 in"),
         (lambda: effects(problem, objective("peak_farce")), "peak_farce: got no such metric"),
     ):
         with pytest.raises(InputError) as caught:

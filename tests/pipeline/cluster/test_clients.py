@@ -202,7 +202,7 @@ def test_a_handle_tells_how_far_it_is_and_can_be_cancelled(
     status = handle.status()
     assert (status.state, status.blocks) == ("cancelled", 48)
     assert status.done < 48
-    with pytest.raises(RunCancelledError, match="what has been stored stays"):
+    with pytest.raises(RunCancelledError, match="stored results are kept"):
         handle.result()
     again = submit(sweep(FEW), tmp_path / "s.zarr", client=client)
     assert content_hash(again.result(PATIENCE)) == expected

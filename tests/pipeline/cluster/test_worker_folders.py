@@ -14,7 +14,7 @@ from pipeline.cluster.worker_folders import folder_rule, own_folder
 def test_a_folder_in_which_others_can_replace_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert folder_rule(str(tmp_path)) == ""
     tmp_path.chmod(0o777)
-    assert "sticky bit: everybody can remove or replace what is in it" in folder_rule(str(tmp_path))
+    assert "sticky bit: everybody can remove or replace its files" in folder_rule(str(tmp_path))
     tmp_path.chmod(0o1777)
     assert folder_rule(str(tmp_path)) == ""
     tmp_path.chmod(0o755)

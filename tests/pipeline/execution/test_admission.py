@@ -250,7 +250,7 @@ def test_without_workers_that_is_told_within_seconds_and_ends() -> None:
     with dask.config.set({"distributed.scheduler.no-workers-timeout": "60s"}):
         news = [event for _ in range(10) for event in made.news()]
         assert isinstance(news[0], Waiting)
-        assert news[0].what == "no worker may compute: there is none; a task waits for one"
+        assert news[0].what == "no worker may compute: the cluster has no worker; a task waits for one"
         assert cluster.calls == 1
         with pytest.raises(ClusterLostError, match="there are no workers"):
             [made.news() for _ in range(100)]

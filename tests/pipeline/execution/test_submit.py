@@ -108,9 +108,9 @@ def test_a_run_is_cancelled_and_gone_on_with(cluster: Cluster, tmp_path: Path) -
         assert (code, err) == (0, "")
         _, err = attached.communicate(timeout=PATIENCE)
     assert attached.returncode == 130
-    assert "cancelled; what has been stored stays" in err
+    assert "cancelled; stored results are kept" in err
     found = status(store)
-    assert (found.state, found.owner, found.news) == ("stopped", None, "stopped: cancelled; what has been stored stays")
+    assert (found.state, found.owner, found.news) == ("stopped", None, "stopped: cancelled; stored results are kept")
     assert 0 < found.done < found.blocks
     assert not (store / CANCEL).exists()
     with command("run", "long.yaml", "--cluster", cluster.file, cwd=tmp_path) as again:
@@ -134,7 +134,7 @@ def test_a_killed_scheduler_ends_the_run_with_the_command_to_go_on(tmp_path: Pat
             _, err = running.communicate(timeout=PATIENCE)
         print(f"stopped after {time.monotonic() - start:.1f} s")
     assert running.returncode == 1
-    assert "the scheduler has gone; what has been stored stays" in err
+    assert "the scheduler has gone; stored results are kept" in err
     assert f"go on with: limbsweep run long.yaml --store long.zarr --cluster {made.file}" in err
     assert "Traceback" not in err
     assert status(store).state == "stopped"

@@ -187,7 +187,7 @@ def test_a_cancelled_run_stops_and_can_be_gone_on_with(tmp_path: Path, monkeypat
         if isinstance(event, BlockDone) and event.block == 6:
             request_cancel(path)
 
-    with pytest.raises(RunCancelledError, match="cancelled; what has been stored stays"):
+    with pytest.raises(RunCancelledError, match="cancelled; stored results are kept"):
         run(sweep(FEW), path, SYNCHRONOUS, [ask])
     assert status(path).done == 7
     run(sweep(FEW), path, SYNCHRONOUS)
@@ -251,7 +251,7 @@ def test_a_local_cluster_that_is_lost_is_started_again_once(tmp_path: Path, good
             cluster = client.cluster
             cluster.sync(cluster.scheduler.close)
 
-    with pytest.raises(RunStoppedError, match="the scheduler has gone; what has been stored stays"):
+    with pytest.raises(RunStoppedError, match="the scheduler has gone; stored results are kept"):
         run(sweep(FEW), path, LOCAL, [partial(lose, 12)])
     restarted = [each for each in events if isinstance(each, ClusterRestarted)]
     assert restarted == [ClusterRestarted("the scheduler has gone")]

@@ -130,7 +130,7 @@ BAD = [
     ("{default: 0.5, unit: m, lower: 0.1, upper: 2}", "0.5", "Write {default: 0.5}."),
     ("actuated: [shoulder, elbow]", "actuated: shoulder", "got 'shoulder'; expected a list. Write [shoulder]."),
     ("position: [length, 0, 0]", "position: (length, 0, 0)", "expected a list. Write [length, 0, 0]."),
-    ("half: length / 2", "half: 2 * whole, whole: length", "Derived values use those that stand above them."),
+    ("half: length / 2", "half: 2 * whole, whole: length", "Derived values can use values above them only."),
     ("placement: {", "placement: {turn: {z: 30°}, ", "Write the number alone: turns are in degrees."),
     ("mass: 2", "mass: cos(60)", "mass: got cos(60); expected an angle in radians. Write cos(60 * pi / 180)"),
     ("limbsweep: 1", "limbsweep: 2", "f:1:12 limbsweep: got 2; expected version 1"),

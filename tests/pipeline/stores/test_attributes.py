@@ -102,7 +102,7 @@ def test_edited_attributes_are_restored(corpus: Callable[[str], Path], tmp_path:
             f"{store / MANIFEST}: attribute robot", f"{store / MANIFEST}: attribute parameters",
         ]  # fmt: skip
         assert texts[0].endswith("is 'five_barx'; the sweep gives 'five_bar'")
-        assert texts[2] == f"{store / METADATA}: damaged metadata: not what the sweep gives"
+        assert texts[2] == f"{store / METADATA}: damaged metadata: differs from the sweep"
         mended = verify(store, recompute=1.0, repair=True, cluster=SYNCHRONOUS)
     assert mended.is_sound
     assert mended.restored == (str(store / MANIFEST), str(store / METADATA))

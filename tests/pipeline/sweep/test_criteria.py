@@ -134,7 +134,7 @@ def test_without_the_section_nothing_is_known() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("metrics: [least_stiffness]\n", "Add criteria.stiffness: what gives way."),
+        ("metrics: [least_stiffness]\n", "Add criteria.stiffness: the elastic parts."),
         ("metrics: [clearance]\n", "Add criteria.capsules: how thick links are."),
         ("metrics: [deflection]\ncriteria: {stiffness: {actuators: {all: 1}}}\n", "Add criteria.stiffness.load."),
         (

@@ -1,8 +1,8 @@
 """Kinematic calibration: a robot's geometry from measured poses and redundant sensors, by nonlinear least squares.
 
-Which values the poses can tell apart is decided by the rank of the identification Jacobian, what they tell well by its
-observability indices. Sources: Mooring, Roth and Driels 1991; Merlet, Parallel Robots, 2006; Sun and Hollerbach 2008,
-for the indices and their names.
+The rank of the identification Jacobian decides which values the poses can tell apart; its observability indices measure
+how well. Sources: Mooring, Roth and Driels 1991; Merlet, Parallel Robots, 2006; Sun and Hollerbach 2008, for the
+indices and their names.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FRAME = ("frame.x", "frame.y", "frame.z", "frame.rx", "frame.ry", "frame.rz")
 
 @dataclass(frozen=True)
 class Poses:
-    """Measurements of one robot: actuators (pose, actuator) as their sensors say, and what else was measured.
+    """Measurements of one robot: actuators (pose, actuator) from their sensors, and further measurements.
 
     position (pose, 3) [m] and rotation (pose, 3, 3) of the platform, or of a body of a chain; joints (pose, joint) of
     joints with sensors of their own, by `sensors`, names such as `limb_1.2`. Each with its standard deviation.
@@ -52,11 +52,11 @@ class Poses:
 class Calibration:
     """Values of a geometry, and how well poses tell them.
 
-    names, units, nominal, values, deviations (kept,): what was estimated, combinations where poses tell no more;
-    whole: all values of the geometry, then of the frame, those that are not estimated as they were; before, after: root
-    mean squares of residuals by what was measured, of the poses for training; unused: of those for validation;
-    observability: the indices O1 to O5 of the scaled Jacobian; chance is that of weighted residuals, 1 where deviations
-    of sensors are right.
+    names, units, nominal, values, deviations (kept,): the estimated values, or combinations where poses cannot tell
+    values apart; whole: all values of the geometry, then of the frame, with nominal values where none was estimated;
+    before, after: root mean squares of residuals by kind of measurement, of the poses for training; unused: of those
+    for validation; observability: the indices O1 to O5 of the scaled Jacobian; chance is that of weighted residuals, 1
+    where deviations of sensors are right.
     """
 
     geometry: Geometry
@@ -81,7 +81,7 @@ class Calibration:
 
     @property
     def values(self) -> np.ndarray:
-        """Estimated values (kept,) of what `names` says, combinations where poses cannot tell values apart."""
+        """Estimated values (kept,) with the meaning in `names`: combinations where poses cannot tell values apart."""
         return self.base.of(self.whole)
 
     def robot(self) -> Robot:
@@ -207,7 +207,7 @@ class _Problem:
         self.names = (*geometry.names, *(FRAME if frame else ()))
         self.units = (*geometry.units, *(("m",) * 3 + ("rad",) * 3 if frame else ()))
         self.nominal = np.concatenate([geometry.nominal, np.zeros(6 if frame else 0)])
-        # a millimetre, a milliradian: what machines are off by, so that indices compare like with like
+        # a millimetre, a milliradian: usual errors of machines, so that indices compare like with like
         self.sizes = np.array([np.rad2deg(1e-3) if unit == "deg" else 1e-3 for unit in self.units])
 
     def _sensors(self, poses: Poses) -> tuple[tuple[int, int], ...]:
@@ -255,7 +255,7 @@ class _Problem:
             raise ParameterError(f"{poses.name}: nothing was measured; expected position, rotation or joints")
         residuals = np.concatenate([part.ravel() for part in away])
         if not np.isfinite(residuals).all():
-            raise ParameterError(f"{poses.name}: got numbers that are none; expected measured poses; cut them out")
+            raise ParameterError(f"{poses.name}: got values that are not finite; expected measured poses; cut them out")
         return reading, residuals, np.concatenate([part.reshape(-1, len(values)) for part in slopes])
 
     def _frame(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -56,7 +56,7 @@ class Reader:
     body: str | None = None
 
     def read(self, values: np.ndarray, actuators: np.ndarray, near: Reading | None = None) -> Reading:
-        """Return the reading at what the actuators' sensors say (pose, actuator); near: of values like these.
+        """Return the reading at actuator positions from sensors (pose, actuator); near: a reading of close values.
 
         Raises ParameterError for poses that cannot be reached.
         """

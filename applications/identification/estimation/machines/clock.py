@@ -33,7 +33,7 @@ LATE = 500
 
 @dataclass(frozen=True)
 class Clock:
-    """Times (row,) [s] of the rows that are kept, their numbers, and what was done in words; empty: nothing."""
+    """Times (row,) [s] of the kept rows, their numbers, and a note about changes of times; empty: unchanged."""
 
     time: np.ndarray
     rows: np.ndarray
@@ -69,7 +69,7 @@ def roughness(time: Array, position: Array) -> float:
     basis = np.linalg.qr(scaled[:, :, None] ** np.arange(DEGREE + 1))[0]
     values = position[: count * WINDOW, moving].reshape(count, WINDOW, -1)
     distance = values - basis @ (np.swapaxes(basis, 1, 2) @ values)
-    # the median piece: a few with an event, or beside a gap, say nothing of a clock
+    # the median piece: a few pieces with an event, or beside a gap, do not show the clock
     noise = np.sqrt(np.median(np.mean(distance**2, axis=1), axis=0)) / np.ptp(position[:, moving], axis=0)
     return float(np.sqrt(np.mean(noise**2)))
 

@@ -143,8 +143,8 @@ def settled(
 ) -> np.ndarray | None:
     """Return the parameters that settle by Gauss and Newton's steps from a point; None where they do not.
 
-    estimate: values and deviations of a linear least squares about a point; infinite deviations for what stays as it
-    is. rubbing (parameter,): those of friction, which are not below zero.
+    estimate: values and deviations of a linear least squares about a point; infinite deviations for fixed parameters.
+    rubbing (parameter,): mask of friction parameters, which are not below zero.
     """
     share, before = 1.0, np.zeros(len(point))
     for _ in range(STEPS):

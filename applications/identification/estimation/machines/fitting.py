@@ -44,18 +44,18 @@ UNWEIGHTED = ("least_squares", "total_least_squares")
 FOLDS = 5
 """Parts of the time that a cross-validation predicts, each from the others."""
 WEAK = 0.3
-"""Relative standard deviation beyond which a parameter counts as not told by the data."""
+"""Relative standard deviation beyond which a parameter counts as undetermined by the data."""
 
 
 @dataclass(frozen=True)
 class MachineFit:
-    """Parameters of a machine from recordings, and all that says how good they are.
+    """Parameters of a machine from recordings, and measures of their quality.
 
-    base: which combinations; kept: numbers of those that are estimated, the others are set to zero as the data do not
-    tell them; values, deviations (kept,): deviations for correlated noise; plain: deviations as if noise were white;
-    condition: of the weighted regressor with columns of length one, raw: as it is; noise (actuator,) [N m or N];
+    base: the combinations; kept: numbers of the estimated ones, the others are set to zero because the data do not
+    determine them; values, deviations (kept,): deviations for correlated noise; plain: deviations as if noise were
+    white; condition: of the weighted regressor with columns of length one, raw: as it is; noise (actuator,) [N m or N];
     errors: by recording the residuals relative to the forces; whiteness by actuator; independent: of how many
-    independent rows residuals tell as much, of `rows`; lacks: tests of what the model may lack; used: rows that
+    independent rows residuals tell as much, of `rows`; lacks: tests for missing parts of the model; used: rows that
     deviations are of, weighted as the estimate is; bias (kept,): by noise of positions in the regressor.
     """
 
@@ -87,7 +87,7 @@ class MachineFit:
 
     @property
     def all_values(self) -> np.ndarray:
-        """Values of all base parameters; zero for those that are not estimated."""
+        """Values of all base parameters; zero where no value is estimated."""
         result = np.zeros(self.base.count)
         result[list(self.kept)] = self.values
         return result
@@ -107,7 +107,7 @@ class MachineFit:
 
     @property
     def weak(self) -> tuple[str, ...]:
-        """Parameters whose deviation is large beside them: those that the motions tell little of."""
+        """Parameters with a large relative deviation: the motions hardly determine them."""
         large = self.deviations > WEAK * np.abs(self.values)
         return tuple(name for name, is_weak in zip(self.names, large, strict=True) if is_weak)
 
@@ -361,8 +361,8 @@ SIGNED = (OFFSET, FADING)
 class Standard:
     """Parameters (column,) that bodies can have, their deviations, convergence of the solver, and its message.
 
-    deviations: of those that data tell alone; NaN for the others, which are near the nominal robot's. weight: of the
-    distance to these; errors: by recording the residuals relative to the forces.
+    deviations: of parameters that the data alone determine; NaN for the others, which are near the nominal robot's.
+    weight: of the distance to these; errors: by recording the residuals relative to the forces.
     """
 
     values: np.ndarray
@@ -374,7 +374,7 @@ class Standard:
 
 
 NOMINAL = BodyPrior()
-"""Bodies near the robot's own, by held-out error, and nothing else known of them."""
+"""Bodies near the robot's own, with the weight chosen by held-out error, and no other limits."""
 
 
 def standard_parameters_of(machine: RecordedMachine, fit: MachineFit, prior: BodyPrior = NOMINAL) -> Standard:
@@ -416,7 +416,7 @@ def _triangles(run: Run, fit: MachineFit) -> list[np.ndarray]:
 
 
 def _body_limits(machine: RecordedMachine, prior: BodyPrior) -> BodyLimits:
-    """Return what is known of the bodies by columns; a body that several limbs share counts as often as they are."""
+    """Return the limits of the bodies by columns; a body that several limbs share counts once for each limb."""
     counts = np.zeros(len(machine.columns))
     shared, places = shared_columns(machine.robot.family)
     for k, column in enumerate(machine.columns[: machine.payload_columns.start]):

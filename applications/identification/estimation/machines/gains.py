@@ -51,9 +51,9 @@ def with_gains(
     """Estimate factors of the recorded forces with the parameters of the machine: forces times factors are explained.
 
     For each trial of the factors parameters follow by least squares of the recorded forces. Rows are weighted by the
-    noise that the factors leave, so the search is repeated until both agree: before there are any, most of what is not
-    explained are gains, not noise. Raises ParameterError where no recording for training has a known payload, or
-    motions do not tell the factors.
+    noise that the factors leave, so the search is repeated until both agree: at first, most of the residuals come from
+    gains, not from noise. Raises ParameterError where no recording for training has a known payload, or motions do not
+    tell the factors.
     """
     training = machine.of(TRAIN)
     if not any(machine.is_loaded(run.recording) for run in training):

@@ -46,22 +46,22 @@ CORRELATED = 0.2
 POOR = 0.3
 """Share of the forces for training that is not explained beyond which the model is not the machine's."""
 GAP = 2.0
-"""Share of the forces that is not explained of other recordings, over that for training, that is told."""
+"""Least reported ratio of the unexplained share of forces of other recordings to that of training."""
 FEW = 4.0
 """Independent rows for each parameter below which a recording is too short."""
 TIMES = 3.0
-"""Mass of a body over that of the robot's, or the other way round, that is told."""
+"""Least reported ratio of a body's mass to that of the robot file, or its inverse."""
 TRIFLE = 0.01
 """Mass [kg] below which a body of the robot is a placeholder."""
 THINNEST = 1e-4
 """Second moment over that of the robot's body below which a body counts as a needle or a point."""
 BIASED = 0.5
-"""Bias by noise of positions, over the standard deviation, from which it is told."""
+"""Least reported bias by noise of positions, over the standard deviation."""
 UNLIKE = 2.0
-"""Residuals of bodies that there can be over those of all parameters that are told."""
+"""Least reported ratio of the residuals of consistent bodies to those of all parameters."""
 DELAYS = 6
 LATE = 0.05
-"""Chance below which a delay is told: one test of all recordings, where others are several for each actuator."""
+"""Chance below which a delay is reported: one test of all recordings, while others are several per actuator."""
 SETTLED = 1e-3
 """Change of an estimated delay, relative to a sample, at which it is taken."""
 
@@ -238,7 +238,7 @@ def lacking(fit: MachineFit) -> Iterator[str]:
             elif kind == LOAD:
                 if not is_told_of_payload:
                     yield (
-                        f"forces of {name} are as if it carried another load than the recordings before it and what is "
+                        f"forces of {name} are as if it carried another load than the recordings before it and as "
                         f"said, {share}; give it a payload of its own (payload: body, unknown: NAME)"
                     )
             elif kind == GAIN:
@@ -250,7 +250,7 @@ def lacking(fit: MachineFit) -> Iterator[str]:
             elif kind == BACKLASH:
                 yield f"{name} moves alone after reversals, as with backlash, {share}; look at its gear"
             elif kind == "friction":
-                yield f"friction of {name} is not what its law says, {share}; try friction: asymmetric or stribeck"
+                yield f"friction of {name} does not follow its law, {share}; try friction: asymmetric or stribeck"
             else:
                 yield f"friction of {name} changes during the recordings, {share}; is the machine warm?"
 
@@ -367,12 +367,12 @@ def _held_out(machine: RecordedMachine, fit: MachineFit, standard: Standard | No
             yield (
                 f"{name}: {share:.1%} of the forces are not explained, {training:.1%} of those for training: the "
                 f"parameters fit these recordings and not the machine; {remedy}give more motion for training, or look "
-                "at what differs between recordings"
+                "at differences between recordings"
             )
 
 
 def _unlikely_bodies(machine: RecordedMachine, standard: Standard) -> Iterator[str]:
-    """Yield bodies far heavier or lighter than the robot's, and those at the boundary of what bodies can be."""
+    """Yield bodies far heavier or lighter than the robot's, and bodies at the boundary of consistent ones."""
     starts = [k for k, c in enumerate(machine.columns) if c.parameter == FIRST and k < machine.payload_columns.start]
     heavy, thin = [], []
     for start in starts:
@@ -390,7 +390,7 @@ def _unlikely_bodies(machine: RecordedMachine, standard: Standard) -> Iterator[s
         )
     if thin:
         yield (
-            f"bodies are thin as needles or points ({', '.join(thin)}): at the boundary of what bodies can be; give "
+            f"bodies are thin as needles or points ({', '.join(thin)}): at the boundary of possible bodies; give "
             "boxes (estimate.bodies.boxes), or look at gravity, units, signs and zeros"
         )
 

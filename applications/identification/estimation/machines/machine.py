@@ -101,7 +101,7 @@ class RecordedMachine:
         return list(groups.values())
 
     def forces_of_payload(self, run: Run) -> np.ndarray:
-        """Return the forces (samples, actuator) of what is known of a recording's payload, through the filter."""
+        """Return the filtered forces (samples, actuator) of the known part of a recording's payload."""
         payload = self._payload(run.recording)
         assert payload is not None, "asked for where the mass of a payload is known"
         known = (payload.mass, *[0.0] * (SIZE - 1)) if payload.values is None else payload.values
@@ -120,7 +120,7 @@ class RecordedMachine:
 
     @cached_property
     def base(self) -> BaseParameters:
-        """Base parameters at random states, of unknown payloads those that their body's motion tells."""
+        """Base parameters at random states, of unknown payloads the ones that their body's motion determines."""
         base = base_of(self.robot, self.model, lambda moving: actuator_motion(self.robot, moving))
         if not self._unknown:
             return base
@@ -232,8 +232,8 @@ class RecordedMachine:
 class TangentModel:
     """A machine whose friction reactions load, linear about base parameters (kept,), absent: the robot's own.
 
-    What base parameters do not tell of the bodies is as the robot has it, or by `known` (column,): reactions depend on
-    it as well.
+    Values of bodies that base parameters leave open are the robot's, or given by `known` (column,): reactions depend on
+    them as well.
     """
 
     robot: Robot

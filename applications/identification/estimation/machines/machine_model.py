@@ -212,7 +212,7 @@ def actuator_kinds(robot: Robot) -> list[str]:
 
 
 def nominal(robot: Robot, model: MachineModel) -> np.ndarray:
-    """Return the nominal values of all columns; zero for those that the robot does not give."""
+    """Return the nominal values of all columns; zero where the robot gives none."""
     if (coupled := model.coupled(robot)) is not None:
         values = dict(zip((column.name for column in coupled.columns), coupled.nominal.tolist(), strict=True))
     else:
@@ -224,7 +224,7 @@ def base_of(
     robot: Robot, model: MachineModel, actuator_motion: Callable[[Moving], ActuatorMotion], seed: int = 0
 ) -> BaseParameters:
     """Return the base parameters of a machine at random states of its robot."""
-    # what fades within a small velocity would be zero at all of these states
+    # a term that fades within a small velocity would be zero at all of these states
     model = replace(model, stribeck_velocity=(1.0,) * len(robot.mechanism.actuators))
     columns = model.columns(robot)
     moving = motion_for(robot, columns, len(robot.mechanism.actuators), seed)

@@ -1,4 +1,4 @@
-"""Noise of recorded signals from their spectra, and the filter that weighs it against what the filter distorts.
+"""Noise of recorded signals from their spectra, and the filter that balances noise against its own distortion.
 
 A motion is slow, noise is not: the spectrum of accelerations falls from the motion to a valley and rises with noise
 behind it. The density of positions at the valley is taken as that of the noise below it. A cutoff far above the valley
@@ -190,7 +190,7 @@ def best_filter(seen: Spectrum, step: float, order: int | None = None) -> tuple[
 
     def best(trial: int) -> tuple[float, float]:
         errors = seen.total_errors(cutoffs, trial)[:, moving].mean(axis=1)
-        # the highest of those that are as good: it leaves the most independent samples
+        # the highest of equally good cutoffs: it leaves the most independent samples
         place = int(np.flatnonzero(errors <= max(1.02 * errors.min(), TOLERABLE))[-1])
         return float(errors[place]), float(cutoffs[place])
 
@@ -202,7 +202,7 @@ def best_filter(seen: Spectrum, step: float, order: int | None = None) -> tuple[
 
 
 def encoder_steps(position: Array) -> np.ndarray:
-    """Return the encoder steps (actuator,) with which positions (samples, actuator) were read; 0 if there are none.
+    """Return the encoder steps (actuator,) with which positions (samples, actuator) were read; 0 without steps.
 
     All changes of a position are whole multiples of the step then.
     """

@@ -1,4 +1,4 @@
-"""Tests of what was said of payloads: that one is as heavy as said, that a recording carries no other load."""
+"""Tests of the description of payloads: that a payload has its stated mass, that a recording carries no other load."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def payload_extensions(machine: RecordedMachine, fit: MachineFit) -> Iterator[Ex
 
 
 def _carrier(machine: RecordedMachine) -> list[int]:
-    """Return the places of the columns of the body that carries loads; empty where there is none."""
+    """Return the places of the columns of the body that carries loads; empty without such a body."""
     payload = next((payload for payload in machine.payloads if payload is not None), None)
     return payload.places(machine.columns) if payload is not None else payload_places(machine.robot, machine.columns)
 

@@ -50,7 +50,7 @@ class Signals:
     """One recording in SI units: a name for messages, its role, and arrays (samples,) and (samples, actuator).
 
     time [s], position [rad or m], force [N m or N]; velocity [rad/s or m/s] and the controller's reference of positions
-    where they were recorded. notes: what was left out when it was read.
+    where they were recorded. notes: parts that were left out when it was read.
     """
 
     name: str
@@ -85,10 +85,10 @@ class Prepared:
     """A recording on uniform time: motion of the actuators, forces before the filter, and the steps of preparation.
 
     step [s]; position, velocity, acceleration, force (samples, actuator); reference (samples, actuator): that of the
-    controller as recorded, where there is one; usable (samples,): neither in a gap nor
-    clipped; resting (samples, actuator): for longer than the filter remembers; replaced: outliers by signal; used: the
-    preparation with all its choices made; noise: what the signals have of it; clock: what was
-    done about time; uniform: the signals before the filter.
+    controller as recorded, where there is one; usable (samples,): neither in a gap nor clipped; resting (samples,
+    actuator): for longer than the filter remembers; replaced: outliers by signal; used: the preparation with all its
+    choices made; noise: noise of the signals; clock: note about changes of times; uniform: the signals before the
+    filter.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Prepared:
 
     @property
     def every(self) -> int:
-        """One of so many samples is kept after the filter."""
+        """Decimation after the filter: one of `every` samples is kept."""
         assert self.used.cutoff is not None, "prepared recordings have a cutoff"
         wanted_rate = self.used.rate or 2.0 * self.used.cutoff
         return max(1, round(1.0 / (wanted_rate * self.step)))
@@ -180,7 +180,7 @@ def prepare(signals: Signals, options: Preparation) -> Prepared:
 class UniformSignals:
     """A recording on uniform time before any filter: signals, step [s], mask of gaps (samples,), spectra of positions.
 
-    replaced: outliers by signal; clock: what was done about time.
+    replaced: outliers by signal; clock: note about changes of times.
     """
 
     signals: Signals
@@ -202,7 +202,7 @@ def filtered_motion(uniform: UniformSignals, used: Preparation) -> Prepared:
     velocity = rate(position, step)
     if signals.velocity is not None:
         velocity = np.where(noise.is_velocity_quiet, smoothed(signals.velocity, cutoff, order, step), velocity)
-    # straight lines across a gap have corners, which the filter carries further than what is clipped
+    # straight lines across a gap have corners, which the filter carries further than clipped samples
     usable = ~widened(uniform.bridged, round(BESIDE / (cutoff * step))) & ~clipped(signals.force).any(axis=1)
     return Prepared(
         name=signals.name,
@@ -225,7 +225,7 @@ def filtered_motion(uniform: UniformSignals, used: Preparation) -> Prepared:
 
 
 def retimed(signals: Signals) -> tuple[Signals, str]:
-    """Return the recording at times that its positions agree with, and what was done, empty: nothing."""
+    """Return the recording at times that agree with its positions, and a note about the change; empty: none."""
     if not (np.diff(signals.time) > 0).all() or not np.isfinite(signals.position).all():
         return signals, ""
     clock = clock_of(signals.time, signals.position)
@@ -259,7 +259,7 @@ def at_rest(velocity: Array, share: float, shortest: int) -> np.ndarray:
 def without_outliers(signals: Signals, limit: float, gap: float = 0.0) -> tuple[Signals, dict[str, int]]:
     """Replace samples far from the running median by that median; return also how many they were, by signal.
 
-    gap: longest time without samples [s] that is none for the median, 0: ten times the step.
+    gap: longest time without samples [s] that the median ignores; 0: ten times the step.
     """
     if not limit:
         return signals, {}
@@ -269,7 +269,7 @@ def without_outliers(signals: Signals, limit: float, gap: float = 0.0) -> tuple[
     for name, values in signals.series.items():
         centre = _medians(values, ends)
         distance = np.abs(values - centre)
-        # far from the median beside the noise, and beside what the signal itself does within the window
+        # far from the median beside the noise, and beside the change of the signal within the window
         noise = NORMAL * np.median(distance, axis=0)
         local = NORMAL * median_filter(distance, size=(5 * MEDIAN, 1), mode="nearest")
         usual = np.quantile(distance, USUAL, axis=0)

@@ -89,7 +89,7 @@ def bandwidth(residuals: Sequence[Array]) -> int:
     """Return the number of lags over which residuals (samples, actuator) of recordings are correlated, at least 1.
 
     Four times the sum of the autocorrelations up to the first that is not significant: the weights of Bartlett's window
-    then hardly touch those that count.
+    then hardly reduce significant lags.
     """
     lengths = [1]
     for series in residuals:
@@ -128,7 +128,7 @@ def _correlated_covariance(
     inverse, sizes = _normal_inverse(matrix)
     count, middle = len(forces), np.zeros((matrix.shape[1],) * 2)
     for part, residual in zip(parts, residuals, strict=True):
-        # what a sample adds to the gradient, all of its actuators together
+        # contribution of a sample to the gradient, all of its actuators together
         scores = np.einsum("sac,sa->sc", part.matrix / sizes, residual)
         # the sum of products over all lags, with the weights of Bartlett's window, is one of sums over windows
         window = min(lags, len(scores) - 1) + 1
@@ -156,8 +156,8 @@ def deviations(parts: Sequence[FitRows], values: Array, kind: str = LARGEST) -> 
 def white_covariance(parts: Sequence[FitRows], values: Array) -> np.ndarray:
     """Return the covariance (column, column) for white noise before the force filter, of one size per actuator.
 
-    Parameters are told by motions, which are slow: what the filter takes from the noise of samples near its cutoff is
-    missing in the residuals and not in the parameters.
+    Slow motions determine the parameters. So the noise near the cutoff that the filter removes is missing in the
+    residuals, but not in the parameters.
     """
     matrix = stacked(parts)[0]
     inverse, sizes = _normal_inverse(matrix)
@@ -218,7 +218,7 @@ def bootstrap(
     """Return the covariance (column, column) by a moving-block bootstrap of residuals (Kunsch 1989).
 
     block: samples of a block, None: as many as the bandwidth of the residuals. All actuators are drawn together, which
-    keeps what their noise has in common.
+    keeps the correlation of their noise.
     """
     random, matrix = np.random.default_rng(seed), stacked(parts)[0]
     inverse, sizes = _normal_inverse(matrix)
@@ -365,8 +365,8 @@ class FactoredRows:
 def lack_of_fit(rows: FactoredRows, extension: Extension) -> LackOfFit:
     """Test whether more columns explain residuals: Fisher's ratio, with as many rows as are independent.
 
-    Estimates, deviations and residuals are those of a fit with all columns, from the parts of the new ones that the
-    others do not have (Frisch and Waugh 1933).
+    Estimates, deviations and residuals are those of a fit with all columns, from the parts of the new columns outside
+    the span of the others (Frisch and Waugh 1933).
     """
     columns = np.concatenate([extra[part.good] for part, extra in zip(rows.parts, extension.columns, strict=True)])
     new = rows.outside(columns)

@@ -86,8 +86,8 @@ def thinned(recording: Prepared) -> tuple[Prepared, np.ndarray]:
 def run_of(recording: Prepared, moving: Moving, rows: Rows) -> Run:
     """Return the rows of a recording; samples that the robot cannot reach are left out.
 
-    moving: motion of the robot at the samples of `thinned`; rows: the regressor along a motion, and what forces have
-    beside it. Raises ParameterError.
+    moving: motion of the robot at the samples of `thinned`; rows: the regressor along a motion, and the known part of
+    forces. Raises ParameterError.
     """
     thin, samples = thinned(recording)
     thin = replace(thin, force=recording.filtered(recording.force)[samples])
@@ -98,7 +98,7 @@ def run_of(recording: Prepared, moving: Moving, rows: Rows) -> Run:
     matrix = thin.filtered(matrix)
     if remainder.any():
         remainder = thin.filtered(np.where(np.isfinite(remainder), remainder, 0.0))
-    # what the filter carries from samples that are none into their neighbours is left out with them
+    # neighbours that the filter spoils by invalid samples are left out with these
     reach = round(1.0 / (thin.used.cutoff * thin.step)) if thin.used.cutoff else 0
     spoilt = np.convolve(~good, np.ones(2 * reach + 1), mode="same") > 0.5 if (~good).any() else ~good
     numbers = thin.kept

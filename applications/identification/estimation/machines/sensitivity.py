@@ -27,7 +27,7 @@ from tasks.mathematics.signals import rate
 PIECE = 2500
 """Samples of a recording, in one piece, whose regressor is computed with noise, at most."""
 FACTORS = (0.7, 1.4)
-"""Other cutoffs that are tried, over the one that was taken."""
+"""Other cutoffs that are tried, relative to the chosen one."""
 MOVED = 3.0
 """Change with the cutoff over its deviation from which a parameter is named."""
 SCARCE = 10.0

@@ -1,9 +1,9 @@
 """Identified robot whose uncertain inertial parameters are parameters of the robot, with their joint covariance.
 
-Forces tell base parameters: each is a parameter of a body or a drive and what is grouped with it. Where the others keep
-their values, a deviation of a base parameter is one of its own column, so that columns with the covariance of the base
-parameters give forces with that of the fit, whatever the values of the others. Parameters are about the origin of the
-frame of a body, in which forces are linear: mass, first moments m x, and the tensor there.
+Forces tell base parameters: each is a parameter of a body or a drive with the parameters that are grouped with it.
+Where the others keep their values, a deviation of a base parameter is one of its own column, so that columns with the
+covariance of the base parameters give forces with that of the fit, whatever the values of the others. Parameters are
+about the origin of the frame of a body, in which forces are linear: mass, first moments m x, and the tensor there.
 """
 
 from __future__ import annotations

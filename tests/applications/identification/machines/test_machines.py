@@ -540,7 +540,7 @@ def test_a_damaged_store_of_recordings_is_refused(tmp_path: Path, identified: Ma
     chunk.write_bytes(data)
     done = CliRunner().invoke(cli, ["identify", str(store)])
     assert done.exit_code == 2
-    assert "raw.0.force/c.0.0 is not what was written" in done.output.replace("\n", " ")
+    assert "raw.0.force/c.0.0 was changed since it was written" in done.output.replace("\n", " ")
 
 
 @pytest.mark.skipif(

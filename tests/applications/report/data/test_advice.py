@@ -103,7 +103,7 @@ def test_words_name_the_next_design_the_defaults_and_the_edge(results: Results) 
     order = np.argsort(force)
     assert f"the next, design {table.numbers[order[1], 0]}" in advice.better()
     middle = float(np.median(force[table.meets]))
-    assert f"{percent((middle - force[order[0]]) / middle)} below the middle of those" in advice.better()
+    assert f"{percent((middle - force[order[0]]) / middle)} below the median of designs" in advice.better()
     usual = Sweep.from_text(TEXT[: TEXT.index("  sample:")] + TEXT[TEXT.index("trajectories:") :])
     peak = float(run(usual, cluster=ClusterConfig.of("synchronous"))["peak_force"].max())
     share = 100.0 * (peak - force[order[0]]) / peak
@@ -394,7 +394,7 @@ def test_a_design_whose_samples_fail_is_not_praised() -> None:
     advice = Advice(results)
     assert {advice.better(), advice.sure(), advice.unlimited()} == {"Not known: this design has no number."}
     assert advice.limits() == []
-    assert advice.next_step() == ["Samples of every design fail: Failures has the reasons, and what to do about each."]
+    assert advice.next_step() == ["Samples of every design fail: Failures has the reasons and a remedy for each."]
     assert verdict(results)[1] == "Every design has a failed sample: this one is no better than others."
     assert all("no number" in number.note(results, results.place) for number in key_numbers(results))
 

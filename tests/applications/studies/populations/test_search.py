@@ -456,7 +456,7 @@ def test_labels_of_a_catalogue_are_columns_of_conditions(tmp_path: Path) -> None
     for label, message in (
         ("resistance", "the parameter resistance"), ("peak_force", "that no output or metric has"),
         ("Time", "got 'Time'; expected a name .* that no output or metric has, nor a dim"),
-        ("Coulomb", "got 'Coulomb'; expected a name that nothing else has which is swept"),
+        ("Coulomb", "got 'Coulomb'; expected a name that no other swept quantity has"),
     ):  # fmt: skip
         changed = text.replace("[rated_torque]", f"[{label}]")
         changed += "friction: {law: coulomb_viscous, grid: {coulomb: [0.1, 0.2]}}\n"

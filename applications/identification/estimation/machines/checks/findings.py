@@ -22,7 +22,7 @@ KINDS = {
     "zero": "the zero of a position is off by a quarter or half a turn",
     "gear": "the ratio of a gear is not right",
     "gravity": "gravity points the other way",
-    "scale": "forces are many times what the robot's inertia asks, or a small part",
+    "scale": "forces are many times the forces for the robot's inertia, or a small part of them",
 }
 """Kinds of findings; a user may accept a kind."""
 

@@ -1,9 +1,9 @@
 """Checks of motions and forces of a recording together: signs, order, units, scale.
 
-A torque with the wrong sign, exchanged columns and degrees for radians are found by trying them: the hypothesis whose
-least squares leave far less of the forces unexplained is what happened. Where nothing else depends on an actuator, the
-signs of its inertia and of its friction say it. Forces in another unit, or of motors whose gear was forgotten, fit as
-well as any: only the robot's own inertia tells them.
+A torque with the wrong sign, exchanged columns and degrees for radians are found by trying them: a hypothesis whose
+least squares leave far less of the forces unexplained is taken as the cause. Where nothing else depends on an actuator,
+the signs of its inertia and of its friction show a wrong sign. Forces in another unit, or of motors whose gear was
+forgotten, fit as well as any: only the robot's own inertia tells them.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ BETTER = 0.6
 LIKELY = 0.8
 """Share below which a hypothesis is only a warning: actuators that move little tell little about the forces."""
 UNEXPLAINED = 0.01
-"""Residuals over forces below which nothing is wrong that a hypothesis could explain."""
+"""Ratio of residuals to forces below which no hypothesis is tried."""
 CERTAIN = 4.0
 """Standard deviations by which an inertia or a friction has to be below zero."""
 QUIET = 0.1
 """Noise of accelerations, over those of the motion, up to which it cannot turn the sign of an inertia or a friction."""
 TIMES = 10.0
-"""Forces over those of the robot's own inertia, or the other way round, that are told."""
+"""Least ratio of forces to those of the robot's own inertia, or its inverse, that is reported."""
 MOSTLY = 0.8
 """Share of the forces beside drives and friction that bodies must explain before their scale is judged."""
 ALONG = "expected the force of the drive along its motion; turn one of them"
@@ -100,10 +100,7 @@ def _scales(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
     listed = ", ".join(f"{name} {factor:.2g}" for name, factor in factors.items())
     magnitudes = np.abs(list(factors.values()))
     differ = len(factors) > 1 and bool(magnitudes.max() > 3.0 * TIMES * magnitudes.min())
-    text = (
-        f"forces are so many times what the robot's own inertia asks: {listed}; expected about 1; look at unit, gain "
-        "and gear"
-    )
+    text = f"forces over those for the robot's own inertia: {listed}; expected about 1; look at unit, gain and gear"
     name = max(sizes, key=lambda name: sizes[name]) if differ else ""
     text += "" if differ else ", unless that inertia is a guess"
     yield RecordingFinding("scale", run.recording.name, name, text, is_error=differ)
@@ -160,7 +157,7 @@ def _hypotheses(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding
     samples = _spread(run)
     whole, remainder = machine.base.reduced(run.matrix)[samples], run.remainder[samples]
     forces = np.where(run.good, run.forces, np.nan)[samples]
-    # rows of actuators at rest are none; their samples go with them, as long as enough are left
+    # rows of actuators at rest are dropped; their samples go with them, as long as enough are left
     if np.isfinite(forces).all(axis=1).sum() < 3 * whole.shape[2] / count:
         forces = run.forces[samples]
     before = _Trial(whole, forces, remainder).unexplained
@@ -250,7 +247,7 @@ def _changes_of_one(name: str, actuator: int, count: int, is_turning: bool) -> I
 def _likelier_sign(
     machine: RecordedMachine, run: Run, trials: list[tuple[float, str, str, str]], best: tuple[float, str, str, str]
 ) -> tuple[float, str, str, str]:
-    """Return of the turned forces that explain as much the one that leaves forces as the robot's own bodies have them.
+    """Return the trial with the signs of the robot's own bodies, among equally good turned forces.
 
     Forces turned in one of two actuators are those turned in the other with parameters of the other sign.
     """
@@ -280,11 +277,12 @@ def _motions(
         matrix, remainder = rows(Moving(q=motion[0], qd=motion[1], qdd=motion[2]), motion)
         return _Trial(machine.base.reduced(matrix), forces[::every] * change.force, remainder).unexplained
 
-    # these motions have no filter on their columns: rows beside reversals, where dry friction turns, say nothing
+    # these motions have no filter on their columns: rows beside reversals, where dry friction changes sign, do not
+    # count
     slow = np.abs(velocity) < SLOW * np.abs(velocity).max(axis=0)
     if (~slow).all(axis=1).sum() >= len(samples) // 4:
         forces = np.where(slow, np.nan, forces)
-    # nor has what they are compared with
+    # nor has the trial for comparison
     plain = trial(_Change("", "", ""))
     grown = before / plain if plain > 0 else 1.0
     changes = list(_changes(machine.robot))

@@ -149,7 +149,7 @@ def test_the_frame_of_the_measuring_device_is_found() -> None:
         ("nothing", "nothing was measured"),
         ("few", "3 measured numbers for 3 values; expected more"),
         ("degrees", "pose 1: delta_3rr2rrr cannot be there with its geometry"),
-        ("nan", "got numbers that are none"),
+        ("nan", "got values that are not finite"),
     ],
 )
 def test_measurements_that_do_not_fit_are_refused(change: str, message: str) -> None:

@@ -284,7 +284,7 @@ def test_a_wrong_law_of_friction_is_told_and_a_right_one_is_not() -> None:
     fading = replace(recording, force=recording.force + 1.5 * np.sign(qd) * np.exp(-((qd / 0.3) ** 2)))
     machine = machine_of(robot, fading)
     said = list(lacking(judged(machine, fit_machine(machine))))
-    assert any("friction of joint_1 is not what its law says" in text for text in said)
+    assert any("friction of joint_1 does not follow its law" in text for text in said)
 
 
 def test_limbs_that_differ_are_told() -> None:

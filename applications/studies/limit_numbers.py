@@ -1,7 +1,7 @@
 """Numbers of a sweep's limits as parameters, so that a study sees what is left of each and what it costs.
 
-A number that no swept parameter decides, as it stands in the file or as an expression of constants, is multiplied by a
-parameter of its own, whose value is 1: a torque limit, or half of the range of a joint about its middle.
+Each number is multiplied by a parameter of its own, whose value is 1: a torque limit, or half of the range of a joint
+about its middle.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ WITHOUT_UNIT = {"power": "W", "current": "A", "voltage": "V", "rated_current": "
 class LimitNumber(NamedTuple):
     """Number of the limits: its parameter, its words, its ends in SI with their unit, its need and metric of a margin.
 
-    With `on_paths` it is one that fastest motions along paths keep.
+    With `on_paths` it is one that fastest motions along paths keep, with `is_swept` one that swept parameters decide.
     """
 
     parameter: str
@@ -53,6 +53,7 @@ class LimitNumber(NamedTuple):
     need: Need
     margin: str
     on_paths: bool
+    is_swept: bool
 
     @property
     def fails(self) -> bool:
@@ -65,8 +66,8 @@ class LimitNumber(NamedTuple):
         return self.need in every or (self.on_paths and "path limits" in every)
 
 
-def scaled_limits(sweep: Sweep) -> tuple[Sweep, tuple[LimitNumber, ...]]:
-    """Return the sweep with a parameter for each number of its limits that is the same for all designs, and these."""
+def scaled_limits(sweep: Sweep, design: Mapping[str, object]) -> tuple[Sweep, tuple[LimitNumber, ...]]:
+    """Return the sweep with a parameter for each number of its limits, and these as they are for a design by name."""
     groups = [*_of_actuators(sweep), *_of_joints(sweep)]
     if not groups:
         return sweep, ()
@@ -74,6 +75,7 @@ def scaled_limits(sweep: Sweep) -> tuple[Sweep, tuple[LimitNumber, ...]]:
     while any(name.startswith(prefix) for name in names):
         prefix += "_"
     limits, numbers, constants = sweep.limits, [], sweep.parameters
+    constants |= {name: float(x) for name, x in design.items() if name in constants and isinstance(x, int | float)}
     actuators, ranges = dict(limits.actuators), dict(limits.joints)
     for k, (key, places, words, unit, (need, margin)) in enumerate(groups):
         name = f"{prefix}{k}"
@@ -84,7 +86,8 @@ def scaled_limits(sweep: Sweep) -> tuple[Sweep, tuple[LimitNumber, ...]]:
             target[place] = _scaled(target[place], key, scale)
         own_ends = tuple(float(end(constants)) if isinstance(end, Formula) else float(end) for end in ends)
         on_paths = need not in ("joint ranges", "rated currents")
-        numbers.append(LimitNumber(name, words, own_ends, unit, need, margin, on_paths))
+        is_swept = bool({*names_of(ends)} & {*sweep.design.names})
+        numbers.append(LimitNumber(name, words, own_ends, unit, need, margin, on_paths, is_swept))
     more = [Parameter(number.parameter, "1", 1.0, 0.0, LARGEST, "factor of a limit") for number in numbers]
     changed = sweep.with_sections(limits=Limits(ranges, actuators))
     return replace(changed, description=varied(sweep.family, more)), tuple(numbers)
@@ -147,11 +150,11 @@ def _of_joints(sweep: Sweep) -> Iterator[Group]:
 
 
 def _equal(sweep: Sweep, limits: Mapping[Any, Capacity | JointLimit], key: str) -> list[list[Any]]:
-    """Return the places with the same finite number, which no swept parameter decides."""
+    """Return the places with the same finite number."""
     result: dict[tuple[float, ...], list[Any]] = {}
     for place, limit in sorted(limits.items()):
         ends = _ends(limit, key)
-        if np.isfinite(ends).all() and not {*names_of(ends)} & {*sweep.design.names}:
+        if np.isfinite(ends).all():
             result.setdefault(ends, []).append(place)
     return list(result.values())
 

@@ -113,6 +113,7 @@ def check_derivatives(problem: DesignProblem, wanted: Objective, conditions: Seq
     followed = {"worst", "mean", "max" if wanted.direction == "min" else "min"}
     if not {wanted.over, wanted.tolerances or "worst"} <= followed:
         got = f"{wanted.over} over cases" + (f", {wanted.tolerances} over tolerances" if wanted.tolerances else "")
+        got = f"an objective that is {got}"
         raise refuse("objective", got, "worst or mean over cases and tolerances", "Rank stored designs by others.")
     if wanted.tolerances and wanted.over == "mean" and wanted.tolerances != "mean" and _other_cases(problem):
         rule = "the same over tolerances, or the mean of the worst"

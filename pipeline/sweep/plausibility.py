@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from robots.joint_kinds import JOINT_KINDS
 from robots.limits import joints
 from robots.model import Limb, Mechanism
 from robots.quantities import QUANTITIES
-from robots.trajectories.kinds import JOINT_MOTIONS
+from robots.trajectories.kinds import JOINT_MOTIONS, is_grid
 from robots.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -69,6 +70,20 @@ def empty_parts(report: Report, sweep: Sweep) -> Iterator[Problem]:
     got = f"no case for {' and none for '.join(parts)}, of {sizes}"
     hint = "Give larger shares or more of them, or divide one of them alone: by: design, or by: motion."
     yield report.document.problem(("split",), got, "a case in each part with a share", hint)
+
+
+def energies_of_grids(report: Report, sweep: Sweep) -> Iterator[Problem]:
+    """Yield a problem where a question asks for an energy that grids of points at rest have, too."""
+    grids = [trajectory.name for trajectory in sweep.trajectories if is_grid(trajectory.kind)]
+    motions = [trajectory.name for trajectory in sweep.trajectories if not is_grid(trajectory.kind)]
+    for key, texts in (("objectives", sweep.question.objectives), ("where", sweep.question.where)):
+        names = dict.fromkeys(name for text in texts for name in re.findall(r"\w+", text))
+        for name in names if grids else ():
+            row = QUANTITIES.get(name.removesuffix("_sum").removesuffix("_mean"))
+            if row is not None and row.units == "J" and row.reduction == "sum":
+                got = f"{name}, also of {grids[0]}, whose points are no motion: it depends on its time alone"
+                hint = f"Write {name}_on_{motions[0]}." if motions else "Add a motion."
+                yield report.document.problem(("study", key), got, "the energy of a motion", hint)
 
 
 def _uncoupled_spins(reading: SweepReading, mechanism: Mechanism) -> Iterator[Problem]:

@@ -66,7 +66,8 @@ def read_sections(document: Document, source: FileSource) -> Sweep:
     part = take_subset(reading, whole)
     sweep = _sweep(reading, part)
     _check_size(report, sweep.sizes, simulated=sweep.simulation is not None)
-    return replace(sweep, warnings=(*sweep.warnings, *plausibility.empty_parts(report, sweep)))
+    more = *plausibility.empty_parts(report, sweep), *plausibility.energies_of_grids(report, sweep)
+    return replace(sweep, warnings=(*sweep.warnings, *more))
 
 
 def _begin(document: Document, source: FileSource) -> SweepReading:

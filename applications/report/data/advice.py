@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from applications.report.data.answer import condition_words, key_numbers
+from applications.report.data.answer import KeyNumber, condition_words, key_numbers
 from applications.report.data.designs import DesignColumn
 from applications.report.data.display import display_unit, percent, quantity
 from applications.report.data.results import Results
@@ -58,7 +58,7 @@ class Advice:
     @cached_property
     def _scaled(self) -> tuple[Sweep | None, tuple[LimitNumber, ...]]:
         """The sweep with the numbers of its limits as parameters, and these."""
-        return (None, ()) if self.results.sweep is None else scaled_limits(self.results.sweep)
+        return (None, ()) if self.results.sweep is None else scaled_limits(self.results.sweep, self._design)
 
     @cached_property
     def _problem(self) -> tuple[DesignProblem | None, str]:
@@ -101,8 +101,9 @@ class Advice:
         (sweep, numbers), cases = self._scaled, self.results.question.cases
         if sweep is None or not self._has_number:
             return {}
-        on_paths = {n.parameter: math.nan for n in numbers if n.on_paths and {*PATHS} & {*self._metrics}}
-        measured = [number for number in numbers if number.parameter not in on_paths and number.margin]
+        kept = [number for number in numbers if number.on_paths] if {*PATHS} & {*self._metrics} else []
+        on_paths = {number.parameter: math.nan for number in kept if not number.is_swept}  # a row has its gains
+        measured = [number for number in numbers if number not in kept and number.margin]
         if not measured:
             return on_paths
         of_designs = tuple(name for name in cases if not is_dim(sweep, name))
@@ -263,7 +264,7 @@ class Advice:
         numbers = {number.parameter: number for number in self._scaled[1]}
         if prospect is None or column is None:
             spare = [(number, number.spare(self.results.place)) for number in key_numbers(self.results)]
-            held = [(share, number.column.words) for number, share in spare if share is not None]
+            held = [(share, self._bound(number)) for number, share in spare if share is not None]
             held += [(share, _in_words(numbers[name])) for name, share in self._spares.items()]
             margins = [(share, words) for share, words in held if np.isfinite(share)]
             margins += self._ends() if self._has_number else ()
@@ -284,6 +285,11 @@ class Advice:
             share = percent(limit.spare) if np.isfinite(limit.spare) else "no share of it"
             rows.append((text, share, self._gain(limit, column, decides=limit.factor not in unused)))
         return rows
+
+    def _bound(self, number: KeyNumber) -> str:
+        """Return the condition that bounds a number, in words."""
+        texts = (text for text in parts_of(self.results.question.where) if text.split()[0] == number.column.name)
+        return next((condition_words(self.results, text) for text in texts), number.column.words)
 
     def _gain(self, limit: Limit, column: DesignColumn, *, decides: bool) -> str:
         """Return what relaxing a limit gains, in words."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from applications.report.data.display import DisplayUnit, unit_of, with_unit
 from applications.report.data.selection import DesignCounts
 from applications.studies.cases import labels_of
-from applications.studies.columns import Objective, condition, feasible, objective, unit, value_of
+from applications.studies.columns import JOINTS, Objective, condition, feasible, objective, unit, value_of
 from applications.studies.factors import Factor
 from applications.studies.pareto import front
 from applications.studies.shares import LEAST, Explained, from_samples
@@ -385,10 +385,11 @@ def _asked(
     same = next((column for column in columns if column.name == wanted_objective.text), None)
     if same is not None and np.array_equal(same.values, values, equal_nan=True):
         return replace(same, sign=sign)
-    drawn = f", {wanted_objective.tolerances} over tolerances" if wanted_objective.tolerances else ""
-    over = (f", {wanted_objective.over} over cases" if wanted_objective.over != "worst" else "") + drawn
-    name = wanted_objective.text + (over or " of the hardest actuator" * (same is not None))
-    how = f"{wanted_objective.over} over cases{drawn}" if CASE in dataset.dims else "as the question says"
+    rules = [f"{wanted_objective.over} over cases"]
+    rules += [f"{wanted_objective.tolerances} over tolerances"] if wanted_objective.tolerances else []
+    words = ", ".join(rules[wanted_objective.over == "worst" :])
+    name = wanted_objective.text + (f" ({words})" if words else " of the hardest actuator" * (same is not None))
+    how = ", ".join(rules) if CASE in dataset.dims else "as the question says"
     return DesignColumn(
         name, unit(dataset, wanted_objective.text), "objective of the question", values, True, how, sign
     )
@@ -399,9 +400,12 @@ def worst(metric: DataArray) -> DataArray:
     name = str(metric.name)
     if name in SUMMED and "actuator" in metric.dims:
         metric = metric.sum("actuator", skipna=False, keep_attrs=True)
-    dims = [dim for dim in metric.dims if dim != "design"]
-    # Joints that a limb does not have are NaN: those are no failures.
-    return metric.min(dims) if large_is_good(name) else metric.max(dims)
+    # Joints that a limb does not have are NaN: those are no failures. A trajectory or case that fails is one.
+    joints = [dim for dim in metric.dims if dim in JOINTS]
+    others = [dim for dim in metric.dims if dim != "design" and dim not in JOINTS]
+    if large_is_good(name):
+        return metric.min(joints).min(others, skipna=False)
+    return metric.max(joints).max(others, skipna=False)
 
 
 def _objective(variable: DataArray, values: Array) -> DesignColumn:

@@ -192,3 +192,20 @@ def test_check_exits_with_1_where_every_sample_that_is_tried_fails(tmp_path: Pat
     assert CliRunner().invoke(cli, ["check", "--quick", str(sweep)]).exit_code == 0
     sweep.write_text(FIVE_BAR + CIRCLE + TIME)
     assert CliRunner().invoke(cli, ["check", str(sweep)]).exit_code == 0
+
+
+def test_an_energy_of_points_at_rest_is_warned_of() -> None:
+    text = """
+limbsweep: 1
+robot: five_bar
+trajectories:
+  swing: {kind: line_sine, amplitude: [0.05, 0, 0], period: 1.0, time: {stop: 1, samples: 5}}
+  reach: {kind: workspace, size: [0.1, 0, 0.1], counts: [2, 1, 2], time: {stop: 1, samples: 4}}
+metrics: [energy, peak_force, usable_share]
+study: {objectives: [min energy_sum], where: [usable_share >= 1]}
+"""
+    (warning,) = Sweep.from_text(text).warnings
+    assert "energy_sum, also of reach, whose points are no motion" in str(warning)
+    assert "Write energy_sum_on_swing." in str(warning)
+    assert not Sweep.from_text(text.replace("min energy_sum", "min energy_sum_on_swing")).warnings
+    assert not Sweep.from_text(text.replace("min energy_sum", "min peak_force")).warnings

@@ -18,7 +18,6 @@ from applications.report.page.failed import failed
 from applications.report.page.page import mechanism
 from applications.report.page.trade_off import trade_off
 from applications.studies.columns import objective
-from applications.studies.limit_numbers import scaled_limits
 from applications.studies.link_masses import weightless
 from applications.studies.optimisation import optimise
 from applications.studies.outlook import RELAXED, _share_of_bound, outlook, parts_of
@@ -312,11 +311,18 @@ def test_a_range_of_joints_is_a_limit_and_others_show_what_is_left() -> None:
     assert rows["force of all actuators, 50 N m"][1] == "nothing: no condition needs it"
 
 
-def test_numbers_that_a_row_of_a_table_decides_are_no_numbers_of_the_limits() -> None:
-    sweep = Sweep.from_text(CATALOGUE)
-    assert scaled_limits(sweep) == (sweep, ())
-    half = sweep.text.replace("velocity: top_speed", "velocity: 4")
-    assert [number.words for number in scaled_limits(Sweep.from_text(half))[1]] == ["velocity of all actuators"]
+def test_limits_of_the_row_of_a_table_show_what_is_left() -> None:
+    text = CATALOGUE.replace("[cycle_time]", "[peak_force]").replace("min cycle_time", "min peak_force")
+    results = results_of(run(Sweep.from_text(text), cluster=ClusterConfig.of("synchronous")))
+    chosen = results.dataset.isel(design=results.place)
+    rows = {words: (share, gain) for words, share, gain in Advice(results).limits()}
+    thrust, speed = float(chosen["thrust"]), float(chosen["top_speed"])
+    share, gain = rows[f"force of all actuators, {thrust:g} N"]
+    assert share == percent(1.0 - float(chosen["peak_force"].max()) / thrust)
+    assert gain == "nothing: no condition needs it"
+    assert f"velocity of all actuators, {speed:g} m/s" in rows  # beside the other one, whichever is tighter
+    of_row = Advice(results_of(run(Sweep.from_text(CATALOGUE), cluster=ClusterConfig.of("synchronous")))).limits()
+    assert not any("of all actuators" in words for words, _, _ in of_row)  # more thrust says it
 
 
 SERVO = """\

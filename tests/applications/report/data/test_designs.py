@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import xarray
 
+from applications.report.data.advice import Advice
 from applications.report.data.answer import key_numbers, question_words
 from applications.report.data.designs import MOST_SHOWN, DesignColumn, Designs, designs
 from applications.report.data.recomputed import results_of
@@ -187,3 +188,31 @@ def test_no_design_is_the_best_of_none() -> None:
     energy = next(number for number in key_numbers(results) if number.column.name == "energy")
     assert energy.note(results, 0).endswith("of 3, none of which meets all conditions")
     assert "of 3" in energy.note(results_of(dataset), 0)
+
+
+BOX = """\
+limbsweep: 1
+robot: delta_3rr2rrr
+design: {grid: {base_radius: [0.12, 0.15], rod_length: [0.7, 1.0]}}
+tolerances: {parameters: {upper_arm: {limit: 1.0e-3}}, count: 4, seed: 5}
+criteria: {stiffness: {actuators: {all: 2.0e+4}}}
+limits: {actuators: {all: {force: 100}}}
+trajectories:
+  pick: {kind: pick_and_place, lift: 0.02, start: [-0.05, 0, 0], end: [0.05, 0, 0], time: {stop: 0.5, samples: 6}}
+  reach: {kind: workspace, centre: [0, 0, 0.2], size: [0.9, 0.9, 0.2], counts: [2, 2, 2], time: {stop: 1, samples: 8}}
+metrics: [peak_force, least_stiffness, condition, usable_share]
+study:
+  objectives: ['min peak_force, quantile 0.9 over tolerances', max least_stiffness]
+  where: [condition < 60, usable_share >= 0.5]
+"""
+
+
+def test_a_box_that_is_missed_and_tolerances_have_words_and_no_other_numbers() -> None:
+    results = results_of(compute(Sweep.from_text(BOX)))
+    assert results.designs.asked == ("peak_force (quantile 0.9 over tolerances)", "least_stiffness")
+    share = results.by_case["usable_share"].min(["trajectory", "case"]).values
+    assert 0 < (share < 1.0).sum() < len(share)
+    for name in ("least_stiffness", "condition"):  # that of the motion alone would be no answer
+        np.testing.assert_array_equal(np.isnan(results.designs.column(name).values), share < 1.0)
+    rows = {words: (spare, gain) for words, spare, gain in Advice(results).limits()}
+    assert {"condition < 60", "usable share >= 0.5", "force of all actuators, 100 N m"} <= rows.keys()

@@ -36,7 +36,7 @@ SEED = "seed"
 """Name of arguments that start random numbers and are never negative."""
 
 LONGEST = 4096
-"""Characters of a text, at most: as long as a path may be."""
+"""Largest number of characters of a text: the length of the longest path."""
 TEXT_BOUNDS = f"of at most {LONGEST} characters, without NUL"
 
 

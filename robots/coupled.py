@@ -219,7 +219,7 @@ def grounds_of(platform: CoupledPlatform) -> dict[int, Frame]:
 
 
 def grounded(instance: Instance, ground: Frame) -> Instance:
-    """Return an instance as it is mounted on the ground, with its carrier at the reference pose."""
+    """Return an instance mounted on the ground, with its carrier at the reference pose."""
     return replace(instance, base=_within(ground, instance.base))
 
 
@@ -292,7 +292,7 @@ def _driving(drive: Drive, instance: Instance, start: int, ground: int) -> Drive
 
 
 def _cut(cut: Closure, instance: Instance, start: int, platform: int, ground: int) -> Closure:
-    """Return a cut joint of a limb where an instance has it; that of a tip is with a body of the platform."""
+    """Return a cut joint of a limb for an instance; the joint of a tip is joined to a body of the platform."""
 
     def end(body: int, frame: Frame) -> tuple[int, Frame]:
         if body == PLATFORM:

@@ -11,7 +11,7 @@ PARAMETER, SIDE = "parameter", "side"
 """Dims of derivatives: the parameter, and of one-sided derivatives the side of the point."""
 
 SIDES = ("below", "above")
-"""Sides of a point: the derivative from smaller values of the parameter, and that from larger ones."""
+"""Sides of a point: the derivative from smaller values of the parameter, and the derivative from larger values."""
 
 NOTED = "_status"
 

@@ -95,9 +95,9 @@ class Drive:
 
 
 SLOW = 10.0
-"""Speed of a rotor over that of its joint up to which its gyroscopic moment is not small."""
+"""Ratio of the speeds of rotor and joint up to which the gyroscopic moment is not small."""
 COUPLED = "Say coupling: 1 in its spins; the default 0 is for rotors that turn much faster than their joints."
-"""Remedy where that moment is left out."""
+"""Remedy for a gyroscopic moment that is left out."""
 
 
 def uncoupled(drives: Sequence[Drive]) -> Iterator[str]:

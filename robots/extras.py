@@ -1,4 +1,4 @@
-"""Optional packages, and the extras of limbsweep that bring them: a missing one is the same sentence everywhere."""
+"""Optional packages, and the extras of limbsweep that install them: one message for all missing packages."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def require_extra(package: str, extra: str | None = None) -> None:
 
 
 def how_to_install(extra: str) -> str:
-    """Return the sentence that says how an extra is installed."""
+    """Return the sentence with the command that installs an extra."""
     return f'Install it: pip install "limbsweep[{extra}]"'

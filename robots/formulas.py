@@ -151,7 +151,7 @@ def described(record: object) -> Any:
 
 
 def value_of(number: object, values: Values) -> Number:
-    """Return a number, or that of a formula for values of the parameters."""
+    """Return a number, or the number of a formula for values of the parameters."""
     return number(values) if isinstance(number, Formula) else number
 
 

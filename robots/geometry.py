@@ -89,7 +89,7 @@ def unit(a: Vector) -> Vector:
 
 
 def along(direction: Vector, up: Vector = (0.0, 0.0, 1.0)) -> Matrix:
-    """Return the rotation whose z axis has a direction that is not that of `up`; its x axis is level."""
+    """Return the rotation whose z axis has a direction other than `up`, and whose x axis is level."""
     z = unit(direction)
     x = unit(cross(up, z))
     return transpose((x, cross(z, x), z))

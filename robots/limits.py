@@ -107,9 +107,9 @@ class Capacity:
 
 
 def _check_numbers(limit: JointLimit | Capacity) -> None:
-    """Refuse limits that are no numbers: nothing is beyond them. Raises ParameterError."""
+    """Refuse limits that are NaN, as no value would be beyond them. Raises ParameterError."""
     for name, value in vars(limit).items():
-        if isinstance(value, float) and math.isnan(value):  # not where it is traced
+        if isinstance(value, float) and math.isnan(value):  # not while it is traced
             raise ParameterError(f"{name}: got nan; expected a number, infinite where there is no limit")
 
 

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 NEVER = 10**9
-"""Collections of young objects before older ones are looked through."""
+"""Number of collections of young objects before a collection of older objects."""
 
 
 def on_first_use(

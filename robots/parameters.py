@@ -15,7 +15,7 @@ range of doubles. It bounds every parameter that has no bounds of its own."""
 
 
 EITHER = " or "
-"""Between the unit of a joint that turns and that of one that slides."""
+"""Separator between the unit of a revolute joint and the unit of a prismatic joint."""
 
 
 def unit_of(unit: str, turns: Iterable[bool]) -> str:

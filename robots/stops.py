@@ -42,7 +42,7 @@ class JointStop:
 
 
 Stops = Mapping[str, JointStop]
-"""Stops by name of a joint, `limb.joint` or of a chain `joint`; `joint` alone means that of every limb."""
+"""Stops by name of a joint, `limb.joint` or in a chain `joint`; `joint` alone means this joint of every limb."""
 
 
 def stopped_joints(mechanism: Mechanism, stops: Stops) -> dict[JointPlace, JointStop]:

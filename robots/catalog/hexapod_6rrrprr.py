@@ -89,7 +89,7 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
 
 
 def _screws(p: Mapping[str, Number]) -> Mechanism:
-    """Return the same with a motor and a screw in each leg."""
+    """Return the mechanism with a motor and a screw in each leg."""
     mechanism, ratio = _assemble(p), 2.0 * math.pi / p["lead"]
     spin = Spin(p["screw_inertia"], 1, Z, coupling=1.0)
     drive = Drive("motor", (("4", ratio), ("3", 1.0)), (spin,), Motor(p["torque_constant"], p["resistance"]))

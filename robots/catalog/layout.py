@@ -99,7 +99,7 @@ class LimbPlacement:
 
     @staticmethod
     def _seen(frame: Frame, outer: Frame) -> Frame:
-        """Return a frame of the mount in another one."""
+        """Return a frame, given in the mount frame, in another frame of the mount."""
         gap = minus(frame.position, outer.position)
         if outer.rotation is IDENTITY:
             return Frame(frame.rotation, gap)

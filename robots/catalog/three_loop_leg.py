@@ -42,7 +42,7 @@ PINS = {
     "link_2p_pin_I": (-0.049, 0.01, 0.0),
     "link_1pp_pin": (-0.0069, -0.0445, 0.0),
 }
-"""Closure points in their links [m]; that of link 3 follows from that of link 4."""
+"""Closure points in their links [m]; the point of link 3 follows from the point of link 4."""
 
 
 def _plus(*vectors: Vector) -> Vector:

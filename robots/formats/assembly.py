@@ -32,7 +32,7 @@ PATIENCE = 20
 """Steps from other guesses without gaining a thousandth, after which they lead nowhere."""
 RANK = 1e-8
 LEVER = 0.3
-"""Length [m] by which turns count beside gaps where loops are far from closed."""
+"""Length [m] that weighs turns against gaps while loops are far from closed."""
 
 Ends = tuple[dict[int, Pose], list[tuple[Closure, Pose, Pose]]]
 """Poses of bodies by their numbers, and cut joints with the poses of both sides."""
@@ -228,7 +228,7 @@ def sides(cut: Closure, at: Mapping[int, Pose]) -> tuple[Pose, Pose]:
 
 
 def gap_between(cut: Closure, a: Pose, b: Pose) -> np.ndarray:
-    """Return the gap between both sides of a cut joint, and its turn [rad] times `LEVER`, as far as not allowed."""
+    """Return the gap between both sides of a cut joint, and its turn [rad] times `LEVER`, without free components."""
     gap = (a[0].T @ (b[1] - a[1]))[_across(cut.kind)]
     return np.concatenate([gap, LEVER * _turn_between(cut, a[0], b[0])])
 
@@ -471,7 +471,7 @@ NAMES = {tuple(sign * unit): (name, sign) for name, unit in zip("xyz", np.eye(3)
 
 
 def moved(frame: Frame, link: Link, value: float) -> Frame:
-    """Return the frame of a joint at a position of its variable [rad or m], from the frame where that is zero."""
+    """Return the frame of a joint at a position of its variable [rad or m], from the frame at zero."""
     row, axis = link.joint_kind, link.axis
     rotation: Matrix = frame.rotation
     way = value if link.pitch is None else value * link.pitch

@@ -38,7 +38,7 @@ from robots.parameter_errors import nearest
 from robots.types import Number
 
 SAME = 1e-9
-"""Difference of positions of joints that are the same."""
+"""Difference up to which positions of joints count as equal."""
 SINGULAR = 1e-4
 """Least singular value of the closures over joints that follow, as a share of the largest, of a reference pose."""
 HELD = 1e-9

@@ -20,7 +20,7 @@ from robots.types import BASE
 Path = tuple[str | int, ...]
 
 LONGEST = 1e2
-"""Largest distance [m] from a joint to the next or to a centre of mass; larger ones were meant in millimetres."""
+"""Largest distance [m] from a joint to the next or to a centre of mass; larger values are probably millimetres."""
 
 FARTHEST = 1e4
 """Largest distance [m] from the base to a joint on it: files of worlds have robots at any place."""
@@ -32,7 +32,7 @@ TOLERANCE = 1e-9
 """Relative errors of rotations and inertias that may be rounding."""
 
 SMALLEST = 1e-6
-"""Radius of gyration [m] below which the moments of a body say nothing."""
+"""Radius of gyration [m] below which the moments of a body are not checked."""
 
 OF_BODY = "no moment above the sum of the others"
 """Principal moments of a body that could exist."""

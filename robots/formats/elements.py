@@ -114,7 +114,7 @@ URDF: Vocabulary = {
         "canonicalBody",
     ),
 }
-"""Words of URDF, with loops as Drake and Isaac Sim have them (`loop_joint`), URDF+ (`loop`, `coupling`), and Gazebo."""
+"""Words of URDF, with the loops of Drake and Isaac Sim (`loop_joint`), of URDF+ (`loop`, `coupling`) and of Gazebo."""
 
 _IDLE_SPACES = ("xmlns", "xml:")
 LANGUAGES: Mapping[str, tuple[Vocabulary, tuple[Effect, ...]]] = {

@@ -202,7 +202,7 @@ def _urdf_inertial(inertia: Inertia) -> list[str]:
 
 
 def _urdf_rating(rating: Rating, *, ranged: bool) -> list[str]:
-    """Return limits and friction of a joint; of one that needs a range and has none, one without end."""
+    """Return limits and friction of a joint; a missing but required range becomes unlimited."""
     result = []
     if rating.low is not None or ranged or rating.force or rating.velocity:
         limits: dict[str, Any] = {"lower": -UNLIMITED, "upper": UNLIMITED} if ranged else {}

@@ -118,7 +118,7 @@ def read_tree(
 
 
 def _tell_gravity(reading: _Reading) -> None:
-    """Warn about a gravity other than that of sweeps, which have it for themselves."""
+    """Warn about a gravity that differs from the gravity of sweeps, which sweeps define themselves."""
     opt = reading.model.opt
     off = opt.disableflags & int(reading.mujoco.mjtDisableBit.mjDSBL_GRAVITY)
     gravity = [0.0, 0.0, 0.0] if off else [float(value) for value in opt.gravity]
@@ -221,7 +221,7 @@ def _of_several(reading: _Reading, joint: int, name: str) -> None:
 
 
 def _rotor(reading: _Reading, joint: int) -> float:
-    """Compute the armature that rotors of actuators add to that of a joint."""
+    """Compute the armature that rotors of actuators add to the armature of a joint."""
     return _geared(reading, reading.model.actuator_armature, _actuators(reading, joint))
 
 

@@ -36,7 +36,7 @@ class ModelFiles(Protocol):
     """Folders that a file may read from."""
 
     def inside(self, name: str) -> str:
-        """Return the name of a file inside the folders of the model. Raises Refusal for another one."""
+        """Return the name of a file inside the folders of the model. Raises Refusal for other files."""
 
     def content(self, name: str, limit: int) -> bytes:
         """Read a file of them, opened once. Raises Refusal."""

@@ -40,7 +40,7 @@ STEPS_BESIDE = (0.03, 0.02, 0.01, 0.003)
 
 
 def check_home(mechanism: Mechanism) -> Iterator[FormatFinding]:
-    """Yield a mobility that is not that of the limbs, and a reference pose that the actuators do not hold."""
+    """Yield a mobility that differs from the freedoms of the limbs, and a reference pose that actuators do not hold."""
     if mechanism.is_chain:
         yield from _check_coordinates(mechanism)
         return

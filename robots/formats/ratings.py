@@ -36,7 +36,7 @@ class Rating:
         return {name: value for name, value in values.items() if value is not None}
 
     def shifted(self, by: float) -> Rating:
-        """Return the same for a joint whose variable counts from another position."""
+        """Return the rating for a joint whose variable counts from another position."""
         if not by:
             return self
         low = None if self.low is None else self.low - by

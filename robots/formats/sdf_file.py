@@ -64,7 +64,7 @@ class SdfJoint:
     armature: float = 0.0
     mimic: SdfMimic | None = None
     idle: bool = False
-    """Its effort is limited to zero: nothing drives it."""
+    """True if its effort is limited to zero: it is not driven."""
 
 
 @dataclass
@@ -342,7 +342,7 @@ def _scoped(reading: SdfModel, scope: str, name: str) -> str:
 
 
 def read_joint(reading: SdfModel, at: Element, scope: str) -> SdfJoint | None:
-    """Read a joint of a model; None where it is wrong, which is added to the problems."""
+    """Read a joint of a model; None for a wrong joint, with its problem added."""
     name, kind = scope + at.attributes["name"], at.attributes.get("type", "")
     place = f"joint {name}"
     if kind not in ALL_KINDS:

@@ -114,7 +114,7 @@ def _included(inclusion: _Inclusion, at: Element, path: str, depth: int) -> list
         return []
     version = tuple(int(part) for part in re.findall(r"\d+", root.attributes.get("version", "1.6"))[:2])
     model = next(whole.all("model"), None)
-    if model is None:  # its own include is wrong, which is told
+    if model is None:  # its own include is wrong, which is reported
         return []
     model = _placed(at, _in_lines(model, at, version < (1, 5)))
     return _parts(model) if is_true(at.attributes.get("merge", "")) else [model]

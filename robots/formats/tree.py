@@ -196,7 +196,7 @@ class GrowingTree:
         return at
 
     def load(self, at: Place, inertia: Inertia) -> None:
-        """Add the inertia of a body whose frame is at a place; that of the base does not matter."""
+        """Add the inertia of a body whose frame is at a place; the inertia of the base has no effect."""
         body, _ = at
         if body != BASE:
             link = self.links[body]

@@ -185,7 +185,7 @@ def _joined(
 
 
 def _tell_root(file: UrdfFile, growing: GrowingTree, root: str) -> None:
-    """Say that a base with mass, that may have been meant to move, stands still."""
+    """Warn that a base with mass stands still, as it may have been meant to move."""
     mass = sum(file.links[name].mass for name, (body, _) in growing.bodies.items() if body == BASE)
     if mass > 0:
         hint = "It stands still, and its mass does not matter; --base floating gives it six joints."

@@ -26,7 +26,7 @@ JOINT_NUMBERS = (
     "physxJoint:armature", "mjc:armature", "newton:armature", "mjc:stiffness", "mjc:damping", "mjc:frictionloss",
 )  # fmt: skip
 OF_PHYSICS = ("physics:", "physx", "drive:", "limit:", "state:", "mjc:", "newton:")
-"""Beginnings of the names of attributes that say something of dynamics."""
+"""Beginnings of the names of attributes that affect dynamics."""
 
 MIMICS = ("NewtonMimicAPI", "PhysxMimicJointAPI")
 

@@ -97,7 +97,7 @@ class Forward:
         self.units = np.concatenate([self.unit, np.where(turning, 1.0, self.size)])
 
     def pose(self, x: np.ndarray) -> Frame:
-        """Return the platform where its freedoms have gone some way."""
+        """Return the pose of the platform after displacements of its freedoms."""
         ways = dict(zip(self.freedoms, x, strict=False))
         turn = Rotation.from_rotvec([ways.get(name, 0.0) for name in ("wx", "wy", "wz")]).as_matrix()
         place = np.array(self.home.position, dtype=float) + [ways.get(name, 0.0) for name in ("vx", "vy", "vz")]
@@ -354,7 +354,7 @@ def _corrected(curve: Forward, x: np.ndarray) -> tuple[np.ndarray | None, np.nda
 
 
 WAY = 60
-"""Steps in which the platform is brought to where it is wanted."""
+"""Number of steps on the way of the platform to its target."""
 
 
 def way(start: Frame, end: Frame, steps: int = WAY) -> Iterator[Frame]:

@@ -39,7 +39,7 @@ _NO_TEXT = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", 
 
 
 def text(description: Description, comment: str = "") -> str:
-    """Return the text of a robot file. Raises ValueError for a mechanism that the format cannot say."""
+    """Return the text of a robot file. Raises ValueError for a mechanism that the format cannot express."""
     head = "".join(f"# {line}\n" for line in comment.splitlines())
     return head + "\n".join(_lines(_file(description))) + "\n"
 
@@ -226,7 +226,7 @@ def _link(link: Link, bodies: Mapping[int, str]) -> dict[str, Any]:
 
 
 def axis_name(axis: Vector) -> str:
-    """Return the name of an axis. Raises ValueError for one that is no coordinate axis."""
+    """Return the name of a coordinate axis. Raises ValueError for another axis."""
     for name, axis_vector in AXES.items():
         if axis == axis_vector:
             return name

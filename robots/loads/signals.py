@@ -104,5 +104,5 @@ def signals_of(loads: Mapping[str, DeclaredLoad]) -> Iterator[Signal]:
 
 
 def carried(name: str) -> str:
-    """Return the name of the signal that says whether an object is carried."""
+    """Return the name of the signal that is 1 while an object is carried."""
     return f"{name}.carried"

@@ -35,7 +35,7 @@ class ExtendedDescription(Description):
 
     @property
     def origin(self) -> str:
-        """Digest of the base; the name of one that is code."""
+        """Digest of the base; its name for a base that is code."""
         base = self.base.assemble
         return base.digest if isinstance(base, Description) else self.name
 

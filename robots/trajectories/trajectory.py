@@ -132,7 +132,7 @@ class Series:
         return self.centre + position, velocity, -((s * turning**2) @ self.sines.T + (c * turning**2) @ self.cosines.T)
 
     def shrunk(self, factor: float) -> Series:
-        """Return the same motion, smaller."""
+        """Return the motion with smaller amplitudes."""
         return Series(self.centre, self.period, self.sines * factor, self.cosines * factor)
 
     def part(self, coordinates: slice) -> Series:

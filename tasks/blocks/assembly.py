@@ -40,7 +40,7 @@ from tasks.stages.metrics import actuators, poses
 from tasks.stages.parts import OUTCOME
 
 SHORT = 1 << 13
-"""Samples of a strip where nothing but kernels is at work, which leaves no time between them: all is near then."""
+"""Samples of a strip when only kernels run; short strips stay in the nearest cache."""
 
 MANY_ROWS = 1 << 10
 """The same with reactions, which take hundreds of numbers of a sample from limbs."""

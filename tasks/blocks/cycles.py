@@ -78,7 +78,7 @@ def path_limits(block: Block, robot: Robot, design: int) -> PathLimits:
     limits = PathLimits(force, velocity, acceleration, power, jerk, joints=_joint_table(block, design, "velocity"))
     motors = [
         replace(motor, voltage=min(motor.voltage, row.voltage), current=min(motor.current, row.current))
-        for motor, row in zip(robot.mechanism.motors, rows, strict=False)  # none of a robot without motors
+        for motor, row in zip(robot.mechanism.motors, rows, strict=False)  # empty for a robot without motors
     ]
     return limits.supplied(motors)
 

@@ -32,7 +32,7 @@ AGREE = 1e-9
 """Difference of both sides, relative to the largest rate along the motion, up to which they are one derivative."""
 
 ROUNDING = 1e-11
-"""Change of a metric over the length of its parameter, relative to it, that is rounding: that of a constant, say."""
+"""Change of a metric over the length of its parameter, relative to the metric, that counts as rounding."""
 
 ROOTED = ("rms_force", "rms_power", "rms_current", "rms_velocity", "peak_reaction", "thermal_margin")
 """Metrics that are the root of a sum of squares, whose derivative at zero is not known."""
@@ -156,7 +156,7 @@ def _levels(both: MetricRates) -> np.ndarray:
 
 
 def _floor(both: MetricRates, steps: np.ndarray) -> np.ndarray:
-    """Return rates that are nothing but rounding (direction, design, ...); zero along numbers of friction."""
+    """Return the sizes of rates that count as rounding (direction, design, ...); zero along numbers of friction."""
     levels = np.broadcast_to(_levels(both), both.rates.shape[:-1])
     lengths = steps.T.reshape(*steps.T.shape, *(1 for _ in levels.shape[2:])) / STEP
     return ROUNDING * levels / np.where(lengths > 0.0, lengths, np.inf)

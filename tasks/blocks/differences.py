@@ -241,7 +241,7 @@ class _Moved:
 
 
 def _lengths(table: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """Return the least size of the numbers that move, over their rates (row,); one where they are zero."""
+    """Return the least size of the moved numbers over their rates (row,); 1 for numbers that are zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
         sizes = np.abs(table / rates)
     least = np.where(np.isfinite(sizes) & (sizes > 0.0), sizes, np.inf).min(axis=1)

@@ -68,7 +68,7 @@ def lasting(status: np.ndarray) -> np.ndarray:
 
 
 def _wide(values: np.ndarray) -> np.ndarray:
-    """Return the same with padded times."""
+    """Return an array with padded times."""
     width = padded(values.shape[-1]) - values.shape[-1]
     return np.ascontiguousarray(np.concatenate([values, np.repeat(values[..., -1:], width, axis=-1)], axis=-1))
 

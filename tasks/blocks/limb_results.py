@@ -24,7 +24,7 @@ from tasks.stages import stages
 from tasks.stages.stage import Rows, Stage
 
 PASSING = frozenset({"joint_state"})
-"""Outputs of limbs that nothing but their reactions needs: hundreds of numbers of a sample."""
+"""Outputs of limbs that only their reactions need: hundreds of numbers of a sample."""
 
 
 def limb_arrays(block: Block, root: Motions, index: int) -> Arrays:

@@ -18,13 +18,13 @@ from tasks.kernels.program import Program
 SAMPLES = 1 << 22
 """Samples of a strip on a card: enough to keep it busy."""
 BYTES = 1 << 32
-"""Bytes of the intermediate results of a strip, at most; and at most a share of the free memory of the card."""
+"""Largest bytes of the intermediate results of a strip; a share of the card's free memory limits them as well."""
 SHARE = 8
 """The card's free memory is divided by this: several threads compute on it at a time."""
 TIMED = 3
 """Dims of the outputs of programs that are no reductions."""
 FETCHED = 1 << 28
-"""Bytes of a strip where some of them are stored, which come to the host."""
+"""Largest bytes of a strip with stored results, which are fetched to the host."""
 
 
 class HostMemory:
@@ -53,7 +53,7 @@ class HostMemory:
 
 
 class CardMemory(HostMemory):
-    """Intermediate results on the card, for blocks of which nothing but kernels needs them."""
+    """Intermediate results on the card, for blocks in which only kernels need them."""
 
     on_card = True
 

@@ -25,7 +25,7 @@ KEPT_BYTES = 1 << 31
 SMALL = 1 << 16
 """Arrays below this size in bytes are not worth keeping."""
 SPARE = 1.25
-"""Size of a piece of memory relative to the array that it is given to, at most."""
+"""Largest size of a piece of memory, relative to the array that gets it."""
 
 
 class Pool:
@@ -102,7 +102,7 @@ empty, make_room = _pool.empty, _pool.make_room
 
 
 def trim() -> None:
-    """Give all memory that nothing uses back to the system."""
+    """Return all unused memory to the system."""
     make_room(sys.maxsize)
     with suppress(OSError, AttributeError):  # an allocator that is not that of glibc
         ctypes.CDLL(None).malloc_trim(0)

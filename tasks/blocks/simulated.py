@@ -78,7 +78,7 @@ TRACKED = ("tracking_error",)
 """Series that are as the run gives them."""
 
 LEISURELY = 1.0
-"""Rate [rad/s or m/s] that a reference counts as at least, where it is judged whether a motion has run away."""
+"""Least rate of a reference [rad/s or m/s] in the criterion for a diverged motion."""
 
 LOOKED_AT = 33
 """Instants of a reference at which its range is looked for."""

@@ -40,7 +40,7 @@ OF_FORCES = ("given_force", "force_before", "given_status")
 """Values that are computed for all metrics."""
 
 OF_RATES = frozenset(("given_friction", "friction_before", "current_rate", "current_rate_before"))
-"""Values that come with rates, which instants that no series needs do not have."""
+"""Values that need rates; instants that no series needs do not have them."""
 
 SIMPSON = (1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0)
 

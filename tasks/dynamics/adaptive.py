@@ -29,7 +29,7 @@ SLOW, PATIENCE = 1e-9, 20
 
 
 EVENTS = 10_000
-"""Events after which a case has come to its end."""
+"""Largest number of events; a case with more ends."""
 
 
 NONE, MODE, CORNER = "", "mode", "corner"

@@ -430,7 +430,7 @@ class ControlLoop:
         self.memory = {name: np.zeros((rows, width)) for name, rows in self.law.sizes.items()}
         """Values remembered from step to step, by name (rows, samples)."""
         self.line = np.zeros((int(delays.max(initial=0)) + 1, self.law.actuators, width))
-        """Forces of the last steps, that of step n at the place n modulo their number."""
+        """Forces of the last steps; the force of step n is at the place n modulo their number."""
         self.constants = self._constants(periods * step)
 
     def _constants(self, passed: np.ndarray) -> dict[str, np.ndarray]:

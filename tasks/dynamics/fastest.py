@@ -25,7 +25,7 @@ from tasks.dynamics.paths.smooth import smooth_motion
 from tasks.dynamics.records import GRAVITY
 
 MOST_POINTS = 100_001
-"""Points of a grid, at most: more show nothing new and take minutes and gigabytes."""
+"""Largest number of points of a grid; more points give the same result and take minutes and gigabytes."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def fastest_motion(
 def fastest_along(
     robot: Robot, path: RobotPath, limits: PathLimits, points: int, gravity: ArrayLike = GRAVITY
 ) -> FastestMotion:
-    """Return the same along any path of a robot, within limits that are known to fit it."""
+    """Return the fastest motion along any path of a robot, within limits that are known to fit it."""
     if np.isfinite(limits.jerk).any():
         return smooth_motion(RobotOnPath(robot, path, limits, gravity), points)
     return _without_jerk(RobotOnPath(robot, path, limits, gravity), points)

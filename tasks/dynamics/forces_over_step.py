@@ -162,7 +162,7 @@ class Source:
         return checked(self.name, self.value(time) if callable(self.value) else self.value, (self.size,))
 
     def at(self, time: float, batch: Batch) -> np.ndarray:
-        """Return the same as rows (size, padded samples)."""
+        """Return the inputs as rows (size, padded samples)."""
         return rows(self.first(time), batch)
 
     def over(self, start: float, step: float, batch: Batch, inside: float | None = None) -> list[np.ndarray]:

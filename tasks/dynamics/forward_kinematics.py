@@ -29,9 +29,9 @@ from tasks.stages.stages import stages
 
 STEPS = 60
 SETTLED = 1e-9  # step [m, rad] after which a quadratic method is exact to rounding
-SMALL_CHANGE = 0.8  # of J_IK in a step, relative: from 1 a singularity of the platform could lie between its ends
-LEAST_SHARE = 2.0**-9  # of a way: below it a way has come to an end
-MATCHED = 1e-10  # actuator positions count as met up to this [m, rad], relative where they are large
+SMALL_CHANGE = 0.8  # largest relative change of J_IK in a step; with 1 a singularity could lie between its ends
+LEAST_SHARE = 2.0**-9  # least share of a way: with a smaller share the way ends
+MATCHED = 1e-10  # largest error of actuator positions [m, rad]; relative where positions are large
 
 
 class ForwardKinematics(NamedTuple):

@@ -85,14 +85,14 @@ class AccelerationDerivatives(Derivatives):
 
     @cached_property
     def _by_acceleration(self) -> Array:
-        """Derivatives J^T df/da (*batch, freedom, freedom); NaN where nothing is known."""
+        """Derivatives J^T df/da (*batch, freedom, freedom); NaN for samples without derivatives."""
         units = np.eye(self.results["acceleration"].shape[-1])[self.free]
         columns = [self.inner.jvp({self.unknown: unit})["force"] for unit in units]
         return np.asarray(self._transposed @ np.stack(columns, axis=-1))
 
     @property
     def _matrix(self) -> Array:
-        """The same, the unit matrix where nothing is known."""
+        """Derivatives J^T df/da, with the unit matrix for samples without derivatives."""
         return _sound(self._by_acceleration, self.good)
 
     def jvp(self, rates: Mapping[str, ArrayLike]) -> dict[str, Array]:

@@ -97,7 +97,7 @@ def mounts(robot: Robot) -> tuple[np.ndarray, ...]:
 
 @functools.lru_cache(maxsize=64)
 def _mounts(family: Family, values: tuple[float, ...]) -> tuple[np.ndarray, ...]:
-    """Return the same for values in the family's order; kept, because each takes the assembly of a mechanism."""
+    """Return the mounts for values in the family's order; kept, because each needs the assembly of a mechanism."""
     names = (p.name for p in family.parameters)
     result = tuple(mount_values(family, dict(zip(names, values, strict=True))))
     for mount in result:

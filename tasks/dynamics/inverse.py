@@ -277,7 +277,7 @@ class Strip(NamedTuple):
 
     @property
     def status(self) -> NDArray[np.float64]:
-        """Status of each sample, that of friction included where it was asked for."""
+        """Status of each sample, with the status of friction on request."""
         return self.sample_rows(OUTCOME if OUTCOME in self.values else "status")[0]
 
 
@@ -386,7 +386,7 @@ class Dynamics:
 
     @property
     def status(self) -> NDArray[np.float64]:
-        """Status of each sample, that of friction included where it was asked for."""
+        """Status of each sample, with the status of friction on request."""
         return self.whole.status
 
     def statuses(self, status: NDArray[np.float64]) -> NDArray[np.int8]:

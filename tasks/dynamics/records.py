@@ -149,7 +149,7 @@ class Environment(Record):
 
     @property
     def base_parts(self) -> dict[str, Any]:
-        """Motion of the base by name of its parts; nothing where it stands."""
+        """Motion of the base by name of its parts; empty for a base at rest."""
         return {} if self.base is None else self.base.present()
 
 
@@ -239,7 +239,7 @@ class Effort:
         self._mark = 0, -np.inf
 
     def crawls(self, time: float) -> bool:
-        """Return whether the case has hardly gone on in its last evaluations."""
+        """Return whether the case has hardly advanced in its last evaluations."""
         if time >= self._mark[1] + WAY_ON * self.whole:
             self._mark = self.evaluations, time
         return self.evaluations > self._mark[0] + CRAWLING

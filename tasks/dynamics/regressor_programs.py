@@ -64,7 +64,7 @@ def on_joints(mounted: Mounted, solved: Solved, body: int) -> np.ndarray:
 
 
 def with_unit_spin(of: Limb, drive: int, spin: int) -> Limb:
-    """Return a limb in which nothing spins but one thing, with an inertia of one."""
+    """Return a limb with a single spinning body, of inertia one."""
     spinning = replace(of.drives[drive].spins[spin], inertia=1.0)
     kept = tuple(replace(each, spins=(spinning,) if k == drive else ()) for k, each in enumerate(of.drives))
     return replace(of, drives=kept)

@@ -1,4 +1,4 @@
-"""Resolution of redundant chains on a batch: the motion of all freedoms from that of the given ones."""
+"""Resolution of redundant chains on a batch: the motion of all freedoms from the motion of the given freedoms."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def resolved_rows(robot: Robot, rows: np.ndarray) -> np.ndarray:
 
 
 def resolved_motion(robot: Robot, moving: Moving) -> Moving:
-    """Return the motion in all freedoms of a robot from the given ones: the same without redundancy."""
+    """Return the motion in all freedoms of a robot from the given freedoms; unchanged without redundancy."""
     if not robot.mechanism.resolved:
         return moving
     parts = present(moving)

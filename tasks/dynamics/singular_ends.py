@@ -34,7 +34,7 @@ NAMES: Mapping[Status, Status] = {
     ),
     Status.CONSTRAINT_SINGULAR: Status.CONSTRAINT_SINGULAR,
 }
-"""Singularity that a pose of each status tells of."""
+"""Status of the singularity, by the status of the pose."""
 
 
 NAMELESS = (Status.INTEGRATION_FAILED, Status.NOT_REACHABLE, Status.WRONG_BRANCH)
@@ -115,7 +115,7 @@ def named(robot: Robot, states: LastStates, status: NDArray[np.int8]) -> NDArray
 
 
 def _way(robot: Robot, states: LastStates) -> dict[str, Any]:
-    """Return states of the way on from the last ones (case, place, ...), with their times where loads need them."""
+    """Return states on the path after the last states (case, place, ...), with their times if loads need them."""
     change = (states.speed - states.before) / states.apart
     time = np.linspace(0.0, BEYOND * states.apart, PLACES)[:, None]
     moved = states.speed[:, None] * time + change[:, None] * (0.5 * time * time)

@@ -30,7 +30,7 @@ STAYS = 20
 """Steps in a row in which rows are lost, after which the motion is not decided."""
 
 BOUNCE = 1e-2
-"""Share of the time of an adaptive motion that stands for a step, where it is judged whether a joint bounces."""
+"""Share of the time of an adaptive motion that stands for a step in the criterion for a bounce."""
 
 HOPS, FADING = 32, 0.7
 """Number of parts of a usual adaptive step where rows nearly depend on each other; and the factor by which a shorter
@@ -52,7 +52,7 @@ TOUCHES = 2.0
 """Distance beyond an end within which a returning joint has no event, in multiples of the tolerance of a passed end."""
 
 PULLS = 1e-12
-"""Force of a stop that pulls, relative to the largest multiplier, from which the joint has left it."""
+"""Pulling force of a stop, relative to the largest multiplier, above which the joint leaves it."""
 
 
 class OverTime(Protocol):
@@ -109,12 +109,12 @@ class Walk:
         return replace(self, now=now, status=status, lost=lost, firmness=firmness)
 
     def landed(self, push: Push, seconds: float) -> Walk:
-        """Return the same after impacts and leavings of stops."""
+        """Return the walk after impacts, and after joints have left stops."""
         now, contacts = landed(self.machine, push, np.zeros(self.machine.count), seconds, self.now, self.contacts)
         return replace(self, now=now, contacts=contacts)
 
     def failed(self) -> Walk:
-        """Return the same at its end."""
+        """Return the walk at its end."""
         return replace(self, status=np.where(self.is_ok, float(Status.INTEGRATION_FAILED), self.status))
 
 
@@ -315,7 +315,7 @@ def first_past(at: Callable[[Numbers], Numbers], end: Numbers, near: float) -> N
         off, past = starts & (found > 2.0 * near), starts & (found < 0.0)
         low, above = np.where(off, trial, low), np.where(off, found, above)
         high, below = np.where(past, trial, high), np.where(past, found, below)
-        if (starts & ~off & ~past).any():  # it hovers: nothing is before
+        if (starts & ~off & ~past).any():  # it hovers: no earlier contact
             above = np.where(starts & ~off & ~past, np.inf, above)
     for k in range(SEARCHES):
         if not ((below < 0.0) & (below < -near)).any():

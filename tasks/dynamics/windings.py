@@ -193,7 +193,7 @@ class Windings:
 
     @property
     def _back(self) -> np.ndarray:
-        """Rates at which integrals of current controllers come back to limits of the voltage [1/s]."""
+        """Rates at which integrals of current controllers return to the limits of the voltage [1/s]."""
         return np.asarray(np.where(self.controlled, self.current_integral / self._impedance, 0.0))
 
     def linear(self, supply: DriveVoltage, parts: int) -> np.ndarray:

@@ -41,7 +41,7 @@ from tasks.stages.parts import LimbPart, LimbSample, Part, RobotSample
 from tasks.stages.request import Feature, Request
 
 SINGULAR = 1e-12
-"""Least eigenvalue of a stiffness with ones on its diagonal, up to which it is singular."""
+"""Eigenvalue of a stiffness, scaled to ones on its diagonal, up to which it counts as singular."""
 
 STIFFNESS: tuple[Need, ...] = ("elasticity", "errors", "clearances")
 """Needs of quantities for which a limb gives its stiffness."""
@@ -141,7 +141,7 @@ class Criteria(Feature):
 
 @dataclass(frozen=True)
 class PlatformElasticity(Part[RobotSample]):
-    """The stiffness of the platform under a `test_load` (6,), with errors and clearances where they are asked for."""
+    """The stiffness of the platform under a `test_load` (6,), with errors and clearances on request."""
 
     limbs: tuple[LimbCriteria, ...]
 

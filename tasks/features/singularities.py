@@ -159,7 +159,7 @@ class UnheldLoads(Feature):
 
 @dataclass(frozen=True)
 class Balance(Part[RobotSample]):
-    """Balance of the platform along the held directions `free`, by their positions: nothing but zero is in balance."""
+    """Balance of the platform along held directions that no limb holds (`free`, by position): only zero is balanced."""
 
     free: tuple[int, ...]
     place: ClassVar[Place] = "force"

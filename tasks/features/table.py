@@ -1,4 +1,4 @@
-"""The features that there are, in the order in which their terms are added, and requests that have them all."""
+"""All features, in the order in which their terms are added, and requests with all of them."""
 
 from __future__ import annotations
 

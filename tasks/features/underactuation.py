@@ -30,7 +30,7 @@ class Balanced(Part[RobotSample]):
     equations: ClassVar[tuple[str, ...]] = ("mass",)
 
     def add_to(self, sample: RobotSample) -> RobotSample:
-        """Return the sample with that status, where it had none."""
+        """Return the sample with that status, if its status was OK."""
         mass, acceleration = sample.terms(self.equations)["mass"], sample.structure.acceleration(sample.motion)
         inertial: Array = abs(array(mass)) @ abs(array(acceleration))
         lost = assembly.unbalanced(sample.jacobian, sample.wrench, sample.forces, inertial)

@@ -133,7 +133,7 @@ class Card:
         return int(_called(cuda.cuMemAllocAsync(max(size, 8), self.stream)))
 
     def free(self, address: int) -> None:
-        """Give memory of the card back, after the calls of this thread so far."""
+        """Release memory of the card, after the present calls of this thread."""
         _called(cuda.cuMemFreeAsync(address, self.stream))
 
     def send(self, host: int, card: int, size: int) -> None:

@@ -116,7 +116,7 @@ class _Sweep:
             heapq.heappush(self.heap, -node.number)
 
     def cotangent(self, node: Expression) -> Expression:
-        """Return the cotangent of a node, zero where nothing depends on it."""
+        """Return the cotangent of a node, zero if no output depends on it."""
         return self.totals.get(node.number, self.graph.constant(0.0))
 
     def run(self, least: int = 0) -> None:

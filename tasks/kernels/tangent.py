@@ -23,7 +23,7 @@ _RULES: dict[str, Callable[..., Scalar]] = {
 """Derivative rules of the operations: change of a result from its value, the arguments and their changes."""
 
 STEPS = frozenset(("rint", "floor", "power_of_two", "exponent", *MASKS))
-"""Operations whose results are constant but for jumps."""
+"""Operations whose results are constant except for jumps."""
 
 
 def _root_with_kink(node: Expression, x: Expression, dx: Scalar) -> Scalar:

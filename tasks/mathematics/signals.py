@@ -127,7 +127,7 @@ def coloured(white: Array, time: ArrayLike, step: float) -> np.ndarray:
 
 
 def filtered(values: Settings, step: float, signal: Array) -> np.ndarray:
-    """Return the signal through the Butterworth filter, forth and back, so that it is not late."""
+    """Return the signal after the Butterworth filter, forward and backward, so that it has no delay."""
     cutoff, order = float(np.asarray(values["cutoff"])), float(np.asarray(values["order"]))
     if not cutoff:
         return np.asarray(signal)

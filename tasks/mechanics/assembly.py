@@ -32,15 +32,15 @@ from tasks.mathematics.solvers import least_maximum, spanning_columns
 
 SINGULAR = Dual(1e-12, 1e-6)  # determinant of J_IK relative to the product of the lengths of its columns
 
-UNBALANCED = Dual(1e-9, 1e-4)  # part of a wrench along the freedoms that no actuator gives, relative to all of it
+UNBALANCED = Dual(1e-9, 1e-4)  # part of a wrench along the freedoms that no actuator gives, relative to the wrench
 
-FLAT = Dual(1e-9, 1e-4)  # determinant of J_IK at the reference pose, without units: its rank is not certain up to it
+FLAT = Dual(1e-9, 1e-4)  # determinant of J_IK at the reference pose, without units, up to which its rank is uncertain
 
-FLAT_OF_MORE = Dual(1e-7, 1e-3)  # the same of more or fewer actuators than freedoms, whose volume is the root of one
+FLAT_OF_MORE = Dual(1e-7, 1e-3)  # FLAT with more or fewer actuators than freedoms: their volume is a square root
 
-IDLE = 1e-6  # length of a row relative to the longest one, below which an actuator moves nothing
+IDLE = 1e-6  # length of a row, relative to the longest row, below which an actuator has no effect
 
-NEAR = 1e-3  # determinant of J_IK relative to that of the reference pose, up to which forces are very large
+NEAR = 1e-3  # determinant of J_IK, relative to the reference pose, up to which forces are very large
 
 
 def actuator_forces(jacobian: Array, wrench: Array, weights: Array | None = None) -> list[Scalar]:

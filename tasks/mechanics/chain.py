@@ -34,8 +34,8 @@ from tasks.mechanics.tolerances import CLOSED, CONVERGED, FOLLOWED, STRICTER, WI
 from tasks.mechanics.turns import Turns, counted_joints, dependent_joints
 
 ITERATIONS = 80
-UPRIGHT = 1e-9  # cosine of the pitch of a platform up to which yaw and roll are not told apart
-STEP_LIMIT = 0.2  # of any joint [rad or m]: short enough to stay on the branch that the reference configuration is on
+UPRIGHT = 1e-9  # cosine of the pitch of a platform up to which yaw and roll cannot be separated
+STEP_LIMIT = 0.2  # largest step of a joint [rad or m]: stays on the branch of the reference configuration
 
 
 @dataclass(frozen=True)

@@ -433,7 +433,7 @@ def _places(sliding: tuple[int, ...]) -> tuple[ConstraintRow, ...]:
 
 
 def _directions(turning: tuple[int, ...]) -> tuple[ConstraintRow, ...]:
-    """Return rows of the axes that turn about none, about one that both frames share, about one of each, or all."""
+    """Return rows of the axes for rotations about no axis, a shared axis, an axis of each frame, or all axes."""
     if len(turning) == 3:
         return ()
     if len(turning) == 2:

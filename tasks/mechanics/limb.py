@@ -29,10 +29,10 @@ from tasks.mechanics.tolerances import (
     length_of,
 )
 
-ITERATIONS = 32  # near the end of its reach a limb is twice as near after each
-STEP_LIMIT = 0.5  # of any joint [rad or m]: from far away, longer Newton steps often end in another assembly branch
-TORN = 1e-3  # residual, relative to the limb, up to which given joint variables belong to the pose at all
-OPPOSITE = -0.88  # cosine of a joint with a spring, half a radian from half a turn: a pose says nothing of its turns
+ITERATIONS = 32  # near the end of its reach, each iteration halves the distance of a limb
+STEP_LIMIT = 0.5  # largest step of a joint [rad or m]: longer Newton steps often end in another assembly branch
+TORN = 1e-3  # largest residual, relative to the limb, with which given joint variables can belong to the pose
+OPPOSITE = -0.88  # cosine of a joint with a spring, half a radian from half a turn: a pose does not tell its turns
 TURNS = {"wx", "wy", "wz"}  # components of a twist
 
 
@@ -44,7 +44,7 @@ def solve(mounted: Mounted, home: Pose, platform: Pose, motion: SpatialMotion) -
     status: Scalar = _status(solved.tips, start, loop_limit([*motion.omega, *motion.v]), home_branch)
     for joint in sprung_joints(mounted.limb):
         if mounted.limb.links[joint].joint_kind.periodic:
-            # a motion that goes on to the next turn comes by here
+            # a motion that continues to the next turn passes here
             turning = every([status < 0.5, states[joint].cos < OPPOSITE])
             status = where(turning, float(Status.TURNS_UNKNOWN), status)
     return replace(solved, status=status)

@@ -57,7 +57,7 @@ class Mounted:
 
     @property
     def unforced(self) -> Mounted:
-        """The same limb with nothing that acts on it from outside."""
+        """The limb without external forces."""
         limb = self.limb
         return replace(self, limb=replace(limb, forces=(), springs=())) if limb.forces or limb.springs else self
 

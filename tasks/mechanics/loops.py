@@ -171,14 +171,14 @@ class SolvedCluster:
 
     @cached_property
     def idle(self) -> Array:
-        """Projection (row, row) onto multipliers without work of an overdetermined cluster; of another one (0, 0)."""
+        """Projection (row, row) onto multipliers without work of an overdetermined cluster; (0, 0) for others."""
         if not self.overdetermined:
             return np.zeros((0, 0))
         return array(np.eye(len(self.matrix)) - self.dependent_matrix @ self.inverse)
 
     @cached_property
     def regular_blocks(self) -> tuple[RegularBlock, ...]:
-        """Matrices that all have full rank where that of the dependent joints has it."""
+        """Matrices that all have full rank if the matrix of the dependent joints has full rank."""
         if self.bordered is None:
             return (self.whole,)
         blocks = [*self.choice.blocks.inner, self.choice.blocks.border]

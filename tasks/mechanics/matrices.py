@@ -61,7 +61,7 @@ class Bordered:
 
     @property
     def parts(self) -> list[np.ndarray]:
-        """Matrices whose determinants multiply to that of the whole, but for its sign."""
+        """Matrices whose determinants multiply to the determinant of the whole, up to its sign."""
         return [*self.inner, self.schur]
 
     @property

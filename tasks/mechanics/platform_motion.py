@@ -47,7 +47,7 @@ def free_twist(platform: Platform, motion: SpatialMotion) -> np.ndarray:
 
 
 def free_acceleration(platform: Platform, motion: SpatialMotion) -> np.ndarray:
-    """Return the same of its rate, V_t'."""
+    """Return the acceleration vector of the freedoms, V_t'."""
     return _free(platform, (*motion.alpha, *motion.a))
 
 

@@ -53,7 +53,7 @@ class Field:
         return cls(numbers, zero, zero) if len(numbers) == STILL else cls(numbers[:3], numbers[3:6], numbers[6:])
 
     def seen_from(self, pose: Pose) -> Field:
-        """Return the same for a frame that stands on the base, in its axes."""
+        """Return the field in the axes of a frame that is fixed on the base."""
         swirl = cross(self.alpha, pose.position) + cross(self.omega, cross(self.omega, pose.position))
         inward = pose.rotation.T
         return Field(inward @ (self.gravity - swirl), inward @ self.omega, inward @ self.alpha)
@@ -156,7 +156,7 @@ def joint_forces(
     accelerations: Scalars,
     inertial: Sequence[tuple[np.ndarray, np.ndarray]],
 ) -> list[Scalar]:
-    """Return the same from the wrenches that the motions of bodies take."""
+    """Return the joint forces from the wrenches for the motions of bodies."""
     wrenches = joint_wrenches(links, states, inertial)
     return [along(link, states[i], *wrenches[i]) + link.armature * accelerations[i] for i, link in enumerate(links)]
 

@@ -1,4 +1,4 @@
-"""Tolerances of closing limbs and loops, and the length that they are relative to."""
+"""Tolerances for the closure of limbs and loops, and their reference length."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from robots.model import Limb
 from tasks.kernels.expression import Dual, Scalar
 from tasks.mathematics.algebra import total, where
 
-WINDING = 2000  # of limbs with joints that count their turns, of which each takes a dozen steps
-AT_ORIGIN = 1e-3  # sum of coordinates of the tips, relative to that of all joints, from which it tells a limb's size
-CONVERGED = Dual(1e-8, 1e-4)  # residual, relative to the limb, from which one more step is exact to rounding
-CLOSED = Dual(1e-10, 1e-5)  # the same for a sample to count as solved
-FOLLOWED = Dual(1e-11, 1e-5)  # the same as CONVERGED near a singularity, and at the end of a path
-STRICTER = Dual(1e3, 10.0)  # factor of residuals near a singularity that makes of CONVERGED FOLLOWED
-NEARLY_SINGULAR = Dual(0.02, 0.1)  # volume of L_t relative to a box at the reference pose, below which it is near
+WINDING = 2000  # iterations of limbs with joints that count their turns; each turn takes a dozen steps
+AT_ORIGIN = 1e-3  # least sum of coordinates of the tips, relative to all joints, that gives the size of a limb
+CONVERGED = Dual(1e-8, 1e-4)  # residual, relative to the limb, after which one more step is exact to rounding
+CLOSED = Dual(1e-10, 1e-5)  # largest residual, relative to the limb, of a solved sample
+FOLLOWED = Dual(1e-11, 1e-5)  # value of CONVERGED near a singularity, and at the end of a path
+STRICTER = Dual(1e3, 10.0)  # factor of residuals near a singularity: CONVERGED over FOLLOWED
+NEARLY_SINGULAR = Dual(0.02, 0.1)  # volume of L_t, relative to a box at the reference pose, near a singularity
 SINGULAR = Dual(2e-4, 1e-2)
 """Dependence of the columns of L_t up to which a sample is SINGULAR: see `tasks.mechanics.matrices.is_flat`.
 

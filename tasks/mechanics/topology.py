@@ -47,7 +47,7 @@ _REACH = 0.08  # share of the limb's size by which the platform is moved to reac
 
 
 class TopologyError(ValueError):
-    """A limb that cannot be solved as described. The text says which part and why."""
+    """A limb that cannot be solved as described. The text names the part and the reason."""
 
 
 def choose(mechanism: Mechanism, limb_index: int) -> LimbChoice:

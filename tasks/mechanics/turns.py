@@ -24,10 +24,10 @@ from tasks.mechanics.kinematics import JointState, state_at
 from tasks.mechanics.limb_choice import LimbChoice
 from tasks.mechanics.loops import Embedding
 
-STRIDE = 0.2  # of any joint in a step [rad, or share of a length of the loops]
-NEARLY = 0.05  # correction of a joint from which the way goes on, in the same units
-STEPS = 400  # of one way; a joint turns twelve times in them
-WHOLE = Dual(1e-6, 1e-2)  # difference from a whole turn that is rounding [turn]
+STRIDE = 0.2  # largest displacement of a joint in a step [rad, or share of a length of the loops]
+NEARLY = 0.05  # largest correction of a joint with which the way continues, in the same units
+STEPS = 400  # largest number of steps of a way, in which a joint turns twelve times
+WHOLE = Dual(1e-6, 1e-2)  # difference from a whole turn that counts as rounding [turn]
 FULL_TURN = 2.0 * math.pi
 
 Positions = dict[int, Scalar]

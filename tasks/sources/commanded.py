@@ -1,4 +1,4 @@
-"""Motion inputs of kernels along trajectories, and the same as functions on arrays take them."""
+"""Motions along trajectories, as inputs of kernels and as arguments of functions on arrays."""
 
 from __future__ import annotations
 

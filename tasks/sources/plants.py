@@ -183,7 +183,7 @@ class MovingRobots:
 
     @property
     def state(self) -> np.ndarray:
-        """The state as `tasks.dynamics.instant.layout.StateLayout` says."""
+        """The state in the layout of `tasks.dynamics.instant.layout.StateLayout`."""
         return self._state if self._now is None else self._now.state
 
     def motion(self) -> np.ndarray:
@@ -237,7 +237,7 @@ class MovingRobots:
 
     @property
     def status(self) -> np.ndarray:
-        """Status; INTEGRATION_FAILED where there is no rate without another reason."""
+        """Status; INTEGRATION_FAILED where rates are missing for no other reason."""
         if self._now is None:
             return np.zeros(self._state.shape[1])
         rates = self._now.rates

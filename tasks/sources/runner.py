@@ -81,7 +81,7 @@ class Tracking:
 
     @property
     def settling_time(self) -> np.ndarray:
-        """The last instant at which an actuator was outside its band (samples,); 0 where none was."""
+        """The last instant at which an actuator was outside its band (samples,); 0 if no actuator was."""
         return self._outside
 
     @property

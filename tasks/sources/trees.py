@@ -90,7 +90,7 @@ class MovingTrees:
         return cls(robots, TreeMachine(robots.system, coordinates, friction, ends, len(numbers)), model)
 
     def begin(self, push: StepForces) -> None:
-        """Do nothing at the start: nothing sticks."""
+        """Do nothing at the start, as no joint sticks."""
 
     def advance(self, number: int, push: StepForces) -> None:
         """Take the step of that number, under forces."""

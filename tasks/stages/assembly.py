@@ -106,7 +106,7 @@ def _at(place: Place, parts: Sequence[RobotPart]) -> list[RobotPart]:
 
 
 def _stacked(structure: Structure, inputs: Mapping[str, Any], constant: Array | None) -> RobotSample:
-    """Stack the rows of the limbs and add up their wrenches, and that of the platform."""
+    """Stack the rows of the limbs, and add up the wrenches of limbs and platform."""
     limbs, motion = range(len(structure.mechanism.instances)), inputs["motion"]
     rows = constant if constant is not None else np.vstack([inputs["jacobian"][k] for k in limbs])
     wrench = inputs.get("platform_wrench", ZERO) + sum(inputs["wrench"][k] for k in limbs)

@@ -178,7 +178,7 @@ def acceleration_program(family: Family) -> Program:
 
 
 def _rank_lost(mass: Array) -> Scalar:
-    """Return 1 where a mass matrix has lost rank, else 0, also where it is not finite, which is another matter."""
+    """Return 1 where a mass matrix has lost rank, else 0, also for a matrix that is not finite."""
     largest = sys.float_info.max
     invertible = total([x for row in inverse(mass) for x in row]) <= largest
     lost = where(invertible, equations.flag(singularity(mass)), 1.0)

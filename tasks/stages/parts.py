@@ -37,7 +37,7 @@ VELOCITY = "actuator_velocity"
 """The series that is always there, because actuation needs it."""
 
 OUTCOME = "outcome"
-"""The status of a sample for one friction set: an output beside the input `status`, which knows nothing of friction."""
+"""The status of a sample for one friction set: an output beside the input `status`, which is without friction."""
 
 RECURSION = "recursion"
 """The formulation of `tasks.stages.limb.FORMULATIONS` by which limbs compute their wrenches by default."""
@@ -50,7 +50,7 @@ class LimbSolver:
     """The way from an input `motion` to the joints of a limb."""
 
     motion: ClassVar[str] = ""
-    """Name of the output that has the motion vector of all freedoms; none where that is the input."""
+    """Name of the output with the motion vector of all freedoms; empty if the input is this vector."""
 
     def size(self, structure: Structure) -> int:
         """Return the length of the input `motion`."""
@@ -115,7 +115,7 @@ class LimbSample:
 
     @property
     def link_wrenches(self) -> list[tuple[Array, Array]]:
-        """(moment about its origin, force) that the motion of each link takes beside gravity and loads, world axes."""
+        """(moment about its origin, force) for the motion of each link, without gravity and loads, world axes."""
         wrenches, _ = limb_motion.tree_dynamics(self.mounted, self.solved, self.gravity, self.transmission)
         return [(pose.rotation @ m, pose.rotation @ f) for (pose, _), (m, f) in zip(self.links, wrenches, strict=True)]
 

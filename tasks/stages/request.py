@@ -139,7 +139,7 @@ class Request:
         return any_needs(self.quantities.both, name)
 
     def stage_of(self, name: str) -> StageName:
-        """Return the stage that gives a quantity: statuses come with friction where that may not settle."""
+        """Return the stage that gives a quantity: actuation for statuses if friction may not converge."""
         row = QUANTITIES[name]
         settles = row.varies == "where friction settles" and any(feature.settles for feature in self.features)
         return "actuation" if settles else row.stage

@@ -35,13 +35,13 @@ GIVEN: Mapping[Key, Key] = {"force": "given_force", "history": "given_friction",
 the actuators with friction, friction of all joints in the order of the groups, status."""
 
 REQUESTS = 256
-"""Requests whose stages are kept: Newton's method asks for the same ones in every step."""
+"""Number of requests whose stages are kept, as Newton's method needs the same stages in every step."""
 
 STRIP = 1 << 15
 """Samples of a block that stages work through at a time: their intermediate results stay in the cache."""
 
 DERIVED_STRIP = 1 << 13
-"""Samples times directions that are differentiated at a time: all values are kept, beside their rates."""
+"""Largest product of samples and directions that are differentiated at a time, as all values and rates are kept."""
 
 
 @functools.lru_cache(maxsize=REQUESTS)

@@ -39,7 +39,7 @@ def _limb(p: Mapping[str, Number]) -> tuple[Limb, Number]:
 
 
 QUARTERS: Mapping[str, tuple[float, float]] = {"x": (1.0, 0.0), "y": (0.0, 1.0), "-x": (-1.0, 0.0), "-y": (0.0, -1.0)}
-"""Cosine and sine of a quarter turn about z by where it takes x."""
+"""Cosine and sine of quarter turns about z, by the direction to which they turn x."""
 
 
 def _instances(p: Mapping[str, Number], places: Sequence[tuple[str, Vector, Vector]]) -> tuple[Instance, ...]:

@@ -124,7 +124,7 @@ class Namespace:
 
 
 def evaluate(text: str, lookup: Callable[[str], Value], budget: Budget) -> Value:
-    """Compute the value of an expression; `lookup` gives that of a name, or raises KeyError. Raises Refusal."""
+    """Compute the value of an expression; `lookup` gives the value of a name, or raises KeyError. Raises Refusal."""
     if len(text) > MAX_LENGTH:
         raise Refusal(f"an expression of {len(text)} characters", f"at most {MAX_LENGTH}")
     try:

@@ -107,7 +107,7 @@ class Texts:
     waiting: list[tuple[int, str]] = field(default_factory=list)
 
     def value(self, text: str, scope: Scope) -> Value:
-        """Return the value of a text: that of its only expression, else the text with all of them put in."""
+        """Return the value of a text: the value of its only expression, else the text with all expressions replaced."""
         if "$" not in text:
             return text
         if len(text) > MAX_TEXT:
@@ -120,7 +120,7 @@ class Texts:
         return joined
 
     def text(self, text: str, scope: Scope) -> str:
-        """Return the same as text."""
+        """Return the value of a text, as text."""
         value = self.value(text, scope)
         result = value if isinstance(value, str) else str(value)
         self.budget.spend(1, len(result))
@@ -158,7 +158,7 @@ class Texts:
 
 
 def literal(value: Value) -> Value:
-    """Return the number, truth value or quoted text that a text spells; anything else as it is."""
+    """Return the number, truth value or quoted text that a text spells; other texts unchanged."""
     if not isinstance(value, str):
         return value
     if len(value) >= 2 and value[0] == value[-1] == "'":

@@ -33,7 +33,7 @@ SOLVED = 1e-9
 """Residual of a solution, relative to loads without friction and its own."""
 
 ALIKE = 1e-5
-"""Difference of loads, relative, of the same solution."""
+"""Relative difference of loads up to which two solutions are the same."""
 
 LENGTHS = (slice(0, 2), slice(2, 4), slice(4, 5))
 """Places of the vectors whose lengths make the load of a joint."""
@@ -119,7 +119,7 @@ class AffineLoads:
         return self.changes / size, slope / size[:, None]
 
     def solutions(self) -> list[Numbers]:
-        """Return loads (joint,) of motions that Newton's method comes to."""
+        """Return loads (joint,) of motions to which Newton's method converges."""
         solutions: list[Numbers] = []
         for side in self.combinations():
             for loads in self._newton(side).T:

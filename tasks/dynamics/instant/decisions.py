@@ -66,7 +66,7 @@ def decide(instant: LoadedMotions, where: Sequence[Numbers], count: int) -> Deci
 def _follow_models(
     search: LoadSearch, motions: FoundMotions, instant: LoadedMotions, where: Sequence[Numbers]
 ) -> tuple[NDArray[np.int64], list[AffineLoads | None]]:
-    """Search from the solutions of affine loads; return the samples that were left, and their models."""
+    """Search from the solutions of affine loads; return the remaining samples, and their models."""
     remaining = np.flatnonzero(motions.count < search.enough)
     models = affine_loads(instant, where, remaining) if len(remaining) else []
     solutions_of = [[] if model is None else model.solutions() for model in models]

@@ -77,7 +77,7 @@ class LoadSearch:
         return np.asarray(free + 1e-3 * sum_of_rows(free) / len(free) + TINY)
 
     def spread(self) -> FoundMotions:
-        """Return the motions that Newton's method comes to from places all around."""
+        """Return the motions to which Newton's method converges from many starts."""
         motions = FoundMotions.none(self.joints, self.count, self._free[1])
         for place in spread_starts(self.joints, STARTS).T:
             self.follow(self._scale * place[:, None], motions)
@@ -187,7 +187,7 @@ class FoundMotions:
         return cls(np.zeros(count), np.full((joints, count), np.nan), [[] for _ in range(count)], size, residual)
 
     def add(self, samples: NDArray[np.int64], loads: Numbers, accelerations: Numbers) -> None:
-        """Add motions, where they are others than those known."""
+        """Add motions that differ from known motions."""
         for k, sample in enumerate(samples):
             motion, earlier = accelerations[:, k], self.accelerations[sample]
             size = self.size[sample] + np.abs(motion).sum()

@@ -38,7 +38,7 @@ class PathSamples:
 
 
 def pose_of(moving: Moving) -> Moving:
-    """Return a motion without its rates: the robot at rest where it passes."""
+    """Return a motion without its rates: the robot at rest at the poses of the motion."""
     if "q" in moving:
         return Moving(q=moving["q"])
     pose = Moving(position=moving["position"])

@@ -29,22 +29,22 @@ WEIGHTS = np.array([1.0, 5.0, 5.0, 1.0]) / 12.0
 FINE = np.linspace(-1.0, 1.0, 17)
 """Points of an interval at which limits are looked at."""
 GAP = 1e-6
-"""Share of the duration that may be left at the end, by the duality gap."""
+"""Largest remaining improvement at the end, by the duality gap, as a share of the duration."""
 SHARPER = 10.0
 """Factor of the weight of the duration from one barrier to the next."""
 STEPS = 400
 """Steps of Newton's method for one barrier."""
 NEAR, SETTLED = 1e-2, 1e-4
-"""Half the square of the Newton decrement at which a barrier, and the last one, is done; of that many logarithms it is
-nothing."""
+"""Half the square of the Newton decrement at which a barrier, and the last barrier, counts as minimized; it is small
+against the number of logarithms."""
 FURTHER = 1e-5
-"""Share by which limits are tightened further than they are exceeded, so that it is seldom done twice."""
+"""Share by which limits are tightened beyond their excess, so that a second tightening is rare."""
 LITTLE = 0.05
-"""Share of a limit that is left to begin with where holding the robot exceeds it."""
+"""Initial share of a limit that remains where holding the robot exceeds the limit."""
 ENOUGH = 1e-4
-"""Share of limits by which they are wider at the end where none is found."""
+"""Share by which limits are still widened at the end if no motion is found."""
 SHORTEST = 1e-10
-"""Share of a step that is not tried."""
+"""Share of a step below which the search gives up."""
 
 
 class NotSettledError(ArithmeticError):

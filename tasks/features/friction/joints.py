@@ -43,7 +43,7 @@ def loss(net: Scalar, velocity: Scalar, efficiency: Scalar) -> Scalar:
 
 
 def loss_of_drive(force: Scalar, direction: Scalar, efficiency: Scalar) -> Scalar:
-    """Return the same from the force that goes in, of motion in a `direction` (1 or -1): the inverse of `loss`."""
+    """Return the friction of a gear from its input force, for motion in a `direction` (1 or -1): inverse of `loss`."""
     size = abs(force)
     driving, driven = size - size * efficiency, size / efficiency - size
     return direction * where(force * direction > 0.0, driving, driven)

@@ -51,10 +51,11 @@ PROVEN = 8.0
 """Factor up to which the slow search passes no solution: below 1 / (1 - SHARE) - 1."""
 
 LARGE = Dual(1e9, 1e6)
-"""Large friction, relative to that under the loads without friction."""
+"""Large friction, relative to friction under the loads without friction."""
 
 AWAY, GONE = Dual(1e6, 1e6), Dual(1e30, 1e15)
-"""Friction, relative to the same, from which the slow search has lost it, and the first one."""
+"""Friction, relative to friction under the loads without friction, that means divergence of the slow and first search.
+"""
 
 TINY = 1e-300
 

@@ -21,7 +21,7 @@ from tasks.kernels.expression import Scalar
 from tasks.mathematics.algebra import where
 
 BROKEN_AWAY = 3.0
-"""Stribeck velocities after which a joint has broken away: exp(-9), or 0.0001, of the excess is left."""
+"""Number of Stribeck velocities after which a joint has broken away: exp(-9), or 0.0001, of the excess remains."""
 
 
 def advance(stuck: Scalar, before: Sliding, after: Sliding, step: Scalar, **values: Scalar) -> Scalar:

@@ -180,7 +180,7 @@ class FreeJoints(ABC):
         return [self.embedding.matrix[:, place[joint]] for joint in self.resolved]
 
     def moved(self, step: Array) -> Array:
-        """Compute the motion of all joints in a step of the resolved ones."""
+        """Compute the displacements of all joints for a step of the resolved joints."""
         return sum((way * value for way, value in zip(self.ways, step, strict=True)), start=np.zeros(len(self.states)))
 
     def longest(self, step: Array) -> Scalar:
@@ -188,7 +188,7 @@ class FreeJoints(ABC):
         return largest(self.moved(step))
 
     def tree(self, rates: Array) -> Array:
-        """Return the rates of all joints from those of the independent ones."""
+        """Return the rates of all joints from the rates of the independent joints."""
         return self.embedding.matrix @ rates
 
     def bent(self, one: Array, other: Array) -> Array:
@@ -236,7 +236,7 @@ class FreeJoints(ABC):
 
 
 FLAT = Dual(1e-6, 1e-3)
-"""Pivot of A, relative to that of H_s^T W H_s, up to which the distance has no minimum."""
+"""Pivot of A, relative to the pivot of H_s^T W H_s, up to which the distance has no minimum."""
 
 
 @dataclass(frozen=True)
@@ -296,7 +296,7 @@ class Departure(FreeJoints):
         return -(self.answer @ self.bending(rates, resolved, stated))
 
     def bending(self, rates: Array, resolved: Array, stated: Array, pulled: Array | None = None) -> Array:
-        """Return the second derivative of g at s'' = 0; `pulled`: the distance's change besides that of the motion."""
+        """Return the second derivative of g at s'' = 0; `pulled`: change of the distance in addition to the motion."""
         free = self.tree(rates)
         moving = free + self.moved(resolved)
         drift, slopes = self.embedding.drift(moving), self.along(self.tree(stated))
@@ -325,7 +325,7 @@ def pivots(matrix: Array) -> list[Scalar]:
 
 
 DEPENDENT = Dual(1e-6, 1e-3)
-"""Volume of the rows G, relative to that of their parts without cancellation, up to which they decide nothing."""
+"""Volume of the rows G, relative to the volume of their parts without cancellation, up to which G is singular."""
 
 
 @dataclass(frozen=True)
@@ -431,7 +431,7 @@ class PostureBesideTasks(FreeJoints):
         return np.eye(len(self.ways)) - self.tasks.answer @ self.tasks.matrix
 
     def _bordered(self, curvature: Array) -> Array:
-        """Return a matrix along P, and beside it as large as the distance is curved without that of the ways."""
+        """Return a matrix along P, and across P the mean curvature of the distance, which makes it regular."""
         inside, across = self._within, array(np.eye(len(self.ways)) - self._within)
         return inside @ curvature @ inside + across * (np.trace(self.distance.stiffness) / len(self.ways))
 

@@ -50,7 +50,7 @@ SETTLED = Dual(1e-7, 1e-3)
 LEAST = Dual(1e-9, 1e-4)
 """Longest next step [rad or m] with which a sample counts as solved."""
 APART = Dual(1e-7, 1e-3)
-"""Difference of cosines, sines and displacements up to which two solutions are the same."""
+"""Difference of cosines, sines and displacements up to which two solutions count as equal."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class Resolution:
         return [values[joint] for joint in self.chain.choice.independent]
 
     def columns(self, stated: Array) -> Array:
-        """Return the same, zero where they are resolved."""
+        """Return values of the given joints as values of all independent joints, with zero for resolved joints."""
         return array(self.joined(stated, np.zeros(len(self.resolved))))
 
     def free_joints(
@@ -293,7 +293,7 @@ class _Search:
     def _ahead(
         self, near: FreeJoints, left: Sequence[Scalar], aims: Sequence[Scalar]
     ) -> tuple[Array, list[Scalar], Scalar]:
-        """Return the way of all joints that is left, that of tasks, and the longest of these."""
+        """Return the remaining ways of all joints and of tasks, and the longest of them."""
         place = {joint: k for k, joint in enumerate(self.problem.chain.choice.independent)}
         moves = np.array(np.zeros(len(place)), dtype=object)
         for joint, value in zip(self.problem.given, left, strict=True):

@@ -190,7 +190,7 @@ class _Emitter(FunctionText):
         self.line("br i1 %more, label %groups.body, label %cases.done")
 
     def _end_case(self, row: dict[Key, str], accumulators: dict[tuple[Key, int], str]) -> None:
-        """Write the end of a case, and that of the function."""
+        """Write the end of a case, and the end of the function."""
         self.label("cases.done")
         self._finish(accumulators, row)
         self.line("br i1 %filled, label %cases.next, label %fill")

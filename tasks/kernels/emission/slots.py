@@ -57,7 +57,7 @@ class Stretch:
     taken: tuple[Nodes, ...]
     """Values from before the stretch, each once: its node at every place. Constants are not included."""
     constants: tuple[Nodes, ...]
-    """Constants that are not the same everywhere."""
+    """Constants that differ between the places of the stretch."""
 
     @property
     def saves(self) -> int:
@@ -81,7 +81,7 @@ class StretchCall:
 
     @property
     def written(self) -> Nodes:
-        """Nodes of the values that come out of the stretch at this place, one after the other."""
+        """Nodes of the results of the stretch at this place, one after the other."""
         nodes = self.stretch.places[self.place]
         return tuple(nodes[k] for k in self.stretch.written)
 

@@ -73,7 +73,7 @@ class Path(FlatState):
     """Way of the first joint to another start that is still to go."""
     start: Scalar
     fresh: Scalar
-    """2 at the beginning of a start, 1 where there is no matrix yet to compare with."""
+    """2 at the beginning of a start, 1 before a first matrix for comparison."""
     rounds: Scalar
     found: Scalar
     """1 where the platform is reached."""
@@ -213,7 +213,7 @@ class LimbProblem:
 
     @property
     def seed_unit(self) -> Scalar:
-        """One radian of the joint that is moved to begin with; where it slides, the size of the limb."""
+        """Unit of the joint that moves first: one radian, or for a sliding joint the size of the limb."""
         first = self.limb.links[self.start.choice.independent[self.seed]]
         return 1.0 if first.joint_kind.turns else self.size
 
@@ -342,7 +342,7 @@ class _LimbSearch:
         return Path(self.before, [0.0] * sizes[1], [0.0] * sizes[2], 1.0, 0.0, number, 2.0, 0.0, 0.0, place)
 
     def advance(self, flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
-        """Return the path after one more step, and whether it has come to its end."""
+        """Return the path after one more step, and whether it has ended."""
         problem, starts = self.problem, self.starts
         path = Path.of(flat, self.sizes)
         fresh = path.fresh > 0.5
@@ -405,7 +405,7 @@ class _LimbSearch:
         return ahead, back, shortest
 
     def _done(self, trial: _LimbTrial) -> list[Scalar]:
-        """Return the path that has arrived: at the solution where it leads there."""
+        """Return the path that has arrived, at the solution if it leads there."""
         limb, before = self.problem.limb, self.before
         arrival = packed(limb, stepped(limb, trial.states, trial.newton))
         alike = every([self.converged, total([p - q for p, q in zip(arrival, before, strict=True)]) <= SAME])

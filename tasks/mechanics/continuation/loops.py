@@ -36,10 +36,10 @@ from tasks.mechanics.loops import Embedding
 from tasks.mechanics.matrices import RegularBlock, is_flat, size_of
 from tasks.mechanics.tolerances import LOOP_SINGULAR_AT_REST, NEARLY_SINGULAR
 
-ROUNDS = 400  # of one route
-ROUNDS_ASIDE = 2000  # of one that turns aside
-ALIKE = Dual(1e-10, 1e-3)  # difference of joint states up to which the plain way was as good
-REGULAR = 0.3  # determinant of each block, relative to the reference configuration's: no other way is tried above it
+ROUNDS = 400  # largest number of rounds of a route
+ROUNDS_ASIDE = 2000  # largest number of rounds of a route that turns aside
+ALIKE = Dual(1e-10, 1e-3)  # difference of joint states up to which the result of the plain way is kept
+REGULAR = 0.3  # determinant of each block, relative to the reference configuration, above which no other way is tried
 PAIR = 0.2
 """The same of two joints, relative to their lengths: a step of the plain way turns each by no more [rad].
 
@@ -295,7 +295,7 @@ class _LoopSearch:
 
     @cached_property
     def at_end(self) -> list[Scalar]:
-        """Numbers of the independent joints where they are wanted."""
+        """Numbers of the independent joints at their targets."""
         return self.of_independent(self.reached)
 
     @cached_property
@@ -317,7 +317,7 @@ class _LoopSearch:
         return LoopPath(self.home, self.at_end, *zeros, self.nowhere, place, 0.0, 1.0, 1.0, number, 1.0, 0.0, 0.0)
 
     def advance(self, flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
-        """Return the path after one more step, and whether it has come to its end."""
+        """Return the path after one more step, and whether it has ended."""
         problem, ways = self.problem, self.problem.ways
         path = LoopPath.of(flat, self.sizes)
         fresh = path.fresh > 0.5

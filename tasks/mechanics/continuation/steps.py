@@ -23,13 +23,13 @@ from tasks.kernels.expression import Array, Dual, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, atan2, dot, either, every, largest, opposite, sincos, sqrt, where
 from tasks.mechanics.kinematics import JointState, Pose, unpacked
 
-SMALL_CHANGE = 0.8  # of a matrix in a step, relative; from 1 a singularity could lie between its ends
-TURN_LIMIT = 0.5  # of a joint in a step [rad]
-GROWTH = 1.5  # of a step's share after one that was taken
-LEAST_SHARE = 1.0 / 256.0  # of a Newton step: below it the path has come to an end
+SMALL_CHANGE = 0.8  # largest relative change of a matrix in a step; with 1 a singularity could lie between its ends
+TURN_LIMIT = 0.5  # largest turn of a joint in a step [rad]
+GROWTH = 1.5  # factor of the share of a Newton step after an accepted step
+LEAST_SHARE = 1.0 / 256.0  # least share of a Newton step: with a smaller share the path ends
 LEAST_STRIDE = 1e-5
-NEARLY_CLOSED = 1e-4  # residual, relative to the limb, from which the way goes on
-SAME = Dual(1e-6, 1e-3)  # difference of joint states that are the same but for rounding
+NEARLY_CLOSED = 1e-4  # largest residual, relative to the limb, with which the way continues
+SAME = Dual(1e-6, 1e-3)  # difference of joint states that counts as rounding
 
 
 def packed(limb: Limb, states: Sequence[JointState]) -> list[Scalar]:
@@ -92,7 +92,7 @@ class Start(NamedTuple):
     straight: bool = False
     """True if the independent joints go straight to their wanted positions, which are known except for the branch."""
     turning: tuple[float, float] | None = None
-    """From which to which part of the way the platform turns; None: it is where it is wanted from the beginning."""
+    """Parts of the way between which the platform turns; None: it has its target orientation from the beginning."""
     moving: tuple[float, float] | None = None
     """The same of how it moves."""
 
@@ -117,7 +117,7 @@ ROUTES = (
 
 @dataclass(frozen=True)
 class Way:
-    """The way of a platform that turns, from its reference pose to where it is wanted: a turn and a move."""
+    """The way of a platform that turns, from its reference pose to its target: a rotation and a translation."""
 
     home: Pose
     wanted: Pose
@@ -155,9 +155,9 @@ def about(axis: Array, cosine: Scalar, sine: Scalar) -> Array:
 ANGLES = tuple(math.radians(degrees) for degrees in (0.0, 30.0, 60.0, 88.0, 130.0))
 LONGEST = 0.05  # step [rad, or in sizes of the loops]
 SHORTEST = 0.0005
-NEAR_END = 0.1  # way that is left from which singularities may be near: the end may be close to one
-SHRINKING = 0.7  # share of the determinant of a block that is left after a step, at least: then its loops can be closed
-LEAST_ROOM = 0.1  # determinant of a block, relative to the reference configuration's, below which nothing goes nearer
+NEAR_END = 0.1  # remaining way below which singularities may be near, as the end may be close to one
+SHRINKING = 0.7  # least remaining share of the determinant of a block after a step, so that its loops can be closed
+LEAST_ROOM = 0.1  # determinant of a block, relative to the reference configuration, below which steps lead no nearer
 
 
 @dataclass(frozen=True)
@@ -307,11 +307,11 @@ class LoopPath(FlatState):
     aside: Sequence[Scalar]
     """Numbers of `Aside`, of chains with routes that turn aside."""
     place: Scalar
-    """Share of the way that the independent joints have gone."""
+    """Share of their way that the independent joints have completed."""
     stride: Scalar
     """Part of the way of the independent joints in the next round with `step`; 0 while they wait for dependent ones."""
     share: Scalar
-    """Share of step and stride that is left, after steps that were too long."""
+    """Remaining share of step and stride, after steps that were too long."""
     most: Scalar
     """The longest stride that is tried next."""
     route: Scalar
@@ -319,7 +319,7 @@ class LoopPath(FlatState):
     """1 at the beginning of a route."""
     rounds: Scalar
     found: Scalar
-    """1 where the independent joints are where they are wanted."""
+    """1 where the independent joints are at their targets."""
 
 
 @dataclass(frozen=True)

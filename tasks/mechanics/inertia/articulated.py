@@ -125,7 +125,7 @@ class ArticulatedTree:
         return self.solve(forces, inertial)
 
     def _left(self, forces: Scalars, inertial: Sequence[Array] | None) -> list[Scalar]:
-        """Compute the forces that are left at each joint after all joints beyond it have given way."""
+        """Compute the forces that remain at each joint with free joints beyond it."""
         wrenches = [STILL] * len(self.links) if inertial is None else list(inertial)
         result = list(forces)
         for i, link in reversed(list(enumerate(self.links))):

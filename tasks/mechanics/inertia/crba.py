@@ -31,7 +31,7 @@ class Composite:
         return cls(massing.mass, body.rotation @ massing.first, turned_tensor(body.rotation, massing.tensor()))
 
     def seen_from(self, shift: Array) -> Composite:
-        """Return the same about an origin that is moved by `shift`."""
+        """Return the inertia about an origin that is moved by `shift`."""
         middle = self.first - shift * (0.5 * self.mass)
         outer, less = np.outer(shift, middle), 2.0 * (shift @ middle)
         values = {(i, j): self.tensor[i, j] + outer[i, j] + outer[j, i] for i in range(3) for j in range(i)}

@@ -57,7 +57,7 @@ class Sample:
 
     @property
     def supply_margin(self) -> Scalar:
-        """The least share that is left of voltage and current of the amplifier and of the motor's limits."""
+        """The least remaining share of voltage and current of the amplifier and of the motor's limits."""
         motor, capacity = self.motor, self.capacity
         voltages = [margins.left(self.voltage, most) for most in (motor.voltage, capacity.voltage)]
         return margins.least(

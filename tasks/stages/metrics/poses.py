@@ -64,7 +64,7 @@ class Equation:
 
     @cached_property
     def forward(self) -> Array | None:
-        """J_FK (freedom, actuator); none where there are more actuators than freedoms."""
+        """J_FK (freedom, actuator); None with more actuators than freedoms."""
         actuators, freedoms = self.jacobian.shape
         return inverse(self.jacobian) if actuators == freedoms else None
 
@@ -187,12 +187,12 @@ class Posture:
 
     @property
     def platform_margin(self) -> Scalar:
-        """Distance of J_IK from where it loses rank: 1 is about that of the reference pose."""
+        """Distance of J_IK from a loss of rank, about 1 at the reference pose."""
         return extremes(self.rates)[0] / self.rate
 
     @property
     def limb_margin(self) -> Scalar:
-        """Distance of the inverse of J_IK from where that loses rank."""
+        """Distance of the inverse of J_IK from a loss of rank."""
         return self.rate / extremes(self.rates)[1]
 
 

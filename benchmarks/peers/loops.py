@@ -17,7 +17,7 @@ from benchmarks import delta, regions
 from benchmarks.figures import Figure, Size
 from benchmarks.peers.bodies import skeleton
 from benchmarks.peers.closure import Closure, Rnea, Target, placed
-from benchmarks.peers.contest import Contest, Entry, repeated
+from benchmarks.peers.contest import Contest, Entry, in_place, repeated
 from benchmarks.peers.engines import OF_PINOCCHIO, able
 from benchmarks.robots import Job
 from robots import catalog
@@ -197,13 +197,19 @@ def forward_dynamics(name: str, setting: Setting) -> Contest:
     robot, model = setting.robot, Model(setting.robot, GRAVITY)
     job = Job(robot, setting.motion, statics=False)
     job()
-    motion, force = setting.repeated(setting.motion), setting.repeated(job.values["force"])
+    few, force_of_few = setting.motion, job.values["force"]
+    motion, force = setting.repeated(few), setting.repeated(force_of_few)
     load = model.unloaded(motion)[None]
+
+    def in_strips() -> None:
+        for place, part, seen in model.strips(motion):
+            part.acceleration(seen, part.shares(seen), force[..., place], load[..., place])
+
     mine = Entry(
-        lambda: model.acceleration(motion, model.shares(motion), force, load)[0],
+        in_place(in_strips),
         motion.shape[-1],
         "all of it, inverse kinematics as well; compiled kernels",
-        lambda found: found.T[: setting.count],
+        lambda _: model.acceleration(few, model.shares(few), force_of_few, load[..., : setting.count])[0].T,
     )
     actuated = np.ascontiguousarray(job.values["force"][0].T)
     others = {

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.figures import Figure, Size
 from benchmarks.peers.bodies import Skeleton, as_tree, skeleton
 from benchmarks.peers.closure import placed
-from benchmarks.peers.contest import Contest, Entry, repeated
+from benchmarks.peers.contest import Contest, Entry, in_place, repeated
 from benchmarks.peers.engines import OF_PINOCCHIO, able
 from benchmarks.peers.made import made_tree
 from benchmarks.regions import ACCELERATION, TURN
@@ -125,11 +125,12 @@ def forward_dynamics(name: str, setting: Setting) -> Contest:
         setting.motion[0, size : 2 * size],
     )
     torque = np.ascontiguousarray(force[:, :count].T[:, setting.order])
+    rows = system.layout.at["qd"]
     mine = Entry(
-        lambda: system.rates(state, modes, force).rate[system.layout.at["qd"]],
+        in_place(lambda: system.rates(state, modes, force)),
         setting.states,
         "compiled kernel",
-        lambda found: found[:, :count].T,
+        lambda made: made[-1]["rate"][0, rows, :count].T,
     )
     others = {
         engine: Entry(partial(tree.forward_dynamics, setting.q, setting.qd, torque), count, way, setting.ours)

@@ -8,7 +8,8 @@ of the paper on the explicit inertia matrix, see `tasks.mechanics.inertia.explic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Unpack
 
 import numpy as np
@@ -42,7 +43,7 @@ from tasks.dynamics.records import (
     State,
     long_form,
 )
-from tasks.kernels.kernel import Batch, kernel, rows
+from tasks.kernels.kernel import Batch, kernel, padded, rows
 from tasks.kernels.keys import Arrays, Indexed, Values, indexed
 from tasks.kernels.program import Program
 from tasks.mechanics.families import structure_of
@@ -188,6 +189,14 @@ class Equations(NamedTuple):
     status: np.ndarray
 
 
+NEAR, FEWEST = 1 << 21, 1 << 8
+"""Bytes that limbs and platform give for the samples of a strip of a long batch, so that they stay in the cache, and
+the fewest samples of a strip, whose calls take time as well."""
+
+WHOLE = -2
+"""Owner of what is put together of all limbs."""
+
+
 class Model:
     """The kernels of one robot's equations of motion; arrays (1, size, padded samples).
 
@@ -197,6 +206,7 @@ class Model:
 
     def __init__(self, robot: Robot, gravity: ArrayLike | FieldInput = GRAVITY, batch: Batch = ()):
         self.robot, self.structure = robot, structure_of(robot.family)
+        self.buffers: dict[tuple[str, int], Arrays] | None = None
         felt = gravity if isinstance(gravity, FieldInput) else FieldInput(inputs.gravity_input(gravity)[0])
         self.moving_base = felt.moving
         self.constants = {"parameters": inputs.parameters(robot), "gravity": felt.columns(batch)}
@@ -205,30 +215,64 @@ class Model:
         self.freedoms = self.structure.positions
         self.actuators = len(self.structure.mechanism.actuators)
 
+    def of(self, place: slice) -> Model:
+        """Return the same for some of the samples."""
+        part, known = copy.copy(self), self.constants.items()
+        part.constants = {key: values[..., place] if values.ndim == 3 else values for key, values in known}
+        return part
+
+    def strips(self, motion: np.ndarray) -> Iterator[tuple[slice, Model, np.ndarray]]:
+        """Yield strips of samples: their place, the model and the motion there.
+
+        Results of a strip are valid until the next one, since all strips share the arrays of outputs.
+        """
+        width, shared, step = motion.shape[-1], copy.copy(self), self._strip()
+        shared.buffers = {}
+        for start in range(0, width, step):
+            place = slice(start, min(start + step, width))
+            yield place, shared.of(place), motion[..., place]
+
+    def _strip(self) -> int:
+        """Return the number of samples of a strip."""
+        family, limbs = self.robot.family, [instance.limb for instance in self.instances]
+        programs = [equations.limb_share_program(family, limb, self.moving_base) for limb in limbs]
+        programs.append(equations.platform_share_program(family, self.moving_base))
+        numbers = sum(len(places) for program in programs for _, places in program.outputs.values())
+        return padded(max(FEWEST, NEAR // (8 * numbers)))
+
+    def _run(self, owner: int, program: Program, arrays: Values, width: int) -> Arrays:
+        """Run the program of a limb, or another owner's, on some samples."""
+        run = kernel(program)
+        if self.buffers is None:
+            return run(arrays, width)
+        key = program.name, owner
+        if key not in self.buffers:
+            self.buffers[key] = run.allocate(1, width)  # no strip is longer than the first
+        out = {name: array[..., :width] for name, array in self.buffers[key].items()}
+        return run(arrays, width, out, filled=True)
+
     def shares(self, motion: np.ndarray, angles: Sequence[np.ndarray] | None = None) -> Values:
         """Return the outputs of the share programs of platform and limbs, under each name and its owner's number.
 
         Positions of joints are computed by inverse kinematics, or are given as `angles` of each limb.
         """
         family, width, arrays = self.robot.family, motion.shape[-1], {**self.constants, "motion": motion}
-        parts: Values = indexed(
-            PLATFORM, kernel(equations.platform_share_program(family, self.moving_base))(arrays, width)
-        )
+        program = equations.platform_share_program(family, self.moving_base)
+        parts: Values = indexed(PLATFORM, self._run(PLATFORM, program, arrays, width))
         for k, (instance, mount) in enumerate(zip(self.instances, self.mounts, strict=True)):
             mounted = {**arrays, "mount": mount}
             if angles is None:
                 program = equations.limb_share_program(family, instance.limb, self.moving_base)
-                share = kernel(program)(mounted, width)
             else:
-                run = kernel(equations.limb_state_program(family, instance.limb))
-                share = run({**mounted, "angles": angles[k]}, width)
-            parts |= indexed(k, share)
+                program = equations.limb_state_program(family, instance.limb)
+                mounted["angles"] = angles[k]
+            parts |= indexed(k, self._run(k, program, mounted, width))
         return parts
 
     def total(self, motion: np.ndarray, parts: Arrays) -> Arrays:
         """Return the summed equations; see `tasks.stages.equations.total_program`."""
         program = equations.total_program(self.robot.family)
-        return kernel(program)(_known(program, motion, parts), motion.shape[-1])
+        return self._run(WHOLE, program, _known(program, motion, parts), motion.shape[-1])
 
     def acceleration(
         self, motion: np.ndarray, parts: Arrays, force: np.ndarray, load: np.ndarray
@@ -236,7 +280,7 @@ class Model:
         """Return accelerations (freedom, samples) from actuator forces and load along the freedoms; and the status."""
         program = equations.acceleration_program(self.robot.family)
         arrays = _known(program, motion, parts) | {"force": force, "load": load}
-        outputs, status = kernel(program)(arrays, motion.shape[-1]), self.status(parts)
+        outputs, status = self._run(WHOLE, program, arrays, motion.shape[-1]), self.status(parts)
         massless = (status == Status.OK) & (outputs["massless"][0, 0] > 0.5)
         return outputs["acceleration"][0], np.where(massless, float(Status.SINGULAR), status)
 
@@ -313,6 +357,17 @@ def equations_of_motion(
         raise ValueError("base: got a base that moves; expected one that stands, or a call of forward_dynamics")
     batch, columns = inputs.moving_input(robot, motion.moving)
     model, samples = Model(robot, environment.gravity), int(np.prod(batch, dtype=int))
+    pieces = [_of_strip(part, motion) for _, part, motion in model.strips(columns)]
+    fields = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    status = fields.pop("status")
+    for values in fields.values():
+        values[status != Status.OK] = np.nan
+    fields = {name: values[:samples].reshape((*batch, *values.shape[1:])) for name, values in fields.items()}
+    return Equations(**fields, status=status[:samples].astype(np.int8).reshape(batch))
+
+
+def _of_strip(model: Model, columns: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the fields of `Equations` for some samples, numbers also where the status is not OK."""
     parts = model.shares(columns)
     total, speed = model.total(columns, parts), model.speeds(columns)
     fields = {
@@ -323,10 +378,7 @@ def equations_of_motion(
     owners = (PLATFORM, *range(len(model.instances)))
     fields["potential_energy"] = np.sum([parts[Indexed("potential", owner)][0, 0] for owner in owners], axis=0)
     status = _with_nonfinite(model.status(parts, total), fields["coriolis"], fields["potential_energy"])
-    for values in fields.values():
-        values[status != Status.OK] = np.nan
-    fields = {name: values[:samples].reshape((*batch, *values.shape[1:])) for name, values in fields.items()}
-    return Equations(**fields, status=status[:samples].astype(np.int8).reshape(batch))
+    return fields | {"status": status}
 
 
 def _sources(free: int, driven: int) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -347,7 +399,7 @@ def _sources(free: int, driven: int) -> dict[str, tuple[str, tuple[int, ...]]]:
 
 def _core_last(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Return a kernel's output (1, size, samples) as (samples, *shape)."""
-    return np.ascontiguousarray(values[0].T).reshape(-1, *shape)
+    return np.array(values[0].T, order="C").reshape(-1, *shape)
 
 
 def _with_nonfinite(status: np.ndarray, *results: np.ndarray) -> np.ndarray:
@@ -421,9 +473,13 @@ def free_acceleration(
     model = Model(robot, field, batch)
     if field.moving:
         columns = model.unaccelerated(columns)
-    samples, parts = int(np.prod(batch, dtype=int)), model.shares(columns)
-    along = rows(loads, batch)[model.freedoms] if load is not None else model.unloaded(columns)
-    change, status = model.acceleration(columns, parts, rows(pushed, batch)[None], np.ascontiguousarray(along)[None])
+    samples, driving = int(np.prod(batch, dtype=int)), rows(pushed, batch)[None]
+    loading = rows(loads, batch)[model.freedoms] if load is not None else model.unloaded(columns)
+    along = np.ascontiguousarray(loading)[None]
+    change, status = np.empty(loading.shape), np.empty(loading.shape[1])
+    for place, part, seen in model.strips(columns):
+        pushes = driving[..., place], along[..., place]
+        change[:, place], status[place] = part.acceleration(seen, part.shares(seen), *pushes)
     status = _with_nonfinite(status, change.T)
     result = np.zeros((change.shape[1], len(change) if robot.mechanism.is_chain else 6))
     result[:, model.freedoms] = change.T

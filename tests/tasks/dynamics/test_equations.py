@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks import regions
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics
-from tasks.dynamics.records import Forces
+from tasks.dynamics import equations
+from tasks.dynamics.records import Environment, Forces, Motion, State
 from tasks.dynamics.simulate import simulate
 from tasks.kernels import kernel
 from tasks.kernels import kernel as kernels
@@ -184,3 +186,24 @@ def test_compiled_programs_give_the_bits_of_the_interpreter(robot: Robot, monkey
     monkeypatch.setattr(kernel, "_kernels", {})
     slow = forward_dynamics(robot, gravity=GRAVITY, forces=Forces(actuator=force), **motion.moving).acceleration
     np.testing.assert_array_equal(bits(fast), bits(slow))
+
+
+@pytest.mark.parametrize("name", ["delta_3rr2rrr", "irb6"])
+def test_long_batches_in_strips_have_the_bits_of_short_ones(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = catalog.build(name)
+    states = regions.states(robot, 50)
+    resting = {key: values for key, values in states.items() if key not in ("acceleration", "qdd")}
+    actuator = np.random.default_rng(1).normal(size=(50, len(robot.mechanism.actuators)))
+    load = None if robot.mechanism.is_chain else np.random.default_rng(2).normal(size=(50, 6))
+    swaying = Environment(base=Motion(twist=np.random.default_rng(3).normal(size=(50, 6))))
+
+    def found() -> list[np.ndarray]:
+        forces = Forces(actuator=actuator, load=load)
+        moved = forward_dynamics(robot, State(**resting), forces, swaying)
+        return [*equations_of_motion(robot, State(**resting)), moved.acceleration, moved.status]
+
+    whole = found()
+    monkeypatch.setattr(equations, "NEAR", 1)
+    monkeypatch.setattr(equations, "FEWEST", 8)
+    for strips, expected in zip(found(), whole, strict=True):
+        np.testing.assert_array_equal(strips, expected)

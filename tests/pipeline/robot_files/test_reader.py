@@ -55,6 +55,13 @@ def test_a_robot_of_the_catalogue_is_read_back_to_the_last_bit(name: str) -> Non
         assert writing.text(read) == writing.text(made)
 
 
+def test_motors_that_a_loop_ties_together_are_told_at_their_limb() -> None:
+    with pytest.raises(
+        InputError, match=r"^f:34:5 limbs\.RR\[2RR\]R: got the driven joints 3, 4 of a loop with 1 freedom"
+    ):
+        parse_robot(DELTA.replace('actuated: ["1"]', 'actuated: ["1", "3", "4"]'), "f")
+
+
 def test_a_file_with_expressions_is_read_back() -> None:
     for text in (FIVE_BAR, DELTA, ARM):
         read = parse_robot(text, "f")

@@ -283,3 +283,18 @@ def test_linear_equations_of_each_case_are_those_of_its_state(
         wanted = ls.linearisation(built, state, forces=ls.Forces(actuator=force))
         for found, right in ((one["state_matrix"], wanted.state), (one["input_matrix"], wanted.input)):
             np.testing.assert_allclose(found.values, right, rtol=1e-7, atol=1e-7 * np.abs(right).max())
+
+
+def test_distances_of_a_platform_from_its_reference_are_those_of_the_series() -> None:
+    given = {
+        "robot": "five_bar",
+        "trajectories": {"q": {"kind": "quintic", "end": [0.05, 0, 0], "duration": 0.1}},
+        "time": {"stop": 0.1, "step": 0.001},
+        "simulation": {"step": 0.001, "controller": {"kind": "pd", "parameters": {"kp": 400.0, "kd": 4.0}}},
+        "outputs": ["position_error"],
+        "metrics": ["peak_position_error", "rms_position_error"],
+    }
+    ds = compute(Sweep.from_dict(given)).squeeze()
+    distance = np.linalg.norm(ds["position_error"].transpose("time", "axis"), axis=1)
+    assert float(ds["peak_position_error"]) == pytest.approx(distance.max(), rel=1e-12)
+    assert float(ds["rms_position_error"]) == pytest.approx(np.sqrt(np.trapezoid(distance**2, dx=0.01)), rel=1e-9)

@@ -194,6 +194,8 @@ def test_results_are_written(identified: MachineIdentification, tmp_path: Path) 
         rows = list(csv.DictReader(file))
     assert {row["kind"] for row in rows} == {"base", "standard"}
     assert [float(row["value"]) for row in rows if row["kind"] == "base"] == identified.fit.values.tolist()
+    assert [float(row["deviation"]) for row in rows if row["kind"] == "base"] == identified.fit.deviations.tolist()
+    assert all(tuple(row) == results.COLUMNS for row in rows)
     results.save_parameters(identified, tmp_path / "found.json")
     content = json.loads((tmp_path / "found.json").read_text())
     assert content["consistent"] is True

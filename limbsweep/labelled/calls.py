@@ -380,10 +380,13 @@ def _meant(name: str, value: xr.DataArray, wanted: Dims, robot: Robot) -> xr.Dat
 def in_order(name: str, value: xr.DataArray, dim: Hashable, labels: Sequence[str]) -> xr.DataArray:
     """Return an array with these labels along a dim, in this order. Raises ValueError if it has only some of them.
 
-    Without labels, and if no label is among `labels` (ignoring case), the order is kept.
+    Without labels, and if no label is among `labels` (ignoring case), the order is kept. Names of actuators or limbs
+    must be among them: others are those of another robot.
     """
     found = value[dim].values.tolist() if dim in value.coords else []
-    if found == [*labels] or not {str(label).casefold() for label in found} & {label.casefold() for label in labels}:
+    is_met = bool({str(label).casefold() for label in found} & {label.casefold() for label in labels})
+    is_named = dim in ("actuator", "limb") and any(isinstance(label, str) for label in found)
+    if found == [*labels] or not (is_met or is_named):
         return value
     if sorted(map(str, found)) != sorted(labels):
         raise ValueError(f"{name}: got {found} along {dim}; expected {', '.join(labels)}, in any order")

@@ -6,8 +6,9 @@ functions are documented in `tasks.dynamics.fed_motors`, `tasks.sources.profiles
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, overload
+import functools
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,12 +46,12 @@ def from_currents(robot: Robot, current: Acting | DataArray) -> Acting | DataArr
         >>> ls.from_currents(robot, current).dims
         ('time', 'actuator')
     """
+    actuators = list(robot.mechanism.actuators)
     if not is_labelled(current):
-        return fed_motors.from_currents(robot, current)
+        return fed_motors.from_currents(robot, _ordered(current, actuators) if callable(current) else current)
     import xarray as xr
 
     dim = _dim("current", current, "actuator")
-    actuators = list(robot.mechanism.actuators)
     current = in_order("current", current, dim, actuators)
     fed_motors.from_currents(robot, np.zeros(current.sizes[dim]))  # errors are raised now, not when it is computed
     forces: DataArray = xr.apply_ufunc(
@@ -63,6 +64,19 @@ def from_currents(robot: Robot, current: Acting | DataArray) -> Acting | DataArr
         dask_gufunc_kwargs={"allow_rechunk": True},
     )
     return forces.transpose(*current.dims).assign_coords({dim: actuators}).rename(None)
+
+
+def _ordered(current: Callable[..., Any], actuators: Sequence[str]) -> Callable[..., Any]:
+    """Return a function of time or state whose DataArrays are in the order of the actuators."""
+
+    @functools.wraps(current)  # with its arguments, whose names tell that it is a function of the state
+    def ordered(*state: Any) -> Any:
+        value = current(*state)
+        if not is_labelled(value):
+            return value
+        return in_order("current", value, _dim("current", value, "actuator"), actuators)
+
+    return ordered
 
 
 @check_arguments

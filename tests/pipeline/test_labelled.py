@@ -336,6 +336,26 @@ def test_names_along_a_vector_say_its_order() -> None:
     xr.testing.assert_identical(limbsweep.from_currents(robot, current[::-1]), limbsweep.from_currents(robot, current))
 
 
+def test_currents_and_forces_of_another_robot_are_refused_and_functions_may_name_theirs() -> None:
+    robot = catalog.build("irb6")
+    names = list(robot.mechanism.actuators)
+    own = xr.DataArray(np.arange(float(len(names))), dims="actuator", coords={"actuator": names})
+    other = own.assign_coords(actuator=[f"axis_{k}" for k in range(len(names))])
+    expected = limbsweep.from_currents(robot, own).values
+    with pytest.raises(ValueError, match=r"current: got \['axis_0', .*\] along actuator; expected motor_1, motor_2"):
+        limbsweep.from_currents(robot, other)
+    np.testing.assert_array_equal(limbsweep.from_currents(robot, own.assign_coords(actuator=range(5))), expected)
+    of_time, of_state = (limbsweep.from_currents(robot, f) for f in (lambda t: own[::-1], lambda t, q, qd: own[::-1]))
+    np.testing.assert_array_equal(of_time(0.0), expected)  # type: ignore[operator]
+    np.testing.assert_array_equal(of_state(0.0, expected, expected), expected)  # type: ignore[operator]
+    with pytest.raises(ValueError, match=r"current: got \['axis_0'"):
+        limbsweep.from_currents(robot, lambda t: other)(0.0)  # type: ignore[operator]
+    forces = limbsweep.inverse_dynamics(ROBOT, position=LABELLED).force
+    strange = forces.assign_coords(actuator=["a", "b", "c"])
+    with pytest.raises(ValueError, match=r"got \['a', 'b', 'c'\] along actuator; expected"):
+        limbsweep.forward_dynamics(ROBOT, position=LABELLED, forces=limbsweep.Forces(actuator=strange))
+
+
 def test_labels_in_capitals_are_no_labels() -> None:
     position = xr.DataArray(HOME, dims="axis", coords={"axis": ["Z", "Y", "X"]})
     with pytest.raises(ValueError, match=r"position: got \['Z', 'Y', 'X'\] along axis; expected x, y, z, in any order"):

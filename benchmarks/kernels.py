@@ -46,9 +46,9 @@ def speed(size: Size) -> Iterator[Figure]:
         slow, strip = _numpy(work, exact, forces, size)
         yield Figure(name, slow * 1e6, UNIT, f"strips of {strip} designs, its best")
         yield Figure(f"{name}, over compiled", slow / fast, "x")
-    passes = _passes(work)
+    passes = newton_passes(work)
     yield from _newton(work, passes)
-    yield from _operations(work, passes, fast, size)
+    yield from operation_figures(work, passes, fast, size)
     distinct = {each.name: each for each in _programs(work)}
     seconds = sum(Kernel(each, keep=False).prepare().seconds_to_compile for each in distinct.values())
     yield Figure("compile", seconds, "s", f"{len(distinct)} programs, once in a process, for any number of designs")
@@ -82,7 +82,7 @@ def _agree(result: np.ndarray, forces: np.ndarray, exact: bool) -> None:
     require(error <= limit, f"NumPy and compiled forces differ by {error:.1e}, relative; expected at most {limit:.0e}")
 
 
-def _passes(work: Work) -> np.ndarray:
+def newton_passes(work: Work) -> np.ndarray:
     """Count the passes of the Newton loop (limb, design, sample)."""
     inputs = {"parameters": work.parameters, "gravity": delta.GRAVITY, "motion": work.motion}
     limbs = _programs(work)[: len(work.mounts)]
@@ -118,7 +118,7 @@ def _gap(work: Work) -> float:
     return max(opening(robot, row, position) for row, position in zip(angles, positions, strict=True))
 
 
-def _operations(work: Work, passes: np.ndarray, seconds: float, size: Size) -> Iterator[Figure]:
+def operation_figures(work: Work, passes: np.ndarray, seconds: float, size: Size) -> Iterator[Figure]:
     """Yield the operations of one sample, and their share of the peak of the core."""
     *limbs, platform, assembly = _programs(work)
     of_limbs = (kinds(each, float(_lanes(rows).mean())) for each, rows in zip(limbs, passes, strict=True))

@@ -56,6 +56,8 @@ BEGINNING = 3.0
 """Seconds until a worker process of this machine has begun."""
 COORDINATOR, OF_BLOCK = 0.2, 0.01
 """Seconds of the coordinator of a cluster: of a run, and of each of its blocks with those of scheduler and worker."""
+OF_BYTE = 2.7e-9
+"""Seconds of the processor for a byte that a worker hands to another one: both ends, copies and TLS."""
 STEPS = 50
 """Steps of the first call of simulations."""
 
@@ -64,24 +66,32 @@ STEPS = 50
 class MeasuredTime:
     """Seconds of one core for a whole sweep, seconds that each process needs once, and the number of blocks.
 
-    `begins`: a run on this machine begins a process, and does not compute in its own.
+    `begins`: a run on this machine begins a process, and does not compute in its own. handed: bytes that tasks of
+    limbs hand on, of which workers find the share of all others elsewhere.
     """
 
     seconds: float
     first: float
     blocks: int
     begins: bool = False
+    handed: int = 0
 
     def on(self, workers: int) -> float:
         """Return the seconds of the processor of a run on `workers` started workers, with its coordinator."""
-        return self.seconds + workers * self.first + COORDINATOR + self.blocks * OF_BLOCK
+        once = workers * self.first + COORDINATOR + self.blocks * OF_BLOCK
+        return self.seconds + once + self._moving(workers)
+
+    def _moving(self, workers: int) -> float:
+        """Return the seconds of the processor in which workers hand on what others need."""
+        return self.handed * (1.0 - 1.0 / workers) * OF_BYTE
 
     @property
     def text(self) -> str:
         """Return the row of `limbsweep check`: seconds of one core, and of this machine."""
         busy = min(cores(), self.blocks)
         rounds = -(-self.blocks // busy)  # the last of them may leave cores without a block
-        wall = self.first + self.seconds * rounds / self.blocks + (BEGINNING if self.begins else 0.0)
+        wall = self.first + self.seconds * rounds / self.blocks
+        wall += BEGINNING + self._moving(busy) / busy if self.begins else 0.0
         shared = f", {duration(wall)} on {busy} cores of this machine" if busy > 1 else ""
         return f"about {duration(self.first + self.seconds)} of one core{shared}; measured with a few cases"
 
@@ -92,14 +102,16 @@ def measured_time(sweep: Sweep, granularity: Granularity | None = None) -> Measu
     Raises InputError where a plan of a part of it cannot be parts.
     """
     whole = plan(sweep)
-    begins = near(whole).cluster.kind == "local"
+    begins, handed = near(whole).cluster.kind == "local", 0
     if sweep.simulation is not None:
         seconds, first = _simulated(sweep, sweep.simulation)
         seconds += whole.stored * STORED + OPENING
     else:
         here = choose_granularity(whole, cores() if begins else None)
         seconds, first = _prescribed(sweep, granularity or here)
-    return MeasuredTime(seconds + whole.blocks * TASK, first, whole.blocks, begins)
+        if (granularity or here) == "limb":
+            handed = sweep.design.size * sum(whole.memory.pair(grid.samples) for grid in sweep.grids)
+    return MeasuredTime(seconds + whole.blocks * TASK, first, whole.blocks, begins, handed)
 
 
 def _prescribed(sweep: Sweep, granularity: Granularity) -> tuple[float, float]:

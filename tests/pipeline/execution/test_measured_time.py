@@ -42,7 +42,10 @@ def test_designs_are_in_proportion(monkeypatch: pytest.MonkeyPatch) -> None:
     assert measured.first == pytest.approx(3.0)
     assert "measured with a few cases" in measured.text
     of_blocks = module.COORDINATOR + measured.blocks * module.OF_BLOCK
-    assert measured.on(2) == pytest.approx(measured.seconds + 6.0 + of_blocks)
+    moved = 0.5 * measured.handed * module.OF_BYTE  # a worker has half of what it needs
+    assert measured.handed > 5000 * 3 * 8  # more than a number for each design and limb
+    assert measured.on(2) == pytest.approx(measured.seconds + 6.0 + of_blocks + moved)
+    assert measured.on(1) == pytest.approx(measured.seconds + 3.0 + of_blocks)
 
 
 def test_what_early_calls_need_beside_their_designs_is_once_in_each_process(monkeypatch: pytest.MonkeyPatch) -> None:

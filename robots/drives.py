@@ -96,7 +96,7 @@ class Drive:
 
 SLOW = 10.0
 """Ratio of the speeds of rotor and joint up to which the gyroscopic moment is not small."""
-COUPLED = "Say coupling: 1 in its spins; the default 0 is for rotors that turn much faster than their joints."
+COUPLED = "Set coupling: 1 in its spins; the default 0 is for rotors that turn much faster than their joints."
 """Remedy for a gyroscopic moment that is left out."""
 
 

@@ -208,7 +208,7 @@ class Limb:
             if name not in joints:
                 yield f"got {name!r} among its coordinates; expected joints of the tree: {', '.join(joints)}"
             if name in self.actuated:
-                yield f"joint {name!r} is actuated; expected a coordinate to be none, as nothing is there to drive"
+                yield f"joint {name!r} is actuated; expected coordinates, which are no physical joints, without drives"
         if self.coordinates and self.tips:
             yield "got coordinates in a limb at a platform; expected them in chains"
 

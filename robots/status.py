@@ -47,8 +47,8 @@ ADVICE: dict[Status, str] = {
     Status.ILL_CONDITIONED: "close to a singularity of the platform, where forces are very large; leave more distance",
     Status.NOT_CONVERGED: "the joint variables did not converge; check the pose, or allow more Newton steps",
     Status.LOOP_OPEN: "a loop does not close within the tolerance; check the lengths that form it",
-    Status.FRICTION_NOT_CONVERGED: "friction and reactions did not settle, and no proof was found that "
-    "nothing fits; lower the friction, or smooth its law",
+    Status.FRICTION_NOT_CONVERGED: "friction and reactions did not converge, and it is not proven that "
+    "no solution exists; lower the friction, or smooth its law",
     Status.JOINT_LIMIT: "a joint is beyond its limits; change the trajectory or the limits",
     Status.INTEGRATION_FAILED: "the integrator stopped before the end; use a smaller step or look for a singularity",
     Status.NONFINITE: "a result is not a finite number; check the inputs for extreme values, springs whose ends meet, "
@@ -70,9 +70,9 @@ ADVICE: dict[Status, str] = {
     "the straight way from the reference pose; put it at a joint that is driven, or the reference pose nearer",
     Status.ACTUATOR_LIMIT: "no motion along the path keeps the limits of the actuators here; raise the limits, or move "
     "the path to where less is needed",
-    Status.KINK: "the quantity has a kink or a jump here: its derivatives from both sides differ, or do not settle; "
+    Status.KINK: "the quantity has a kink or a jump here: its derivatives from both sides differ, or do not converge; "
     "ask for `sides: true`, or for a metric that is a mean, such as rms_force",
-    Status.ENDED: "the trajectory has ended before this time, and another one goes on; nothing to do",
+    Status.ENDED: "the trajectory has ended before this time, while another one continues; nothing to do",
 }
 """Advice for the user about each status."""
 

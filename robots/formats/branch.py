@@ -126,7 +126,7 @@ def modes_of(mechanism: Mechanism, working: Mapping[str, str], assembly: str = "
     limbs = tuple(name for name in names if working.get(name) == "other")
     if mechanism.is_chain and (limbs or assembly == "other"):
         key = "working" if limbs else "assembly"
-        hint = "Say where its joints are, under joints."
+        hint = "Give positions of its joints, under joints."
         raise BranchError((key,), "a mode of a chain", "none, as no platform tells its modes apart", hint)
     return NamedModes(limbs, assembly == "other")
 
@@ -180,7 +180,7 @@ def _home(mechanism: Mechanism, position: ArrayLike | None, rotation: ArrayLike 
     """Return the new reference pose: one that the platform can move to."""
     if mechanism.is_chain:
         key = "position" if position is not None else "rotation"
-        raise BranchError((key,), "a pose", "none for a chain, which has no platform", "Say where its joints are.")
+        raise BranchError((key,), "a pose", "none for a chain, which has no platform", "Give its joints.")
     platform = mechanism.platform
     old_place, old_turn = (np.array(x, dtype=float) for x in (platform.home.position, platform.home.rotation))
     place = old_place if position is None else np.asarray(position, dtype=float)

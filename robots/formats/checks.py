@@ -191,7 +191,7 @@ def check_inertia(inertia: Inertia, path: Path = ()) -> Iterator[FormatFinding]:
         yield FormatFinding(path, f"principal moments {shown}", "none below 0", hint)
     elif moments[0] + moments[1] < moments[2] - slack:
         shown = f"{moments[0]:g} + {moments[1]:g} < {moments[2]:g}"
-        hint = "No body has those."
+        hint = "Such moments are physically impossible."
         if np.abs(moments[:2]).max() <= slack:  # of a planar model, whose author gave the moment about its axes alone
             hint += f" A thin plate with this moment has {moments[2] / 2:g}, {moments[2] / 2:g} and {moments[2]:g}:"
             hint += " it moves alike in its plane."

@@ -123,7 +123,8 @@ def found(root: Element, effects: Collection[Effect]) -> Iterator[Found]:
             end = tuple(effect.path.split("/"))
             there = path[-len(end) :] == end and (effect.outer is None or effect.outer(outer))
             if there and effect.says(element):
-                yield effect.kind, FormatError(element.line, place, effect.got, "nothing that a robot file cannot say")
+                rule = "only content that a robot file can express"
+                yield effect.kind, FormatError(element.line, place, effect.got, rule)
         stack += [(child, element, (*path[-2:], child.tag), place) for child in reversed(element.children)]
 
 

@@ -431,4 +431,4 @@ def _effects(reading: _Reading) -> Iterator[effects.Found]:
     }
     for kind, number in counts.items():
         if number:
-            yield kind, FormatError(0, "", f"{number} {REFUSED[kind]}", "nothing that a robot file cannot say")
+            yield kind, FormatError(0, "", f"{number} {REFUSED[kind]}", "only content that a robot file can express")

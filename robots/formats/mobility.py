@@ -101,8 +101,8 @@ def _singular_hint(mechanism: Mechanism, home: PlacedRobot, declared: Sequence[i
             continue
         rows, driven = _constraints(mechanism, placed)
         if np.abs(_motions(np.delete(rows, driven, axis=1))[:, declared]).max(initial=0.0) <= MOVES:
-            return "They hold it beside this pose: choose another reference pose."
-    return "Nor do they beside it: drive other joints, or change where the limbs are mounted, or their axes."
+            return "They hold it near this pose: choose another reference pose."
+    return "They do not hold it near this pose either: drive other joints, or change mount frames or axes of the limbs."
 
 
 def _check_beside(mechanism: Mechanism, home: PlacedRobot, declared: Sequence[int]) -> Iterator[FormatFinding]:

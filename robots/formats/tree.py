@@ -96,7 +96,7 @@ class Tree:
         """
         for name in (*(actuated or ()), *independent):
             if name not in self.free:
-                raise ValueError(f"joint {name!r} is none of {self.name} that moves; {nearest(name, self.free)}")
+                raise ValueError(f"joint {name!r} is no movable joint of {self.name}; {nearest(name, self.free)}")
         closures = tuple(map(self._closure, (*self.loops, *loops)))
         driven = (self.driven or self.free) if actuated is None else tuple(actuated)
         values = np.array([(reference or {}).get(name, 0.0) for name in self.joints])
@@ -152,7 +152,7 @@ class Tree:
         """Return the body of the model that contains a link of the file, and the pose of the link's frame there."""
         if name not in self.bodies:
             hint = nearest(name, self.bodies)
-            raise ValueError(f"link {name!r} of loop {loop.joint} is none of {self.name}; {hint}")
+            raise ValueError(f"link {name!r} of loop {loop.joint} is no link of {self.name}; {hint}")
         body, pose = self.bodies[name]
         return body, frame_of(compose(pose, pose_of(frame)))
 

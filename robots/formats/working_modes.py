@@ -248,7 +248,7 @@ def other_solution(setting: Setting, usual: np.ndarray, name: str) -> np.ndarray
     if not solutions:
         got = f"a limb without another solution at the reference pose of the platform, in {TRIES} tries"
         raise BranchError(
-            ("working", name), got, "a limb that has one", "Say roughly where its joints are, under joints."
+            ("working", name), got, "a limb that has one", "Give rough positions of its joints, under joints."
         )
     return min(solutions, key=lambda entry: (entry[0], tuple(np.round(entry[1], 6))))[1]
 
@@ -396,7 +396,7 @@ def other_assembly(mechanism: Mechanism) -> RoughConfiguration:
     first = forward.slopes(usual)[1]
     own_rows, columns = regular_part(first)
     if len(columns) < len(usual):
-        hint = "Another reference pose is asked for by position and rotation."
+        hint = "Give another reference pose by position and rotation."
         raise BranchError(("assembly",), "a reference pose at a singularity", "one whose actuators hold it", hint)
     solutions: list[tuple[float, np.ndarray]] = []
     begin = float(np.linalg.det(first[own_rows]))
@@ -416,7 +416,7 @@ def other_assembly(mechanism: Mechanism) -> RoughConfiguration:
                 break
     if not solutions:
         got = "a robot without another pose for these positions of its actuators, as far as is found"
-        raise BranchError(("assembly",), got, "a robot that has one", "Say where the platform is, by position.")
+        raise BranchError(("assembly",), got, "a robot that has one", "Give the place of the platform, by position.")
     x = min(solutions, key=lambda entry: (entry[0], tuple(np.round(entry[1], 6))))[1]
     joints = tuple(
         (instance.name, tuple((link.joint, float(v)) for link, v in zip(limb.links, values, strict=True)))

@@ -164,7 +164,7 @@ def tangent_of_loads(robot: Robot, pose: Moving, places: Sequence[int]) -> np.nd
     freedoms = [TWIST.index(name) for name in robot.mechanism.freedoms]
     if [*places] != sorted(freedoms):
         raise ValueError(
-            "elasticity: got it of joints or links of a robot with springs; expected that of actuators alone, as "
+            "elasticity: got it of joints or links of a robot with springs; expected elasticity of actuators alone, as "
             "springs act on bodies that move with the platform"
         )
     home = robot.mechanism.platform.home

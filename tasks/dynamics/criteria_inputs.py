@@ -40,7 +40,7 @@ def reaction_criteria(robot: Robot, elasticity: Elasticity | None) -> CriteriaPa
     check_parts(robot, "elasticity", elasticity, Elasticity)
     criteria = CriteriaParameters(elasticity, reactions=True)
     for problem in sharing_problems(robot.family, criteria):
-        raise ValueError(f"elasticity: got {problem}; expected joints or links that give way wherever they share loads")
+        raise ValueError(f"elasticity: got {problem}; expected elastic joints or links wherever they share loads")
     return criteria
 
 

@@ -112,7 +112,7 @@ class Windings:
         by_voltage = self.motors.by_voltage
         loops = not by_voltage.all() and not ((self.bandwidth > 0.0) | self.controlled | by_voltage).all()
         if loops or (by_voltage.any() and np.isfinite(self.most).any() and not (self.bandwidth > 0.0).all()):
-            got = "got 0 for a motor that is asked for a force or a current, or has a largest one"
+            got = "got 0 for a motor with a commanded force or current, or with a largest current"
             raise ValueError(f"bandwidth: {got}; expected bandwidth of its current loop [rad/s], such as 2000")
         if self.by_speed.any() and not (self.speed_gain > 0.0).all():
             got = "got speeds for motors of which some have none"

@@ -254,7 +254,7 @@ def stiffness_problems(family: Family, parameters: CriteriaParameters) -> Iterat
             statics = LimbStatics(mounted, solved)
             share = compliance.limb_stiffness(statics, elasticity_of_limb, case[0], lines, along)["stiffness"]
         if not np.isfinite(share).all():
-            yield f"limb {instance.name}, which is rigid under a part of what it carries"
+            yield f"limb {instance.name}, which is rigid under a part of its load"
             return
         whole = whole + share
     scale = 1.0 / np.sqrt(np.diag(whole))
@@ -275,7 +275,7 @@ def sharing_problems(family: Family, parameters: CriteriaParameters) -> Iterator
     for k, instance in enumerate(structure.mechanism.instances):
         elasticity_of_limb, case = _elastic(structure.mechanism, parameters, k)
         if elasticity_of_limb is None or not elasticity_of_limb.spatial:
-            yield "actuators that give way alone"
+            yield "elastic actuators alone"
             return
         if structure.mechanism.limbs[instance.limb].every_row:
             yield f"limb {instance.name} with every row of its tips, as this rests on a choice of rows"
@@ -289,7 +289,7 @@ def sharing_problems(family: Family, parameters: CriteriaParameters) -> Iterator
             )
             metric = shares["metric"]
         if not np.isfinite(np.asarray(metric, dtype=float)).all():
-            yield f"limb {instance.name}, which is rigid under a part of what statics leaves open"
+            yield f"limb {instance.name}, which is rigid under a part of the loads that statics leaves open"
             return
 
 

@@ -264,7 +264,7 @@ def _check(report: Report, family: Family, parameters: CriteriaParameters) -> No
     from tasks.features import capsules, criteria  # few sweeps ask for it, and it takes kernels and scipy
 
     for problem in criteria.sharing_problems(family, parameters) if parameters.reactions else ():
-        rule = "joints or links that give way wherever they share loads"
+        rule = "elastic joints or links wherever they share loads"
         report((KEY, "stiffness", "reactions"), Got(problem), rule)
     sections = {"stiffness": parameters.elasticity, "accuracy": parameters.errors, "clearances": parameters.clearances}
     if not family.reference.is_chain and (key := next((name for name, x in sections.items() if x is not None), "")):

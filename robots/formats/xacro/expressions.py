@@ -157,7 +157,7 @@ class _Walk:
         return self.bounded(rule(self, node, level + 1))
 
     def refusal(self, got: str) -> Refusal:
-        hint = "Nothing else of Python is understood."
+        hint = "Other syntax of Python is refused."
         return Refusal(got, "arithmetic, comparisons, texts, lists and functions", hint)
 
     def bounded(self, value: Value) -> Value:

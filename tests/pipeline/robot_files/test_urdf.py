@@ -131,10 +131,10 @@ def test_fixed_joints_merge_and_what_is_not_used_is_told() -> None:
     assert [str(each) for each in tree_.warnings] == [
         "line 7 joint shoulder: got an axis of length 2; expected length 1. It was made so."
     ]
-    with pytest.raises(ValueError, match="joint 'flange' is none of arm that moves; known: shoulder, elbow"):
+    with pytest.raises(ValueError, match="joint 'flange' is no movable joint of arm; known: shoulder, elbow"):
         tree_.description(actuated=["flange"])
     here = shifted((0.0, 0.0, 0.0))
-    with pytest.raises(ValueError, match="link 'hand' of loop x is none of arm; known: base, upper"):
+    with pytest.raises(ValueError, match="link 'hand' of loop x is no link of arm; known: base, upper"):
         tree_.description([ClosingJoint("x", "revolute", "hand", here, "base", here)])
 
 

@@ -156,7 +156,7 @@ def test_without_the_section_nothing_is_known() -> None:
         ("criteria: {stiffness: {links: {all: {tube: [0.1, 0.2], young: 1}}}}\n", "expected zero or more, below outer"),
         ("criteria: {stiffness: {links: {all: {tube: [0.1, -0.02], young: 1}}}}\n", "got -0.02; expected a number of"),
         ("criteria: {stiffness: {joints: {'6': {}}}}\n", "neither moments nor forces"),
-        ("criteria: {stiffness: {joints: {'6': {moments: [1, 1, 1]}}}}\n", "rigid under a part of what it carries"),
+        ("criteria: {stiffness: {joints: {'6': {moments: [1, 1, 1]}}}}\n", "rigid under a part of its load"),
         ("metrics: [position_deviation]\n", "Add criteria.accuracy: errors of parts."),
         ("criteria: {accuracy: {}}\n", "no errors"),
         ("metrics: [clearance_shift]\n", "Add criteria.clearances: the loose parts."),

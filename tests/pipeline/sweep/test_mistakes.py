@@ -62,11 +62,12 @@ def test_moments_of_a_planar_body_are_refused_with_those_of_a_plate() -> None:
     (told,) = checks.check_inertia(Inertia(2.0, (0.1, 0.0, 0.0), diagonal(0.0, 0.0, 0.01)))
     assert told.got == "principal moments 0 + 0 < 0.01"
     assert told.hint == (
-        "No body has those. A thin plate with this moment has 0.005, 0.005 and 0.01: it moves alike in its plane."
+        "Such moments are physically impossible. A thin plate with this moment has 0.005, 0.005 and 0.01: it moves "
+        "alike in its plane."
     )
     assert not list(checks.check_inertia(Inertia(2.0, (0.1, 0.0, 0.0), diagonal(0.005, 0.005, 0.01))))
     (rod,) = checks.check_inertia(Inertia(2.0, (0.1, 0.0, 0.0), diagonal(0.0, 0.005, 0.01)))
-    assert rod.hint == "No body has those."
+    assert rod.hint == "Such moments are physically impossible."
 
 
 def test_latin_1_is_told_by_line_column_and_letter(tmp_path: Path) -> None:

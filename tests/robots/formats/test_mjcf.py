@@ -245,7 +245,7 @@ def test_what_is_left_out_is_told(tmp_path: Path) -> None:
         import_robot(written(tmp_path, text))
     made = import_robot(tmp_path / "m.xml", leave_out=("springs",))
     assert [str(each).partition("m.xml")[2] for each in made.warnings] == [
-        ": got 1 springs of joints; expected nothing that a robot file cannot say. It is left out."
+        ": got 1 springs of joints; expected only content that a robot file can express. It is left out."
     ]
     assert made.description.ratings[0].low == -2.5
 

@@ -135,4 +135,4 @@ def test_what_the_limbs_allow_is_counted_at_the_reference_pose_and_beside_it() -
     assert "They allow 3 freedoms (wx, wy, vz) there." in str(caught.value)
     with pytest.raises(InputError, match="with all actuators held the platform moves along wz") as caught:
         parse_robot(RODS, "rods")
-    assert "They hold it beside this pose: choose another reference pose." in str(caught.value)
+    assert "They hold it near this pose: choose another reference pose." in str(caught.value)

@@ -230,7 +230,7 @@ def test_what_has_no_meaning_is_refused_with_its_reason(motor: Path) -> None:
     demand = ls.motor_demand(robot, force=[0.1], velocity=[10.0], force_rate=[2.0])
     assert demand.voltage[0] == pytest.approx(0.5 + 1.0 + 0.002 * 20.0)
     idle = ls.robots.with_motor_conditions(ls.robots.build("irb6"), inductance=1e-3)
-    with pytest.raises(ValueError, match="bandwidth: got 0 for a motor that is asked for a force"):
+    with pytest.raises(ValueError, match="bandwidth: got 0 for a motor with a commanded force"):
         ls.on_supply(idle, np.zeros(5))
     with pytest.raises(ValueError, match="expected 'rk4', whose steps are exponential"):
         ls.simulate(robot, ls.State(q=[0.0]), ls.Forces(actuator=force), [0.0, 0.1], step=0.01, integrator="euler")
@@ -402,7 +402,7 @@ def test_drives_are_kept_by_files_and_speeds_are_refused_without_them(drive: Pat
     robot = ls.robots.read(drive)
     copied = ls.robots.read(ls.robots.write(robot, drive.parent / "copy.yaml"))
     assert copied.mechanism.motors == robot.mechanism.motors
-    with pytest.raises(ValueError, match="bandwidth: got 0 for a motor that"):
+    with pytest.raises(ValueError, match="bandwidth: got 0 for a motor with a commanded"):
         ls.on_supply(robot, [VOLTS], of="voltage", current=3.0)
     motor.write_text(TEXT)
     with pytest.raises(ValueError, match="speed_controller: got speeds for motors of which some have none"):

@@ -246,8 +246,11 @@ def test_the_stiffness_of_all_alike_decides_by_its_ratios_alone() -> None:
 @pytest.mark.parametrize(
     ("soft", "text"),
     [
-        ({"actuators": {"all": 1e4}}, "got actuators that give way alone"),
-        ({"joints": {"left.1": (1e3,) * 6}}, "got limb right, which is rigid under a part of what statics leaves open"),
+        ({"actuators": {"all": 1e4}}, "got elastic actuators alone"),
+        (
+            {"joints": {"left.1": (1e3,) * 6}},
+            "got limb right, which is rigid under a part of the loads that statics leaves open",
+        ),
     ],
 )
 def test_what_leaves_reactions_open_is_refused(soft: Any, text: str) -> None:

@@ -251,7 +251,7 @@ def test_a_spring_of_a_load_holds_the_platform_by_its_closed_form() -> None:
 def test_springs_of_loads_beside_elastic_links_are_refused() -> None:
     robot = robots.with_loads(robots.build("five_bar"), {"j": robots.JointSpringLoad("2", 50.0)})
     soft = Elasticity.of(robot.mechanism, actuators={"all": 1e5}, links={"all": tube(0.02)[0]})
-    with pytest.raises(ValueError, match="expected that of actuators alone"):
+    with pytest.raises(ValueError, match="expected elasticity of actuators alone"):
         cartesian_stiffness(robot, soft, position=robot.mechanism.platform.home.position)
 
 

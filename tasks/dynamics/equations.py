@@ -476,12 +476,13 @@ def free_acceleration(
     samples, driving = int(np.prod(batch, dtype=int)), rows(pushed, batch)[None]
     loading = rows(loads, batch)[model.freedoms] if load is not None else model.unloaded(columns)
     along = np.ascontiguousarray(loading)[None]
-    change, status = np.empty(loading.shape), np.empty(loading.shape[1])
+    width = columns.shape[-1]
+    change, status = np.empty((len(loading), width)), np.empty(width)
     for place, part, seen in model.strips(columns):
         pushes = driving[..., place], along[..., place]
         change[:, place], status[place] = part.acceleration(seen, part.shares(seen), *pushes)
     status = _with_nonfinite(status, change.T)
-    result = np.zeros((change.shape[1], len(change) if robot.mechanism.is_chain else 6))
+    result = np.zeros((width, len(change) if robot.mechanism.is_chain else 6))
     result[:, model.freedoms] = change.T
     result[status != Status.OK] = np.nan
     return result[:samples].reshape(*batch, -1), status[:samples].astype(np.int8).reshape(batch)

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas
 import pytest
+import xarray
 from click.testing import CliRunner, Result
 
 from applications.commands.cli import cli
-from applications.publishing.episodes import episodes_of
+from applications.publishing.episodes import _signals, episodes_of
 from applications.publishing.publish import publish
 from applications.publishing.windows import WindowReader
 from pipeline import run
@@ -266,3 +267,14 @@ def test_a_publication_changes_no_fingerprint_and_its_mistakes_are_told() -> Non
         Sweep.from_text(wrong)
     for text in ("publication.licence", "publication.date", "publication.address", "a date such as 2026-11-27"):
         assert text in str(caught.value)
+
+
+def test_a_series_of_two_gibibytes_in_one_case_is_refused() -> None:
+    for samples in (1 << 28, (1 << 28) + 1):
+        series = np.broadcast_to(np.float64(0.0), (1, samples))  # takes no memory
+        found = _signals(xarray.Dataset({"x": (("design", "time"), series)}))
+        if samples == 1 << 28:
+            assert [signal.width for signal in found] == [1]
+            continue
+        with pytest.raises(StoreError, match=r"x: got 2 GiB in one case; expected below 2 GiB; shorten the time"):
+            list(found)

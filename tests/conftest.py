@@ -1,4 +1,4 @@
-"""What all tests share: hypothesis profiles that say how to repeat a failure, no window system, and tests of a wheel.
+"""Fixtures of all tests: hypothesis profiles that say how to repeat a failure, no window system, and tests of a wheel.
 
 Beside an installed wheel (`make wheel-test`) there is nothing of the repository but this folder. The modules in
 `OF_THE_REPOSITORY` and tests with the marker `repository` read its pages, examples or sources, and are left out there.

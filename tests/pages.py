@@ -41,7 +41,7 @@ class Block:
     note: tuple[str, str] = ("", "")
 
     def commands(self) -> list[list[str]]:
-        """What stands behind `limbsweep` in each of its lines, comments left out."""
+        """Return the words after `limbsweep` in each of its lines, without comments."""
         lines = [line for line in self.text.splitlines() if self.language == "sh" and line.startswith("limbsweep ")]
         return [shlex.split(line, comments=True)[1:] for line in lines]
 

@@ -195,4 +195,4 @@ ROWS = (
     ),
 )
 SECRETS = ("hunter2", "AKIA123")
-"""What rows put into files and no message may repeat."""
+"""Secrets in the files of rows, which no message may repeat."""

@@ -1,4 +1,4 @@
-"""What a row of the table of bad inputs is: files, a command, and what has to be said."""
+"""Rows of the table of bad inputs: files, a command, and the expected message."""
 
 from __future__ import annotations
 

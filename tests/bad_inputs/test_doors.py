@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is a line
-"""What users pass by mistake to functions of `limbsweep`: one line each that says what was got and what to do."""
+"""Wrong arguments of functions of `limbsweep`: each gives one line with the value and a remedy."""
 
 from __future__ import annotations
 

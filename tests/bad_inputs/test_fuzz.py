@@ -109,7 +109,7 @@ READERS: dict[str, tuple[list[str], Callable[[str], object]]] = {
 
 
 def read_or_refused(reader: Callable[[str], object], data: bytes) -> bool:
-    """Whether the bytes were read; where they were refused, in how many words."""
+    """Return whether the bytes were read; check the length of the message if they were refused."""
     with time_limit(LIMIT):
         try:
             reader(decode(data, "f"))

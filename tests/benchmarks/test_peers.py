@@ -41,7 +41,7 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 
 
 def mass(robot: Robot) -> float:
-    """Of all links and the platform."""
+    """Return the mass of all links and the platform."""
     mechanism = robot.mechanism
     links = [link for each in mechanism.instances for link in mechanism.limbs[each.limb].links]
     return float(sum(link.inertia.mass for link in links) + mechanism.platform.inertia.mass)
@@ -55,7 +55,7 @@ def scaled(name: str) -> Robot:
 
 
 def closed(robot: Robot, count: int = 20) -> tuple[Skeleton, Closure, Target, tuple[np.ndarray, ...]]:
-    """What closes a robot, and the motion of all its joints at random states."""
+    """Return the loop closures of a robot, and the motion of all its joints at random states."""
     bones, states = skeleton(robot.mechanism), regions.states(robot, count)
     motion = bones.motion(robot, states)
     return bones, Closure(bones, motion[0]), Target.of(states), motion

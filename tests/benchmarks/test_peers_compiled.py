@@ -39,7 +39,7 @@ def motion(size: int, count: int = 10) -> Any:
 
 
 def test_every_job_has_the_results_of_the_wheel(engine: Engine) -> None:
-    """In a tree with joints of both kinds and branches, in general position."""
+    """Compare on a tree with joints of both kinds and branches, in general position."""
     bones = skeleton(made_tree("made", 6, branches=True).reference)
     kinds = ("revolute", "prismatic") * 3
     pairs = zip(bones.bodies, kinds, strict=True)

@@ -14,7 +14,7 @@ from tests.hostile.robots import ROBOTS, XML
 
 EVERY = tuple(ROBOTS)
 QUICK = EVERY[::9]
-"""Some of the files; all of them are behind the marker `slow`."""
+"""Sample of the files; all of them are behind the marker `slow`."""
 MODELS = tuple(name for name in EVERY if name.startswith("a model"))
 
 

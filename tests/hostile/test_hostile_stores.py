@@ -13,7 +13,7 @@ from tests.hostile.stores import STORES
 
 EVERY = tuple(STORES)
 QUICK = EVERY[::56]
-"""Some of the stores; all of them are behind the marker `slow`."""
+"""Sample of the stores; all of them are behind the marker `slow`."""
 
 
 @pytest.fixture(scope="module")

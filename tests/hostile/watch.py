@@ -21,7 +21,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 SECONDS = 30
-"""Until a command is taken for one that hangs, on a machine that does other things too; counted by a clock."""
+"""Wall time until a command counts as hanging, on a loaded machine."""
 
 CHANGES = {
     **dict.fromkeys(("os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.chmod", "os.chown", "os.utime"), 1),
@@ -31,7 +31,7 @@ CHANGES = {
 """Events that change files, and how many of their arguments are paths."""
 
 DESCRIPTORS = {"os.mkdir": 2, "os.truncate": 2, "os.chmod": 2, "os.chown": 3, "os.utime": 3}
-"""Where open folders begin among the arguments of an event, if not behind the paths: there are mode or owner before."""
+"""Index of open folders in the arguments of an event, where mode or owner stand before them."""
 
 STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "socket.connect")
 UNPICKLED = ("os", "posix", "subprocess", "sys", "runpy", "importlib", "pty")

@@ -68,7 +68,7 @@ def _loop() -> None:
 
 
 def _hang() -> None:
-    """In C, with the lock of the interpreter held: no other thread of the process goes on."""
+    """Sleep in C with the lock of the interpreter held: no other thread of the process goes on."""
     ctypes.PyDLL(None).sleep(int(FOREVER))
 
 
@@ -92,7 +92,7 @@ KINDS: Mapping[str, tuple[Callable[[], Any], str]] = {
     "hang": (_hang, "no result within"),
     "threads": (_threads, "RuntimeError: threads are left behind"),
 }
-"""What goes wrong, and how the reason begins when it does so in a process of its own."""
+"""Faults by name, each with the beginning of its reason in a process of its own."""
 
 WRONG_TYPE = "wrong type"
 WRONG_REASON = "a block computed a str; expected ["

@@ -101,7 +101,7 @@ def failures(events: list[Event]) -> dict[int, str]:
 def wrap_blocks(
     monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], *first: Any, task: str = "store"
 ) -> None:
-    """In each block's graph, let `function(*first, index, body, *arguments)` run instead of one task's body.
+    """Replace one task's body in each block's graph by `function(*first, index, body, *arguments)`.
 
     The task of a block that is isolated is wrapped as well: what a block does wrong it does there too.
     """

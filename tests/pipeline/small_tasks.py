@@ -12,7 +12,7 @@ def pid(_: None) -> int:
 
 
 def allocate(size: int) -> int:
-    """So many bytes of memory."""
+    """Allocate `size` bytes of memory."""
     return len(bytearray(size))
 
 

@@ -1,4 +1,4 @@
-"""What listens, and in which way: for tests that nobody else gets in."""
+"""Listening sockets and their protocols, for tests that no one else gets access."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def listening(pids: Iterable[int] = ()) -> set[tuple[str, int]]:
 
 
 def speaks_tls(port: int) -> bool:
-    """Whether a port of this machine answers a TLS greeting like a server, and asks for a certificate."""
+    """Return whether a port of this machine answers a TLS greeting like a server, and asks for a certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     # In TLS 1.2 the server refuses a client without a certificate during the handshake, not after it.
@@ -41,7 +41,7 @@ def speaks_tls(port: int) -> bool:
 
 
 def speaks_http(port: int) -> bool:
-    """Whether a port of this machine answers like Dask's dashboards do."""
+    """Return whether a port of this machine answers like Dask's dashboards."""
     with socket.create_connection(("127.0.0.1", port), timeout=5) as plain:
         plain.settimeout(5)
         try:

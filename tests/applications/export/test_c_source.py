@@ -121,7 +121,7 @@ def test_the_inertia_matrix_of_a_closed_chain_has_the_bits_of_its_kernel(
 
 
 def same(found: tuple[int, list[np.ndarray]], expected: np.ndarray) -> bool:
-    """Whether a sample is OK with these bits; of no zero the sign counts."""
+    """Return whether a sample is OK with these bits; signs of zeros do not count."""
     return found[0] == 0 and np.array_equal(found[1][0], expected)
 
 

@@ -43,7 +43,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="package")
 def results(store: Path) -> Results:
-    """What a report knows about that store."""
+    """Provide the data of a report of that store."""
     return results_of(store)
 
 

@@ -1,4 +1,4 @@
-"""What notebooks show of our objects, and what `Dataset.limbsweep` does."""
+"""Display of our objects in notebooks, and the methods of `Dataset.limbsweep`."""
 
 from __future__ import annotations
 

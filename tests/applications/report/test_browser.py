@@ -1,4 +1,4 @@
-"""What a reader does with a page: click, brush, move the slider; what the page then shows equals the store."""
+"""Actions of a reader on a page: click, brush, move the slider; the shown values equal the store."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def hand(window: Any, *moves: tuple[str, float, float]) -> None:
 
 
 def box_of(window: Any, identity: str) -> dict[str, float]:
-    """Where an element is, after it has been moved into the window."""
+    """Return the box of an element after it has been moved into the window."""
     box: dict[str, float] = window.execute_script(
         "const it = document.getElementById(arguments[0]); it.scrollIntoView({block: 'center', behavior: 'instant'});"
         "const {x, y, width, height} = it.getBoundingClientRect(); return {x, y, width, height};",

@@ -73,7 +73,7 @@ def correlated(count: int, correlation: float) -> tuple[dict[str, np.ndarray], E
 
 
 def test_dependent_parameters_share_what_both_explain() -> None:
-    """Of y = a + b each has (1 + r) / 2 alone, (1 - r) / 2 last, and by symmetry a Shapley effect of one half."""
+    """Check y = a + b: each share is (1 + r) / 2 alone, (1 - r) / 2 last, and one half by Shapley (symmetry)."""
     _, found = correlated(2000, 0.6)
     assert found.dependent == (("a", "b"),)
     np.testing.assert_allclose(found.first[:2], 0.8, atol=0.03)

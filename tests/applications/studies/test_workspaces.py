@@ -12,7 +12,7 @@ from applications.studies.workspaces.workspace import workspace
 from pipeline.errors import InputError
 
 SHORTER, LONGER = 0.3, 0.5
-"""How far legs of the Gough-Stewart platform move from the reference pose [m]."""
+"""Range of the legs of the Gough-Stewart platform about the reference pose [m]."""
 CORNERS = np.array([[1.0, 0.0, -0.5], [-0.5, 0.8, -0.5], [-0.5, -0.8, -0.5], [0.0, 0.1, 0.9]])
 TETRAHEDRON = shapes.hull(CORNERS)
 
@@ -24,7 +24,7 @@ def legs():
 
 
 def shells(centre: np.ndarray) -> np.ndarray:
-    """How far points (n, 3) are inside of each of the twelve spheres within which legs reach (n, 12)."""
+    """Return the depth of points (n, 3) inside each of the twelve spheres of the legs' reach (n, 12)."""
     mechanism = ls.robots.build("gough_stewart").mechanism
     base = np.array([instance.base.position for instance in mechanism.instances], dtype=float)
     tips = np.array([instance.platform.position for instance in mechanism.instances], dtype=float)

@@ -1,4 +1,4 @@
-"""What the campaign of fuzzing does with an input, without the engine."""
+"""Targets of the fuzzing campaign, called without the engine."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ def nothing(folder):
     yield
 LocalFolder.lock = nothing
 """
-"""No run is refused, and each is long enough that the other one starts before its end."""
+"""Program without a lock: no run is refused, and each lasts until the other one starts."""
 
 
 @pytest.mark.parametrize(("races", "coordinators"), [(4, 3), pytest.param(50, 2, marks=pytest.mark.chaos)])

@@ -1,4 +1,4 @@
-"""What benchmarks of whole runs assert; that they run is tested in test_cases."""
+"""Assertions of benchmarks of whole runs; test_cases runs these benchmarks."""
 
 from __future__ import annotations
 

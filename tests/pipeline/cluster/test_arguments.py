@@ -1,4 +1,4 @@
-"""What other projects are asked to start: job scripts and pods, compared with what those projects document."""
+"""Requests to other projects: job scripts and pods, compared with the documents of these projects."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ GIVEN: dict[str, Any] = {
 
 
 def _read(environment: dict[str, str], *keys: str) -> list[Any]:
-    """What Dask finds in a process of that environment."""
+    """Return the settings that Dask finds in a process of that environment."""
     code = f"import json, dask, distributed; print(json.dumps([dask.config.get(key) for key in {keys!r}]))"
     clean = {name: value for name, value in os.environ.items() if not name.startswith("DASK_")}
     done = subprocess.run(

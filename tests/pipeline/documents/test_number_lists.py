@@ -13,7 +13,7 @@ ROWS = "".join(f"  - {k}.5e-1 \n" for k in range(FEWEST))
 
 
 def _scanned(text: str, monkeypatch: pytest.MonkeyPatch) -> Document:
-    """What the scanner alone makes of a text."""
+    """Return the document that the scanner alone makes of a text."""
     with monkeypatch.context() as patch:
         patch.setattr(yaml, "blank_lists", lambda text: yaml.Blanked(text, {}))
         return parse_yaml(text, "f")

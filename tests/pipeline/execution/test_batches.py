@@ -69,7 +69,7 @@ def client() -> Iterator[Client]:
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many cases limbs and platforms are computed for."""
+    """Provide the numbers of cases for which limbs and platforms are computed."""
     sizes: list[int] = []
     run = OncePerInput.run
 

@@ -1,4 +1,4 @@
-"""What would fail in a run is told before it: motions out of reach, and first sweeps that are made to fit."""
+"""Warnings before a run about failures in it: motions out of reach, and first sweeps that are made to fit."""
 
 from __future__ import annotations
 

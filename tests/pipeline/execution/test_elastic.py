@@ -42,7 +42,7 @@ def signed(folder: str, seconds: float, index: int, body: Callable[..., Any], *a
 
 
 class Marks:
-    """Does something once so many blocks are done: a listener with a table of what to do when."""
+    """A listener with a table of actions by the number of finished blocks."""
 
     def __init__(self, actions: dict[int, Callable[[], None]]) -> None:
         self.actions, self.events = actions, list[Event]()
@@ -130,7 +130,7 @@ def test_blocks_of_a_worker_that_stands_still_are_computed_by_another(
 def test_a_store_that_is_slower_than_the_computation_does_not_fill_the_cluster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: str
 ) -> None:
-    """What waits to be stored is bounded by the window, from the first block to the last."""
+    """Check that the window bounds the results that wait to be stored, from the first block to the last."""
     wrap_blocks(monkeypatch, slowly, 0.05)
     waiting: list[int] = []
     with connect(ClusterConfig.of(n_workers=1, threads_per_worker=2, insecure=True)) as client:

@@ -1,4 +1,4 @@
-"""What `limbsweep.open` and `run` give is what other tools take: netCDF, Zarr, pint, and xarray by itself."""
+"""Results of `limbsweep.open` and `run` in other tools: netCDF, Zarr, pint, and xarray by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run leaves in its store, however it is cut and wherever it is computed."""
+"""Content of the store of a run, for any cut into blocks and any place of computation."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def _after(bad: Bad, block: Any, body: Callable[..., Any], *arguments: Any) -> A
 
 
 def _is_flagged(found: Any, good: Any, designs: list[int]) -> None:
-    """Only these designs hold NaN and say so; all others have the bits of a good run."""
+    """Check that only these designs hold NaN with a status; all others have the bits of a good run."""
     failed = np.isin(np.arange(found.sizes["design"]), designs)
     assert np.isnan(found.actuator_force.values[failed]).all()
     assert (found.status.values[failed] == Status.COMPUTATION_FAILED).all()
@@ -290,7 +290,7 @@ def test_twelve_kinds_of_bad_tasks_on_a_cluster(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.chaos
 def test_twenty_poison_samples_among_two_hundred_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of any kind that ends by itself, anywhere: they are flagged, no other is, and no worker is lost for good."""
+    """Check samples that fail in any way and place: only these are flagged, and no worker is lost for good."""
     seed = random.randrange(2**32)
     print(f"seed {seed}")
     chance = random.Random(seed)

@@ -11,7 +11,7 @@ from pipeline.monitor.samples import FailedSamples, FailedStatus
 
 
 class Place:
-    """What is drawn on, without a notebook."""
+    """Place to draw on, without a notebook."""
 
     def __init__(self, html: str) -> None:
         self.drawn = [html]

@@ -122,7 +122,7 @@ def test_what_is_refused(case: str, tmp_path: Path) -> None:
 
 
 def test_a_kind_of_a_joint_that_is_not_there_is_told(tmp_path: Path) -> None:
-    """As one of the published files has it; their own loader passes it over."""
+    """Check a fault of one of the published files, which their own loader ignores."""
     found = brought(tmp_path, TREE + ENDS, PAIRS + "joint_name: [pn]\njoint_type: [FIXED]\n")
     assert [(each.got, each.hint) for each in found.warnings] == [("'pn'", "It is left as it is. Did you mean 'pin'?")]
 

@@ -271,7 +271,7 @@ def test_all_problems_are_told_at_once() -> None:
 
 
 def test_what_follows_from_a_value_that_is_none_is_not_told_again() -> None:
-    """Of 15 values that are no numbers the first is the cause."""
+    """Check that of 15 values that are not finite only the first, the cause, is reported."""
     with pytest.raises(InputError) as caught:
         parse_robot(FIVE_BAR.replace("default: 0.53", "default: 5.3"), "robot")
     (problem,) = caught.value.problems

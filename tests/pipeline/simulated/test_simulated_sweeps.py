@@ -220,7 +220,7 @@ def test_quantities_of_given_motions_are_stored_resumed_and_recomputed(tmp_path:
 
 
 def test_the_plan_counts_the_stages_of_a_simulation() -> None:
-    """What the task of a block holds at most, without what is compiled in it."""
+    """Compare the planned memory with the peak of a block's task, without compiled code."""
     text = FURTHER.replace("stop: 0.008, step: 0.002}", "stop: 0.02, step: 0.00005}").replace(
         "outputs: [joint_reaction, mass_matrix]", "outputs: []"
     )

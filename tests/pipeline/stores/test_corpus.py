@@ -53,7 +53,7 @@ REFUSED: dict[str, dict[str, str]] = {
     "status": {},
     "report": {},
 }
-"""Of each promise the kinds for which it is refused, and the sentence."""
+"""Kinds of stores for which each promise is refused, with the sentence."""
 
 COMPUTED = ("--cluster", "here.yaml")
 COMMANDS = {

@@ -181,7 +181,7 @@ def test_coordinates_and_metadata_that_were_edited_consistently_are_found_by_com
         "upper_arm/c.0",
         "zarr.json",
     ]
-    assert all("not what the sweep gives" in str(each) for each in found.findings)
+    assert all("differs from the sweep" in str(each) for each in found.findings)
     assert verify(path, recompute=0.1, repair=True, cluster=SYNCHRONOUS).is_sound
     assert (one.read_bytes(), other.read_bytes()) == (first, second)
     assert open_results(path)["peak_force"].attrs["units"] == "N m"

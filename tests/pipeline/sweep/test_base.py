@@ -17,7 +17,7 @@ from tests.tasks.mechanics.test_loads_peers import mujoco as mujoco  # a fixture
 from tests.tasks.mechanics.test_loads_peers import tree_of
 
 CLOSE = 1e-10
-"""Of the largest value."""
+"""Tolerance relative to the largest value."""
 
 SWAY, SWAY_PERIOD = np.array([0.3, -0.2, 0.5]), 2.0
 ROLL, ROLL_PERIOD = np.array([0.2, 0.15, -0.1]), 1.5

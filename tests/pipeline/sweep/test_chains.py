@@ -82,7 +82,7 @@ def test_a_chain_has_no_outputs_of_a_platform(name: str) -> None:
 
 
 def test_friction_that_does_not_settle_is_told_of_its_set_alone() -> None:
-    """Where friction and reactions depend on each other the status has the dim of friction, elsewhere it has not."""
+    """Check the dim of friction of the status: present only where friction and reactions depend on each other."""
     text = TEXT.replace("{values: [0.0, 0.1, 0.2]}", "{values: [0.1, 400.0]}")
     found = run(Sweep.from_text(text), None, SYNCHRONOUS).load()
     assert found.status.dims == ("design", "friction", "trajectory", "time")

@@ -99,7 +99,7 @@ def test_a_derived_parameter_moves_with_those_that_it_follows_from() -> None:
 
 
 def test_a_kink_has_no_derivative_but_two_sides() -> None:
-    """Without viscous friction all samples share the peak of friction; with some the fastest one has it."""
+    """Check a kink: without viscous friction all samples share the peak, otherwise the fastest one has it."""
     text = TINY.replace("viscous: {values: [0.05]}", "viscous: {values: [0.0, 0.05]}")
     entry = "outputs: [{{derivative: peak_friction, of: [viscous]{}}}]\n"
     plain, both = (compute(text + entry.format(more)) for more in ("", ", sides: true"))

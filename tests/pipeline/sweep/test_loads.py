@@ -86,7 +86,7 @@ def test_what_is_picked_counts_from_then_on_until_it_is_released(tmp_path: Path)
 
 
 def test_a_spring_without_rest_length_balances_an_arm_at_every_angle() -> None:
-    """With k a b = m g l nothing is left for the motor, in whatever direction the arm is."""
+    """Check a balancer: with k a b = m g l the motor torque is zero in every direction of the arm."""
     robot = catalog.build("planar_3r")
     links = robot.mechanism.limbs[0].links
     masses = np.array([link.inertia.mass for link in links], dtype=float)

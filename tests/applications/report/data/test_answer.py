@@ -26,7 +26,7 @@ def results(*conditions: str) -> Results:
 
 
 def test_a_bound_of_the_hardest_actuator_is_none_of_their_sum() -> None:
-    """In a condition `energy` is that of the hardest actuator, in the table that of all of them."""
+    """Check `energy`: of the hardest actuator in a condition, the sum of all in the table."""
     found = results("energy < 1.5", "peak_force < 10")
     assert found.designs.meets.all()
     assert (found.designs.column("energy").values > 1.5).all()

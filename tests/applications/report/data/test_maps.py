@@ -28,7 +28,7 @@ trajectories:
 time: {stop: 1, samples: 140}
 metrics: [usable_share, dexterity, condition]
 """
-"""At each design some of the points cannot be reached."""
+"""A sweep in which each design cannot reach some of the points."""
 
 
 @pytest.fixture(scope="module")

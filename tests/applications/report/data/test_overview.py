@@ -1,4 +1,4 @@
-"""What was swept, in words: rounded numbers with the units of their joints, and names of labels."""
+"""Swept parameters in words: rounded numbers with the units of their joints, and names of labels."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ def test_the_best_row_of_a_catalogue_is_found_by_its_numbers(name: str) -> None:
 def test_files_of_an_append_that_was_killed_at_its_end_go(
     step: str, whole: tuple[Path, SearchOutcome], tmp_path: Path
 ) -> None:
-    """With the manifest in `.append` the last step is repeated; without it only files are left."""
+    """Check a killed append: with the manifest in `.append` its last step is repeated, without it only files remain."""
     path = tmp_path / "copy.zarr"
     shutil.copytree(whole[0], path)
     shutil.copytree(path / "time", path / GROWTH / "time")

@@ -1,4 +1,4 @@
-"""How many blocks are in flight, and how many of them in one task."""
+"""Number of blocks in flight, and of blocks in one task."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def off(geometry: Geometry, seed: int = 1) -> np.ndarray:
 
 
 def actuators_of(geometry: Geometry, seed: int = 2) -> np.ndarray:
-    """What sensors of actuators say at random poses of the robot as it is described."""
+    """Return readings of the actuators' sensors at random poses of the described robot."""
     robot, random = geometry.robot, np.random.default_rng(seed)
     if robot.mechanism.is_chain:
         return random.uniform(-1.5, 1.5, (POSES, len(robot.mechanism.actuators)))

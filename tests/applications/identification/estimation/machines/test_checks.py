@@ -88,7 +88,7 @@ def machine_of(signals: Signals) -> RecordedMachine:
     ("factors", "is_error", "said"),
     [
         ([1e3, 1e3, 1e3], False, "joint_1 1e+03, joint_2 1e+03, joint_3 9.9e+02; expected about 1"),
-        ([1.0, 0.01, 1.0], True, "joint_2: forces are so many times"),
+        ([1.0, 0.01, 1.0], True, "joint_2: forces over those"),
     ],
 )
 def test_forces_far_from_what_the_robot_asks_are_said(factors: list[float], is_error: bool, said: str) -> None:

@@ -147,7 +147,7 @@ def base_parameters(
     still = replace(environment, base=None)
     one = regressor(robot, Motion(**random_motion(robot, 1)), forces, still, shared=shared)
     moving = motion_for(robot, one.columns, one.matrix.shape[-2], seed)
-    states = len(next(iter(present(moving).values())))
+    states = np.shape(next(iter(present(moving).values())))[0]
     around = still if environment.base is None else replace(still, base=_drawn(environment.base, states, seed))
     matrix = regressor(robot, Motion(**moving), forces, around, shared=shared).matrix
     rows = matrix.reshape(-1, matrix.shape[-1])

@@ -77,7 +77,7 @@ def invoked(group: click.Group, *arguments: str) -> Result:
 
 
 def refused(*arguments: str) -> str:
-    """What is said on standard error by a command that must be refused and write nothing."""
+    """Return the standard error of a command that must be refused and write nothing."""
     before = sorted(Path().rglob("*"))
     result = limbsweep(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
@@ -327,7 +327,7 @@ def test_run_then_info(tiny: Path) -> None:
 
 
 def test_a_small_run_imports_neither_distributed_nor_xarray(tiny: Path) -> None:
-    """They take longer than it does."""
+    """Check imports: both packages take longer than the run."""
     program = (
         "import sys; from applications.commands.cli import cli; cli(['run', 'tiny.yaml'], standalone_mode=False);"
         "print(sorted({'dask.array', 'distributed', 'pandas', 'scipy', 'xarray'} & set(sys.modules)))"

@@ -44,7 +44,7 @@ def test_every_robot_has_an_example() -> None:
 
 
 def part(path: Path, folder: Path) -> Sweep:
-    """Up to two designs of an example at 161 instants, as many as its filters need; its files beside it."""
+    """Return up to two designs of an example at 161 instants, as its filters need; its files are beside it."""
     designs = min(2, Sweep.from_yaml(path).design.size)
     content = YAML(typ="safe").load(path.read_text("utf-8"))
     content["time"] = {"stop": content["time"]["stop"], "samples": 161}

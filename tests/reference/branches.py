@@ -57,7 +57,7 @@ def _together(arms: list[Solution], gear: float = 1.0) -> Solution:
 
 
 def delta(p: Parameters, position: Array, rotation: Array, limbs: int = 3) -> Solution:
-    """Any Delta: the arm of a limb is where a circle meets a sphere."""
+    """Solve any Delta: the elbow of a limb is where a circle meets a sphere."""
     arm, rod = p["upper_arm"], p["rod_length"]
     inward = arm + p["base_radius"] - p["platform_radius"]
     elbow, end = (-arm, 0.0), (inward - arm, -np.sqrt(rod**2 - inward**2))

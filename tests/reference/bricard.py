@@ -17,7 +17,7 @@ from scipy.integrate import solve_ivp
 Array = NDArray[np.float64]
 
 SIGNS = np.array((1.0, 1.0, -1.0, -1.0, -1.0, 1.0))
-"""Of each joint's angle from the corner of the cube, relative to those of joints 1 and 2."""
+"""Signs of each joint's angle from the corner of the cube, relative to those of joints 1 and 2."""
 
 
 def angles(first: Array) -> tuple[Array, Array]:

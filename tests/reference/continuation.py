@@ -27,7 +27,7 @@ Array = Any
 STEP = 0.06
 """Longest step of a joint [rad, or in sizes of the limb]."""
 SHARE = 0.9
-"""Of the distance from a singularity, by which slopes may change in a step."""
+"""Share of the distance from a singularity by which slopes may change in a step."""
 LEAST_SHARE = 2.0**-16
 """Share of a path below which its steps have come to an end."""
 CLOSED = 1e-11
@@ -111,7 +111,7 @@ class LimbPaths:
         return result
 
     def carried(self, body: int, by: int) -> bool:
-        """Whether a body is one that another carries, or that one itself."""
+        """Return whether a body is carried by another, or is that body itself."""
         while body not in (by, BASE):
             body = self.limb.links[body].parent
         return body == by
@@ -224,7 +224,7 @@ class LimbPaths:
         return np.linalg.solve(square, np.swapaxes(slope, 1, 2) @ gap[..., None])[..., 0]
 
     def regular(self, before: tuple[Array, Array], after: tuple[Array, Array]) -> Array:
-        """Whether no singularity of the limb or of its loops lies between slopes at both ends of a step (n,)."""
+        """Return whether no singularity of the limb or its loops lies between slopes at both ends of a step (n,)."""
         least = np.linalg.svd(before[0], compute_uv=False)[:, -1]
         result = np.linalg.norm(after[0] - before[0], axis=(1, 2)) < SHARE * least
         if self.loop_rank:
@@ -235,7 +235,7 @@ class LimbPaths:
 
     @staticmethod
     def _rank_kept(before: Array, after: Array, rank: int) -> Array:
-        """Whether slopes have changed by less than what keeps their rank (n,)."""
+        """Return whether slopes have changed by less than the limit that keeps their rank (n,)."""
         least = np.linalg.svd(before, compute_uv=False)[:, rank - 1]
         result: Array = np.linalg.norm(after - before, axis=(1, 2)) < SHARE * least
         return result
@@ -297,7 +297,7 @@ def _across(gap: tuple[Array, Array], axis: tuple[Array, Array]) -> tuple[Array,
 
 
 class Targets(Protocol):
-    """What a limb is led along by: poses of the platform, or joints of a chain."""
+    """Targets that lead a limb: poses of the platform, or joints of a chain."""
 
     def at(self, place: Array, chosen: Array) -> Any:
         """Targets of chosen paths, some way along each."""
@@ -327,7 +327,7 @@ class Poses:
         return cls(several(instance.base), several(instance.platform), start, turned, position[1] - position[0])
 
     def at(self, place: Array, chosen: Array) -> tuple[Array, Array]:
-        """Where the mount frames at the platform are, seen from those at the base."""
+        """Return the poses of the mount frames at the platform in the axes of those at the base."""
         rotation = self.start[0][chosen] @ Rotation.from_rotvec(self.turned[chosen] * place[:, None]).as_matrix()
         position = self.start[1][chosen] + self.shift[chosen] * place[:, None]
         inward = np.swapaxes(self.base[0][chosen], 1, 2)
@@ -350,7 +350,7 @@ class Positions:
 
 @dataclass
 class Branch:
-    """What is known of the branch of a limb's reference pose: joints (n, joint) at poses, NaN where none is known.
+    """Known part of the branch of a limb's reference pose: joints (n, joint) at poses, NaN where unknown.
 
     `nodes` are rotations and positions, or positions of the independent joints of a chain; the first is the reference.
     """
@@ -383,7 +383,7 @@ class Branch:
         return self.paths.follow(joints, Poses.between(self.instance, rotation, position))
 
     def distance(self, a: Array, b: Array) -> Array:
-        """How far nodes are from each other (a, b): turns in half turns, moves in extents of all."""
+        """Return the distances of nodes (a, b): turns in half turns, moves in extents of all."""
         if len(self.nodes) == 1:
             (q,) = self.nodes
             return np.linalg.norm(self.paths.shortest(q[a, None] - q[None, b]), axis=-1)
@@ -418,7 +418,7 @@ class Branch:
             self.joints[ends[arrived]] = joints[arrived]
 
     def holds(self, node: int, joints: Array, most: int = 40) -> bool:
-        """Whether joints at a node are on the branch too, by paths back: it may have several solutions for a pose."""
+        """Return whether joints at a node are on the branch too, by paths back: a pose may have several solutions."""
         known = self.known
         known = known[known != node]
         known = known[np.argsort(self.distance(np.array([node]), known)[0])][:most]
@@ -428,7 +428,7 @@ class Branch:
 
 
 def branches(mechanism: Any, *nodes: Array, rounds: int = 10) -> list[Branch]:
-    """For each limb of a robot the branch of its reference pose; nodes as for `Branch.of`."""
+    """Return the branch of the reference pose of each limb of a robot; nodes as for `Branch.of`."""
     result = [Branch.of(mechanism, instance, *nodes) for instance in mechanism.instances]
     for branch in result:
         branch.explore(rounds)

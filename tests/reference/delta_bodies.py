@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 AZIMUTHS = (0.0, 2.0 * math.pi / 3.0, -2.0 * math.pi / 3.0)
-"""Where the limbs stand around the vertical axis [rad]."""
+"""Angles of the limbs around the vertical axis [rad]."""
 
 GRAVITY = (0.0, 0.0, -9.81)
 

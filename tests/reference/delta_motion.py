@@ -49,7 +49,7 @@ class Joint(NamedTuple):
 
 
 def extension(parameters: Delta | Mapping[str, Any], position: Any) -> Array:
-    """How far each limb is stretched or folded (3,): between -1 and 1 where it reaches the position, singular there."""
+    """Return the extension of each limb (3,): between -1 and 1 where it reaches the position, singular at both."""
     delta, r = parse_delta(parameters), np.asarray(position)
     return np.array([_extension(delta, _tip(delta, _around_z(angle).T @ r)) for angle in AZIMUTHS])
 

@@ -82,7 +82,7 @@ def _inertial_wrench(body: Body, gravity: Array) -> Array:
 
 
 def _constraint_basis(axis: Array) -> Array:
-    """What a revolute joint can transmit at a point of its axis (6, 5): two moments across the axis, three forces."""
+    """Return the wrenches that a revolute joint transmits at a point of its axis (6, 5): two moments, three forces."""
     across = np.linalg.svd(axis[None, :])[2][1:]
     basis = np.zeros((6, 5))
     basis[:3, :2], basis[3:, 2:] = across.T, np.eye(3)

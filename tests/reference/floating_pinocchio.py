@@ -86,7 +86,7 @@ class FloatingRobot:
         self.floating = _Floating(bodies, gravity)
 
     def solve(self, at: tuple[Array, ...], speed: Array, force: Array, base: BaseMotion) -> Array:
-        """Of a chain at q (freedom,) and q'; of a parallel robot at (position, rotation) and twist (6,)."""
+        """Solve a chain at q (freedom,) and q', or a parallel robot at (position, rotation) and twist (6,)."""
         closed, size = self.closed, self.closed.size
         q = closed._positions(*at)
         jacobian, _, _ = closed._rows(q, np.zeros(size))

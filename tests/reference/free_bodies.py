@@ -21,7 +21,7 @@ BASE, PLATFORM = -1, -2
 TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
 
 OPEN = 1e-8
-"""What joints may be open, in m, rad, and their rates, relative to the largest."""
+"""Largest gap of joints in m and rad, and of their rates, relative to the largest."""
 
 RANK = 1e-11
 """Singular values of the whole system below which a combination is not determined, relative to the largest."""
@@ -74,12 +74,12 @@ class Affine(NamedTuple):
     slope: Array
 
     def __call__(self, x: Array) -> Array:
-        """At x."""
+        """Return the value at x."""
         return np.asarray(self.start + self.slope @ x)
 
 
 class Response(NamedTuple):
-    """What forces x (joint,) along the axes of joints do: to accelerations of these joints, and what they carry.
+    """Response to forces x (joint,) along axes of joints: accelerations of these joints, and their loads.
 
     carried (joint, 5): moment across the axis, force across it, and along it the force, of one that slides the moment;
     platform: angular and linear acceleration of its point (6,).
@@ -293,7 +293,7 @@ class FreeBodies:
         return np.concatenate([none, joint.axis] if joint.kind == "prismatic" else [joint.axis, none])
 
     def response(self, names: list[str], driven: list[str], force: Array) -> Response:
-        """To forces along the axes of the joints `names`, beside the `force` of those that are `driven`."""
+        """Return the response to forces along the axes of the joints `names`, beside the `force` of `driven` joints."""
         size = 6 * len(self.bodies)
         held = [self._rows(joint) for joint in self.joints]
         rows = np.vstack([self._spread(joint, own[0]) for joint, own in zip(self.joints, held, strict=True)])
@@ -370,7 +370,7 @@ class FreeBodies:
         return mass, push
 
     def _along(self, joint: FreeJoint) -> float:
-        """What velocity adds to the acceleration of a joint along its axis."""
+        """Return the velocity-dependent acceleration of a joint along its axis."""
         omega = self._motion(joint.first)[1]
         turning = np.cross(omega, joint.axis)
         change = np.concatenate([np.zeros(3), turning] if joint.kind == "prismatic" else [turning, np.zeros(3)])

@@ -45,14 +45,14 @@ class GivenMotion:
 
     @cached_property
     def forces(self) -> tuple[Array, Array]:
-        """Of the driven joints without their own friction: those without friction, and how they go with it."""
+        """Return forces of driven joints without their own friction: those without friction, and their slopes by it."""
         start, slope = self.response.platform.start[self.free], self.response.platform.slope[self.free]
         inverse = np.linalg.inv(slope[:, self.driven])
         return inverse @ (self.wanted - start), inverse @ slope[:, self.passive]
 
     @cached_property
     def carried(self) -> tuple[Array, Array]:
-        """What bearings carry without friction (joint, 5), and how it goes with friction of passive joints."""
+        """Return loads of bearings without friction (joint, 5), and their slopes by friction of passive joints."""
         (first, by_tau), carried = self.forces, self.response.carried
         slope = np.einsum("jcx,xp->jcp", carried.slope[:, :, self.driven], by_tau) - carried.slope[:, :, self.passive]
         return carried.start + carried.slope[:, :, self.driven] @ first, slope
@@ -70,7 +70,7 @@ class GivenMotion:
         return np.asarray(whole), np.asarray(sum(by_kind[:, [k]] * change for k, (_, change) in enumerate(lengths)))
 
     def residual(self, tau: Array) -> tuple[Array, Array]:
-        """What friction of passive joints differs by from that of its loads, and its Jacobian."""
+        """Return the difference of friction of passive joints from the law at its loads, and its Jacobian."""
         loads, slope = self.loads(tau)
         signs = self.coefficient * np.sign(self.rates[self.passive])
         return tau - signs * loads[self.passive], np.eye(len(tau)) - signs[:, None] * slope[self.passive]

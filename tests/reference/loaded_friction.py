@@ -56,7 +56,7 @@ class LoadedFriction(NamedTuple):
         return loads, np.where(slides[:, None], by_side + by_along / arm, by_side * wide + by_along * arm)
 
     def residual(self, tau: Array) -> tuple[Array, Array]:
-        """What is missing of the equations (joint,), and its Jacobian."""
+        """Return the residual of the equations (joint,), and its Jacobian."""
         loads, slope = self.loads(tau)
         limits, slopes = self.coefficient * loads, self.coefficient * slope
         rate = 1.0 / np.maximum(np.abs(np.diagonal(self.response.acceleration.slope)), 1e-9)

@@ -51,7 +51,7 @@ class Push(NamedTuple):
 
 
 class Equations(NamedTuple):
-    """Of the free components V of the platform's twist; qd = G V. M is the tree's mass matrix.
+    """Equations in the free components V of the platform's twist; qd = G V. M is the tree's mass matrix.
 
     mass G^T M G, bias G^T (M G' V + bias of the tree), jacobian the rows of G that belong to motors.
     """

@@ -35,7 +35,7 @@ class ConditionedChain:
         self.posture: tuple[Array, Array] | None = None
 
     def place(self, joint: str, q: Array) -> Array:
-        """Where the body that a joint moves has its origin."""
+        """Return the origin of the body that a joint moves."""
         tree = self.chain.tree
         pin.forwardKinematics(tree.model, tree.data, tree.inner(q))
         return np.array(tree.data.oMi[tree.joint[self.names.index(joint)]].translation)
@@ -45,7 +45,7 @@ class ConditionedChain:
         return np.array([coefficients.get(name, 0.0) for name in self.names])
 
     def open_by(self, q: Array, x: Array, b: Array) -> Array:
-        """What is left of closures, of what is given, of conditions, and of a posture where they leave joints free.
+        """Return residuals of closures, given coordinates, conditions, and of a posture for joints that stay free.
 
         A posture is (weights, positions).
         """

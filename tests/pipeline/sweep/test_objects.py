@@ -211,7 +211,7 @@ def test_joints_of_a_chain_as_arrays() -> None:
 
 
 def test_a_joint_may_be_called_turn() -> None:
-    """Of a platform `turn` is a section of its own beside points."""
+    """Check the name `turn`, which for a platform is a section beside points."""
     joints = catalog.build("irb6").mechanism.freedoms
     assert "turn" in joints
     places = 0.1 * np.sin(np.outer(T, np.arange(1, 6)))

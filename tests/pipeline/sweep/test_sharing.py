@@ -95,7 +95,7 @@ def delta_of(limbs: int) -> str:
 
 
 def test_the_least_maximum_of_two_spare_actuators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside a linear programme, with none, one and two of five actuators off; bits do not depend on blocks."""
+    """Compare with a linear programme, with zero, one and two of five actuators off; bits do not depend on blocks."""
     (tmp_path / "delta.yaml").write_text(delta_of(5))
     text = TEXT.replace("delta_4rr2rrr", "./delta.yaml") + "design: {grid: {platform_mass: [0.5, 2]}}\n"
     weights = np.array([1.0, 2.0, 1.0, 0.5, 1.0])

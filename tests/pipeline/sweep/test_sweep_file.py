@@ -79,7 +79,7 @@ def test_typed_attributes_are_sections() -> None:
 
 
 def test_the_record_imports_no_reader() -> None:
-    """Nothing that reads a section is loaded by the record alone."""
+    """Check that the record alone loads no reader of a section."""
     readers = sorted({section.__module__ for section in SECTIONS} | {"pipeline.sweep.reader", "pipeline.sweep.doors"})
     code = f"import sys, pipeline.sweep.model; print([name for name in {readers} if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -58,7 +58,7 @@ def test_a_limb_may_be_warm_by_itself() -> None:
 
 
 def test_to_first_order_it_is_the_thermal_shift() -> None:
-    """What drives have to turn so that the platform stays is J_IK times what it would move."""
+    """Check that the drives' turn for a platform at rest is J_IK times its free displacement."""
     cold, place = ls.robots.build("delta_3rr2rrr"), [0.05, 0.1, -0.9]
     rates = {"arm": 23e-6, "elbow": 23e-6, "rod_*": 1e-6, "wrist": 23e-6}
     tube = ls.robots.Elasticity.of(cold.mechanism, links={"all": ls.robots.Beam.tube(0.03, 70e9)})

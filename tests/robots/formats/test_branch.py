@@ -98,7 +98,7 @@ def test_beyond_a_singularity_of_the_platform() -> None:
 
 @pytest.mark.parametrize("scale", [1.0, 2.5])
 def test_forward_kinematics_stays_on_its_assembly(scale: float) -> None:
-    """Of both points where the distal links meet, the one of the reference pose or none."""
+    """Check that only the meeting point of the distal links on the reference's side is found, or none."""
     wanted = np.random.default_rng(4).uniform(-scale, scale, (60, 2))
     found = forward_kinematics(ROBOT, actuator_position=wanted)
     solved = found.status == Status.OK

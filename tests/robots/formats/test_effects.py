@@ -1,4 +1,4 @@
-"""What changes dynamics is read or refused, in every format; what says that nothing changes passes in silence."""
+"""Effects on dynamics in every format: they are read or refused; neutral values pass in silence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SAYING = {
     effects._nonzero: ("0.5", "0.0"),
     effects._pushes: ("gz-thruster", "camera"),
 }
-"""By rule: a text that changes something, and one that changes nothing."""
+"""Texts by rule: one that changes dynamics, and a neutral one."""
 
 
 def element_of(effect: effects.Effect, tag: str, text: str) -> str:

@@ -94,7 +94,7 @@ IDLE = [
 
 @pytest.mark.parametrize(("outer", "name"), IDLE)
 def test_what_is_idle_in_sdf_changes_nothing_or_is_refused(outer: str, name: str) -> None:
-    """In silence where it says nothing; refused where a table of effects has it and it says something."""
+    """Check idle elements: silent with neutral values, refused with others if a table of effects has them."""
     whole = file(*ARM).decode()
     start = PLACES[outer]
     assert start in whole
@@ -169,7 +169,7 @@ CHAIN = (
 
 
 def test_a_quaternion_of_urdf_is_read() -> None:
-    """Of half an angle about z: sine and cosine."""
+    """Check the quaternion of an angle about z: sine and cosine of its half."""
     angles = CHAIN.replace('rpy="0.3 0.2 0.1"', 'rpy="0 0 0.8"', 1)
     quaternion = CHAIN.replace('rpy="0.3 0.2 0.1"', 'quat_xyzw="0 0 0.38941834230865 0.92106099400289"', 1)
     rotations = [urdf.read_tree(text.encode()).links[0].placement.rotation for text in (angles, quaternion)]

@@ -121,7 +121,7 @@ MORE = [
 
 @pytest.mark.parametrize(("name", "ending"), [*FEW, *(pytest.param(*row, marks=pytest.mark.slow) for row in MORE)])
 def test_a_robot_with_a_platform_is_read_back_as_a_chain(name: str, ending: str, tmp_path: Path) -> None:
-    """At motions of the platform, given as those of the joints that the chain asks for: the same forces."""
+    """Compare forces at motions of the platform, given as motions of the chain's independent joints."""
     if ending == ".xml":
         pytest.importorskip("mujoco")
     robot, path = catalog.build(name), tmp_path / f"robot{ending}"

@@ -112,7 +112,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def plain(element: Element) -> tuple[object, ...]:
-    """What an element says, without lines."""
+    """Return the content of an element, without line numbers."""
     attributes = {key: text for key, text in element.attributes.items() if not key.startswith("xmlns")}
     return element.tag, attributes, element.text.split(), [plain(child) for child in element.children]
 

@@ -278,7 +278,7 @@ def test_what_a_robot_file_has_no_place_for_is_told(name: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("flag", ["equality", "constraint"])
 def test_equalities_that_a_flag_disables_close_nothing(flag: str, tmp_path: Path) -> None:
-    """As MuJoCo has it, the four-bar is a tree of three joints then."""
+    """Check that the four-bar is then a tree of three joints, as in MuJoCo."""
     off = f'<option><flag {flag}="disable"/></option><worldbody>'
     found = imported(written(tmp_path, FOUR_BAR.replace("<worldbody>", off)))
     assert found.joints == 3
@@ -327,7 +327,7 @@ TIED = '<joint joint1="close" joint2="bend" polycoef="0 -0.5 0 0 0"/>'
     ids=["one of fixed length", "two of one length"],
 )
 def test_tendons_that_tie_two_joints_are_a_coupling(tendons: str, equality: str, tmp_path: Path) -> None:
-    """As the equality of the joints, whose forces are those of MuJoCo."""
+    """Compare tendons with the equality of joints, whose forces are those of MuJoCo."""
     paths = tmp_path / "joints.xml", tmp_path / "tendons.xml"
     paths[0].write_text(ARM)
     tied = f"</equality><tendon>{tendons}</tendon>"

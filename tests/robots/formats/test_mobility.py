@@ -1,4 +1,4 @@
-"""What the platform of a robot can do at its reference pose, by the rank of all velocities there."""
+"""Mobility of the platform of a robot at its reference pose, by the rank of all velocities there."""
 
 from __future__ import annotations
 

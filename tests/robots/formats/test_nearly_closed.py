@@ -66,7 +66,7 @@ def test_a_larger_gap_is_refused_with_its_least_size(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["revolute", "spherical", "fixed"])
 def test_moved_frames_meet(kind: str) -> None:
-    """After the move no gap is left, and what was apart is what the kind does not allow."""
+    """Check that the move closes the gap, and that the gap was in directions that the kind does not allow."""
     near = nearly_closed(read_tree(four_bar(kind, along=0.002, tilt=0.004)))
     (pin,) = near.apart
     assert near.is_small
@@ -85,7 +85,7 @@ def test_bounds_are_relative_to_the_size() -> None:
 
 
 def test_joints_of_loops_that_are_tied_move_on_their_own(tmp_path: Path) -> None:
-    """As those of a gripper, whose fingers are linkages: the loops determine the joints that nothing ties."""
+    """Check joints as in a gripper whose fingers are linkages: the loops determine the joints without ties."""
     text = four_bar().decode()
     body, joint = text.partition('<link name="a">')[2], "</robot>"
     second = '<link name="a">' + body.removesuffix(joint)

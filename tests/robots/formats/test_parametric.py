@@ -1,4 +1,4 @@
-"""What is imported has parameters, and each of them does what another file with other numbers would."""
+"""Parameters of imported robots: each has the same effect as a file with other numbers."""
 
 from __future__ import annotations
 

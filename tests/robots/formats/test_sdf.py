@@ -92,7 +92,7 @@ def test_what_is_known_of_joints() -> None:
 
 
 def test_axes_by_version() -> None:
-    """Up to 1.4 they are in the axes of the model, then in those of the joint, unless the file says."""
+    """Check axes of joints: of the model up to 1.4, later of the joint, unless the file states it."""
     old = "<use_parent_model_frame>1</use_parent_model_frame>"
     turned = ("upper", "0 0 0 1.57079632679489661923 0 0")
     here = joint("shoulder", "world", "upper", "0 0 1")
@@ -241,7 +241,7 @@ def screw(words: str) -> bytes:
 
 @pytest.mark.parametrize("word", ["True", " true", "1"])
 def test_words_of_truth_have_small_and_capital_letters(word: str) -> None:
-    """As in libsdformat; an angle of 90 degrees was one of 90 rad where a file said True."""
+    """Check words of truth as in libsdformat; with True an angle of 90 degrees was read as 90 rad before."""
     turned = link("a", "0 0 0 90 0 0", more=f' degrees="{word}"')
     axis = sdf.read_tree(file(turned, joint("j", "world", "a", "0 1 0"))).links[0]
     rotation = np.array(axis.placement.rotation, dtype=float)

@@ -139,7 +139,7 @@ def test_wrong_includes_are_told_in_their_line(tmp_path: Path, include: str, mes
 
 
 def test_a_misspelt_child_of_an_include_is_told(tmp_path: Path) -> None:
-    """It stands in no other place: the include is gone when the whole is read."""
+    """Check a misspelt child, which is visible only here: the include is gone when the whole file is read."""
     text = ARM.replace("MERGE", "").replace("PALM", "tool::palm").replace("</uri>", "</uri><psoe>9 0 0 0 0 0</psoe>")
     told = map(str, tree_of(written(tmp_path, arm=text)).warnings)
     expected = "got an element <psoe> that is not read; expected known elements. Did you mean 'pose'"

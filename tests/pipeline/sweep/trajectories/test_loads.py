@@ -105,7 +105,7 @@ def test_the_load_belongs_to_the_identity_of_a_sweep(tmp_path: Path) -> None:
 
 
 def test_a_turned_platform_feels_its_own_axes(tmp_path: Path) -> None:
-    """At rest, turned by a quarter: force x of the platform is force y of the world."""
+    """Check a platform at rest, turned by a quarter: its force x is force y of the world."""
     held = "kind: quintic, start: [0, 0, 0], end: [0, 0, 0], duration: 1.0"
     turn = "turn: {kind: constant, orientation: {euler: [0, 0, 0.4], order: xyz}}"
     text = sweep(tmp_path, robot="gough_stewart", circle=f"{held}, {turn}", axes=", axes: platform").text

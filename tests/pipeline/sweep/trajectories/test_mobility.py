@@ -74,7 +74,7 @@ def test_what_is_written_for_a_robot_can_be_read(name: str) -> None:
 
 
 def test_every_kind_tells_what_it_does() -> None:
-    """With all that it can do set, a kind moves along every axis: no parameter is overlooked."""
+    """Check that each kind with all parameters set moves along every axis: no parameter is overlooked."""
     for motion in MOTIONS.values():
         if motion.points_file:
             continue

@@ -6,18 +6,24 @@ A model is changed in one attribute and compiled. Where the reader takes it with
 to be those of MuJoCo with springs, compensated gravity, fluids and tendons, and the friction, ranges and gravity that
 MuJoCo has have to be those of the ratings. Differences are printed: such an attribute changes dynamics in silence. The
 exit status is 1 then. `--record` writes the verdicts on all attributes to `benchmarks/records/mjcf.json`, of which the
-table on the page of robot files is made. Defaults count as values of the elements that use them.
+tables of `docs/robot_formats.md` are made. Defaults count as values of the elements that use them.
 """
 
 from __future__ import annotations
 
 import argparse
+import atexit
 import os
 import re
+import shutil
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import chdir
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 from xml.etree import ElementTree
@@ -28,7 +34,7 @@ import pinocchio as pin
 
 from benchmarks import COMPILE
 from benchmarks.imports.comparison import LARGEST_ERROR, errors_of_loops
-from benchmarks.imports.mjcf_models import FILES, MODELS
+from benchmarks.imports.mjcf_models import BESIDE, FILES, MODELS
 from benchmarks.imports.mujoco import of_model
 from benchmarks.imports.record import RECORD, VERDICTS, write
 from benchmarks.imports.spanning import Spanning, following
@@ -41,25 +47,35 @@ from robots.formats.xml_tree import ImportedError, parse
 from tasks.mechanics.topology import TopologyError
 
 VALUES = (
-    "0.3", "-0.4", "1", "2", "3", "0", "-1", "true", "false", "auto", "enable", "disable", "0.1 0.2", "-1 1", "1 1",
-    "0.2 1", "0.1 0.2 0.3", "-0.3 0.7 0.1", "0 0 1", "1 2 3", "0.5 0.5 0.5 0.5", "0.8 0.6 0 0", "0.1 0.2 0.3 0.4 0.5",
-    "0.02 0.03 0.025 0.001 0.002 0.003", "1 0 0 0 0.6 0.8", "0.1 0.2 0.3 0.6 0.8 0 0", "1 0.5 0.2 0.1 0.05 0.3 0.2 1",
-    "ja", "jb", "jc", "jd", "je", "a", "b", "c", "d", "sa", "sb", "sc", "ts", "tf", "ta", "tb", "ga", "gc", "m",
-    "world", "hinge", "slide", "ball", "free", "box", "sphere", "capsule", "cylinder", "ellipsoid", "mesh", "degree",
-    "XYZ", "zyx", "none", "integrator", "filter", "filterexact", "user", "affine", "fixed", "muscle", "implicit",
-    "RK4", "elliptic", "dense", "convex", "exact", "shell", "inner", "jr", "fr", "r", "far", "other", "mat", "t", "i",
-    "mesh.obj", "other.xml", "included.xml", "body", "site", "geom", "joint", "xyz", "mujoco.pid", "kp", "fc", "fl",
-    "ft", "zoh", "dist", "pos", "CG", "local", "merge",
+    "0.3", "-0.4", "1", "2", "3", "0", "-1", "true", "false", "auto", "enable", "disable", "0.1 0.2", "-1 1", "0 0",
+    "1 1", "0.2 1", "0.1 0.2 0.3", "-0.3 0.7 0.1", "0 0 1", "1 2 3", "0.5 0.5 0.5 0.5", "0.8 0.6 0 0",
+    "0.1 0.2 0.3 0.4 0.5", "0.02 0.03 0.025 0.001 0.002 0.003", "1 0 0 0 0.6 0.8", "0.1 0.2 0.3 0.6 0.8 0 0",
+    "1 0.5 0.2 0.1 0.05 0.3 0.2 1", "0 0 0 .2 0 0 0 .1 0 0 0 .1", "ja", "jb", "jc", "jd", "je", "a", "b", "c", "d",
+    "sa", "sb", "sc", "ts", "tf", "ta", "tb", "ga", "gc", "m", "world", "hinge", "slide", "ball", "free", "box",
+    "sphere", "capsule", "cylinder", "ellipsoid", "mesh", "degree", "XYZ", "zyx", "none", "integrator", "filter",
+    "filterexact", "user", "affine", "fixed", "muscle", "implicit", "RK4", "elliptic", "dense", "convex", "exact",
+    "shell", "inner", "jr", "fr", "r", "far", "other", "mat", "t", "i", "mesh.obj", "other.xml", "included.xml", "body",
+    "site", "geom", "joint", "xyz", "mujoco.pid", "kp", "fc", "fl", "ft", "zoh", "dist", "pos", "CG", "local", "merge",
+    "hemisphere", "longer.xml",
 )  # fmt: skip
 """Values that are tried of each attribute: whatever MuJoCo compiles counts."""
 
+KEYWORDS = (frozenset({"true", "false", "auto"}), frozenset({"enable", "disable"}))
+"""Values of which an attribute that takes one takes no others."""
+
+ENDLESS = ("asset/model", "file")
+"""An attribute without which MuJoCo reads the folder as a file, and does not end."""
+
 GRAVITY = (0.0, 0.0, -9.81)
 STATES = 3
-ENOUGH = 3
+ENOUGH = 2
 """Values of an attribute that change numbers, after which others are left out."""
 
-IDLE = 4
-"""Values that change nothing, after which others are left out."""
+IDLE = 3
+"""Values that change no number, after which others are left out."""
+
+MOST = 3
+"""Elements that have an attribute, each of which it is changed in."""
 
 FURTHER = {
     "body/frame": "axisangle childclass euler name pos quat xyaxes zaxis",
@@ -116,88 +132,135 @@ def places(outer: ElementTree.Element, name: str = "") -> Iterator[tuple[str, El
 
 
 def trials(path: str, attributes: Iterable[str]) -> Iterator[Trial]:
-    """Yield a trial of each attribute of an element and value, in the first model where MuJoCo compiles one.
+    """Yield trials of each attribute of an element, in models that have it until it has an effect in one.
 
-    An attribute is refused if every model that has its element is refused already without the change.
+    An attribute is refused if every model that has its element is refused already without the change. An attribute
+    without effect in all others is tried beside springs, fluids and compensated gravity: there it is refused if it
+    changes forces of MuJoCo. Actuators are tried in all models.
     """
-    having = [name for name, text in MODELS.items() if path in dict(places(ElementTree.fromstring(text)))]
-    whole = [name for name in having if _verdict(_compiled(MODELS[name]), MODELS[name]) != "refused"]
+    having = [model for model in _models() if path in model.paths]
+    whole = [model for model in having if model.verdict != "refused"]
     for attribute in attributes:
-        for name in whole:
-            yield from _trials_without(name, path, attribute)
-            tried = [*_trials_of(name, path, attribute)]
-            yield from tried
-            if tried and not path.startswith("actuator/"):
-                break
+        found, values = {"idle"}, dict.fromkeys(VALUES)
+        for model in [*whole, *(model for model in having if model.name == BESIDE)]:
+            if found <= {"idle"} or path.startswith("actuator/"):
+                tried = [*_trials_of(model, path, attribute, values)]
+                yield from tried
+                found |= {trial.verdict for trial in tried}
         if having and not whole:
-            yield Trial(having[0], path, attribute, "", "refused")
+            yield Trial(having[0].name, path, attribute, "", "refused")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model as it is: its text, the verdict on it, its numbers, and forces of MuJoCo."""
+
+    name: str
+    text: str
+    paths: frozenset[str]
+    verdict: str
+    numbers: bytes
+    forces: np.ndarray
+
+
+@cache
+def _models() -> tuple[Model, ...]:
+    result = list[Model]()
+    for name, text in MODELS.items():
+        compiled, paths = _compiled(text), frozenset(path for path, _ in places(ElementTree.fromstring(text)))
+        numbers, forces = _numbers(compiled), _forces(compiled)
+        result.append(Model(name, text, paths, _look(compiled, text, name), numbers, forces))
+    return tuple(result)
+
+
+@cache
+def _folder() -> Path:
+    """Return a folder with the files that the models name, which lasts as long as this process."""
+    folder = Path(tempfile.mkdtemp(prefix="limbsweep-models-"))
+    atexit.register(shutil.rmtree, folder)
+    for name, data in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return folder
 
 
 def _compiled(text: str) -> Any:
-    return mujoco.MjModel.from_xml_string(text, FILES)
+    with chdir(_folder()):
+        return mujoco.MjModel.from_xml_string(text)
 
 
-def _verdict_on(root: ElementTree.Element) -> str | None:
-    """Return the verdict on a model; None where MuJoCo does not compile it."""
-    text = ElementTree.tostring(root, encoding="unicode")
-    try:
-        model = _compiled(text)
-    except (ValueError, RuntimeError):
-        return None
-    return _verdict(model, text)
+def _trials_of(model: Model, path: str, attribute: str, values: dict[str, None]) -> Iterator[Trial]:
+    """Take the attribute out of each element that has it, then change it: where it is, in the first element, in all.
 
-
-def _trials_without(name: str, path: str, attribute: str) -> Iterator[Trial]:
-    """Take the attribute out of each element that has it, one at a time."""
-    for k in range(sum(place == path for place, _ in places(ElementTree.fromstring(MODELS[name])))):
-        root = ElementTree.fromstring(MODELS[name])
-        element = [element for place, element in places(root) if place == path][k]
-        if element.attrib.pop(attribute, None) is None:
+    Values that compile are tried until enough of them change numbers of the model, or none does. Those that MuJoCo
+    cannot read are taken out of `values`.
+    """
+    elements = [element for place, element in places(ElementTree.fromstring(model.text)) if place == path]
+    stating = [k for k, element in enumerate(elements) if attribute in element.attrib]
+    stated = [elements[k].get(attribute) for k in stating]
+    seen, idle, taken, words = {model.numbers}, 0, set[str](), frozenset[str]()
+    for value in (None, *dict.fromkeys([*stated, *values])):
+        known = len(seen)
+        if words and value not in (*words, *stated):
             continue
-        if (verdict := _verdict_on(root)) is not None:
-            yield Trial(name, path, attribute, "", verdict)
-
-
-def _trials_of(name: str, path: str, attribute: str) -> Iterator[Trial]:
-    """Change the attribute in each element of a kind, all at once and the first alone."""
-    looked, idle = len(_KNOWN), 0
-    stated = [
-        element.get(attribute) for place, element in places(ElementTree.fromstring(MODELS[name])) if place == path
-    ]
-    compiled = _COMPILED.setdefault((name, attribute), {})
-    likely, known, fits = dict.fromkeys([*filter(None, stated), *compiled]), {*compiled}, False
-    for value in dict.fromkeys([*likely, *VALUES]):
-        if len(_KNOWN) > looked + ENOUGH or idle > IDLE or (idle and fits and value not in likely):
+        for chosen in dict.fromkeys([*((k,) for k in stating[:MOST]), (0,), tuple(range(len(elements)))]):
+            root = ElementTree.fromstring(model.text)
+            places_of = [element for place, element in places(root) if place == path]
+            for k in chosen:
+                places_of[k].attrib.pop(attribute, None)
+                places_of[k].attrib.update({} if value is None else {attribute: value})
+            text = ElementTree.tostring(root, encoding="unicode")
+            if value is None and (not {*chosen} & {*stating} or (path, attribute) == ENDLESS):
+                continue
+            try:
+                verdict, numbers = _changed(model, text)
+            except (ValueError, RuntimeError) as error:
+                if value is None and path == "mujoco/compiler" and model.verdict == "idle":
+                    yield Trial(model.name, path, attribute, "", "read")  # the model is nothing without this
+                if "XML Error" in str(error) and not re.search("Schema|unknown", str(error)):
+                    values.pop(value or "", None)  # no value of this attribute
+                continue
+            yield Trial(model.name, path, attribute, value or "", verdict)
+            seen.add(numbers)
+            taken |= {value} if value else set()
+        words = next((kind for kind in KEYWORDS if taken and taken <= kind), words)
+        idle += value in taken and len(seen) == known and value not in stated
+        if len(seen) > ENOUGH + 1 or idle > IDLE:
             return
-        for first in (True, False):
-            root = ElementTree.fromstring(MODELS[name])
-            elements = [element for place, element in places(root) if place == path]
-            for element in elements[: 1 if first else None]:
-                element.set(attribute, value)
-            if not first and len(elements) < 2:
-                continue
-            if (verdict := _verdict_on(root)) is None:
-                continue
-            compiled[value], fits = None, fits or value in known
-            yield Trial(name, path, attribute, value, verdict)
-            idle += verdict == "idle"
 
 
-_COMPILED = dict[tuple[str, str], dict[str, None]]()
-"""Values that compiled in a model under the name of an attribute, in other elements: these are tried first.
+def _changed(model: Model, text: str) -> tuple[str, bytes]:
+    """Return the verdict on a changed model and its numbers. Raises what MuJoCo does.
 
-Other values are tried as well if these do not compile: an attribute of the same name may be of another kind.
-"""
+    In a model that is refused as it is, a change without effect on forces of MuJoCo has none.
+    """
+    compiled = _compiled(text)
+    numbers = _numbers(compiled)
+    if (model.name, numbers) not in _KNOWN:
+        if model.verdict == "refused" and _is_same(_forces(compiled), model.forces):
+            verdict = "idle"
+        else:
+            verdict = _look(compiled, text, model.name)
+        _KNOWN[model.name, numbers] = verdict
+    return _KNOWN[model.name, numbers], numbers
 
-_KNOWN = dict[bytes, str]()
+
+_KNOWN = dict[tuple[str, bytes], str]()
+"""Verdicts on changed models by their names and numbers: those with the same ones are looked at once."""
 
 
-def _verdict(model: Any, text: str) -> str:
-    """Return the verdict on a model; those with the same numbers are looked at once."""
-    key = _numbers(model)
-    if key not in _KNOWN:
-        _KNOWN[key] = _look(model, text)
-    return _KNOWN[key]
+def _forces(model: Any) -> np.ndarray:
+    """Return forces that move a model through one state, without those of constraints and contacts."""
+    data, random = mujoco.MjData(model), np.random.default_rng(3)
+    data.qpos[:] = model.qpos0
+    mujoco.mj_integratePos(model, data.qpos, random.uniform(-0.3, 0.3, model.nv), 1.0)
+    data.qvel[:], data.qacc[:] = random.uniform(-1.0, 1.0, (2, model.nv))
+    mujoco.mj_inverse(model, data)
+    return data.qfrc_inverse + data.qfrc_constraint
+
+
+def _is_same(one: np.ndarray, other: np.ndarray) -> bool:
+    return one.shape == other.shape and bool(np.allclose(one, other, rtol=1e-9, atol=1e-12, equal_nan=True))
 
 
 SEEN = ("body_", "jnt_", "dof_", "tendon_", "actuator_", "eq_", "site_", "wrap_", "qpos", "geom_fluid", "flex_", "n")
@@ -215,7 +278,8 @@ def _numbers(model: Any) -> bytes:
     return b"".join(parts)
 
 
-def _look(model: Any, text: str) -> str:
+def _look(model: Any, text: str, name: str) -> str:
+    """Return the verdict on a model that is changed from the one of a name."""
     data = text.encode()
     files = PackageFiles("model.xml", {})
     with patch.object(mjcf, "load", lambda path, files, data: (parse(data), model, mujoco)):  # in this process
@@ -223,7 +287,7 @@ def _look(model: Any, text: str) -> str:
             tree = mjcf.read_tree(data, "model.xml", files, "floating", "as they are")
         except ImportedError as error:
             return "refused" if any("--leave-out" in each.hint for each in error.problems) else "invalid"
-    usual = _USUAL.setdefault(tree.name, tree)
+    usual = _USUAL.setdefault(name, tree)
     if {each.got for each in tree.warnings} - {each.got for each in usual.warnings}:
         return "told"
     differences = _of_ratings(model, tree)
@@ -293,7 +357,7 @@ def _of_ratings(model: Any, tree: Tree) -> list[str]:
     is_limited = model.jnt_limited & (not flags & int(bits.mjDSBL_LIMIT | bits.mjDSBL_CONSTRAINT))
     loss = model.dof_frictionloss * (not flags & int(bits.mjDSBL_FRICTIONLOSS | bits.mjDSBL_CONSTRAINT))
     for joint in range(model.njnt):
-        rating = ratings.get(model.joint(joint).name)
+        rating = ratings.get(model.joint(joint).name or f"joint_{joint}")
         if rating is not None:
             viscous[model.jnt_dofadr[joint]] = rating.viscous or 0.0
             coulomb[model.jnt_dofadr[joint]] = rating.coulomb or 0.0
@@ -315,8 +379,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--record", action="store_true", help=f"write their rows of {RECORD.name}")
     stated = parser.parse_args(arguments)
     os.environ[COMPILE] = ""  # samples are few: programs run as bytecode, with the same bits
-    for name, text in MODELS.items():
-        print(f"{name} as it is: {_verdict(_compiled(text), text)}", flush=True)
+    for model in _models():
+        print(f"{model.name} as it is: {model.verdict}", flush=True)
     counts, silent, words = Counter[str](), set[tuple[str, str, str, str]](), schema()
     for path in stated.elements or words:
         verdicts = dict[str, set[str]]()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import struct
+import zlib
+
 OPEN = """
 <mujoco model="tree">
   <compiler angle="radian"/><option><flag/></option><size/><statistic/>
@@ -102,21 +106,23 @@ COUPLED = """
 PARTS = """
 <mujoco model="parts">
   <compiler angle="radian"><lengthrange/></compiler>
-  <option/><visual><global/><quality/><headlight/><map/><scale/><rgba/></visual>
+  <option/>
   <default>
-    <default class="inner"><joint armature=".1"/></default>
+    <default class="inner"><joint armature=".1"/><geom density="700"/><mesh scale=".9 .9 .9"/><site size=".02"/>
+      <tendon width=".1"/><equality solref=".03 1"/></default>
   </default>
   <asset>
     <texture name="t" type="2d" builtin="flat" width="4" height="4"/>
     <material name="mat"><layer role="rgb" texture="t"/></material>
-    <hfield name="h" nrow="2" ncol="2" size="1 1 .1 .1"/>
+    <hfield name="h" nrow="2" ncol="2" size="1 1 .1 .1"/><hfield name="hf" file="field.bin" size="1 1 .1 .1"/>
+    <texture name="tf" type="2d" file="dot.png"/><texture name="tc" type="cube" fileright="dot.png" fileleft="dot.png"/>
     <mesh name="m" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1"/><model name="other" file="other.xml"/>
     <mesh name="mf" file="mesh.obj"/><mesh name="mb" builtin="sphere" params="1" scale=".1 .1 .1"/>
     <mesh name="me" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1" face="0 2 1 0 1 3 1 2 3 0 3 2"/>
     <material name="mt" texture="t"/>
     <skin name="k" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2">
       <bone body="b" bindpos="0 0 0" bindquat="1 0 0 0" vertid="0 1 2" vertweight="1 1 1"/>
-    </skin>
+    </skin><skin name="ks" file="skin.skn"/>
   </asset>
   <worldbody>
     <body name="a" pos="0 0 1"><freejoint name="fa"/><geom name="ga" type="box" size=".1 .2 .3" mass="2"/>
@@ -124,7 +130,10 @@ PARTS = """
       <frame name="fr" pos=".1 0 .2" euler="0 .3 0">
         <body name="b" pos="0 0 .1"><joint name="jb" axis="0 1 0" range="-1 1"/><site name="sb"/>
           <geom name="gb" size=".1" pos=".1 0 0"/><geom type="mesh" mesh="mf"/><geom type="mesh" mesh="mb"/>
-          <geom type="mesh" mesh="me"/><camera name="cb" resolution="4 4"/></body>
+          <geom type="mesh" mesh="me"/><geom type="box" mesh="m" class="inner"/><camera name="cb" resolution="4 4"/>
+          <site type="capsule" fromto="0 0 0 0 0 .1" size=".01" class="inner"/><site type="mesh" mesh="m"/>
+          <camera name="cs" resolution="4 4" sensorsize=".1 .1" focal=".1 .1" principal="0 0" projection="perspective"/>
+          <camera resolution="4 4" sensorsize=".1 .1" focalpixel="2 2" principalpixel="0 0" output="depth"/></body>
       </frame>
       <replicate count="2" offset="0 .2 0" euler="0 0 .3">
         <body name="r" pos=".3 0 0"><joint name="jr" axis="1 0 0"/><geom size=".05" pos="0 0 .1"/></body>
@@ -136,12 +145,13 @@ PARTS = """
         <site name="sc" pos=".1 0 0"/></body>
       <include file="included.xml"/>
     </body>
-    <light name="l"/><geom name="field" type="hfield" hfield="h" pos="0 0 -1"/>
+    <light name="l"/><light type="spot"/><geom name="field" type="hfield" hfield="h" pos="0 0 -1"/>
+    <body name="mo" mocap="true"><geom size=".01"/></body>
   </worldbody>
   <deformable>
     <skin name="k2" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2">
       <bone body="b" bindpos="0 0 0" bindquat="1 0 0 0" vertid="0 1 2" vertweight="1 1 1"/>
-    </skin>
+    </skin><skin name="kd" file="skin.skn"/>
   </deformable>
   <contact><pair geom1="ga" geom2="gc"/></contact>
   <tendon>
@@ -157,7 +167,12 @@ PARTS = """
     <adhesion name="ad" body="b" ctrlrange="0 1"/><orientation name="o" joint="jc" kp="1" ctrlrange="-1 1"/>
     <motor name="mo" joint="jb"/>
   </actuator>
-  <sensor>
+  <keyframe><key mpos="0 0 0" mquat="1 0 0 0"/></keyframe>
+</mujoco>
+"""
+"""A floating tree with assets, frames, and parts of other files."""
+
+_SENSORS = """
     <touch site="sb"/><accelerometer site="sb"/><velocimeter site="sb"/><gyro site="sb"/><force site="sb"/>
     <torque site="sb"/><magnetometer site="sb"/><camprojection site="sb" camera="cb"/><rangefinder site="sb"/>
     <jointvel joint="jb"/><tendonpos tendon="ts"/><tendonvel tendon="ts"/>
@@ -175,15 +190,37 @@ PARTS = """
     <framelinacc objtype="body" objname="b"/>
     <frameangacc objtype="body" objname="b"/><subtreecom body="b"/><subtreelinvel body="b"/><subtreeangmom body="b"/>
     <insidesite site="sb" objtype="body" objname="c"/><distance geom1="ga" geom2="gc"/>
-    <normal geom1="ga" geom2="gc"/><fromto geom1="ga" geom2="gc"/><contact geom1="ga"/>
+    <normal geom1="ga" geom2="gc"/><fromto geom1="ga" geom2="gc"/><contact geom1="ga" data="found force" num="2"/>
+    <contact site="sb" data="found"/>
     <rangefinder camera="cb" data="dist"/><distance body1="a" body2="c"/><normal body1="a" body2="c"/>
     <fromto body1="a" body2="c"/><contact body1="a" body2="c"/><contact subtree1="a" subtree2="c"/>
-    <tactile mesh="m" geom="gc"/><e_potential/><e_kinetic/><clock/><user dim="1"/>
-  </sensor>
+    <tactile mesh="m" geom="gc"/><e_potential/><e_kinetic/><clock/>
+    <user dim="1" datatype="positive"/><user dim="1" objtype="body" objname="b"/>
+"""
+"""Sensors of all kinds at the parts of a model."""
+
+_DELAYED = re.sub(r"<(?!tactile|user)(\w+)", r'<\1 nsample="2" interp="zoh" delay=".01"', _SENSORS)
+"""The same with histories. Tactile sensors and those of users have none."""
+
+SENSED = f"""
+<mujoco model="sensed">
+  <visual><global/><quality/><headlight/><map/><scale/><rgba/></visual>
+  <asset><mesh name="m" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1"/></asset>
+  <worldbody>
+    <body name="a" pos="0 0 1"><joint name="ja" axis="0 1 0"/><geom name="ga" type="box" size=".1 .2 .3" mass="2"/>
+      <body name="b" pos="0 0 .4"><joint name="jb" axis="0 1 0" range="-1 1"/><site name="sb"/>
+        <geom name="gb" size=".1" pos=".1 0 0"/><camera name="cb" resolution="4 4"/></body>
+      <body name="c" pos="0 .2 0"><joint name="jc" type="ball"/><geom name="gc" size=".1" pos="0 .1 0"/>
+        <site name="sc" pos=".1 0 0"/></body>
+    </body>
+  </worldbody>
+  <tendon><spatial name="ts" range="0 9"><site site="sb"/><site site="sc"/></spatial></tendon>
+  <actuator><motor name="mo" joint="jb"/></actuator>
+  <sensor>{_DELAYED}</sensor>
   <custom><text name="te" data="x"/><tuple name="tu"><element objtype="body" objname="b"/></tuple></custom>
 </mujoco>
 """
-"""A floating tree with sensors, assets, frames, and parts of other files."""
+"""A tree with sensors."""
 
 _KINDS = {
     "general": "", "motor": "", "position": "", "velocity": "", "intvelocity": 'actrange="-1 1"', "pid": 'ki="1"',
@@ -262,17 +299,105 @@ PLUGINS = """
 """
 """Plugins, which are refused."""
 
+CHOICES = """
+<mujoco model="choices">
+  <compiler meshdir="big" balanceinertia="true"/><option gravity="0 0 -9.81"/>
+  <asset><mesh name="m" file="mesh.obj"/><mesh name="n" file="small/mesh.obj"/></asset>
+  <worldbody>
+    <body name="a" euler="20 30 40"><freejoint name="fa"/><geom type="box" size=".1 .2 .3" pos=".1 0 .05"/>
+      <body name="b" pos="0 0 .3"><joint name="jb" axis="0 1 0" range="-30 40" actuatorfrcrange="-5 5"/>
+        <inertial pos="0 0 .1" mass="1" diaginertia="1 1 3"/><geom size=".1" pos=".1 0 0"/>
+        <body name="s" pos="0 .1 0" axisangle="1 0 0 30"><geom size=".05" pos="0 0 .1"/></body>
+        <body name="c" pos="0 0 .3"><joint name="jc" axis="1 0 0"/><geom type="box" mesh="m" pos=".1 0 0"/>
+          <geom type="mesh" mesh="n" group="1" contype="0" conaffinity="0"/></body>
+      </body>
+    </body>
+    <body name="z" pos="1 0 0"><freejoint name="fz"/><geom type="box" size=".1 .2 .3" pos=".1 0 .05"/></body>
+  </worldbody>
+  <actuator><motor joint="jb" forcerange="-9 9" group="2"/></actuator>
+</mujoco>
+"""
+"""A model whose numbers depend on what its compiler is told."""
+
+LIMITED = """
+<mujoco model="limited">
+  <compiler assetdir="small"/><asset><mesh name="m" file="mesh.obj"/></asset>
+  <worldbody>
+    <body name="a"><joint name="ja" axis="0 1 0" range="-30 40" limited="true"/><geom size=".1" pos=".1 0 0"/>
+      <body name="b" pos=".1 0 .2"><joint name="jb" type="slide" axis="1 0 0" range="-.3 .4"/>
+        <geom type="mesh" mesh="m"/></body>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+"""Joints with ranges, and a mesh of a folder."""
+
+SPRUNG = """
+<mujoco model="sprung">
+  <compiler angle="radian"/><option density="1.2" viscosity=".1" wind="1 2 3"><flag/></option>
+  <default><default class="inner"><joint stiffness="2"/><tendon stiffness="3"/><geom fluidshape="ellipsoid"/></default>
+  </default>
+  <worldbody>
+    <body name="a" gravcomp=".5">
+      <joint name="ja" axis="0 1 0" stiffness="3" springref=".3" actuatorgravcomp="true"/><geom size=".1" pos=".1 0 0"/>
+      <site name="sa" pos=".1 0 .1"/>
+      <body name="b" pos=".1 0 .2"><joint name="jb" type="ball" stiffness="2"/>
+        <geom type="box" size=".1 .2 .3" fluidshape="ellipsoid" fluidcoef=".5 .25 1.5 1 1"/>
+        <site name="sb" pos="0 .2 0"/>
+        <body name="c" pos=".1 0 .2"><joint name="jc" axis="1 0 0" stiffness="3" springyield=".1"/>
+          <geom type="capsule" size=".1 .2"/></body>
+      </body>
+    </body>
+  </worldbody>
+  <tendon>
+    <spatial name="ts" stiffness="3" springlength=".1" damping="1"><site site="sa"/><site site="sb"/></spatial>
+    <spatial name="tg" stiffness="2" springlength=".1"><site site="sa"/><site site="sb"/>
+      <pulley divisor="2"/><site site="sa"/><site site="sb"/></spatial>
+    <fixed name="tf" stiffness="3" springlength=".1" armature=".1"><joint joint="ja" coef="1"/>
+      <joint joint="jc" coef="2"/></fixed>
+  </tendon>
+  <keyframe><key plastic=".1"/></keyframe>
+</mujoco>
+"""
+"""Springs, a fluid and compensated gravity, which are refused, with what matters beside them alone."""
+
 MODELS = {
-    "tree": OPEN, "parts": PARTS, "actuated": ACTUATED, "coupled": COUPLED, "loop": CLOSED,
-    "flexible": FLEXIBLE, "plugins": PLUGINS,
+    "limited": LIMITED, "choices": CHOICES, "tree": OPEN, "parts": PARTS, "sensed": SENSED, "actuated": ACTUATED,
+    "coupled": COUPLED, "loop": CLOSED, "sprung": SPRUNG, "flexible": FLEXIBLE, "plugins": PLUGINS,
 }  # fmt: skip
+
+BESIDE = "sprung"
+"""The model, refused as it is, that has attributes which matter beside springs, fluids or compensated gravity alone."""
+
+_SOLID = "v 0 0 0\nv {0} 0 0\nv 0 {0} 0\nv 0 0 {0}\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
+"""A mesh of four corners, by its size."""
+
+_CORNERS = (0, 0, 0, 1, 0, 0, 0, 1, 0)
+_DOT = struct.pack(">2I5B", 2, 2, 8, 2, 0, 0, 0), zlib.compress(bytes(14)), b""
+
+
+def _chunk(tag: bytes, data: bytes) -> bytes:
+    """Return a part of a picture (PNG)."""
+    return struct.pack(">I", len(data)) + tag + data + struct.pack(">I", zlib.crc32(tag + data))
+
 
 FILES = {
     "other.xml": b"<mujoco model='other'><worldbody><body name='far' pos='0 .1 .3'><joint name='jf' axis='0 1 1'/>"
     b"<geom size='.05' pos='.1 0 0'/></body><frame name='end' pos='.2 0 0'><body name='tool'><joint name='jt'/>"
     b"<geom size='.05' pos='0 0 .1'/></body></frame></worldbody></mujoco>",
+    "longer.xml": b"<mujoco model='other'><worldbody><body name='far' pos='0 .1 .3'><joint name='jf' axis='0 1 1'/>"
+    b"<geom size='.05' pos='.3 0 0'/></body><frame name='end' pos='.2 0 0'><body name='tool'><joint name='jt'/>"
+    b"<geom size='.05' pos='0 0 .1'/></body></frame></worldbody></mujoco>",
     "included.xml": b"<mujoco><body name='more' pos='0 .2 .1'><joint axis='1 0 1'/><geom size='.1' pos='0 .1 0'/>"
     b"</body></mujoco>",
-    "mesh.obj": b"v 0 0 0\nv .2 0 0\nv 0 .2 0\nv 0 0 .2\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n",
-}
+    "mesh.obj": _SOLID.format(0.2).encode(),
+    "big/mesh.obj": _SOLID.format(0.3).encode(),
+    "big/small/mesh.obj": _SOLID.format(0.1).encode(),
+    "small/mesh.obj": _SOLID.format(0.15).encode(),
+    "field.bin": struct.pack("<2i4f", 2, 2, 0.0, 1.0, 1.0, 0.0),
+    "dot.png": b"\x89PNG\r\n\x1a\n" + b"".join(map(_chunk, (b"IHDR", b"IDAT", b"IEND"), _DOT)),
+    "skin.skn": struct.pack(
+        "<4i9f3i40s7f4i3f", 3, 0, 1, 1, *_CORNERS, 0, 1, 2, b"b", 0, 0, 0, 1, 0, 0, 0, 3, 0, 1, 2, 1, 1, 1
+    ),
+}  # fmt: skip
 """Files that the models name."""

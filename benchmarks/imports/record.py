@@ -19,6 +19,12 @@ Idle: without effect on dynamics.
 NOT_TRIED = "not tried"
 """Verdict on an attribute of which MuJoCo compiles no value here."""
 
+REASONS: dict[tuple[str, str], str] = {
+    (element, name): "the models have no plugin of such an element; models with plugins are refused"
+    for element in ("body/plugin", "flexcomp/plugin")
+    for name in ("instance", "plugin")
+}
+"""Reasons why attributes of elements are not tried."""
 
 Row = dict[str, list[str]]
 """Attributes of an element by their verdicts."""

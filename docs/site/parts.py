@@ -34,6 +34,8 @@ PARTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "refused elements": robot_files.effects,
     "words of formats": robot_files.words,
     "attributes of MuJoCo": robot_files.models,
+    "attributes of MuJoCo without effect": robot_files.idle_in_models,
+    "attributes of MuJoCo that are not tried": robot_files.not_tried,
     "robots": robots.sections,
     "examples": examples.sections,
     "gallery": gallery.tables,

@@ -83,13 +83,42 @@ def _named(children: Iterable[str], attributes: Iterable[str]) -> str:
 
 
 def models() -> Iterator[str]:
-    """Yield the table of the attributes of MuJoCo's models by what was found when each was set to values."""
-    yield from ("| element | read | told | refused | without effect | not tried |", "|---|---|---|---|---|---|")
-    alike = dict[str, list[str]]()
+    """Yield the table of the attributes of MuJoCo's models that are read, told or refused."""
+    columns = {"read": ("read",), "told": ("told",), "refused": ("refused", "invalid")}
+    yield from (f"| element | {' | '.join(columns)} |", "|---|---|---|---|")
+    rows = dict[str, list[str]]()
     for element, verdicts in record.read()["elements"].items():
-        refused = [*verdicts.get("refused", ()), *verdicts.get("invalid", ())]
-        read, told, idle, not_tried = (verdicts.get(word, ()) for word in ("read", "told", "idle", record.NOT_TRIED))
-        columns = (read, told, refused, idle, not_tried)
-        alike.setdefault(" | ".join(_named((), names) for names in columns), []).append(f"`{element}`")
-    for columns, names in alike.items():
-        yield f"| {', '.join(names)} | {columns} |"
+        named = [_named((), [name for word in words for name in verdicts.get(word, ())]) for words in columns.values()]
+        if any(named):
+            rows.setdefault(" | ".join(named), []).append(element)
+    yield from (f"| {_named(elements, ())} | {row} |" for row, elements in rows.items())
+
+
+COMMON = 4
+"""Elements that have an attribute, from which on it is in the row of all elements where it has no effect in any."""
+
+
+def idle_in_models() -> Iterator[str]:
+    """Yield the table of the attributes of MuJoCo's models without effect, those of many elements in the first row."""
+    yield from ("| element | without effect |", "|---|---|")
+    known = record.read()["elements"]
+    verdicts = dict[str, list[str]]()
+    for row in (row for row in known.values() if {*row} != {"refused"}):
+        for verdict, names in row.items():
+            for name in names:
+                verdicts.setdefault(name, []).append(verdict)
+    everywhere = {name for name, words in verdicts.items() if {*words} == {"idle"} and len(words) >= COMMON}
+    yield f"| all that have them and are not refused as a whole | {_named((), sorted(everywhere))} |"
+    rows = dict[str, list[str]]()
+    for element, row in known.items():
+        if own := [name for name in row.get("idle", ()) if name not in everywhere]:
+            rows.setdefault(_named((), own), []).append(element)
+    yield from (f"| {_named(elements, ())} | {row} |" for row, elements in rows.items())
+
+
+def not_tried() -> Iterator[str]:
+    """Yield the table of the attributes of MuJoCo's models without a verdict, each with the reason."""
+    yield from ("| element | attribute | reason |", "|---|---|---|")
+    for element, row in record.read()["elements"].items():
+        for name in row.get(record.NOT_TRIED, ()):
+            yield f"| `{element}` | `@{name}` | {record.REASONS[element, name]} |"

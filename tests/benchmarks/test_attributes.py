@@ -14,32 +14,6 @@ pytest.importorskip("pinocchio")
 from benchmarks.imports import attributes  # noqa: E402  # it needs both
 
 RECORDED = record.read()
-LEFT: dict[str, tuple[str, ...]] = {
-    "asset/mesh": ("builtin",),
-    "asset/hfield": ("file",),
-    "asset/skin": ("file",),
-    "asset/material": ("texture",),
-    "body/geom": ("hfield",),
-    "body/site": ("fromto", "mesh"),
-    "body/camera": ("focal", "focalpixel", "output", "principal", "principalpixel", "projection"),
-    "body/light": ("type",),
-    "body/plugin": ("instance", "plugin"),
-    "flexcomp/plugin": ("instance", "plugin"),
-    "deformable/skin": ("file",),
-    "actuator/general": ("cranklength", "cranksite", "slidersite"),
-    "actuator/motor": ("cranklength", "cranksite", "refsite", "slidersite"),
-    "actuator/position": ("class", "cranklength", "cranksite", "refsite", "slidersite"),
-    "actuator/velocity": ("class", "cranklength", "cranksite", "refsite", "slidersite"),
-    "actuator/intvelocity": ("class", "cranklength", "cranksite", "refsite", "slidersite"),
-    "actuator/orientation": ("refsite", "site"),
-    "actuator/pid": ("class", "cranklength", "cranksite", "input", "refsite", "slidersite"),
-    "actuator/damper": ("class", "cranklength", "cranksite", "refsite", "slidersite"),
-    "actuator/cylinder": ("class", "cranklength", "cranksite", "refsite", "slidersite"),
-    "actuator/muscle": ("cranklength", "cranksite", "slidersite"),
-    "actuator/dcmotor": ("class", "cranklength", "cranksite", "refsite", "slidersite"),
-    "keyframe/key": ("mpos", "mquat", "plastic"),
-}
-"""Attributes of which MuJoCo compiled no value in these models; beside those of sensors, which change nothing."""
 
 
 def test_each_attribute_of_the_schema_has_a_verdict() -> None:
@@ -48,12 +22,12 @@ def test_each_attribute_of_the_schema_has_a_verdict() -> None:
     rows = RECORDED["elements"]
     for element, names in attributes.schema().items():
         assert {name for verdict in rows[element].values() for name in verdict} == {*names}, element
-        not_tried = tuple(rows[element].get(record.NOT_TRIED, ()))
-        assert element.startswith("sensor/") or not_tried == LEFT.get(element, ()), element
+    not_tried = {(element, name) for element, row in rows.items() for name in row.get(record.NOT_TRIED, ())}
+    assert not_tried == record.REASONS.keys()
     assert {verdict for row in rows.values() for verdict in row} <= {*record.VERDICTS, record.NOT_TRIED}
 
 
-@pytest.mark.parametrize("element", ["body/frame", "body/inertial", "tendon/fixed"])
+@pytest.mark.parametrize("element", ["mujoco", "body/frame", "body/inertial", "tendon/fixed", "option/flag"])
 def test_a_row_of_the_record_is_found_again(element: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(COMPILE, "")
     names = attributes.schema()[element]
@@ -71,10 +45,33 @@ def test_verdicts_of_values_make_a_row() -> None:
     }  # fmt: skip
 
 
-def test_the_page_has_each_element_once() -> None:
-    rows = [*robot_files.models()][2:]
-    named = [name for row in rows for name in row.split(" | ")[0].removeprefix("| ").split(", ")]
-    assert sorted(named) == sorted(f"`{element}`" for element in RECORDED["elements"])
-    joint = next(row for row in rows if "`body/joint`" in row).split(" | ")
+def test_a_verdict_is_of_a_model_where_the_attribute_matters() -> None:
+    """Flags of effects that a model does not have, and springs without stiffness, change nothing there."""
+    rows = RECORDED["elements"]
+    assert {"equality", "damper", "frictionloss", "limit", "constraint"} <= {*rows["option/flag"]["read"]}
+    assert "spring" in rows["option/flag"]["refused"]
+    assert {"springref", "actuatorgravcomp"} <= {*rows["body/joint"]["refused"]}
+    assert "springlength" in rows["tendon/fixed"]["refused"]
+    assert "wind" in rows["mujoco/option"]["refused"]
+    chosen = {"angle", "eulerseq", "balanceinertia", "inertiafromgeom", "inertiagrouprange", "meshdir", "alignfree"}
+    assert chosen <= {*rows["mujoco/compiler"]["read"]}
+
+
+def test_the_page_has_each_attribute_in_the_columns_of_its_verdicts() -> None:
+    matter, idle, left = (
+        [*lines()][2:] for lines in (robot_files.models, robot_files.idle_in_models, robot_files.not_tried)
+    )
+    named = [name for row in matter for name in row.split(" | ")[0].removeprefix("| ").split(", ")]
+    rows = RECORDED["elements"]
+    assert sorted(named) == sorted(f"`{name}`" for name, row in rows.items() if {*row} & {*record.VERDICTS[:4]})
+    joint = next(row for row in matter if "`body/joint`" in row).split(" | ")
     assert "`@armature`" in joint[1]
     assert "`@stiffness`" in joint[3]
+    everywhere, *others = idle
+    assert "`@rgba`" in everywhere
+    assert "`@user`" in everywhere
+    for element, row in rows.items():
+        own = next((line for line in others if f"`{element}`" in line), "")
+        for name in row.get("idle", ()):
+            assert f"`@{name}`" in everywhere or f"`@{name}`" in own, (element, name)
+    assert len(left) == len(record.REASONS)

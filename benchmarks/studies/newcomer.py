@@ -1,17 +1,19 @@
-"""Three more studies made from the pages alone: metrics of their designs from the numbers, without the package.
+"""Four more studies made from the pages alone: metrics of their designs from the numbers, without the package.
 
 A linear Delta with linear motors of a catalogue, a planar 3-RRR that has to reach a disc and be stiff, and gains of a
-five-bar that follows a motion with new and worn bearings, which is integrated here in coordinates of its tip.
+five-bar that follows a motion with new and worn bearings, which is integrated here in coordinates of its tip. A Delta
+with gearboxes of a catalogue, whose motors share a bus, has to reach a box although lengths deviate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from benchmarks.studies import mechanisms
 from benchmarks.studies.mechanisms import (
     Array,
     Body,
@@ -22,6 +24,7 @@ from benchmarks.studies.mechanisms import (
     jacobian,
     quintic,
     tube,
+    with_ends,
 )
 
 Design = Mapping[str, float]
@@ -206,3 +209,62 @@ def _followed(design: Design, coulomb: float, viscous: float) -> dict[str, float
     square = np.array(errors) ** 2
     mean = 0.5 * (square[1:] + square[:-1]).mean(axis=0)
     return {"rms_tracking_error": float(np.sqrt(mean.max())), "peak_force": float(np.abs(torques).max())}
+
+
+HOME = np.array([0.0, 0.0, -np.sqrt(1.055**2 - (0.42 + 0.33 - 0.125) ** 2)])
+"""Reference position of the Delta with its default lengths."""
+TORQUE_CONSTANT, RESISTANCE, TOP_SPEED = 0.6, 0.9, 420.0
+
+
+def cycle(time: float, duration: float = 0.6, lift: float = 0.025) -> Array:
+    """Return the place on the cycle 25/305/25 mm, whose travels begin in the middle of the lifts."""
+    start, way, up = np.array([-0.1525, 0.0, 0.0]), np.array([0.305, 0.0, 0.0]), np.array([0.0, 0.0, lift])
+    ratio = np.sqrt(lift / 0.305)
+    travel = 0.5 * duration / (1.0 + ratio)
+    rising, begin, half = ratio * travel, 0.5 * ratio * travel, 0.5 * duration
+    moves = [(up, 0.0, rising), (-up, half - rising, rising), (up, half, rising), (-up, duration - rising, rising)]
+    moves += [(way, begin, travel), (-way, half + begin, travel)]
+    return HOME + start + sum(quintic(np.zeros(3), step, length)(time - first) for step, first, length in moves)
+
+
+def box_delta(design: Design) -> dict[str, float]:
+    """Return energy on the cycle [J], margin, condition number, stiffness [N/m] and share of the box of a Delta."""
+    arm = design["upper_arm"] + design["upper_arm_deviation"]
+    rod = 1.055 + design["rod_length_deviation"]
+    sizes = {"base_radius": design["base_radius"], "platform_radius": 0.125, "upper_arm": arm, "rod_length": rod}
+    none = np.zeros((3, 3))
+    links = [tube(ALUMINIUM, 0.07, 0.062, arm), *[with_ends(tube(1600.0, 0.018, 0.015, rod), 0.05, rod)] * 2]
+    robot = mechanisms.delta({**sizes, "link_length": 0.1}, links[0], links[1], links[2], 4.2)
+    robot = replace(robot, bodies=[*[*links, Body(0.226, none), Body(0.0, none)] * 3, Body(4.2, none)])
+    times, rows, powers = np.linspace(0.0, 0.6, 61), [], []
+    margins = []
+    for time in times:
+        torque, speed = _of_motors(robot, design, cycle, float(time))
+        powers.append(max(float((RESISTANCE * (torque / TORQUE_CONSTANT) ** 2 + torque * speed).sum()), 0.0))
+        margins += [1.0 - np.abs(torque).max() / design["gear_torque"], 1.0 - np.abs(speed).max() / TOP_SPEED]
+        rows.append(jacobian(robot, cycle(float(time))))
+    box = [HOME + np.array([x, y, z]) for x in (-0.35, 0.0, 0.35) for y in (-0.35, 0.0, 0.35) for z in (-0.05, 0.15)]
+    with np.errstate(invalid="ignore"):
+        usable = [place for place in box if np.isfinite(jacobian(robot, place)).all()]
+    for place in usable:
+        rows.append(jacobian(robot, place))
+        torque = _of_motors(robot, design, lambda _, place=place: place, 0.0)[0]
+        margins.append(1.0 - np.abs(torque).max() / design["gear_torque"])
+    inverse = np.linalg.inv(rows)
+    give = inverse @ inverse.transpose(0, 2, 1) / design["gear_stiffness"]
+    return {
+        "bus_energy_on_cycle": float(np.trapezoid(powers, times)),
+        "condition": float(np.linalg.cond(np.array(rows)).max()),
+        "least_stiffness": float(1.0 / np.linalg.eigvalsh(give).max()),
+        "usable_share": len(usable) / len(box),
+        "actuator_margin": float(min(margins)),
+    }
+
+
+def _of_motors(robot: Robot, design: Design, motion: Callable[[float], Array], time: float) -> tuple[Array, Array]:
+    """Return torques and speeds of motors behind gearboxes, with the inertia of their rotors."""
+    ratio, step = design["gear_ratio"], mechanisms.STEP
+    turns = np.array([robot.actuators(motion(time + k * step)) for k in (-2, -1, 0, 1, 2)])
+    speed, change = (mechanisms.WEIGHTS[order] @ turns / step**order for order in (1, 2))
+    torque = forces(robot, motion, time) / ratio + design["gearbox_inertia"] * ratio * change
+    return torque, ratio * speed

@@ -79,4 +79,5 @@ STUDIES: Mapping[str, Callable[[Design], dict[str, float]]] = {
     "linear_delta": newcomer.linear_delta,
     "planar_3rrr": newcomer.planar_3rrr,
     "servo": newcomer.servo,
+    "box_delta": newcomer.box_delta,
 }

@@ -31,8 +31,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "studies"
 OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge
 }  # fmt: skip
-ALLOWED = {"cycle_time": 6e-3}
-"""Relative differences: the script's own grid along the path is coarser than that of the metric."""
+ALLOWED = {"cycle_time": 6e-3, "bus_energy_on_cycle": 1e-4}
+"""Relative differences: the script's own grid along the path is coarser than that of the metric; its differences over
+time are blunt where lifts end."""
 CURVATURE, FLAT = 0.25, 1e-3
 """Difference of a loss to first order from that at a corner: share of the loss, or of the value if that is more."""
 EXACT = 1e-6
@@ -151,7 +152,7 @@ def robust_rows(name: str, sweep: ls.Sweep, stored: xr.Dataset) -> Iterator[tupl
         about = f"winner under {len(metrics)} deviations: {words(question.design(int(table.numbers[table.best, 0])))}"
         yield (
             f"| {name} | {table.count} | {about} | {key} | {column[0]:.7g} | {metrics[0][key]:.7g} | {off:.1e} |",
-            off < 1e-4,
+            off <= ALLOWED.get(key, EXACT),
         )
     grid = coarse({key: x[table.numbers[:, 0]] for key, x in question.designs.items() if "deviation" not in key})
     costs = {}
@@ -163,7 +164,7 @@ def robust_rows(name: str, sweep: ls.Sweep, stored: xr.Dataset) -> Iterator[tupl
     there = min(costs, key=lambda place: costs[place], default=-1)
     off = abs(costs.get(here, np.nan) / value[here] - 1.0)
     row = f"| {name} | {len(grid)} | of a coarse grid | {table.asked[0]} | {here} | {there} | {off:.1e} |"
-    yield row, here == there and off < 1e-4
+    yield row, here == there and off <= ALLOWED.get(metric, EXACT)
 
 
 def words(design: Mapping[str, float]) -> str:

@@ -214,7 +214,7 @@ def gains(question: DesignQuestion, prospect: Outlook, design: Mapping[str, floa
 
     first = optimum(bounds, where)
     for limit in prospect.limits:
-        if limit.gain > MOST_NOTHING * abs(prospect.value):
+        if limit.gain > MOST_NOTHING * abs(prospect.value) and not limit.is_number:
             gain = question.sign * (first - optimum(*relaxed(limit, bounds, where, spans)))
             off = abs(limit.gain - gain) / limit.gain
             what = f"gain of {limit.text} relaxed by {RELAXED:.0%}"

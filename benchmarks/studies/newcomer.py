@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -248,7 +248,7 @@ def box_delta(design: Design) -> dict[str, float]:
         usable = [place for place in box if np.isfinite(jacobian(robot, place)).all()]
     for place in usable:
         rows.append(jacobian(robot, place))
-        torque = _of_motors(robot, design, lambda _, place=place: place, 0.0)[0]
+        torque = _of_motors(robot, design, partial(_resting, place), 0.0)[0]
         margins.append(1.0 - np.abs(torque).max() / design["gear_torque"])
     inverse = np.linalg.inv(rows)
     give = inverse @ inverse.transpose(0, 2, 1) / design["gear_stiffness"]
@@ -259,6 +259,11 @@ def box_delta(design: Design) -> dict[str, float]:
         "usable_share": len(usable) / len(box),
         "actuator_margin": float(min(margins)),
     }
+
+
+def _resting(place: Array, time: float) -> Array:
+    """Return a place at every time."""
+    return place
 
 
 def _of_motors(robot: Robot, design: Design, motion: Callable[[float], Array], time: float) -> tuple[Array, Array]:

@@ -407,7 +407,8 @@ class Membership:
         if not self._refused and (paused := self._paused()):
             got = f"no answer from workers that are paused, because their memory is full: {named(paused)}"
             hint = "Give workers more memory (memory-limit), or end other work that keeps results there."
-            return refused(self.cluster, got, "a worker that answers", hint)
+            rule = f"workers that answer, of at least {size(needed_limit(self.plan))} each"
+            return refused(self.cluster, got, rule, hint)
         if not self._refused:
             got = f"no answer within {CHECK_SECONDS:g} s from {named(self._checks)}"
             hint = "They are busy, paused or stopped: look at limbsweep cluster, or start others."

@@ -213,9 +213,9 @@ def test_workers_that_are_paused_from_the_start_are_told_with_their_memory(monke
     cluster.rows["a"] = row(status="paused", metrics={"memory": 3 * GIB})
     made = members(cluster)
     words = (
-        "got no answer from workers that are paused, because their memory is full: a with 3 GiB of 4 GiB; expected a "
+        "got no answer from workers that are paused, because their memory is full: a with 3 GiB of 4 GiB; expected w"
     )
-    with pytest.raises(InputError, match=f"{words}worker that answers. Give workers more memory"):
+    with pytest.raises(InputError, match=rf"{words}orkers that answer, of at least 2\d\d MiB each\. Give workers more"):
         made.begin(told.append)
     assert made._clock.now < 100  # type: ignore[attr-defined]
     assert any(isinstance(event, Waiting) and "paused" in event.what and "3 GiB" in event.what for event in told)
@@ -293,7 +293,7 @@ def test_one_in_place_of_an_ended_one_that_is_too_small_as_well_ends_the_run() -
     cluster.rows = {}
     made.begin(lambda event: None)
     cluster.end("w0", "w1", SOUND)
-    with pytest.raises(RunStoppedError, match=r"worker w1: got a memory limit of 143 MiB; expected at least .* stays"):
+    with pytest.raises(RunStoppedError, match=r"worker w1: got a memory limit of 143 MiB; expected at least .* are kept"):
         [made.news() for _ in range(30)]
 
 

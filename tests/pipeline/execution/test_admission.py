@@ -293,7 +293,8 @@ def test_one_in_place_of_an_ended_one_that_is_too_small_as_well_ends_the_run() -
     cluster.rows = {}
     made.begin(lambda event: None)
     cluster.end("w0", "w1", SOUND)
-    with pytest.raises(RunStoppedError, match=r"worker w1: got a memory limit of 143 MiB; expected at least .* are kept"):
+    said = r"worker w1: got a memory limit of 143 MiB; expected at least .* are kept"
+    with pytest.raises(RunStoppedError, match=said):
         [made.news() for _ in range(30)]
 
 

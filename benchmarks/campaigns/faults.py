@@ -178,7 +178,7 @@ def faults() -> Iterator[Fault]:
     yield Fault("gain of the second drifts by 3 %", "gain of {1} changes",
                 lambda t: signals_of(t, force=_at(t.force, 1, lambda f: f * np.linspace(1.0, 1.03, len(f))))
                 )  # fmt: skip
-    yield Fault("presliding of the second", "friction of {1} is not", _presliding)
+    yield Fault("presliding of the second", "friction of {1} does not follow", _presliding)
     yield Fault("backlash of the second", "{1} moves alone", _backlash)
     yield Fault("third joint held", "run {2}: does not move", _still, True, 3)
     yield Fault("40 rows", "independent rows are few", lambda t: _first(signals_of(t), 40), True)

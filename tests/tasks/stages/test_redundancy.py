@@ -284,5 +284,5 @@ def test_statuses_where_there_is_no_least_distance() -> None:
 def test_functions_refuse_what_is_not_redundant() -> None:
     with pytest.raises(ValueError, match="five_bar has no posture or task that decides freedoms; expected a"):
         ls.resolve_redundancy(ls.robots.build("five_bar"), q=[0.0, 0.0])
-    with pytest.raises(ValueError, match=r"q: got an array of shape \(7,\).*given: platform_x, platform_y"):
+    with pytest.raises(ValueError, match=r"q: got an array of shape \(7,\).*given freedoms: platform_x, platform_y"):
         ls.resolve_redundancy(arm(PLANAR), q=np.zeros(7))

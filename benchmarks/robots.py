@@ -157,8 +157,8 @@ def _figures(job: Job, passes: np.ndarray, repeats: int) -> Iterator[Figure]:
     share, count = share_of_peak(counts, seconds, 4 * repeats), sum(counts.values())
     yield Figure(name, seconds * 1e6, UNIT, f"{job.states} states a call")
     if job.statics and job.robot.name == HEXAPOD:
-        share = 100.0 * seconds * 1e6 / TARGET
-        yield Figure(f"{name}, of the target", share, "%", f"the target: at most {TARGET} us with all reactions")
+        used = 100.0 * seconds * 1e6 / TARGET
+        yield Figure(f"{name}, of the target", used, "%", f"the target: at most {TARGET} us with all reactions")
     yield Figure(f"{name}, operations", count, "operations", "loops as often as they ran; a fused one counts once")
     rate, limit = arithmetic(counts) / seconds * 1e-9, share.peak * 1e-9
     remark = f"{rate:.3g} of {limit:.3g} Gop/s, the rate of products and sums just after; no comparisons and choices"

@@ -101,7 +101,10 @@ class MachineIdentification:
             yield "  friction laws", comparison(self.laws)
         yield "filter", ", ".join(_filter(recording) for recording in self.machine.recordings)
         if self.wider > 1.0:
-            yield "  wider", f"{self.wider:g} times what noise says: rows are few, and parameters are known better so"
+            yield (
+                "  wider",
+                f"{self.wider:g} times the cutoff that noise gives: rows are few, and it leaves smaller deviations",
+            )
         for trial in self.trials:
             yield "  otherwise", str(trial)
         for recording in self.machine.recordings:

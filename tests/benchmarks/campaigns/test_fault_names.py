@@ -20,7 +20,7 @@ COMPOSED = ("run", "forces of {1} alone are", "heavier than", "lighter than")
 
 
 def sources() -> str:
-    """All texts below the package, with strings that are cut by line ends joined."""
+    """Return the sources of the package as one text, with strings joined that line ends cut."""
     whole = "\n".join(path.read_text("utf-8") for path in sorted(FOLDER.rglob("*.py")))
     return re.sub(r'"\s*\n\s*f?"', "", whole)
 

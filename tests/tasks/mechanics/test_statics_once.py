@@ -40,7 +40,7 @@ def limb(name: str) -> tuple[Mounted, Solved]:
 
 
 def shares(statics: LimbStatics, gravity: np.ndarray) -> Mapping[str, Any]:
-    """All terms of a limb for friction in its joints that depends on their loads."""
+    """Terms of a limb for friction in its joints that depends on their loads."""
     joints = range(len(statics.mounted.limb.joints))
     links = statics.mounted.limb.links
     turning = tuple(k for k in joints if k < len(links) and k not in statics.mounted.limb.followers)

@@ -152,8 +152,8 @@ def _last_of_motion(density: np.ndarray, frequency: np.ndarray, lines: np.ndarra
     """Return the first band that may be noise: that of the largest velocities, or the one behind the last line.
 
     A motion that repeats many times has lines, and noise alone between them; a line far beyond these is a vibration of
-    the machine. density, frequency, lines (band,): mean
-    density of positions, mean frequency and number of lines of a band.
+    the machine. density, frequency, lines (band,): mean density of positions, mean frequency and number of lines of a
+    band.
     """
     velocity = density * frequency**2
     is_line = density > LINE * median_filter(density, BANDS, mode="nearest")

@@ -30,7 +30,16 @@ from pipeline.execution.executor import (
     Withdrawn,
     translated_losses,
 )
-from pipeline.execution.graph import MORE_TO_DO, Granularity, Writer, guarded_task, job_graph, whole_block, written
+from pipeline.execution.graph import (
+    MORE_TO_DO,
+    Granularity,
+    Writer,
+    guarded_task,
+    job_graph,
+    joined_graph,
+    whole_block,
+    written,
+)
 from pipeline.execution.policy import (
     FULL,
     LIMB_THREADS,
@@ -246,13 +255,13 @@ class ClusterExecutor:
         return bool(idle)
 
     def _send(self, graphs: Sequence[KeyedGraph], workers: list[str] | None) -> None:
-        merged = {name: task for graph, _ in graphs for name, task in graph.items()}
         keys = [key for _, key in graphs]
+        graph = joined_graph(graphs)
         if workers is None and self.members is not None:
             workers = self.members.addresses()
         taken = {**(get_annotations().get("resources") or {}), **(self.resources or {})}
         with translated_losses(), annotate(allow_other_workers=False):
-            futures = self.client.get(merged, keys, workers=workers, resources=taken or None, sync=False)
+            futures = self.client.get(graph, keys, workers=workers, resources=taken or None, sync=False)
         now = time.perf_counter()
         self._tasks |= set(keys)
         if workers is not None:

@@ -17,7 +17,7 @@ import functools
 import operator
 import pickle
 import sys
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar
@@ -74,6 +74,12 @@ def block_graph(plan: Plan, index: int, writer: Writer, run: str, granularity: G
     if granularity == "block" or not plan.by_limb:
         return {key: Task(key, whole_block, block_of(plan, index), writer, BlockTeller(run, index))}, key
     return _limb_graph(plan, key, run, (_assemble_and_store, _store), writer)
+
+
+def joined_graph(graphs: Iterable[KeyedGraph]) -> HighLevelGraph:
+    """Return graphs as one, of one layer: of a plain one, Dask makes a hash of all that its blocks hold."""
+    tasks = {name: task for graph, _ in graphs for name, task in graph.items()}
+    return HighLevelGraph({"blocks": tasks}, {"blocks": set()})
 
 
 def lazy_arrays(plan: Plan) -> dict[str, Array]:

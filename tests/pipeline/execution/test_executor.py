@@ -196,6 +196,22 @@ def test_a_scheduler_that_goes_is_noticed_at_once(monkeypatch: pytest.MonkeyPatc
         assert time.monotonic() - start < 50.0
 
 
+class Unhashed:
+    """An argument of a task of which nobody is to ask for a hash."""
+
+    def __dask_tokenize__(self) -> str:
+        raise AssertionError("a hash of what a block holds was made")
+
+
+def test_no_hash_is_made_of_what_blocks_hold(client: Any) -> None:
+    key = ("hashed-run", 0)
+    with closing(ClusterExecutor(client, lambda: 2)) as executor:
+        executor.submit(({key: Task(key, bool, Unhashed())}, key))
+        result = executor.next(PATIENCE)
+        assert result is not None
+        assert result.value is True
+
+
 class KilledWorker(Exception):  # noqa: N818
     """As Dask calls it."""
 

@@ -283,8 +283,9 @@ class _Simulated:
         def loop(plant: Plant, drive: ForceSource, schedule: Schedule) -> TimeLoop | None:
             if not isinstance(plant, MovingRobots):
                 return None
-            return time_loop(plant, drive, schedule.step, FASTEST)
+            return time_loop(plant, drive, schedule.step, FASTEST, alone=alone)
 
+        alone = all((numbers == numbers[0]).all() for numbers in place.values())
         metered = meter if cases is not None else None
         if chosen.controller is None:
             endless = np.full(len(parameters), np.inf)

@@ -14,6 +14,7 @@ from tasks.features import table
 from tasks.kernels.kernel import has_compiler
 from tasks.kernels.keys import Arrays, Indexed, Key, Values, indexed
 from tasks.kernels.lanes import BoundKernel, ProgramSequence, Slot, Slots, empty
+from tasks.kernels.like_calls import LikeCalls
 from tasks.mechanics.families import even_weights, mount_values, structure_of
 from tasks.stages.parts import VELOCITY
 from tasks.stages.stage import Rows, Stage
@@ -62,10 +63,19 @@ class InverseModel:
         """True if all stages can be part of a sequence of programs."""
         return self._whole is not None
 
-    def add_to(self, sequence: ProgramSequence, motion: Slot, outputs: Slots) -> dict[Key, Slot]:
-        """Make the model of a motion input the next of a sequence; its results by key, some in given places."""
+    def add_to(
+        self, sequence: ProgramSequence, motion: Slot, outputs: Slots, *, alone: bool = False
+    ) -> dict[Key, Slot]:  # fmt: skip
+        """Make the model of a motion input the next of a sequence; its results by key, some in given places.
+
+        alone: all samples are of one case.
+        """
         inputs: dict[Key, Slot] = {"motion": motion, "held": sequence.local(0)}
-        return add_stages(sequence, (*self._limbs, *self._rest), inputs, outputs)
+        places = [_places(stage, run, outputs) for stage, run in self._limbs]
+        calls = LikeCalls(sequence, [run for _, run in self._limbs], alone=alone)
+        for (stage, _), results in zip(self._limbs, calls.add(inputs, places), strict=True):
+            inputs |= {stage.gives(name): slot for name, slot in results.items()}
+        return add_stages(sequence, self._rest, inputs, outputs)
 
     def _bound(self, stage: Stage) -> tuple[Stage, BoundKernel]:
         """Return a stage with its inputs of the cases."""
@@ -99,10 +109,15 @@ def add_stages(
     """Make stages the next of a sequence; inputs and results of all of them by key, some results in given places."""
     slots = dict(inputs)
     for stage, run in stages:
-        places = {name: outputs[stage.gives(name)] for name in run.program.outputs if stage.gives(name) in outputs}
-        results = run.add_to(sequence, {name: slots[_source(stage, name)] for name in run.program.sample}, places)
+        inputs = {name: slots[_source(stage, name)] for name in run.program.sample}
+        results = run.add_to(sequence, inputs, _places(stage, run, outputs))
         slots |= {stage.gives(name): slot for name, slot in results.items()}
     return slots
+
+
+def _places(stage: Stage, run: BoundKernel, outputs: Slots) -> Slots:
+    """Return the given places of the results of a stage, by the names of its program."""
+    return {name: outputs[stage.gives(name)] for name in run.program.outputs if stage.gives(name) in outputs}
 
 
 class WholeModel:

@@ -240,16 +240,20 @@ class ProgramSequence:
         results = {key: outputs.get(key) or self.local(len(row)) for key, (_, row) in program.outputs.items()}
         sizes = {key: size(shape) for key, shape in program.sample.items()}
         sizes |= {key: len(nodes) for key, (_, nodes) in program.outputs.items()}
-        self._programs.append(kernel(program))
-        self._counts.append(len(sizes))
-        for key, rows in sizes.items():
-            slot = results[key] if key in results else inputs[key]
+        slots = [results[key] if key in results else inputs[key] for key in sizes]
+        for (key, rows), slot in zip(sizes.items(), slots, strict=True):
             if slot.size != rows:
                 raise ValueError(f"{program.name}: {key} got {slot.size} rows; expected {rows}")
-            self._slots.append(slot.number)
-            self._firsts.append(slot.first)
-        self._frozen = None
+        self.add_code(kernel(program), slots)
         return results
+
+    def add_code(self, run: Any, slots: Sequence[Slot]) -> None:
+        """Add a call of machine code on arrays; run: a `tasks.kernels.kernel.Kernel`, or code that is used like one."""
+        self._programs.append(run)
+        self._counts.append(len(slots))
+        self._slots += [slot.number for slot in slots]
+        self._firsts += [slot.first for slot in slots]
+        self._frozen = None
 
     def __call__(self, arrays: Mapping[Slot, np.ndarray], samples: int) -> None:
         """Run the programs for all groups of lanes; `arrays` (rows, samples): the wide arrays, rows contiguous.
@@ -370,6 +374,18 @@ class BoundKernel:
             lanes = {key: batch_rows(values, (self.cases,))[None] for key, values in self.case.items()}
             values = kernel(split(program)[0])(lanes, self.cases)[PREPARED]
             self._prepared = np.ascontiguousarray(_grouped(values))
+
+    @classmethod
+    def packed(cls, runs: Sequence[BoundKernel]) -> BoundKernel | None:
+        """Return kernels of one program with the first case of each in a lane of its own; None without cases.
+
+        The last kernel fills up the lanes.
+        """
+        first = [run._prepared[0, :, 0] for run in runs if run._prepared is not None]
+        if len(first) < len(runs):
+            return None
+        lanes = np.stack([*first, *first[-1:] * (LANES - len(first))], axis=1)
+        return cls(runs[0].program, runs[0].case, lanes[None])
 
     def __call__(self, inputs: Arrays, samples: int) -> Arrays:
         """Return the outputs (1, size, padded samples) for sample inputs, as `Kernel` gives them."""

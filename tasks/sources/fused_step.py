@@ -25,6 +25,7 @@ from tasks.kernels.expression import Array, Mask, Scalar
 from tasks.kernels.kernel import has_compiler
 from tasks.kernels.keys import indexed
 from tasks.kernels.lanes import ProgramSequence, Slot, Slots, empty
+from tasks.kernels.like_calls import LikeCalls
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import either, sqrt, where
 from tasks.mechanics.families import structure_of
@@ -117,11 +118,16 @@ def indexed_rates(rates: list[Slot]) -> dict[Any, Slot]:
 
 
 class Evaluation:
-    """Sequence of calls for a robot at a state; limbs use the same arrays each time."""
+    """Sequence of calls for a robot at a state; limbs use the same arrays each time.
 
-    def __init__(self, sequence: ProgramSequence, instant: Instant, modes: Slot):
+    alone: all samples are of one case, so that like limbs are computed at once.
+    """
+
+    def __init__(self, sequence: ProgramSequence, instant: Instant, modes: Slot, *, alone: bool = False):
         self._sequence, self._instant, self._modes = sequence, instant, modes
-        self._limbs: list[dict[Any, Slot]] = []
+        runs = instant.limb_kernels() if instant.layout.platform else []
+        self._calls = LikeCalls(sequence, runs, alone=alone)
+        self._limbs: list[dict[Any, Slot]] = [{} for _ in runs]
         self._of_limbs: dict[Any, Slot] = {}
 
     @property
@@ -151,10 +157,8 @@ class Evaluation:
         )["motion"]
         inputs: dict[Any, Slot] = {"motion": motion}
         field = {name: slot for name, slot in acting.items() if name in ("gravity", "signals")}
-        for k, limb in enumerate(instant.limb_kernels()):
-            known = self._limbs[k] if k < len(self._limbs) else {}
-            results = limb.add_to(sequence, {"motion": motion, **field}, known)
-            self._limbs += [results] if not known else []
+        self._limbs = self._calls.add({"motion": motion, **field}, self._limbs)
+        for k, results in enumerate(self._limbs):
             inputs |= indexed(k, {str(name): slot for name, slot in results.items()})
         return inputs
 

@@ -6,6 +6,7 @@ that the loop does not support.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
@@ -61,16 +62,19 @@ def simulate_states(
     width = cases.state.shape[1]
     system = _of_each(once, width)
     drive = _drive(robot, servo, step, steps, width, environment.gravity)
-    moved = run_in_loop(MovingRobots(system, cases.state, step, "rk4"), drive, steps)
+    plant = MovingRobots(system, cases.state, step, "rk4")
+    moved = run_in_loop(plant, drive, steps, alone=math.prod(cases.batch) == 1)
     return None if moved is None or not np.isfinite(moved[0]).all() else _states(system, moved[0], cases.batch)
 
 
-def run_in_loop(plant: MovingRobots, drive: Controlled, steps: int) -> tuple[np.ndarray, np.ndarray] | None:
+def run_in_loop(
+    plant: MovingRobots, drive: Controlled, steps: int, *, alone: bool = False
+) -> tuple[np.ndarray, np.ndarray] | None:
     """Return motion inputs of kernels (steps + 1, size, samples) and forces (steps, actuator, samples) of a servo.
 
-    NaN after the end of a case; None if there is no loop for these robots.
+    alone: all samples are of one case. NaN after the end of a case; None if there is no loop for these robots.
     """
-    loop = time_loop(plant, drive, plant.step, MOVES_FREELY)
+    loop = time_loop(plant, drive, plant.step, MOVES_FREELY, alone=alone)
     if loop is None:
         return None
     with np.errstate(all="ignore"):  # a case that ends holds NaN

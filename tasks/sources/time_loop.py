@@ -86,10 +86,13 @@ class SteppedPlant(Protocol):
         ...
 
 
-def time_loop(plant: SteppedPlant, drive: ForceSource, step: float, fastest: float) -> TimeLoop | None:
+def time_loop(
+    plant: SteppedPlant, drive: ForceSource, step: float, fastest: float, *, alone: bool = False
+) -> TimeLoop | None:  # fmt: skip
     """Return the loop of moving robots under a drive, with steps of `step` [s]; None if the loop does not support them.
 
-    fastest: rate of a freedom [rad/s or m/s] above which a motion counts as diverged.
+    fastest: rate of a freedom [rad/s or m/s] above which a motion counts as diverged. alone: all samples are of one
+    case.
     """
     if not isinstance(drive, Controlled | Profiled):
         return None
@@ -98,7 +101,7 @@ def time_loop(plant: SteppedPlant, drive: ForceSource, step: float, fastest: flo
         delays = np.unique(drive.loop.delays)
         modelled = isinstance(drive.model, InverseModel) and drive.model.in_one_call
         apart = apart and modelled and len(delays) <= DELAYS
-    return TimeLoop(plant, drive, step, fastest) if apart else None
+    return TimeLoop(plant, drive, step, fastest, alone=alone) if apart else None
 
 
 class _Places:
@@ -134,7 +137,10 @@ class _Places:
 class TimeLoop:
     """Steps of moving robots and of their drive, many in one call of machine code."""
 
-    def __init__(self, plant: SteppedPlant, drive: Controlled | Profiled, step: float, fastest: float):
+    def __init__(
+        self, plant: SteppedPlant, drive: Controlled | Profiled, step: float, fastest: float, *, alone: bool = False
+    ):  # fmt: skip
+        self._alone = alone
         self._plant, self._drive, self._system = plant, drive, plant.system
         self._family, parts = plant.system.instant.family, plant.system.layout
         self._width = plant.state.shape[1]
@@ -145,7 +151,7 @@ class TimeLoop:
         self._same["live"] = sequence.wide(1)
         self._constants: dict[str, np.ndarray] = {"length": np.full((1, self._width), step)}
         state, following = places.at("state", parts.size), places.at("state", parts.size, 1)
-        evaluate = Evaluation(sequence, self._system.instant, self._same["modes"])
+        evaluate = Evaluation(sequence, self._system.instant, self._same["modes"], alone=alone)
         rates, checked, ended = self._stages(evaluate, state, following)
         if parts.joints:
             places_of_end = self._of_rates(evaluate, "end", 0)
@@ -216,7 +222,7 @@ class TimeLoop:
         status: dict[str, Slot] = {}
         for name, at in (("here", motion), ("there", wanted)):
             actuators = places.at(f"{name}_position", loop.law.actuators, 1)
-            results = model.add_to(sequence, at, _positions(model, actuators))
+            results = model.add_to(sequence, at, _positions(model, actuators), alone=self._alone)
             values |= {f"{name}_position": actuators, f"{name}_velocity": results[VELOCITY]}
             values |= {key: slot for key, slot in results.items() if name == "here" and _is_jacobian(key)}
             status[name] = results["status"]
@@ -233,7 +239,7 @@ class TimeLoop:
             return sequence.add(program, {key: values[key] for key in program.inputs}, outputs)
 
         def forces(moving: Slot) -> Slot:
-            return model.add_to(sequence, moving, {})["force"]
+            return model.add_to(sequence, moving, {}, alone=self._alone)["force"]
 
         loop.law.follow(run, forces, values)
         self._delayed(loop, past)

@@ -10,6 +10,7 @@ import pytest
 
 from tasks.kernels.kernel import LANES, Kernel, empty_rows
 from tasks.kernels.lanes import BoundKernel, ProgramSequence, empty
+from tasks.kernels.like_calls import LikeCalls
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import where
 
@@ -45,6 +46,32 @@ def test_programs_in_turn_have_their_bits() -> None:
         sequence({start: x} | {slot: arrays[key] for key, slot in results.items()}, SAMPLES)
         assert arrays["z"].tobytes() == apart["z"][0].tobytes()
         assert arrays["w"].tobytes() == np.ascontiguousarray(w).tobytes()
+
+
+@pytest.mark.parametrize("count", [3, LANES + 2])
+def test_like_kernels_of_one_case_have_their_bits(count: int) -> None:
+    random = np.random.default_rng(2)
+    like, other = first(), trace("other", lambda x: {"y": [x[1] - x[0], x[0]], "z": []}, case={}, sample={"x": (2,)})
+    runs = [
+        BoundKernel(like, {"size": np.repeat(random.uniform(1.0, 2.0, (1, 1)), LANES, axis=0)}) for _ in range(count)
+    ]
+    runs.insert(1, BoundKernel(other, {}))
+    x = np.repeat(random.uniform(0.1, 1.0, (2, 1)), LANES, axis=1)
+    apart = [run({"x": x[None]}, LANES)["y"][0] for run in runs]
+    taken = {}
+    for alone in (False, True):
+        sequence = ProgramSequence()
+        start, wide = sequence.wide(2), sequence.wide(2 * len(runs))
+        places = [{"y": wide.rows(slice(2 * k, 2 * k + 2))} for k in range(len(runs))]
+        calls = LikeCalls(sequence, runs, alone=alone)
+        again = calls.add({"x": start}, calls.add({"x": start}, places))
+        y = np.zeros((wide.size, LANES))
+        sequence({start: x, wide: y}, LANES)
+        assert [result["y"] for result in again] == [place["y"] for place in places]
+        assert y.tobytes() == np.concatenate(apart).tobytes()
+        kernels = [run for run in sequence._programs if isinstance(run, Kernel)]
+        taken[alone] = sum("prepared" in run.program.sample for run in kernels)
+    assert taken == {False: 2 * count, True: 2 * -(-count // LANES)}
 
 
 def test_products_are_rounded_where_that_is_asked_for() -> None:

@@ -61,7 +61,7 @@ def test_the_bits_are_those_of_programs_called_one_by_one(name: str, monkeypatch
         return call(self, *arguments)
 
     monkeypatch.setattr(FusedStep, "__call__", counted)
-    monkeypatch.setattr(simulated, "time_loop", lambda *arguments: None)
+    monkeypatch.setattr(simulated, "time_loop", lambda *arguments, **more: None)
     whole = computed(name)
     assert calls[0] == 30
     monkeypatch.setattr(plants, "in_one_call", lambda *arguments: False)

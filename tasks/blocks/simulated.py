@@ -83,6 +83,9 @@ LEISURELY = 1.0
 LOOKED_AT = 33
 """Instants of a reference at which its range is looked for."""
 
+LOOKED_AT_ONCE = 4096
+"""Positions that are computed together for it, if one instant of all cases has no more."""
+
 
 def simulated(block: Block) -> Arrays:
     """Simulate a block and return its variables in the dims of the dataset."""
@@ -175,14 +178,14 @@ class _Simulated:
             return self._controlled(np.arange(start, stop))
         lanes = np.minimum(np.arange(start, start + padded(stop - start)), stop - 1)
         place = self._place(lanes)
-        simulation = self._simulation(place)
-        outcome = self._named(simulation.run(), place)
+        simulation, own = self._simulation(place), np.arange(stop - start)
+        outcome = self._named(simulation.run(), place).part(own)
+        place = {dim: numbers[: len(own)] for dim, numbers in place.items()}
         arrays = self._variables(outcome, place)
         if self.accurate:
-            finer = simulation.run(2, measured=False)
+            finer = simulation.run(2, measured=False).part(own)
             arrays |= dict(zip(ACCURACY, self._error(outcome, finer), strict=True))
-        arrays |= self._measured(outcome, arrays, {dim: numbers[: stop - start] for dim, numbers in place.items()})
-        return {name: array[: stop - start] for name, array in arrays.items()}
+        return arrays | self._measured(outcome, arrays, place)
 
     def _controlled(self, cases: np.ndarray) -> Arrays:
         """Return the variables of cases by number, with steps as short as the tolerance needs."""
@@ -290,7 +293,7 @@ class _Simulated:
         if chosen.controller is None:
             endless = np.full(len(parameters), np.inf)
             return SimulatedBatch(model, plant, drive, self.schedule, endless, keep=self.keep, meter=metered, loop=loop)
-        reach, last = self._way(model, motions, track)
+        reach, last = self._way(parameters, gravity, motions, np.stack([place["design"], track]))
         fastest = self._fastest(motions)[track]
         return SimulatedBatch(model, plant, drive, self.schedule, fastest, reach, last, self.keep, metered, loop)
 
@@ -301,14 +304,28 @@ class _Simulated:
         rows = slice(free, 2 * free) if mechanism.is_chain else slice(3, 6) if size == 9 else slice(12, 18)
         return np.maximum(np.abs(motions[:, rows]).max(axis=(1, 2)), LEISURELY)
 
-    def _way(self, model: InverseModel, motions: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the range of references in coordinates of actuators, and where they end, (actuator, case)."""
+    def _way(
+        self, parameters: np.ndarray, gravity: tuple[float, float, float], motions: np.ndarray, pairs: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+        """Return the range of references in coordinates of actuators, and where they end, (actuator, case).
+
+        pairs: number of the design and of the reference of each case. Equal ones are looked at once, at as many
+        instants together as LOOKED_AT_ONCE allows.
+        """
+        _, first, back = np.unique(pairs, axis=1, return_index=True, return_inverse=True)
         places = np.unique(np.rint(np.linspace(0, motions.shape[2] - 1, LOOKED_AT)).astype(np.int64))
-        least = most = last = np.zeros((len(self.block.family.reference.actuators), len(number)))
-        for count, k in enumerate(places):
-            last = model.run(np.ascontiguousarray(motions[number, :, k].T), forces=False).position
-            least, most = (last, last) if count == 0 else (np.fmin(least, last), np.fmax(most, last))
-        return most - least, last
+        at_once = max(1, LOOKED_AT_ONCE // len(first))
+        least = most = last = np.zeros((len(self.block.family.reference.actuators), len(first)))
+        for start in range(0, len(places), at_once):
+            some = places[start : start + at_once]
+            cases, instants = (x.ravel() for x in np.meshgrid(first, some))
+            filled = np.minimum(np.arange(padded(len(cases))), len(cases) - 1)
+            model = InverseModel(self.block.family, case_rows(self.block.family, parameters[cases[filled]], gravity))
+            motion = np.ascontiguousarray(motions[pairs[1, cases], :, instants][filled].T)
+            rows = model.run(motion, forces=False).position[:, : len(cases)].reshape(-1, len(some), len(first))
+            for count, last in enumerate(np.moveaxis(rows, 1, 0), start):
+                least, most = (last, last) if count == 0 else (np.fmin(least, last), np.fmax(most, last))
+        return (most - least)[:, back], last[:, back]
 
     def _profiled(self, schedule: Schedule, place: Mapping[str, np.ndarray]) -> Profiled:
         """Return the force profiles of all cases; without profiles all forces are zero."""

@@ -197,7 +197,7 @@ class ProgramSequence:
         self._firsts: list[int] = []
         self._fixed: dict[int, Slot] = {}
         self._groups: set[int] = set()
-        self._frozen: tuple[Round, NDArray[np.int64], NDArray[np.int64]] | None = None
+        self._frozen: _Tables | None = None
 
     def _slot(self, rows: int, base: int, move: int) -> Slot:
         self._bases.append(base)
@@ -269,13 +269,14 @@ class ProgramSequence:
 
     def _begins(self) -> bool:
         """Return whether a program has bytecode still."""
-        return any(run.begins() for run in self._programs)
+        return any(run.begins() for run in {*self._programs})
 
     def _note(self, machines: Sequence[Any], seconds: float) -> None:
         """Count the seconds of a call in the programs that had bytecode, a like share in each."""
-        for run, machine in zip(self._programs, machines, strict=True):
+        tables = self._tables
+        for run, machine, calls in zip(tables.runs, machines, tables.calls, strict=True):
             if machine.bytecode:
-                run.note_bytecode(seconds / len(machines))
+                run.note_bytecode(seconds * calls / len(self._programs))
 
     def advance(self, arrays: Mapping[Slot, np.ndarray], samples: int, steps: int, stop: Slot) -> int:
         """Run the programs for `steps` steps, and return how many of them were taken in all groups of lanes.
@@ -305,9 +306,8 @@ class ProgramSequence:
     def _placed(self, arrays: Mapping[Slot, np.ndarray], samples: int, count: int) -> _Placed:
         """Return the arrays of all calls in their places, and code for `count` samples. Raises ValueError."""
         self._groups_of(samples)
-        if self._frozen is None:
-            self._frozen = self._tables()
-        turn, slots, firsts = self._frozen
+        tables = self._tables
+        slots = tables.slots
         bases, rows = np.array(self._bases, dtype=np.int64), np.full(len(self._bases), LANES, dtype=np.int64)
         for slot, number in (*self._wide.items(), *self._series.items()):
             array = arrays[slot]
@@ -318,11 +318,12 @@ class ProgramSequence:
             bases[number], rows[number] = address(array), array.strides[-2] // NUMBER
         strides = np.zeros((len(slots), 2), dtype=np.int64)
         strides[:, 1] = rows[slots]
-        machines = tuple(run.code(count) for run in self._programs)
-        sizes = [(1, 1, LANES, 0, machine.program) for machine in machines]
-        functions = [machine.address for machine in machines]
-        turn = replace(turn, functions=np.array(functions, dtype=np.int64), sizes=np.array(sizes, dtype=np.int64))
-        pointers = bases[slots] + firsts * strides[:, 1] * NUMBER
+        machines = tuple(run.code(count * calls) for run, calls in zip(tables.runs, tables.calls, strict=True))
+        functions, bytecode = np.array([(x.address, x.program) for x in machines], dtype=np.int64)[tables.which].T
+        sizes = np.full((len(functions), 5), (1, 1, LANES, 0, 0), dtype=np.int64)
+        sizes[:, -1] = bytecode
+        turn = replace(tables.turn, functions=np.ascontiguousarray(functions), sizes=sizes)
+        pointers = bases[slots] + tables.firsts * strides[:, 1] * NUMBER
         return _Placed(turn, machines, slots, pointers, strides, self._moved(slots))
 
     def _moved(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -333,10 +334,29 @@ class ProgramSequence:
         """Refuse copies: addresses belong to this process and to these arrays."""
         raise TypeError("a sequence of programs cannot be copied or sent to another process; make it there")
 
-    def _tables(self) -> tuple[Round, NDArray[np.int64], NDArray[np.int64]]:
-        slots, firsts = (np.array(column, dtype=np.int64) for column in (self._slots, self._firsts))
-        functions = [0] * len(self._programs)  # the code of a program may become better from call to call
-        return Round.of(functions, (1, 1, LANES, 0, 0), self._counts, self._moved(slots)), slots, firsts
+    @property
+    def _tables(self) -> _Tables:
+        """Tables that are the same in all calls."""
+        if self._frozen is None:
+            slots, firsts = (np.array(column, dtype=np.int64) for column in (self._slots, self._firsts))
+            functions = [0] * len(self._programs)  # the code of a program may become better from call to call
+            turn = Round.of(functions, (1, 1, LANES, 0, 0), self._counts, self._moved(slots))
+            number = {run: k for k, run in enumerate(dict.fromkeys(self._programs))}
+            which = np.array([number[run] for run in self._programs], dtype=np.int64)
+            self._frozen = _Tables(turn, slots, firsts, tuple(number), which, np.bincount(which).tolist())
+        return self._frozen
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """All calls of a sequence: slots of their arrays, and first rows; programs, which of them, and how often."""
+
+    turn: Round
+    slots: NDArray[np.int64]
+    firsts: NDArray[np.int64]
+    runs: tuple[Any, ...]
+    which: NDArray[np.int64]
+    calls: list[int]
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"=
 """A kernel that copies lane k of its first array (rows, LANES) to all lanes of array k + 1; sizes: rows, and lanes."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SpreadCode:
     """Machine code of SPREAD with its sizes, as a `tasks.kernels.llvm.Machine` for a sequence."""
 
@@ -90,9 +90,14 @@ class SpreadCode:
 
 
 @functools.cache
-def _spread() -> Any:
+def _machine() -> Any:
     whole, place = ctypes.c_int64, ctypes.c_void_p
     return machine_code(SPREAD, ctypes.CFUNCTYPE(None, *(whole,) * 4, *(place,) * 3))
+
+
+@functools.cache
+def _spread(rows: int, lanes: int) -> SpreadCode:
+    return SpreadCode(_machine(), np.array([rows, lanes], dtype=np.int64))
 
 
 class LikeCalls:
@@ -120,6 +125,5 @@ class LikeCalls:
                 found[k] = {key: outputs[k].get(key) or sequence.local(slot.size) for key, slot in places.items()}
             for key, slot in places.items():
                 if slot.size:
-                    code = SpreadCode(_spread(), np.array([slot.size, len(numbers)], dtype=np.int64))
-                    sequence.add_code(code, [slot, *(found[k][key] for k in numbers)])
+                    sequence.add_code(_spread(slot.size, len(numbers)), [slot, *(found[k][key] for k in numbers)])
         return [found[k] for k in range(len(self._runs))]

@@ -74,7 +74,11 @@ class Tracks:
 
     def over(self, start: int, stop: int) -> np.ndarray:
         """Return the motion inputs of consecutive steps (step, size, samples)."""
-        return np.ascontiguousarray(self.motions[self.trajectory, :, start:stop].transpose(2, 1, 0))
+        motions = self.motions[:, :, start:stop].transpose(2, 1, 0)
+        result = np.empty((*motions.shape[:2], len(self.trajectory)))
+        same = (self.trajectory == self.trajectory[0]).all()
+        result[...] = motions[..., self.trajectory[:1] if same else self.trajectory]
+        return result
 
 
 class Controlled:

@@ -92,9 +92,7 @@ class Tracking:
 
 def _added(start: np.ndarray, terms: np.ndarray) -> np.ndarray:
     """Return a sum and further terms (term, ...), added one after the other."""
-    for term in terms:
-        start = start + term
-    return start
+    return np.asarray(np.add.accumulate(np.concatenate([start[None], terms]))[-1])
 
 
 FASTEST = 1e4
@@ -206,8 +204,10 @@ class KeptSeries:
     def take(self, values: Mapping[Any, np.ndarray], status: np.ndarray, count: int) -> None:
         """Take `count` equal instants (instant, size, samples); NaN where the status is not OK."""
         self.status.append(np.repeat(status.astype(np.int8)[None], count, axis=0))
+        ok = status == Status.OK
+        good = bool(ok.all())
         for name, value in values.items():
-            self.series.setdefault(name, []).append(np.where(status == Status.OK, value, np.nan))
+            self.series.setdefault(name, []).append(value.copy() if good else np.where(ok, value, np.nan))
 
 
 @dataclass(frozen=True)
@@ -264,7 +264,9 @@ class Outcome:
     tallies: dict[str, np.ndarray]
 
     def part(self, samples: np.ndarray) -> Outcome:
-        """Return the outcome of some samples."""
+        """Return the outcome of some samples; of all in order it is this one."""
+        if len(samples) == self.status.shape[1] and (np.diff(samples, prepend=-1) == 1).all():
+            return self
         series = {name: np.ascontiguousarray(values[..., samples]) for name, values in self.series.items()}
         tallies = {name: np.ascontiguousarray(values[:, samples]) for name, values in self.tallies.items()}
         return Outcome(series, np.ascontiguousarray(self.status[:, samples]), tallies)
@@ -405,9 +407,10 @@ class _SimulatedRun:
             for k in range(count):
                 values = {key: rows[k] for key, rows in (taken | of_forces).items()}
                 meter.take({**values, "given_status": self.status[None]})
-        chosen = np.flatnonzero(np.arange(ends.number, ends.number + count) % self.schedule.every == 0)
+        chosen = range(-ends.number % self.schedule.every, count, self.schedule.every)
         if len(chosen):
-            self.kept.take({key: rows[chosen] for key, rows in self._stored(ends).items()}, self.status, len(chosen))
+            part = slice(chosen.start, chosen.stop, chosen.step)
+            self.kept.take({key: rows[part] for key, rows in self._stored(ends).items()}, self.status, len(chosen))
 
     def _away(self, ends: Instants) -> np.ndarray | None:
         """Return the distance of platforms from their references (instant, samples)."""

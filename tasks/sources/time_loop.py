@@ -48,7 +48,7 @@ from tasks.sources.fused_step import (
 from tasks.sources.runner import Instants, TakenSteps
 from tasks.stages.parts import VELOCITY
 
-SHORTEST, LONGEST = 8, 256
+SHORTEST, LONGEST = 8, 1024
 """Least and largest number of steps that are requested at once."""
 
 NUMBERS = 1 << 21

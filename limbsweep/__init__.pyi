@@ -35,6 +35,7 @@ from limbsweep.labelled.functions import (
     natural_frequencies,
     pose_error,
     regressor,
+    spanning_tree_dynamics,
 )
 from limbsweep.labelled.motions import differentiate_simulation, servo, simulate
 from limbsweep.labelled.signals import friction_along, from_currents, profile
@@ -63,7 +64,6 @@ from tasks.dynamics.records import Environment, Forces, Motion, State
 from tasks.dynamics.regressor import standard_parameters
 from tasks.dynamics.resolution import resolve_redundancy
 from tasks.dynamics.supply import on_supply
-from tasks.dynamics.tree_inverse import spanning_tree_dynamics
 
 __all__ = [
     "ClusterConfig",

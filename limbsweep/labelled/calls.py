@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from limbsweep.labelled.table import Dims, FunctionResult
 from limbsweep.labelled.units import in_si
 from robots.arguments import real_numbers, shown
+from robots.labels import SAME_ROWS, in_order_of, names_along, other_rows, places_of
 from robots.model import Robot
 from tasks.dynamics.records import STANDING, Environment, MotionKeywords, Record, State, long_form
 
@@ -44,7 +45,7 @@ def call(
         raise ValueError(f"robot: got {got}; expected a robot, such as that of limbsweep.robots.build")
     parameters = designs_of(function.__name__, parameters)
     given = dict(zip(list(inspect.signature(function).parameters)[1:], places, strict=False)) | arguments
-    leaves = leaves_of(given)
+    leaves = ordered(leaves_of(given), row.arguments, parameters, robot)
     labelled = {key: value for key, value in leaves.items() if is_labelled(value)}
     if not labelled and not parameters:
         return function(robot, *places, **arguments)
@@ -85,8 +86,29 @@ def leaves_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _parts(record: Record) -> list[tuple[str, Record]]:
     """Return the record, or the two of an environment, with the prefix of their field names."""
     if not isinstance(record, Environment) or record.base is None:
-        return [("", record)]
+        return [(record.prefix, record)]
     return [("", replace(record, base=None)), ("base_", record.base)]
+
+
+def ordered(
+    leaves: Mapping[str, Any], dims: Mapping[str, Dims], parameters: Mapping[str, Any], robot: Robot
+) -> dict[str, Any]:
+    """Return arguments, those of pandas with entries in the order of the robot. Raises ValueError for other names.
+
+    Rows of DataFrames and of columns of designs have to be the same.
+    """
+    rows, labels, result = dict(parameters), names_along(robot.mechanism), dict(leaves)
+    for name, value in leaves.items():
+        core = dims.get(name, ())
+        if not hasattr(value, "index") or is_labelled(value) or isinstance(value, list | tuple):
+            continue
+        if np.ndim(value) > len(core):
+            rows[name] = value
+        if core:
+            result[name] = in_order_of(labels.get(core[-1], ()), name, value)
+    if others := other_rows(rows):
+        raise ValueError(f"{others}: got several indexes; expected {SAME_ROWS}")
+    return result
 
 
 def on_leaves(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Callable[..., Any]:
@@ -386,28 +408,16 @@ def in_order(name: str, value: xr.DataArray, dim: Hashable, labels: Sequence[str
     found = value[dim].values.tolist() if dim in value.coords else []
     is_met = bool({str(label).casefold() for label in found} & {label.casefold() for label in labels})
     is_named = dim in ("actuator", "limb") and any(isinstance(label, str) for label in found)
-    if found == [*labels] or not (is_met or is_named):
-        return value
-    if sorted(map(str, found)) != sorted(labels):
-        raise ValueError(f"{name}: got {found} along {dim}; expected {', '.join(labels)}, in any order")
-    return value.sel({dim: list(labels)})
+    places = places_of(labels, name, found, str(dim)) if is_met or is_named else None
+    return value if places is None else value.isel({dim: places})
 
 
 def labels_of(robot: Robot, sizes: Mapping[str, int]) -> dict[str, list[str]]:
     """Return the names along the dims of results, where they fit."""
-    mechanism = robot.mechanism
-    freedoms = list(mechanism.freedoms if mechanism.is_chain else mechanism.platform.mobility)
-    wrench = [f"{kind}_{axis}" for kind in ("angular", "linear") for axis in "xyz"]
-    names = {"actuator": list(mechanism.actuators), "limb": [instance.name for instance in mechanism.instances]}
-    names |= {
-        "freedom": freedoms,
-        "wrench": wrench,
-        "component": wrench,
-        "wrench_column": wrench,
-        "axis": ["x", "y", "z"],
-    }
-    if sizes.get("freedom") == len(wrench) and not mechanism.is_chain:
-        names["freedom"] = wrench
+    names = {dim: list(labels) for dim, labels in names_along(robot.mechanism).items()}
+    names |= dict.fromkeys(("component", "wrench_column"), names["wrench"])
+    if sizes.get("freedom") == len(names["wrench"]) and not robot.mechanism.is_chain:
+        names["freedom"] = names["wrench"]
     names |= {
         "freedom_column": names["freedom"],
         "freedom_last": names["freedom"],

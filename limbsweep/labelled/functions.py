@@ -73,7 +73,7 @@ def _on_data_arrays(name: str) -> Callable[..., Any]:
 
 if TYPE_CHECKING:
     from tasks.checks import lagrange
-    from tasks.dynamics import bearings, criteria, equations, fastest, inverse
+    from tasks.dynamics import bearings, criteria, equations, fastest, inverse, tree_inverse
     from tasks.dynamics import equations as elements
     from tasks.dynamics import forward as forces
     from tasks.dynamics import forward_kinematics as forward
@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     def _typed(function: Callable[Arguments, Value_co]) -> OnDataArrays[Arguments, Value_co]: ...
 
     inverse_dynamics = _typed(inverse.inverse_dynamics)
+    spanning_tree_dynamics = _typed(tree_inverse.spanning_tree_dynamics)
     joint_reactions = _typed(inverse.joint_reactions)
     inverse_kinematics = _typed(inverse.inverse_kinematics)
     actuator_positions = _typed(inverse.actuator_positions)

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limbsweep.labelled.calls import PlainFunction, designs_of, is_labelled, labelled_results, named_numbers
+from limbsweep.labelled.calls import (
+    PlainFunction,
+    designs_of,
+    is_labelled,
+    labelled_results,
+    named_numbers,
+    ordered,
+)
 from limbsweep.labelled.results import described, with_dataset
 from limbsweep.labelled.table import (
     ARGUMENTS,
@@ -36,6 +43,7 @@ from tasks.dynamics import simulate as direct
 from tasks.dynamics import spanning_tree
 from tasks.dynamics.differentiate import KINDS, OF_STAGES
 from tasks.dynamics.forms import Form
+from tasks.dynamics.inputs import in_robot_order
 from tasks.dynamics.integration import METHODS
 from tasks.dynamics.motion_derivatives import MotionFunctions, SimulationDerivatives
 from tasks.dynamics.records import STANDING, Environment, FixedSteps, Forces, State, WoundActing, check_record
@@ -141,6 +149,7 @@ def simulate(
     chosen: dict[str, Any] = {**options}
     designs = designs_of("simulate", chosen.pop("parameters", None))
     rest = _timing(method, instants, step, leaves) | _options(method, chosen)
+    leaves = ordered(leaves, ARGUMENTS, designs, robot)
     if not designs and not any(map(is_labelled, leaves.values())):
         return with_dataset(_moved(robot, **leaves, **rest), "simulate", robot, _row(robot, leaves | rest))
     return _labelled(robot, designs, leaves, rest, instants)
@@ -180,6 +189,7 @@ def differentiate_simulation(
     leaves = _leaves(state, forces, environment)
     if labelled := [name for name, part in leaves.items() if is_labelled(part)]:
         raise ValueError(f"{labelled[0]}: got a DataArray; expected an array in SI units, such as its values")
+    state, forces = in_robot_order(robot, state), in_robot_order(robot, forces)
     if forces.actuator is None:
         forces = replace(forces, actuator=np.zeros(len(robot.mechanism.actuators)))
     clock = FixedSteps(**_timing("fixed", instants, step, leaves))
@@ -282,10 +292,10 @@ def _options(method: Method, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _moved(robot: Robot, *, actuator: Any = None, **arguments: Any) -> Any:
     """Return the motion of a robot; without given forces, the actuators have none."""
-    size = len(robot.mechanism.actuators)
-    force = np.zeros(size) if actuator is None else actuator
+    names = robot.mechanism.actuators
+    force = np.zeros(len(names)) if actuator is None else actuator
     if _is_array(force):
-        force = checked("actuator", force, (size,))
+        force = checked("actuator", force, (len(names),), names)
     function: Callable[..., Any] = direct.simulate_adaptive if "times" in arguments else direct.simulate
     return function(robot, force=force, **arguments)
 

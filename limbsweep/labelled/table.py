@@ -33,6 +33,9 @@ ARGUMENTS: Mapping[str, Dims] = {
     "base_twist": WRENCH,
     "base_acceleration": WRENCH,
     "time": (),
+    "joint_position": JOINTS,
+    "joint_velocity": JOINTS,
+    "joint_acceleration": JOINTS,
 }
 """Arguments that may be DataArrays, and the dims of one sample of each."""
 
@@ -69,6 +72,9 @@ STATUS: Mapping[str, Dims] = {"status": ()}
 RESULTS: Mapping[str, FunctionResult] = {
     "inverse_dynamics": FunctionResult(
         "tasks.dynamics.inverse", {"force": ACTUATOR, "velocity": ACTUATOR, "jacobian": (*ACTUATOR, *FREEDOM), **STATUS}
+    ),
+    "spanning_tree_dynamics": FunctionResult(
+        "tasks.dynamics.tree_inverse", {"force": ACTUATOR, "tree_force": JOINTS, "gap": ("order",), **STATUS}
     ),
     "joint_reactions": FunctionResult("tasks.dynamics.inverse", {"wrench": (*JOINTS, *COMPONENT), **STATUS}),
     "inverse_kinematics": FunctionResult(
@@ -202,6 +208,7 @@ The status is that of a case.
 
 UNITS: Mapping[str, Mapping[str, str]] = {
     "inverse_dynamics": {"force": "actuator", "velocity": "actuator_velocity"},
+    "spanning_tree_dynamics": {"force": "actuator", "tree_force": "N m or N"},
     "joint_reactions": {"wrench": "load"},
     "inverse_kinematics": {"position": "rad or m", "velocity": "rad/s or m/s", "acceleration": "rad/s^2 or m/s^2"},
     "actuator_positions": {"position": "actuator_position"},

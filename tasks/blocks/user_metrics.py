@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from robots.data_classes import dataclass, replace
+from robots.labels import in_order_of
 from robots.quantities import FREEDOMS, FRICTION_PARAMETERS, GAINS, PARAMETERS, STATE, TIME
 from tasks.blocks.block import Block, BlockMetric
 from tasks.blocks.pool import Arrays
@@ -74,21 +75,22 @@ def computed(
 
     A metric of simulations has the dims `gains` and `state` after `trajectory`, if they vary.
     """
-    core = (len(block.family.reference.actuators),) if metric.per_actuator else ()
+    actuators = block.family.reference.actuators if metric.per_actuator else ()
+    core = (len(actuators),) if metric.per_actuator else ()
     shape = (len(block.designs), len(block.friction), len(block.trajectories), *_varied(block).values())
     out, failed = np.full((*shape, *core), np.nan), list[tuple[Place, str]]()
     function = _loaded(metric.function.payload)
     for place in np.ndindex(*shape):
         try:
             with np.errstate(all="ignore"):
-                out[place] = _number(function(**_inputs(block, metric, arrays, place)), core)
+                out[place] = _number(function(**_inputs(block, metric, arrays, place)), core, actuators)
         except Exception as error:
             failed.append((place[:3], f"{type(error).__name__}: {error}"[:REASON]))
     return out, list(_grouped(metric.name, failed))
 
 
-def _number(value: Any, core: tuple[int, ...]) -> np.ndarray:
-    found = np.asarray(value)
+def _number(value: Any, core: tuple[int, ...], actuators: Sequence[str]) -> np.ndarray:
+    found = np.asarray(in_order_of(actuators, "result", value) if core else value)
     if found.shape != core or found.dtype.kind not in "fiub":
         wanted = f"{core[0]} real numbers, one for each actuator" if core else "one real number"
         raise ValueError(f"it returned {found.dtype} of shape {found.shape}; expected {wanted}")

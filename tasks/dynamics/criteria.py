@@ -16,6 +16,7 @@ from scipy.spatial.transform import Rotation
 from robots.arguments import check_arguments
 from robots.criteria.elasticity import Elasticity
 from robots.criteria.parts import Capsules, CriteriaParameters, Errors
+from robots.labels import WRENCH
 from robots.model import Mechanism, Robot
 from robots.requested import QuantityNames
 from robots.springs import Bushing, Spring
@@ -412,4 +413,4 @@ def deflection(stiffness: Stiffness, load: ArrayLike) -> np.ndarray:
     The load is (moment, force) in world axes, at the reference point. A load along a direction that the robot does
     not hold has no effect. Raises ValueError.
     """
-    return np.einsum("...ij,...j->...i", stiffness.compliance, checked("load", load, (6,)))
+    return np.einsum("...ij,...j->...i", stiffness.compliance, checked("load", load, (6,), WRENCH))

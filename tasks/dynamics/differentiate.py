@@ -25,7 +25,7 @@ from tasks.dynamics.forces_over_step import asked_of
 from tasks.dynamics.forward import forward_dynamics
 from tasks.dynamics.forward_kinematics import forward_kinematics
 from tasks.dynamics.implicit import TARGET, AccelerationDerivatives, PoseDerivatives
-from tasks.dynamics.inputs import refuse_actuator
+from tasks.dynamics.inputs import in_robot_order, refuse_actuator
 from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, MotionKeywords, State, long_form
 
 OF_STAGES: Mapping[str, Callable[..., Derivatives]] = {
@@ -49,6 +49,8 @@ EXTRAPOLATED = (
 WITHOUT: Mapping[str, str] = {
     "fastest_motion": "its limits change along the path; take a derivative of cycle_time as an output of a sweep",
     "simulate": "it has a function of its own, limbsweep.differentiate_simulation",
+    "spanning_tree_dynamics": "no parameter or joint of it changes alone while loops stay closed; take derivatives of "
+    "inverse_dynamics",
     "friction_along": "it belongs to no robot; take derivatives of metrics with its law as outputs of a sweep",
     "from_currents": "it multiplies by torque constants, which are its derivatives: limbsweep.torque_constants",
     "torque_constants": "it gives parameters of motors as they are",
@@ -124,6 +126,7 @@ def differentiate(
     named = {**motion.present(), **forces.present(), **(parameters or {}), **options, TARGET: target}
     if labelled := [key for key, value in named.items() if hasattr(value, "dims") and hasattr(value, "coords")]:
         raise ValueError(f"{labelled[0]}: got a DataArray; expected an array in SI units, such as its values")
+    motion, forces = in_robot_order(robot, motion), in_robot_order(robot, forces)
     if name in EXTRAPOLATED:
         return ExtrapolatedDerivatives(function, robot, motion, forces, environment, parameters or {}, options)
     if options:

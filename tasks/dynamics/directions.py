@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import real_numbers, shown
+from robots.labels import in_order_of
 from robots.model import Robot
 from robots.parameter_errors import ParameterError, nearest
 
@@ -83,6 +84,7 @@ def check_names(what: str, names: Collection[str], available: Collection[str]) -
 
 def spread(name: str, value: ArrayLike, core: tuple[int, ...], batch: tuple[int, ...]) -> Array:
     """Return an array (*batch, *core). Raises ValueError."""
+    value = in_order_of((), name, value) if core else value
     try:
         return np.broadcast_to(real_numbers(value), (*batch, *core))
     except (TypeError, ValueError):

@@ -87,10 +87,11 @@ def drive_deflection(
         raise ValueError("base: got a base that moves; expected one that stands")
     drives = _Drives.of(robot, environment.gravity)
     inputs.check_names(drives.base, motion.moving)
-    free = len(drives.base.mechanism.freedoms)
+    names = drives.base.mechanism.freedoms
+    free = len(names)
     parts: dict[str, ArrayLike] = {**inputs.present(motion.moving)}
     parts |= {name: x for name, x in (("jerk", jerk), ("snap", snap)) if x is not None}
-    arrays = {name: checked(name, x, (free,)) for name, x in parts.items()}
+    arrays = {name: checked(name, x, (free,), names) for name, x in parts.items()}
     batch = np.broadcast_shapes(*(values.shape[:-1] for values in arrays.values()))
     way = np.stack(
         [np.broadcast_to(arrays.get(name, 0.0), (*batch, free)) for name in ("q", "qd", "qdd", "jerk", "snap")]

@@ -116,7 +116,7 @@ def fastest_motion(
     if speed is not None and robot.mechanism.is_chain:
         raise ValueError(f"speed: {robot.name} is a chain without platform; expected velocity of its actuators")
     sizes = {"velocity": velocity, "acceleration": acceleration, "power": power, "jerk": jerk}
-    limits = PathLimits.of(len(robot.mechanism.actuators), force=force, speed=speed, **sizes)
+    limits = PathLimits.of(robot.mechanism.actuators, force=force, speed=speed, **sizes)
     limits = limits.supplied(robot.mechanism.motors)
     path = RobotPath.through(robot, short.get("position"), short.get("rotation"), short.get("q"))
     return fastest_along(robot, path, limits, points, short.get("gravity", GRAVITY))

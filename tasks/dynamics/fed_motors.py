@@ -38,7 +38,7 @@ def from_currents(robot: Robot, current: Acting) -> Acting:
     constants = torque_constants(robot)
 
     def torque(value: ArrayLike) -> np.ndarray:
-        return checked("current", value, constants.shape) * constants
+        return checked("current", value, constants.shape, robot.mechanism.actuators) * constants
 
     if not callable(current):
         return torque(current)
@@ -150,8 +150,8 @@ def motor_demand(
         >>> ls.motor_demand(robot, force=[0.2] * 5, velocity=[100.0] * 5).voltage.shape
         (5,)
     """
-    constant = torque_constants(robot)
-    u, v = (checked(name, x, constant.shape) for name, x in (("force", force), ("velocity", velocity)))
+    constant, names = torque_constants(robot), robot.mechanism.actuators
+    u, v = (checked(name, x, constant.shape, names) for name, x in (("force", force), ("velocity", velocity)))
     current = u / constant
     voltage = current * _resistances(robot) + constant * v
     if robot.mechanism.has_windings:
@@ -160,7 +160,7 @@ def motor_demand(
                 "force_rate: got nothing for motors with an inductance, whose voltage includes L di/dt; expected the "
                 "rates of the forces (*batch, actuator)"
             )
-        change = checked("force_rate", force_rate, constant.shape) / constant
+        change = checked("force_rate", force_rate, constant.shape, names) / constant
         coils = [motor.inductance or 0.0 for motor in robot.mechanism.motors]
         voltage = voltage + change * np.array(coils, dtype=float)
     return MotorDemand(*np.broadcast_arrays(current, voltage, voltage * current))

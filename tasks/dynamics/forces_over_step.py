@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from robots.arguments import argument_count
 from robots.data_classes import dataclass, replace
+from robots.labels import in_order_of
 from robots.loads.family import signal_breaks, signal_values
 from robots.loads.signals import Breaks
 from robots.model import Family
@@ -102,7 +103,8 @@ class Feedback:
         times[self.columns] += share * self.step
         parts = (_first(part[..., :samples], self.batch) for part in self.seen(moved))
         function: Any = self.source.value
-        forces = np.asarray(function(times[:samples].reshape(self.batch), *parts), dtype=float)
+        forces = function(times[:samples].reshape(self.batch), *parts)
+        forces = np.asarray(in_order_of(self.source.labels, self.source.name, forces), dtype=float)
         expected = (*self.batch, self.source.size)
         if forces.shape[-1:] != expected[-1:] or forces.ndim > len(expected):
             raise ValueError(f"{self.source.name}: got an array of shape {forces.shape}; expected {expected}")
@@ -151,15 +153,16 @@ class HeldForces:
 
 @dataclass(frozen=True)
 class Source:
-    """A force input: its name in messages, its description, and its number of rows."""
+    """A force input: its name in messages, its description, its number of rows and their names."""
 
     name: str
     value: Acting
     size: int
+    labels: Sequence[str]
 
     def first(self, time: float) -> np.ndarray:
         """Return a constant, or the value of a function of time (*batch, size). Raises ValueError for another shape."""
-        return checked(self.name, self.value(time) if callable(self.value) else self.value, (self.size,))
+        return checked(self.name, self.value(time) if callable(self.value) else self.value, (self.size,), self.labels)
 
     def at(self, time: float, batch: Batch) -> np.ndarray:
         """Return the inputs as rows (size, padded samples)."""
@@ -179,7 +182,7 @@ class SignalSource(Source):
     @classmethod
     def of(cls, family: Family) -> SignalSource:
         """Return the signal source of a family."""
-        return cls("signals", lambda time: signal_values(family, time), len(family.signals), family)
+        return cls("signals", lambda time: signal_values(family, time), len(family.signals), (), family)
 
     def over(self, start: float, step: float, batch: Batch, inside: float | None = None) -> list[np.ndarray]:
         """Return the rows at start, middle and end of a step, signals as inside of it; by default as in its middle."""
@@ -248,7 +251,7 @@ def arguments(force: Acting, expected: Sequence[int] = tuple(NAMES)) -> int:
     return count
 
 
-def first_shape(force: Acting, time: float, seen: Sequence[np.ndarray], actuators: int) -> Batch:
+def first_shape(force: Acting, time: float, seen: Sequence[np.ndarray], actuators: Sequence[str]) -> Batch:
     """Return the batch dims of the initial forces for q and qd (*batch, freedom) as given. Raises ValueError."""
     if not callable(force):
         forces = force
@@ -258,7 +261,7 @@ def first_shape(force: Acting, time: float, seen: Sequence[np.ndarray], actuator
         forces = force(np.full(batch, time), *wide)
     elif is_of_time(force):
         forces = force(time)
-    return checked("force", forces, (actuators,)).shape[:-1]
+    return checked("force", forces, (len(actuators),), actuators).shape[:-1]
 
 
 class Cases(NamedTuple):

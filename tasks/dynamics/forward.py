@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import check_arguments
+from robots.labels import WRENCH
 from robots.model import Robot
 from robots.parameter_errors import nearest
 from robots.status import Status
@@ -78,7 +79,7 @@ class BaseMotion(NamedTuple):
             values = {name: part(time) if callable(part) else part for name, part in parts}
             return inputs.field_input(Environment(gravity=gravity, base=Motion(**values))).values
 
-        return Source("base", field if any(callable(part) for part in self) else field(0.0), MOVING)
+        return Source("base", field if any(callable(part) for part in self) else field(0.0), MOVING, ())
 
 
 def opened(
@@ -101,11 +102,12 @@ def opened(
     servo = force if isinstance(force, ServoLike) else None
     if isinstance(force, ServoLike):
         force = np.zeros(layout.actuators)
-    sources = [Source("force", force, layout.actuators)]
+    actuators, freedoms = robot.mechanism.actuators, robot.mechanism.freedoms
+    sources = [Source("force", force, layout.actuators, actuators)]
     if layout.platform:
-        sources.append(Source("load", np.zeros(6) if load is None else load, 6))
+        sources.append(Source("load", np.zeros(6) if load is None else load, 6, WRENCH))
     if signals is not None:
-        sources.append(Source("time", signals, layout.signals))
+        sources.append(Source("time", signals, layout.signals, ()))
     elif layout.signals:
         sources.append(SignalSource.of(robot.family))
     if base.moves:
@@ -124,9 +126,9 @@ def opened(
     else:
         inputs.check_names(robot, moving)
         parts = {"qd": np.zeros(layout.free), **inputs.present(moving)}
-        arrays = {name: checked(name, parts[name], (layout.free,)) for name in ("q", "qd")} | arrays
+        arrays = {name: checked(name, parts[name], (layout.free,), freedoms) for name in ("q", "qd")} | arrays
         shapes = {name: values.shape[:-1] for name, values in arrays.items()} | shapes
-        shapes["force"] = first_shape(force, start, (arrays["q"], arrays["qd"]), layout.actuators)
+        shapes["force"] = first_shape(force, start, (arrays["q"], arrays["qd"]), actuators)
         batch, rows = common_batch(shapes), {}
     rows |= {name: kernel.rows(values, batch) for name, values in arrays.items()}
     packed = np.zeros((layout.size, rows["q"].shape[1]))

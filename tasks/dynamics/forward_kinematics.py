@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from robots.arguments import check_arguments
+from robots.geometry import AXES
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.status import Status
@@ -61,8 +62,9 @@ def forward_kinematics(
         array([ 0. ,  0.1, -0.9])
     """
     home, (near, _) = robot.mechanism.platform.home, long_form(guess, STANDING, short, TIMELESS)
-    target = checked("actuator_position", actuator_position, (len(robot.mechanism.actuators),))
-    start = checked("position", home.position if near.position is None else near.position, (3,))
+    actuators = robot.mechanism.actuators
+    target = checked("actuator_position", actuator_position, (len(actuators),), actuators)
+    start = checked("position", home.position if near.position is None else near.position, (3,), AXES)
     turned = checked("rotation", home.rotation if near.rotation is None else near.rotation, (3, 3))
     turned = rotations("rotation", turned)
     batch = common_batch(

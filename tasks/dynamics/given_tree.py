@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -26,6 +28,8 @@ class JointMotion(Record):
         >>> ls.JointMotion(position=joints.position).position.shape  # (limb, joint)
         (2, 3)
     """
+
+    prefix: ClassVar[str] = "joint_"
 
     position: ArrayLike
     velocity: ArrayLike | None = None

@@ -166,7 +166,7 @@ class PoseDerivatives(Derivatives):
     ):
         if target is None:
             raise ValueError("actuator_position: got nothing; expected the actuator positions (*batch, actuator)")
-        self.target = checked(TARGET, target, (len(robot.mechanism.actuators),))
+        self.target = checked(TARGET, target, (len(robot.mechanism.actuators),), robot.mechanism.actuators)
         self.free = _places(robot)
         self.parameters = tuple(parameters)
         batch, solution = _poses(solve, robot, designs(robot, parameters), guess, self.target)

@@ -6,14 +6,16 @@ Everything that reaches a kernel through a function of `tasks` passes here; behi
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from typing import cast, get_args
+from collections.abc import Mapping, Sequence
+from typing import TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import shown
-from robots.data_classes import dataclass
+from robots.data_classes import dataclass, replace
+from robots.geometry import AXES
+from robots.labels import WRENCH, in_order_of
 from robots.loads.family import signal_values
 from robots.model import Family, Robot
 from robots.types import TWIST, LoadAxes
@@ -23,6 +25,7 @@ from tasks.dynamics.records import (
     Environment,
     Forces,
     Moving,
+    Record,
     ServoLike,
     WoundActing,
     check_record,
@@ -35,7 +38,10 @@ from tasks.mechanics.recursion import MOVING
 from tasks.mechanics.structure import with_parameters
 
 JOINTS = ("q", "qd", "qdd")
+Named = TypeVar("Named", bound=Record)
 CORES: Mapping[str, tuple[int, ...]] = {"position": (3,), "rotation": (3, 3), "twist": (6,), "acceleration": (6,)}
+ENTRIES: Mapping[str, tuple[str, ...]] = {"position": AXES, "rotation": (), "twist": WRENCH, "acceleration": WRENCH}
+"""Names of the entries of the parts of a motion of a platform."""
 NEGLIGIBLE = 1e-12
 """Part of a given motion that a platform need not be able to make [m, rad and their derivatives], or times the size of
 the motion where that is above 1."""
@@ -138,7 +144,8 @@ def field_input(environment: Environment = STANDING) -> FieldInput:
     """Return gravity and base motion in the form that kernels take. Raises ValueError for other shapes."""
     fall = gravity_input(environment.gravity)[0]
     arrays = {
-        name: checked(f"base.{name}", values, BASE_PARTS[name]) for name, values in environment.base_parts.items()
+        name: checked(f"base.{name}", values, BASE_PARTS[name], ENTRIES[name])
+        for name, values in environment.base_parts.items()
     }
     if not arrays:
         return FieldInput(fall)
@@ -185,7 +192,8 @@ def actuator_forces(robot: Robot, forces: Forces) -> np.ndarray:
         others = "a servo" if isinstance(forces.actuator, ServoLike) else "motors with an inductance"
         what = "a function" if callable(forces.actuator) else others
         raise ValueError(f"actuator: got {what}; expected an array (*batch, actuator), or a call of simulate")
-    return checked("actuator", forces.actuator, (len(robot.mechanism.actuators),))
+    actuators = robot.mechanism.actuators
+    return checked("actuator", forces.actuator, (len(actuators),), actuators)
 
 
 def without_change(moving: Moving) -> Moving:
@@ -213,13 +221,26 @@ def load_input(robot: Robot, forces: Forces, rotation: ArrayLike | None) -> np.n
         raise ValueError(f"load: {robot.name} is a chain without platform; leave it out")
     if callable(load):
         raise ValueError("load: got a function; expected an array (*batch, 6): functions of time are for simulate")
-    wrench = checked("load", load, (6,))
+    wrench = checked("load", load, (6,), WRENCH)
     wrench = np.where(np.isnan(wrench).any(axis=-1, keepdims=True), np.nan, wrench)  # also where limbs would hold it
     if axes == "world":
         return wrench
     turn = checked("rotation", robot.mechanism.platform.home.rotation if rotation is None else rotation, (3, 3))
     moment, force = (np.einsum("...ij,...j->...i", turn, part) for part in (wrench[..., :3], wrench[..., 3:]))
     return np.concatenate([moment, force], axis=-1)
+
+
+def entries_of(robot: Robot) -> Mapping[str, Sequence[str]]:
+    """Return the names of the entries of a robot's motion and forces, by name of the argument."""
+    joints = dict.fromkeys(JOINTS, robot.mechanism.freedoms)
+    return {**ENTRIES, **joints, "actuator": robot.mechanism.actuators, "load": WRENCH}
+
+
+def in_robot_order(robot: Robot, record: Named) -> Named:
+    """Return a record whose values of pandas are in the order of a robot. Raises ValueError for other names."""
+    labels, parts = entries_of(robot), record.present()
+    known = {name: in_order_of(labels[name], name, value) for name, value in parts.items() if name in labels}
+    return replace(record, **known)  # type: ignore[type-var]
 
 
 def moving_input(robot: Robot, moving: Moving, others: Mapping[str, Batch] | None = None) -> tuple[Batch, np.ndarray]:
@@ -231,8 +252,9 @@ def moving_input(robot: Robot, moving: Moving, others: Mapping[str, Batch] | Non
     check_names(robot, moving)
     chain = robot.mechanism.is_chain
     cores = dict.fromkeys(JOINTS, (len(robot.mechanism.freedoms),)) if chain else CORES
+    labels = entries_of(robot)
     try:
-        arrays = {name: checked(name, values, cores[name]) for name, values in present(moving).items()}
+        arrays = {name: checked(name, values, cores[name], labels[name]) for name, values in present(moving).items()}
     except ValueError as error:
         if not chain:
             raise

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from robots.arguments import check_arguments
 from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.data_classes import dataclass
+from robots.labels import WRENCH, in_order_of
 from robots.model import Robot
 from robots.quantities import names
 from robots.status import Status
@@ -315,7 +316,7 @@ class Dynamics:
         criteria: CriteriaParameters = NO_CRITERIA,
     ):
         field, friction = acting.field or field_input(), acting.friction or friction_input(robot, None)
-        self.robot, self.load = robot, None if acting.load is None else checked("load", acting.load, (6,))
+        self.robot, self.load = robot, None if acting.load is None else checked("load", acting.load, (6,), WRENCH)
         batches = field.batch | ({} if self.load is None else {"load": self.load.shape[:-1]})
         time = None if acting.time is None else checked("time", acting.time, ())
         batches |= {} if time is None else {"time": time.shape}
@@ -401,7 +402,7 @@ def weights_input(robot: Robot, weights: ArrayLike | None) -> dict[str, np.ndarr
         return even
     if not even:
         raise ValueError(f"weights: {robot.name} has no more actuators than freedoms; leave them out")
-    result = np.asarray(weights, dtype=float)
+    result = np.asarray(in_order_of(robot.mechanism.actuators, "weights", weights), dtype=float)
     if result.shape != even["weights"].shape[1:] or not (np.isfinite(result) & (result > 0)).all():
         raise ValueError(
             f"weights: got {weights!r}; "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypedDict, cast, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypedDict, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,7 +68,9 @@ class SuppliedActing:
 
 
 class Record:
-    """Named values of a call, none of which changes."""
+    """Named values of a call, none of which changes; `prefix` tells its fields from those of other records."""
+
+    prefix: ClassVar[str] = ""
 
     def present(self) -> dict[str, Any]:
         """Return the values that are not absent, by name."""

@@ -68,7 +68,7 @@ def resolve_redundancy(robot: Robot, motion: State | None = None, **short: Unpac
     named = long_form(motion, STANDING, short, TIMELESS)[0].moving
     check_names(robot, named)
     try:
-        arrays = {name: checked(name, values, (size,)) for name, values in present(named).items()}
+        arrays = {name: checked(name, values, (size,), mechanism.given) for name, values in present(named).items()}
     except ValueError as error:
         raise ValueError(f"{error}; given freedoms: {', '.join(mechanism.given)}") from None
     batch = common_batch({name: values.shape[:-1] for name, values in arrays.items()})

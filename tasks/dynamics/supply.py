@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import check_arguments, real_numbers, shown
+from robots.labels import in_order_of
 from robots.model import Robot
 from robots.simulation import Commanded
 from tasks.dynamics.drive_model import InverseModel, case_rows
@@ -58,7 +59,7 @@ def on_supply(
     motors = _fed_motors(robot, of, {"voltage": voltage, "current": current, "max_force": max_force})
     if mechanism.has_windings:
         command = from_currents(robot, cast(Acting, asked)) if of == "current" else asked
-        begun = None if start is None else checked("start", start, (len(constant),)).reshape(-1, 1)
+        begun = None if start is None else checked("start", start, (len(constant),), mechanism.actuators).reshape(-1, 1)
         return _wound(robot, command, motors, by_speed=of == "speed", start=begun)
     if of == "speed" or start is not None:
         name, got = ("of", "'speed'") if of == "speed" else ("start", "currents")
@@ -75,7 +76,7 @@ def on_supply(
         cores = [1, 1] if mechanism.is_chain else [1, 2, 1]
         parts = [np.asarray(part, dtype=float) for part in seen]
         wished = _wished(asked, time, parts)
-        wished = checked("force", wished, (len(constant),)) * scale
+        wished = checked("force", wished, (len(constant),), mechanism.actuators) * scale
         shapes = {
             str(k): part.shape[: part.ndim - core] for k, (part, core) in enumerate(zip(parts, cores, strict=True))
         }
@@ -97,7 +98,7 @@ def on_supply(
 def _fed_motors(robot: Robot, of: Commanded, limits: Mapping[str, ArrayLike]) -> FedMotors:
     """Return the motors of a robot on a supply with limits. Raises ValueError for voltages without a resistance."""
     constant, resistance = torque_constants(robot)[:, None], _resistances(robot)[:, None]
-    by_motor = {name: _limit(name, value, len(constant)) for name, value in limits.items()}
+    by_motor = {name: _limit(name, value, robot.mechanism.actuators) for name, value in limits.items()}
     if (of == "voltage" or np.isfinite(by_motor["voltage"]).any()) and not (resistance > 0.0).all():
         raise ValueError(
             "voltage: got voltages of motors without a resistance; expected one above zero, as the resistance of the "
@@ -148,10 +149,8 @@ def _rows(part: np.ndarray, core: int, batch: tuple[int, ...]) -> np.ndarray:
     return kernel.rows(flat, batch).reshape(*shape, -1)
 
 
-def _limit(name: str, value: ArrayLike, actuators: int) -> np.ndarray:
-    numbers = real_numbers(value)
-    if numbers.shape not in ((), (actuators,)) or not (numbers > 0.0).all():
-        raise ValueError(
-            f"{name}: got {shown(value)}; expected a number above zero, or one for each of {actuators} motors"
-        )
-    return np.broadcast_to(numbers, (actuators,))[:, None]
+def _limit(name: str, value: ArrayLike, actuators: Sequence[str]) -> np.ndarray:
+    numbers, count = real_numbers(in_order_of(actuators, name, value)), len(actuators)
+    if numbers.shape not in ((), (count,)) or not (numbers > 0.0).all():
+        raise ValueError(f"{name}: got {shown(value)}; expected a number above zero, or one for each of {count} motors")
+    return np.broadcast_to(numbers, (count,))[:, None]

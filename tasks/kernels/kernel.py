@@ -11,13 +11,14 @@ import functools
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.arguments import real_numbers
+from robots.labels import in_order_of
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.keys import LANES, Arrays, Key, Shape, empty_rows, empty_together, padded
 from tasks.kernels.program import Program, size
@@ -315,8 +316,9 @@ def compiled() -> dict[str, float]:
 Batch = tuple[int, ...]
 
 
-def checked(name: str, value: ArrayLike, core: tuple[int, ...]) -> np.ndarray:
-    """Return an array (*batch, *core) of floats. Raises ValueError."""
+def checked(name: str, value: ArrayLike, core: tuple[int, ...], labels: Sequence[str] = ()) -> np.ndarray:
+    """Return an array (*batch, *core) of floats, entries with names in the order of `labels`. Raises ValueError."""
+    value = in_order_of(labels, name, value) if core else value
     expected = ", ".join(["*batch", *map(str, core)])
     try:
         result = real_numbers(value)

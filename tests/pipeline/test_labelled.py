@@ -48,7 +48,14 @@ def test_dims_and_coordinates_are_kept_and_batches_meet_by_name() -> None:
 CHAINS = ("bias_vector", "inertia_element", "lagrange_coefficients")
 """Functions of chains alone."""
 
-MORE = ("cartesian_stiffness", "natural_frequencies", "pose_error", "clearance", "fastest_motion")
+MORE = (
+    "cartesian_stiffness",
+    "natural_frequencies",
+    "pose_error",
+    "clearance",
+    "fastest_motion",
+    "spanning_tree_dynamics",
+)
 """Functions that take more than a motion."""
 
 
@@ -77,7 +84,7 @@ def test_the_face_has_them_with_their_arguments_and_types(name: str) -> None:
     function, plain = getattr(limbsweep, name), getattr(importlib.import_module(RESULTS[name].home), name)
     parameters = inspect.signature(function).parameters
     assert {*parameters} == {*inspect.signature(plain).parameters, "parameters"}
-    assert len(parameters) <= 8 or name == "fastest_motion"
+    assert len(parameters) <= 8 or name in ("fastest_motion", "spanning_tree_dynamics")
     assert function.__doc__.startswith(plain.__doc__.rstrip())
     assert functions.ALSO in function.__doc__
     fields, labels = RESULTS[name].dims, RESULTS[name].labels

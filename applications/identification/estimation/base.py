@@ -16,6 +16,7 @@ from scipy.linalg import qr
 from applications.identification.estimation.states import motion_for, random_motion
 from robots.arguments import check_arguments
 from robots.data_classes import dataclass, replace
+from robots.labels import in_order_of
 from robots.model import Robot
 from tasks.dynamics.inputs import present
 from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, Motion, Moving, check_record
@@ -47,7 +48,7 @@ class BaseParameters:
 
     def of(self, parameters: ArrayLike) -> np.ndarray:
         """Return the values of the base parameters (*batch, kept) from those of all columns (*batch, column)."""
-        return np.asarray(parameters, dtype=float) @ self.groups.T
+        return np.asarray(in_order_of(self.names, "parameters", parameters), dtype=float) @ self.groups.T
 
     def reduced(self, matrix: ArrayLike) -> np.ndarray:
         """Return the kept columns of a regressor (..., column)."""

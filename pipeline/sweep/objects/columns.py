@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pipeline.documents.tables.table import Table, table
 from pipeline.errors import refused, show
+from robots.labels import SAME_ROWS, other_rows
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -90,7 +91,9 @@ def _dataset(dataset: xr.Dataset, names: Container[str]) -> Iterator[tuple[str, 
 
 
 def _spread(columns: Mapping[str, object], key: str) -> Iterator[tuple[str, object]]:
-    """Yield the columns of a dict; single numbers go with every row."""
+    """Yield the columns of a dict; single numbers go with every row. Series have to have one index."""
+    if others := other_rows({show(name): values for name, values in columns.items()}):
+        raise refused(key, f"columns with several indexes ({others})", SAME_ROWS)
     arrays = {name: _array(values, name, key) for name, values in columns.items()}
     length = max((len(values) for values in arrays.values() if values.ndim), default=1)
     for name, values in arrays.items():

@@ -16,6 +16,8 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation, RotationSpline
 
 from robots.data_classes import dataclass
+from robots.geometry import AXES
+from robots.labels import in_order_of
 from robots.model import Robot
 from tasks.dynamics.records import Moving
 
@@ -66,11 +68,11 @@ class RobotPath:
         if robot.mechanism.is_chain:
             if q is None or position is not None or rotation is not None:
                 raise ValueError(f"q: {robot.name} is a chain; expected q alone, (waypoint, joint)")
-            line = _spline("q", q, len(robot.mechanism.freedoms))
+            line = _spline("q", q, robot.mechanism.freedoms)
             return cls(lambda s: PathSamples(Moving(q=line(s)), line(s, 1), line(s, 2), True), line.x)
         if position is None or q is not None:
             raise ValueError(f"position: {robot.name} has a platform; expected position (waypoint, 3), and no q")
-        line = _spline("position", position, 3)
+        line = _spline("position", position, AXES)
         turns = None if rotation is None else _turns(rotation, len(np.asarray(position)))
 
         def at(progress: np.ndarray) -> PathSamples:
@@ -94,8 +96,8 @@ def _turns(rotation: ArrayLike, count: int) -> RotationSpline:
     return RotationSpline(np.linspace(0.0, 1.0, count), Rotation.from_matrix(turns))
 
 
-def _spline(name: str, values: ArrayLike, width: int) -> CubicSpline:
-    waypoints = np.asarray(values, dtype=float)
+def _spline(name: str, values: ArrayLike, labels: Sequence[str]) -> CubicSpline:
+    waypoints, width = np.asarray(in_order_of(labels, name, values), dtype=float), len(labels)
     if waypoints.ndim != 2 or waypoints.shape[1] != width or len(waypoints) < 2 or not np.isfinite(waypoints).all():
         expected = f"two or more waypoints of {width} finite numbers each"
         raise ValueError(f"{name}: got an array of shape {waypoints.shape}; expected {expected}")

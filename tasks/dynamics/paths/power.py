@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from robots.arguments import real_numbers, shown
 from robots.data_classes import dataclass, replace
 from robots.drives import Motor
+from robots.labels import in_order_of
 from robots.status import Status
 
 
@@ -66,17 +67,19 @@ class PathLimits:
         return replace(limits, velocity=velocity, drop=resistance / constant, voltage=voltage, rotation=constant)
 
     @classmethod
-    def of(cls, actuators: int, *, force: ArrayLike, speed: float | None, **sizes: ArrayLike | None) -> PathLimits:
+    def of(
+        cls, actuators: Sequence[str], *, force: ArrayLike, speed: float | None, **sizes: ArrayLike | None
+    ) -> PathLimits:
         """Return limits from one number for all actuators, one for each, or None for no limit. Raises ValueError."""
-        unlimited = np.full(actuators, np.inf)
+        unlimited = np.full(len(actuators), np.inf)
         arrays = {name: unlimited if size is None else _sizes(name, size, actuators) for name, size in sizes.items()}
         if speed is not None and not speed > 0.0:
             raise ValueError(f"speed: got {speed!r}; expected a number above zero [m/s]")
         return cls(_sizes("force", force, actuators), **arrays, speed=np.inf if speed is None else float(speed))
 
 
-def _sizes(name: str, values: ArrayLike, count: int) -> np.ndarray:
-    sizes = real_numbers(values)
+def _sizes(name: str, values: ArrayLike, actuators: Sequence[str]) -> np.ndarray:
+    sizes, count = real_numbers(in_order_of(actuators, name, values)), len(actuators)
     result = np.broadcast_to(sizes.reshape(-1), (count,)) if sizes.size in (1, count) and sizes.ndim < 2 else None
     if result is None or not (result > 0.0).all():
         raise ValueError(f"{name}: got {shown(values)}; expected {count} numbers above zero, or one for all actuators")

@@ -24,7 +24,7 @@ FREE = 1e9
 def unlimited(count: int) -> PathLimits:
     """Limits of nothing but, by far, of forces."""
     sizes: dict[str, None] = dict.fromkeys(("velocity", "acceleration", "power", "jerk"))
-    return PathLimits.of(count, force=FREE, speed=None, **sizes)
+    return PathLimits.of([""] * count, force=FREE, speed=None, **sizes)
 
 
 def turning() -> tuple[Robot, np.ndarray]:

@@ -35,25 +35,25 @@ def in_order_of(labels: Sequence[str], name: str, value: Value) -> Value | np.nd
     """
     if isinstance(value, np.ndarray | list | tuple | float):
         return value
-    found = _entry_names(value)
-    places = None if found is None else places_of(labels, name, *found)
+    names = _entry_names(value)
+    places = None if names is None else places_of(labels, name, *names)
     return value if places is None else np.asarray(value)[..., places]
 
 
-def places_of(labels: Sequence[str], name: str, found: Sequence[object], where: str) -> list[int] | None:
+def places_of(labels: Sequence[str], name: str, names: Sequence[object], where: str) -> list[int] | None:
     """Return where each of `labels` is among the names of entries; None where their order is right or only counted.
 
     Raises ValueError for other names.
     """
-    texts = [str(label) for label in found]
+    texts = [str(label) for label in names]
     if texts == [*labels]:
         return None
-    counted = all(isinstance(label, Real) for label in found)
-    if counted and (np.diff(np.array(found, dtype=float)) > 0.0).all():
+    counted = all(isinstance(label, Real) for label in names)
+    if counted and (np.diff(np.array(names, dtype=float)) > 0.0).all():
         return None
     if sorted(texts) == sorted(labels):
         return [texts.index(label) for label in labels]
-    got = f"[{', '.join(map(repr, found[:SHOWN]))}{', ...' if len(found) > SHOWN else ''}]"
+    got = f"[{', '.join(map(repr, names[:SHOWN]))}{', ...' if len(names) > SHOWN else ''}]"
     expected = f"{', '.join(labels)}, in any order" if labels else "numbers without names, such as their values"
     raise ValueError(f"{name}: got {got} along {where}; expected {expected}")
 
@@ -61,9 +61,9 @@ def places_of(labels: Sequence[str], name: str, found: Sequence[object], where: 
 def other_rows(table: Mapping[str, object]) -> str | None:
     """Return the names of two Series or DataFrames whose indexes differ, so that their rows are not the same cases."""
     rows = {name: getattr(value, "index", None) for name, value in table.items() if hasattr(value, "to_numpy")}
-    given = {name: index for name, index in rows.items() if index is not None}
-    first = next(iter(given), "")
-    return next((f"{first}, {name}" for name, index in given.items() if not index.equals(given[first])), None)
+    indexes = {name: index for name, index in rows.items() if index is not None}
+    first = next(iter(indexes), "")
+    return next((f"{first}, {name}" for name, index in indexes.items() if not index.equals(indexes[first])), None)
 
 
 def _entry_names(value: object) -> tuple[list[object], str] | None:

@@ -140,6 +140,8 @@ class Membership:
         """Time of the last death, by the clock of the scheduler [s]."""
         self._limit = 0
         """Memory limit of a worker of late [bytes]; 0: none."""
+        self._paused_since: float | None = None
+        """Time since which all workers that have not answered are paused."""
         self._looked = -math.inf
         self._alone = self._reported = clock()
 
@@ -189,6 +191,9 @@ class Membership:
                 self._check(address)
             self._take_answers()
             self._count_those_who_were_ended()
+        waiting = self._unanswered()
+        all_paused = bool(waiting) and len(self._paused()) == len(waiting)
+        self._paused_since = (self._paused_since or self._looked) if all_paused else None
         if len(self._ended) >= MOST_ENDED:
             raise self._ended_again_and_again()
 
@@ -205,7 +210,7 @@ class Membership:
         limit = seconds(dask.config.get("distributed.scheduler.no-workers-timeout", None)) or LONGEST_ALONE
         if self._ended and self._refused:  # it came in place of one that was ended, and is as small
             limit = min(limit, GRACE_SECONDS)
-        if now - self._alone > limit + (CHECK_SECONDS if self._checks else 0.0):
+        if self._stay_paused() or now - self._alone > limit + (CHECK_SECONDS if self._checks else 0.0):
             if self._present:
                 raise RunStoppedError(f"{self._refusal()} Stored results are kept.")
             raise ClusterLostError("there are no workers")
@@ -277,13 +282,20 @@ class Membership:
     def _is_open(self, waited: float) -> bool:
         """Look at the workers, and return whether the start of a run has to wait for answers."""
         self.look(now=True)
-        all_paused = len(self._paused()) == len(self._checks)
-        patience = GRACE_SECONDS if self._bases else PAUSE_END if all_paused else CHECK_SECONDS
-        return bool(self._checks) and waited < patience
+        patience = GRACE_SECONDS if self._bases else CHECK_SECONDS
+        return bool(self._checks) and waited < patience and not self._stay_paused()
+
+    def _stay_paused(self) -> bool:
+        """Return whether all workers that have not answered have been paused for long, and none is admitted."""
+        return not self._bases and self._paused_since is not None and self._clock() - self._paused_since >= PAUSE_END
+
+    def _unanswered(self) -> list[str]:
+        """Return the workers that have not answered their check, those between two checks among them."""
+        return [address for address in self._table if address not in self._bases and address not in self._refused]
 
     def _paused(self) -> list[str]:
         """Return the workers that do not answer their check because they are paused, each with the memory it holds."""
-        rows = ((address, self._table[address]) for address in self._checks if address in self._table)
+        rows = ((address, self._table[address]) for address in self._unanswered())
         return [str(PausedWorker.of(address, row)) for address, row in rows if row.get("status") == "paused"]
 
     def _is_suited(self, address: str, row: Mapping[str, Any]) -> bool:
@@ -410,7 +422,7 @@ class Membership:
             rule = f"workers that answer, of at least {size(needed_limit(self.plan))} each"
             return refused(self.cluster, got, rule, hint)
         if not self._refused:
-            got = f"no answer within {CHECK_SECONDS:g} s from {named(self._checks)}"
+            got = f"no answer within {CHECK_SECONDS:g} s from {named(self._unanswered())}"
             hint = "They are busy, paused or stopped: look at limbsweep cluster, or start others."
             return refused(self.cluster, got, "a worker that answers", hint)
         identities = {

@@ -221,6 +221,18 @@ def test_workers_that_are_paused_from_the_start_are_told_with_their_memory(monke
     assert any(isinstance(event, Waiting) and "paused" in event.what and "3 GiB" in event.what for event in told)
 
 
+def test_a_worker_that_comes_late_and_stays_paused_is_told_by_name() -> None:
+    """Between two checks, because Dask withdraws those of paused workers, it was told without a name after minutes."""
+    cluster = Cluster()
+    made, _ = begun(cluster)
+    cluster.answers["a"] = NoValidWorkerError(("check", 1), set(), {"a"}, {}, 300.0)
+    cluster.rows = {"a": row(status="paused", metrics={"memory": 3 * GIB})}
+    start = made._clock()
+    with pytest.raises(RunStoppedError, match="are paused, because their memory is full: a with 3 GiB of 4 GiB; exp"):
+        [made.news() for _ in range(400)]
+    assert made._clock() - start < 110.0
+
+
 def test_one_whose_check_dask_withdraws_because_it_is_paused_is_checked_again() -> None:
     cluster = Cluster(a=SOUND, b=NoValidWorkerError(("check", 1), set(), {"b"}, {}, 300.0))
     made, news = begun(cluster)

@@ -62,7 +62,7 @@ CASES: dict[str, Case] = {
         Case("simulate", "steps of simulations under controllers, and other engines at the same", "simulate:simulate"),
         Case(
             "coordinator",
-            "blocks a second and memory of a pending block on 200 threads of light workers",
+            "blocks a second and memory of blocks in flight and waiting on 200 threads of light workers",
             "runs.coordinator:coordinator",
         ),
         Case(

@@ -1,4 +1,4 @@
-"""Blocks a second of a coordinator on a cluster of 200 threads, and memory of a pending block.
+"""Blocks a second of a coordinator on a cluster of 200 threads, and memory of blocks in flight and of those that wait.
 
 The workers are light: all live in one process, and their tasks compute nothing. All else is as in a real run: the
 graphs of the blocks, the window, the ledger. Coordinator, scheduler and workers are a process each, so that the
@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import logging
 import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
@@ -22,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 from dask._task_spec import Task
 from numpy.typing import NDArray
 
@@ -45,10 +46,14 @@ from storage.store import StoreWriter
 KILOBYTE = 1024
 THREADS = 5
 """Threads of each light worker: 200 of a single thread in one process would keep each other from their heartbeats."""
+WAITING = 100
+"""Blocks of the run whose window is full, in those that are in flight at once to measure their memory."""
+SETTLED = 2.0
+"""Seconds until the scheduler has made the tasks of a message."""
 
 
 def coordinator(size: Size) -> Iterator[Figure]:
-    """Measure blocks per second in both granularities; memory of coordinator and scheduler per block in flight."""
+    """Measure blocks per second in both granularities; memory of a block in both processes."""
     workers, blocks = (40, 2000) if size.full else (2, 40)
     with light_cluster(workers) as address, connect(ClusterConfig.of("address", address=address)) as client:
         assert client is not None
@@ -145,22 +150,41 @@ def _busy(client: Any) -> NDArray[np.float64]:
 
 
 def _pending(client: Any, blocks: int) -> Iterator[Figure]:
-    """Measure the memory per block in flight, with tasks that wait for one that does not end soon."""
-    made = many_blocks(blocks)
-    before = _resident(), client.run_on_scheduler(_resident)
+    """Measure the memory of a block in flight, and of one that waits because the window is full."""
+    for many, window, state in ((blocks, blocks, "in flight"), (WAITING * blocks, blocks // 10, "that waits")):
+        made = many_blocks(many)
+        for name, each in zip(("coordinator", "scheduler"), _held(client, made, window), strict=True):
+            what = f"{made.blocks} blocks of {made.tasks_per_block} tasks, {window} of them in flight"
+            yield Figure(f"{name}, each block {state}", each / made.blocks / KILOBYTE, "KiB", what)
+
+
+def _held(client: Any, made: Plan, window: int) -> NDArray[np.int64]:
+    """Return the bytes that coordinator and scheduler hold for a run whose tasks wait for one that does not end soon.
+
+    Its processes free the rest of what they took to send the blocks; all objects of Python and NumPy count.
+    """
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
         path = locate(Path(folder) / "run.zarr")
         create_store(made, path)
+        for start in (tracemalloc.start, functools.partial(client.run_on_scheduler, tracemalloc.start)):
+            start()
         with Ledger.open(path, made.blocks) as ledger:
-            executor = ClusterExecutor(client, lambda: made.blocks)
+            executor = ClusterExecutor(client, lambda: window)
             loop = _Waiting(made, StoreWriter(path), ledger, executor, lambda event: None)
             loop.submit()
-            grown = _resident() - before[0], client.run_on_scheduler(_resident) - before[1]
-            require(len(list(executor.keys)) == made.blocks, "not all blocks are on their way")
+            time.sleep(SETTLED)
+            held = np.array([_traced(), client.run_on_scheduler(_traced)])
+            require(len(list(executor.keys)) == window, f"not {window} blocks are in flight")
             executor.close()
-    for name, each in zip(("coordinator", "scheduler"), grown, strict=True):
-        what = f"{made.blocks} blocks of {made.tasks_per_block} tasks in flight"
-        yield Figure(f"{name}, each pending block", each / made.blocks / KILOBYTE, "KiB", what)
+    return held
+
+
+def _traced() -> int:
+    """Return the bytes of the objects that this process has made since it was asked to count, and end counting."""
+    gc.collect()
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return held
 
 
 class _Waiting(RunLoop):
@@ -170,11 +194,6 @@ class _Waiting(RunLoop):
         graph, key = _emptied(*super().graph(attempt))
         root = next(iter(graph))
         return graph | {root: Task(root, time.sleep, 5.0)}, key
-
-
-def _resident() -> int:
-    """Return the bytes of memory that this process holds now."""
-    return int(psutil.Process().memory_info().rss)
 
 
 @contextmanager

@@ -6,12 +6,14 @@ grows with the sweep.
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from dask.base import annotate, get_annotations
@@ -137,8 +139,6 @@ class ClusterExecutor:
         members: Members | None = None,
     ) -> None:
         """Set up the executor. `members`: workers that are given blocks, and no others; if absent, all workers."""
-        from distributed import as_completed
-
         self.client, self.window, self.batch, self.members = client, window, batch, members
         self.resources: Mapping[str, float] | None = None
         """Resources of a worker that each task takes."""
@@ -156,8 +156,7 @@ class ClusterExecutor:
         self.futures = 0
         """Futures for them: fewer where several blocks are one task."""
         self._ready: deque[Result] = deque()
-        # Results are fetched behind the scenes: one that lay on a worker that has died holds up no other.
-        self._pending = as_completed(loop=client.loop, with_results=True, raise_errors=False)
+        self._arrived: SimpleQueue[tuple[Future, object]] = SimpleQueue()
         self._stuck: set[Key] = set()
         """Keys of futures on workers that are paused and idle, as of the last look."""
         self.least_room: int | None = None
@@ -269,14 +268,13 @@ class ClusterExecutor:
         self.futures += len(keys)
         for key, future in zip(keys, futures, strict=True):
             self._in_flight |= dict.fromkeys(self._batches.get(key, [key]), (future, now))
-        for future in futures:
-            self._pending.add(future)
+        self.client.loop.add_callback(_expect, futures, self._arrived)
 
     def next(self, seconds: float) -> Result | None:
         """Return the next result of a key that was not abandoned."""
         deadline = time.perf_counter() + seconds
-        while not self._ready and self._wait(deadline):
-            future, value = next(self._pending)
+        while not self._ready and (arrived := self._wait(deadline)):
+            future, value = arrived
             key: Any = future.key
             self._settle(key)
             keys = [key for key in self._batches.pop(key, [key]) if self._in_flight.get(key, (None,))[0] is future]
@@ -284,24 +282,23 @@ class ClusterExecutor:
                 self._ready.extend(self._receive(keys, future, value))
         return self._ready.popleft() if self._ready else None
 
-    def _wait(self, deadline: float) -> bool:
-        """Wait for a result and return whether one is ready before the deadline [s, perf_counter]."""
-        while not self._pending.has_ready():
+    def _wait(self, deadline: float) -> tuple[Future, object] | None:
+        """Return the next future that has come, with its result or error; None at the deadline [s, perf_counter]."""
+        while True:
+            with suppress(Empty):
+                return self._arrived.get_nowait()
             if self.client.status not in ("running", "connecting"):
                 raise ClusterLostError(LOST["CancelledError"])
             if (left := deadline - time.perf_counter()) <= 0.0:
-                return False
-            with self._pending.thread_condition:
-                self._pending.thread_condition.wait(timeout=min(left, 0.1))
-        return True
+                return None
+            with suppress(Empty):
+                return self._arrived.get(timeout=min(left, 0.1))
 
     def _receive(self, keys: Sequence[Key], future: Future, value: object) -> Iterator[Result]:
         """Yield the results of a task: one, or one for each block of a batch."""
         starts = [self._in_flight.pop(key)[1] for key in keys]
         if future.status in ("cancelled", "lost"):
             value = self._withdrawn(value)
-        # Of an error `as_completed` gives the kind, the exception and its traceback.
-        value = value[1] if future.status == "error" and isinstance(value, tuple) else value
         future.release()
         values = value if isinstance(value, list) else [value] * len(keys)
         for key, start, own in zip(keys, starts, values, strict=True):
@@ -443,6 +440,31 @@ class ClusterExecutor:
             self.client.cancel(futures)
             if self.share is not None:
                 self.share.close()
+
+
+def _expect(futures: Iterable[Future], arrived: SimpleQueue[tuple[Future, object]]) -> None:
+    """Fetch results behind the scenes, each by itself: one that lay on a worker that has died holds up no other.
+
+    Called in the loop of the client. Dask's `as_completed` does the same with four coroutines for each future.
+    """
+    for future in futures:
+        task = asyncio.get_running_loop().create_task(_arrival(future, arrived))
+        EXPECTED.add(task)
+        task.add_done_callback(EXPECTED.discard)
+
+
+async def _arrival(future: Future, arrived: SimpleQueue[tuple[Future, object]]) -> None:
+    try:
+        value: object = await future
+    except Exception as error:
+        if future.status == "finished":  # of the connection, and no result: the client tells if it is lost
+            raise
+        value = error
+    arrived.put((future, value))
+
+
+EXPECTED: set[asyncio.Task[None]] = set()
+"""Tasks that wait for results, of which the loop itself has weak references alone."""
 
 
 def make_executor(

@@ -13,6 +13,7 @@ its limbs are coupled in every step, and so is one of a sweep so large that its 
 
 from __future__ import annotations
 
+import copy
 import functools
 import operator
 import pickle
@@ -68,7 +69,7 @@ Value_co = TypeVar("Value_co", covariant=True)
 
 def block_graph(plan: Plan, index: int, writer: Writer, run: str, granularity: Granularity = "limb") -> KeyedGraph:
     """Return the graph of one block, and the key with its receipt as result; `run` makes keys distinct between runs."""
-    key: Key = (f"store-{run}", index)
+    key = _key("store", run, index)
     if plan.is_parted:
         return {key: Task(key, _parted_block, block_of(plan, index), writer, dict(plan.parts or {}))}, key
     if granularity == "block" or not plan.by_limb:
@@ -118,23 +119,33 @@ def _limb_graph(
     """Return a task per limb of a block; the `last` one is the first of the `bodies`, or the second after reactions."""
     index = last[1]
     block = block_of(plan, index)
-    root = (f"trajectories-{run}", index)
-    limbs = [(f"{name}-{run}", index) for name in plan.limbs]
+    root = _key("trajectories", run, index)
+    limbs = [_key(name, run, index) for name in plan.limbs]
     graph: TaskGraph = {root: Task(root, _root, block)}
     for k, key in enumerate(limbs):
         graph[key] = Task(key, _limb, TaskRef(root), k)
     shares = [TaskRef(key) for key in limbs]
-    if not block.request.reactions:
+    if not _reacts(plan, block):
         graph[last] = Task(last, bodies[0], TaskRef(root), *arguments, *shares)
         return graph, last
-    assembled = (f"assemble-{run}", index)
+    assembled = _key("assemble", run, index)
     graph[assembled] = Task(assembled, _assemble, TaskRef(root), *shares)
-    reacting = [(f"{name}-reactions-{run}", index) for name in plan.limbs]
+    reacting = [_key(f"{name}-reactions", run, index) for name in plan.limbs]
     for k, key in enumerate(reacting):
         graph[key] = Task(key, _reactions, TaskRef(root), TaskRef(assembled), k)
     reactions = (TaskRef(key) for key in reacting)
     graph[last] = Task(last, bodies[1], TaskRef(root), TaskRef(assembled), *arguments, *reactions)
     return graph, last
+
+
+def _key(name: str, run: str, index: int) -> Key:
+    """Return the key of a task; its name is one object for all blocks, so that a message holds it once."""
+    return sys.intern(f"{name}-{run}"), index
+
+
+def _reacts(plan: Plan, block: Block) -> bool:
+    """Return whether a block asks for reactions. A copy is asked: a block keeps its request, and is sent with it."""
+    return plan.memory.reacts and bool(copy.copy(block).request.reactions)
 
 
 def isolated_graph(plan: Plan, index: int, writer: Writer, run: str, timeouts: Timeouts) -> KeyedGraph:

@@ -49,7 +49,12 @@ WANTED = {
     "rest": ("irb6, elbow coupler_foot coupler_head, stiction", "three_loop_leg, all, coulomb"),
     "simulate": ("delta_3rr2rrr", "irb6"),
     "energy": ("planar_3r, coulomb", "planar_3r, lugre"),
-    "coordinator": ("block tasks", "  coordinator alone", "scheduler, each pending block"),
+    "coordinator": (
+        "block tasks",
+        "  coordinator alone",
+        "scheduler, each block in flight",
+        "scheduler, each block that waits",
+    ),
     "peers": ("five_axis_tree, inverse dynamics: limbsweep", "hexapod_6rrrprr, closed-loop reactions: limbsweep"),
     "published": ("ivp_andrews", "rows that do not agree"),
     "start": ("five_bar, process start to first forces",),

@@ -16,7 +16,7 @@ from pipeline.plan.plan import plan
 from storage.errors import StoreError
 from storage.ledger import Receipt
 from storage.store import StoreWriter
-from tests.pipeline.runs import EVERYTHING, cut_finely, sweep
+from tests.pipeline.runs import EVERYTHING, FEW, cut_finely, sweep
 
 
 @pytest.fixture
@@ -131,3 +131,15 @@ def test_errors_that_say_enough_pass(error: BaseException) -> None:
     with pytest.raises(type(error)) as caught:
         _bad(error)
     assert caught.value is error
+
+
+def test_blocks_are_sent_without_what_follows_from_them(made: Plan, writer: StoreWriter) -> None:
+    """The request of a block is three times its description; names of tasks are sent once for all blocks of a run."""
+    reacting = plan(sweep(f"{FEW}\n".replace("[actuator_force]", "[actuator_force, joint_reaction]")))
+    for each in (made, reacting):
+        graphs = [block_graph(each, index, writer, "r")[0] for index in range(min(4, each.blocks))]
+        roots = [graph["trajectories-r", index] for index, graph in enumerate(graphs)]
+        assert all("request" not in vars(root.args[0]) for root in roots)
+        names = [name for graph in graphs for name, _ in graph]
+        assert len({*map(id, names)}) == len({*names})
+    assert any("reactions" in name for name in names)

@@ -147,15 +147,25 @@ def rotation(axis: Sequence[float], cos: Scalar, sin: Scalar) -> np.ndarray:
     return array(result)
 
 
-def turned(cos: Scalar, sin: Scalar, angle: Scalar) -> tuple[Scalar, Scalar]:
+_SHORT = (2.0, -2.0, 2.0, -1.89)
+"""Polynomial in x within 2.4e-6 of 2 / (1 + x) for x up to 1/16, exact at zero."""
+
+
+def turned(cos: Scalar, sin: Scalar, angle: Scalar, *, short: bool = False) -> tuple[Scalar, Scalar]:
     """Turn the unit vector (cos, sin) by an angle that is small or of uncertain size.
 
-    The Cayley map turns by 2 atan(angle / 2): exact to second order, never more than half a turn, and free of sines.
+    The Cayley map turns by 2 atan(angle / 2): exact to second order, never more than half a turn, and free of sines. A
+    `short` turn, of half a radian at most, needs no division, which would keep a processor as long as thirty products.
     """
     u = angle * 0.5
-    scale = 1.0 / (u * u + 1.0)
-    c, s = (1.0 - u * u) * scale, angle * scale
-    return cos * c - sin * s, sin * c + cos * s
+    square = u * u
+    if short and isinstance(square, Expression):
+        guess = _horner(_SHORT, square)
+        left = 1.0 - (square * 0.5 + 0.5) * guess
+        twice = guess + guess * (left + left * left)  # a step of third order
+    else:
+        twice = 2.0 / (square + 1.0)
+    return twice * (cos - u * sin) - cos, twice * (sin + u * cos) - sin
 
 
 def inverse(a: Array) -> np.ndarray:
@@ -165,9 +175,22 @@ def inverse(a: Array) -> np.ndarray:
     """
     with np.errstate(invalid="ignore", over="ignore"):  # on floats
         if len(a) > 4:
-            return _inverse_by_reflections(array(a))
+            return _by_reflections(array(a), np.eye(len(a)))
         cofactors, determinant = adjugate(a)
         return array(cofactors) * reciprocal(determinant)
+
+
+def solution(a: Array, b: Array) -> tuple[np.ndarray, Scalar]:
+    """Return x and d where x / d solves A x = b, or has the least squares of A x - b where there are more rows.
+
+    It takes fewer operations than a product with `inverse`, if that has no other use. By cofactors, d is the
+    determinant, so that a caller who divides anyway can do it once; otherwise it is 1.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):  # on floats
+        if len(a) > 4 or len(a) > len(a[0]):
+            return _by_reflections(array(a), b)[:, 0], 1.0
+        cofactors, determinant = adjugate(a)
+        return array(cofactors @ b), determinant
 
 
 def adjugate(a: Array) -> tuple[np.ndarray, Scalar]:
@@ -217,7 +240,7 @@ def pseudo_inverse(a: Array) -> np.ndarray:
     Infinities or NaN where the matrix lacks rank.
     """
     with np.errstate(invalid="ignore", over="ignore"):  # on floats
-        return _inverse_by_reflections(array(a))
+        return _by_reflections(array(a), np.eye(len(a)))
 
 
 def squared_box(matrix: Array) -> Scalar:
@@ -240,29 +263,40 @@ def _diagonal_product(a: np.ndarray) -> Scalar:
     return result
 
 
-def _reflected(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return R and Q^T of Householder's factorisation; entries below the diagonal of R are rounding errors."""
+def _reflected(a: np.ndarray, right: Array | None = None) -> tuple[np.ndarray, list[Scalar], np.ndarray]:
+    """Return R of Householder's factorisation, the reciprocals of its diagonal, and Q^T times `right`.
+
+    One division for each column gives both the factor of its reflection and the reciprocal.
+    """
     m, n = a.shape
-    r, qt = np.array(a, dtype=object), np.array(np.eye(m), dtype=object)
-    for k in range(min(m - 1, n)):
+    r = np.array(a, dtype=object)
+    q = np.array(np.zeros((m, 0)) if right is None else np.reshape(right, (m, -1)), dtype=object)
+    pivots: list[Scalar] = []
+    for k in range(n):
+        if k == m - 1:
+            pivots.append(reciprocal(r[k, k]))
+            continue
         x = r[k:, k]
-        length = sqrt(sum(v * v for v in x))
+        square = sum(v * v for v in x)
+        length = sqrt(square)
         signed = where(x[0] < 0.0, -length, length)
         v = np.array([x[0] + signed, *x[1:]], dtype=object)
-        beta = reciprocal(signed * v[0])
-        for part in (r, qt):
+        beta = signed * reciprocal(square * v[0])  # 1 / (signed v0)
+        pivots.append(-(v[0] * beta))
+        for part in (r[:, k + 1 :], q):
             part[k:, :] = part[k:, :] - np.outer(v * beta, v @ part[k:, :])
-    return r, qt
+        r[k:, k] = [-signed, *[0.0] * len(x[1:])]
+    return r, pivots, q
 
 
-def _inverse_by_reflections(a: np.ndarray) -> np.ndarray:
-    m, n = a.shape
-    r, qt = _reflected(a)
-    result = np.array(np.zeros((n, m)), dtype=object)
+def _by_reflections(a: np.ndarray, right: Array) -> np.ndarray:
+    """Return X with the least squares of A X - `right`, by reflections."""
+    r, pivots, q = _reflected(a, right)
+    n, width = len(pivots), q.shape[1]
+    result = np.array(np.zeros((n, width)), dtype=object)
     for i in reversed(range(n)):
-        pivot = reciprocal(r[i, i])
-        for j in range(m):
-            result[i, j] = (qt[i, j] - sum((r[i, k] * result[k, j] for k in range(i + 1, n)), start=0.0)) * pivot
+        for j in range(width):
+            result[i, j] = (q[i, j] - sum((r[i, k] * result[k, j] for k in range(i + 1, n)), start=0.0)) * pivots[i]
     return array(result)
 
 

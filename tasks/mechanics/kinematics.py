@@ -39,10 +39,10 @@ class JointState:
     sin: Scalar = 0.0
     value: Any = 0.0  # of many samples at once an array
 
-    def moved(self, link: Link, step: Scalar) -> JointState:
+    def moved(self, link: Link, step: Scalar, *, short: bool = False) -> JointState:
         """Return the state after a step of the joint variable."""
         if link.joint_kind.periodic:
-            return JointState(*turned(self.cos, self.sin, step))
+            return JointState(*turned(self.cos, self.sin, step, short=short))
         return state_at(link, self.value + step)
 
     def position(self, link: Link) -> Scalar:
@@ -66,13 +66,15 @@ def state_at(link: Link, value: Scalar) -> JointState:
     return JointState(cosine, sine) if kind.periodic else JointState(cosine, sine, value)
 
 
-def stepped(limb: Limb, states: Sequence[JointState], steps: Iterable[Scalar]) -> list[JointState]:
+def stepped(
+    limb: Limb, states: Sequence[JointState], steps: Iterable[Scalar], *, short: bool = False
+) -> list[JointState]:
     """Return the states of a tree's joints after a step of each; followers are placed by the joints they follow.
 
     A step of a rotation is exact to first order alone, so that ratios would be lost after several steps. A leading
     joint whose turns are not counted is within half a turn of its reference.
     """
-    moved = (state.moved(link, step) for state, link, step in zip(states, limb.links, steps, strict=True))
+    moved = (state.moved(link, step, short=short) for state, link, step in zip(states, limb.links, steps, strict=True))
     return with_followers(limb, list(moved))
 
 

@@ -83,10 +83,12 @@ def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tup
     def at(states: Sequence[JointState], pose: Pose | None = None) -> Tips:
         return mounted.tips(states, platform if pose is None else pose)
 
-    def moved(states: Sequence[JointState], step: Array) -> list[JointState]:
-        longest = largest(step)
-        scale = STEP_LIMIT / where(longest > STEP_LIMIT, longest, STEP_LIMIT)
-        return stepped(limb, states, (d * scale for d in step))
+    def moved(states: Sequence[JointState], steps: Array, divisor: Scalar = 1.0) -> list[JointState]:
+        """Return the states after `steps / divisor`, or a share of it whose longest step is at the limit."""
+        longest, least = largest(steps) * (1.0 / STEP_LIMIT), abs(divisor)
+        least = where(longest > least, longest, least)
+        scale = 1.0 / where(divisor < 0.0, -least, least)
+        return stepped(limb, states, (each * scale for each in steps), short=True)
 
     def excess(tips: Tips) -> Scalar:
         """Return the sum of residuals, with more weight if the limb is nearly singular."""
@@ -100,7 +102,7 @@ def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tup
         residual = excess(tips)
         far = residual > CONVERGED * size
         sign = where(every(tips.facing()), tips.determinant, 0.0)
-        return [*packed(limb, moved(states, tips.newton_step())), residual, sign], opposite(far)
+        return [*packed(limb, moved(states, *tips.newton_fraction())), residual, sign], opposite(far)
 
     first = moved([HOME] * len(links), at([HOME] * len(links)).newton_step())
     limit = WINDING if limb.winds else ITERATIONS

@@ -28,6 +28,7 @@ from tasks.mathematics.algebra import (
     is_zero,
     opposite,
     pseudo_inverse,
+    solution,
     sqrt,
     volume,
     where,
@@ -398,8 +399,18 @@ class Tips:
 
     def newton_step(self) -> np.ndarray:
         """Return the step of all tree joints, Eq. (96)."""
-        demand = [-value for joined in self.joined for value in joined.residual()]
-        return self.solve(demand, self.embedding.correction())
+        return self.solve(self._gaps, self.embedding.correction())
+
+    def newton_fraction(self) -> tuple[np.ndarray, Scalar]:
+        """Return the same as numerators and a common divisor, with fewer operations if L_t^-1 has no other use."""
+        answered = self.embedding.correction()
+        found, divisor = solution(self.compound, array(self._gaps) - self.matrix @ answered)
+        return self.embedding.matrix @ found + answered * divisor, divisor
+
+    @property
+    def _gaps(self) -> list[Scalar]:
+        """What the rows of the tips still have to go."""
+        return [-value for joined in self.joined for value in joined.residual()]
 
     def rates(self, platform: SpatialMotion) -> np.ndarray:
         """Return the tree joint rates for a motion of the platform's origin. Eq. (87)."""

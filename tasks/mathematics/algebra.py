@@ -157,6 +157,7 @@ def turned(cos: Scalar, sin: Scalar, angle: Scalar, *, short: bool = False) -> t
     The Cayley map turns by 2 atan(angle / 2): exact to second order, never more than half a turn, and free of sines. A
     `short` turn, of half a radian at most, needs no division, which would keep a processor as long as thirty products.
     """
+    twice: Scalar
     u = angle * 0.5
     square = u * u
     if short and isinstance(square, Expression):

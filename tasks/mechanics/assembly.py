@@ -222,6 +222,11 @@ class Reference:
         """Its volume, which others are relative to; NaN where the rank is not certain."""
         return where(self.certain, self._first, np.nan)
 
+    @property
+    def unsigned(self) -> Scalar:
+        """Volume at other poses up to which rounding may give it either sign."""
+        return self._box * SINGULAR
+
     @cached_property
     def least(self) -> Scalar:
         """Volume at other poses up to which forces are very large, never below that up to which rank is not certain."""
@@ -249,14 +254,15 @@ def regularity(jacobian: Array, home: Reference) -> Scalar:
 
 
 def platform_status(jacobian: Array, home: Reference) -> Scalar:
-    """Return the status of a J_IK of full rank: OK, close to a loss of rank, or beyond one from the reference pose.
+    """Return the status of J_IK: OK, close to a loss of rank, at one, or beyond one from the reference pose.
 
     A change of sign means that J_IK was singular between both poses, even if no sample was there. There is no sign with
     more actuators than freedoms, and for a reference pose that is singular itself.
     """
     volume = _volume(jacobian)
     status: Scalar = where(abs(volume) < home.least, float(Status.ILL_CONDITIONED), float(Status.OK))
-    return where(volume * home.volume < 0.0, float(Status.SINGULARITY_CROSSED), status)
+    status = where(volume * home.volume < 0.0, float(Status.SINGULARITY_CROSSED), status)
+    return where(abs(volume) <= home.unsigned, float(Status.PLATFORM_SINGULAR), status)
 
 
 def constraints_lost(rows: Array, home: Reference) -> Mask:

@@ -176,10 +176,10 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState
         current, reached = unpacked(flat)
         embedding = chain.tips(current).embedding
         gaps_left = [targets[joint] - value for joint, value in zip(looped, reached, strict=True)]
-        moves = np.array(np.zeros(len(place)), dtype=object)
+        moves: list[Scalar] = [0.0] * len(place)
         for joint, value in zip(looped, gaps_left, strict=True):
             moves[place[joint]] = value
-        whole = embedding.matrix @ array(moves) + embedding.correction()
+        whole = embedding.newton_step(moves)
         longest = largest(whole[joint] for joint in (*looped, *dependent))
         near = opposite(longest > STEP_LIMIT)
         scale = where(near, 1.0, STEP_LIMIT / where(near, STEP_LIMIT, longest))

@@ -206,7 +206,9 @@ class SolvedCluster:
 
     def answer(self, demand: Array) -> dict[int, Scalar]:
         """Return the dependent joints' part that compensates for `demand` in the rows."""
-        return dict(zip(self.choice.dependent, -(self.inverse @ array(demand)), strict=True))
+        right = array(demand)
+        found = self.inverse @ right if self.bordered is None else self.bordered.solution(right)
+        return dict(zip(self.choice.dependent, -found, strict=True))
 
     def residual(self) -> list[Scalar]:
         """Compute the closure residual of every kept row."""
@@ -282,6 +284,16 @@ class Embedding:
     def correction(self) -> np.ndarray:
         """Return h of a Newton step, which closes the loops to first order."""
         return self._answers([cluster.residual() for cluster in self.clusters])
+
+    def newton_step(self, moves: Scalars) -> np.ndarray:
+        """Return the step of all tree joints that closes the loops to first order, for moves of the independent ones.
+
+        It is H times the moves plus `correction`, solved at once.
+        """
+        result = np.array(np.zeros(len(self.limb.links)), dtype=object)
+        result[list(self.choice.independent)] = moves
+        self._answer(result, [cluster.residual() for cluster in self.clusters])
+        return array(result)
 
     def drift(self, rates: Scalars) -> np.ndarray:
         """Return h of the accelerations: H' q' in Eqs. (46), (47)."""

@@ -73,6 +73,19 @@ class Bordered:
     def _schur_inverse(self) -> np.ndarray:
         return inverse(self.schur)
 
+    def solution(self, right: Array) -> np.ndarray:
+        """Return x with A x = `right`, block by block, without the inverse of the whole."""
+        rows, columns = self.blocks.border
+        result = np.array(np.zeros(len(right)), dtype=object)
+        alone = [back @ right[list(own)] for back, (own, _) in zip(self._inverses, self.blocks.inner, strict=True)]
+        short = right[list(rows)]
+        for part, (_, positions) in zip(alone, self.blocks.inner, strict=True):
+            short = short - self.matrix[np.ix_(rows, positions)] @ part
+        result[list(columns)] = border = self._schur_inverse @ short
+        for part, answer, (_, positions) in zip(alone, self._answers, self.blocks.inner, strict=True):
+            result[list(positions)] = part - answer @ border
+        return array(result)
+
     @cached_property
     def inverse(self) -> np.ndarray:
         """The inverse of the whole, rows in the order of its columns."""

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tasks.kernels.expression import Expression
 from tasks.kernels.interpreter import interpret
+from tasks.kernels.kernel import Kernel, padded
 from tasks.kernels.program import trace
 from tasks.mathematics import algebra
 
@@ -110,6 +112,43 @@ def test_a_turned_vector_keeps_its_length(angle: float) -> None:
     np.testing.assert_allclose((cos, sin), (math.cos(turn), math.sin(turn)), atol=1e-14)
     if abs(angle) < 1e-2:
         assert turn - 0.4 == pytest.approx(angle, abs=abs(angle) ** 3)
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_a_short_turn_needs_no_division(single: bool) -> None:
+    def turned(x: np.ndarray) -> list[Expression]:
+        return [y for short in (True, False) for y in algebra.turned(x[0], x[1], x[2], short=short)]
+
+    angles = np.linspace(-0.5, 0.5, padded(4001))
+    start = np.stack([np.cos(3.0 * angles), np.sin(3.0 * angles), angles])
+    program = trace("turn", lambda x: {"turned": turned(x)}, case={}, sample={"x": (3,)})
+    fast_cos, fast_sin, cos, sin = Kernel(program, single=single)({"x": start[None]}, len(angles))["turned"][0]
+    step = np.finfo(np.float32 if single else np.float64).eps
+    np.testing.assert_allclose(np.hypot(fast_cos, fast_sin), 1.0, rtol=3.0 * step)
+    np.testing.assert_allclose((fast_cos, fast_sin), (cos, sin), atol=4.0 * step)
+    short = trace(
+        "short", lambda x: {"turned": algebra.turned(x[0], x[1], x[2], short=True)}, case={}, sample={"x": (3,)}
+    )
+    assert "div" not in short.operations()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (3, 2), (7, 5)])
+def test_solution_of_random_systems(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        a, b = rng.normal(size=shape), rng.normal(size=shape[0])
+        found, divisor = algebra.solution(a, b)
+        expected = np.linalg.lstsq(a, b, rcond=None)[0]
+        size = np.linalg.cond(a) * max(1.0, abs(expected).max())
+        np.testing.assert_allclose(np.array(found / divisor, dtype=float), expected, atol=1e-14 * size)
+
+
+def test_a_solution_takes_fewer_operations_than_the_inverse() -> None:
+    for n in range(2, 7):
+        shape = {"a": (n, n), "b": (n,)}
+        both = trace("both", lambda a, b: {"x": algebra.inverse(a) @ b}, case={}, sample=shape)
+        alone = trace("alone", lambda a, b: {"x": algebra.solution(a, b)[0]}, case={}, sample=shape)
+        assert alone.operations().total() < both.operations().total()
 
 
 def test_choices_on_numbers_and_traced() -> None:

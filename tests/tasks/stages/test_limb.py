@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -233,11 +234,13 @@ def test_programs_stay_small(name: str) -> None:
 
 
 OPERATIONS = {
-    "agile_eye": 1412, "delta_4rr2rrr": 3213, "delta_rl5_1450": 2186, "five_bar": 532, "gough_stewart": 3863,
-    "hexa": 3965, "iiwa14": 949, "irb6": 1446, "linear_delta": 1085, "orthoglide": 2240, "planar_3rrr": 1157,
-    "tricept": 3817,
+    "agile_eye": 1627, "delta_4rr2rrr": 3593, "delta_rl5_1450": 2515, "five_bar": 651, "gough_stewart": 4304,
+    "hexa": 4454, "hexapod_6rrrprr": 14684, "iiwa14": 949, "irb6": 1632, "linear_delta": 1246,
+    "orthoglide": 2560, "planar_3rrr": 1327, "tricept": 4158,
 }  # fmt: skip
-"""Operations of a sample of inverse kinematics and dynamics on commit 6a69f1d7, of loops those of one pass."""
+"""Operations of a sample of inverse kinematics and dynamics in November 2026, of loops those of one pass.
+
+A division or a root counts as sixteen, about what it costs a processor."""
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -247,7 +250,8 @@ def test_robots_pay_nothing_for_what_they_do_not_have(name: str) -> None:
     jacobian = constant_jacobian(limbs[0]) if len(limbs) == 1 else None
     programs = [*limbs, assembly_program(family, jacobian=jacobian)]
     programs += [] if family.reference.is_chain else [platform_program(family)]
-    assert sum(sum(each.operations().values()) for each in programs) <= 1.01 * OPERATIONS[name]
+    counts = sum((Counter(each.operations()) for each in programs), start=Counter[str]())
+    assert counts.total() + 15 * (counts["div"] + counts["sqrt"]) <= 1.01 * OPERATIONS[name]
 
 
 @pytest.mark.parametrize("name", TREES)

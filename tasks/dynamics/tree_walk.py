@@ -1,8 +1,8 @@
 """Integration of a batch of cases in the joints of their trees, in constant or adaptive steps.
 
-Steps are cut where a joint meets a stop or leaves it. The instant is found by secants and bisection of the whole step,
-for all samples side by side; a sample without an event keeps its whole step. `landed` computes the event: impulses, and
-the contacts after it.
+Steps are cut where a joint meets a stop or leaves it. The instant is found by cubics through angles and rates, chords
+through forces of stops, and bisection, for all samples side by side; a sample without an event keeps its whole step.
+`landed` computes the event: impulses, and the contacts after it.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ step reduces the usual step at most."""
 EVENTS = 1000
 """Largest number of events of a sample in one step; a sample with more ends."""
 
-SEARCHES, SHRINKS = 60, 40
-"""Steps of the search for an instant, and halvings of the time in which a joint that bounced is off its stop."""
+SEARCHES, HALVED, NEWTON = 60, 4, 12
+"""Steps of the search for an instant, which of them are halvings, and steps towards the root of a cubic."""
 
 LASTING = 1e-4
 """Duration of a bounce, as a share of a step, below which the joint rests instead."""
@@ -51,8 +51,9 @@ HIGH = 20.0
 TOUCHES = 2.0
 """Distance beyond an end within which a returning joint has no event, in multiples of the tolerance of a passed end."""
 
-PULLS = 1e-12
-"""Pulling force of a stop, relative to the largest multiplier, above which the joint leaves it."""
+PULLS, NEARLY = 1e-12, 2.0
+"""Pulling force of a stop, relative to the largest multiplier, above which the joint leaves it, and for how many times
+this force the search for that instant aims."""
 
 
 class OverTime(Protocol):
@@ -203,7 +204,7 @@ class AdaptiveTree:
             there = self._unpacked(walk, solver.y if time == solver.t else dense(time))
             undecided = Status.SINGULAR if self.waiting else Status.OK
             walk = walk.closed(there, self._push(walk, piece, time, there), undecided=undecided)
-            if len(walk.machine.stops) and self._room(walk, piece, time, there) < 0.0:
+            if len(walk.machine.stops) and self._room(walk, piece, time, there).is_past[0]:
                 walk = walk.landed(self._push(walk, piece, time, walk.now), BOUNCE * (self.last - self.first))
             yield time, walk, dense
             if walk.is_over or time < solver.t or walk.contacts is not contacts or walk.firmness[0] <= SOFT:
@@ -215,17 +216,18 @@ class AdaptiveTree:
         """Return the time just past the first event of a step, or its end."""
         begin, length = ends[0], np.array([ends[1] - ends[0]])
 
-        def room(parts: Numbers) -> Numbers:
+        def room(parts: Numbers) -> Margin:
             time = begin + float(parts[0])
-            return np.array([self._room(walk, piece, time, self._unpacked(walk, dense(time)))])
+            return self._room(walk, piece, time, self._unpacked(walk, dense(time)))
 
-        if not len(walk.machine.stops) or room(length)[0] >= 0.0:
+        if not len(walk.machine.stops) or not (last := room(length)).is_past[0]:
             return ends[1]
-        part = float(first_past(room, length, float(walk.machine.stops.beyond.max()))[0])
+        near = float(walk.machine.stops.beyond.max())
+        part = float(first_past(room, room(np.zeros(1)), last, length, near)[0])
         return begin + part if part < length[0] else ends[1]
 
-    def _room(self, walk: Walk, piece: Piece, time: float, there: TreeState) -> float:
-        return float(margin(walk.machine, self._push(walk, piece, time, there), 0.0, there, walk.contacts)[0])
+    def _room(self, walk: Walk, piece: Piece, time: float, there: TreeState) -> Margin:
+        return margin(walk.machine, self._push(walk, piece, time, there), 0.0, there, walk.contacts)
 
     def _push(self, walk: Walk, piece: Piece, time: float, there: TreeState) -> Push:
         return self.pushes.over(time, 0.0, walk.machine.wide(there), piece.start + 0.5 * piece.length)
@@ -255,11 +257,15 @@ def advanced(
     for _ in range(EVENTS):
         left = 1.0 - done
         end = machine.step(push, done, left, seconds, now, contacts)
-        events = (done < 1.0) & (margin(machine, push, 1.0, end, contacts) < 0.0)
+        last = margin(machine, push, 1.0, end, contacts)
+        events = (done < 1.0) & last.is_past
         if not events.any():
             return now.where(done < 1.0, end), contacts
-        part = np.where(events, _until(machine, push, done, np.where(events, left, 0.0), seconds, now, contacts), left)
-        there = machine.step(push, done, part, seconds, now, contacts)
+        way = StepWay(machine, push, done, seconds, now, contacts, end)
+        before, length = margin(machine, push, done, now, contacts).over(seconds), np.where(events, left, 0.0)
+        near = float(machine.stops.beyond.max())
+        part = np.where(events, first_past(way, before, last.over(seconds), length, near, way.keep), left)
+        there = way.there
         done = np.where(events, done + part, np.where(done < 1.0, 1.0, done))
         now = now.where(left > 0.0, there)
         closed, _, _ = machine.closed(now, push, done)
@@ -268,66 +274,121 @@ def advanced(
     return now.where(done < 1.0, now.moved(now, np.nan)), contacts
 
 
-def margin(machine: TreeMachine, push: Push, share: float | Numbers, at: TreeState, contacts: Contacts) -> Numbers:
-    """Return a number of each sample that is negative from an event on."""
-    stops = machine.stops
-    room = stops.room(at.angles, contacts) + stops.beyond
-    returns = at.rates[:, stops.joints] * stops.side(at.angles) <= 0.0
-    back = returns & (room >= -TOUCHES * stops.beyond)
-    margin = np.where(back, np.maximum(room, 0.0), room).min(axis=1)
-    if (np.abs(contacts) == 1).any():
-        margin = np.minimum(margin, _pressed(machine, push, share, at, contacts).min(axis=1))
-    return np.asarray(margin)
+class Margin(NamedTuple):
+    """Distances of samples from an event, negative from one on.
 
-
-def _pressed(machine: TreeMachine, push: Push, share: float | Numbers, at: TreeState, contacts: Contacts) -> Numbers:
-    """Return forces of stops (samples, stop), relative to the largest, positive if pushing; infinite without any."""
-    bearing = machine.change(push, share, at, contacts).bearing
-    most = np.abs(bearing).max(axis=1, keepdims=True) + np.finfo(float).tiny
-    return np.where(np.abs(contacts) == 1, bearing * contacts / most + PULLS, np.inf)
-
-
-def _until(
-    machine: TreeMachine, push: Push, done: Numbers, left: Numbers, seconds: float, now: TreeState, contacts: Contacts
-) -> Numbers:
-    """Return the shares (samples,) of the step up to just after the first event, if one precedes the end."""
-
-    def at(part: Numbers) -> Numbers:
-        there = machine.step(push, done, part, seconds, now, contacts)
-        return np.where(left > 0.0, margin(machine, push, done + part, there, contacts), np.inf)
-
-    return first_past(at, left, float(machine.stops.beyond.max()))
-
-
-def first_past(at: Callable[[Numbers], Numbers], end: Numbers, near: float) -> Numbers:
-    """Return places (samples,) up to `end`, from zero on, where a margin has just become negative, by less than `near`.
-
-    at: margins of places. A joint that has just bounced is at its stop: its search begins where it is off.
+    room: to the nearest end [rad or m], and its rate; force with which the stop that bears least is pressed, infinite
+    without; pull: the largest one with which it is not left. Forces between zero and -pull count as zero.
     """
-    low, high = np.zeros_like(end), end.copy()
-    above, below = at(low), at(high)
-    for _ in range(SHRINKS):
-        starts = (below < 0.0) & (above <= 2.0 * near)
-        if not starts.any():
-            break
-        trial = np.where(starts, low + 0.5 * (high - low), low)
-        found = at(trial)
-        off, past = starts & (found > 2.0 * near), starts & (found < 0.0)
-        low, above = np.where(off, trial, low), np.where(off, found, above)
-        high, below = np.where(past, trial, high), np.where(past, found, below)
-        if (starts & ~off & ~past).any():  # it hovers: no earlier contact
-            above = np.where(starts & ~off & ~past, np.inf, above)
+
+    room: Numbers
+    rate: Numbers
+    force: Numbers
+    pull: Numbers
+
+    @property
+    def is_past(self) -> Mask:
+        """Mask of the samples past an event."""
+        return np.asarray((self.room < 0.0) | (self.force < 0.0))
+
+    def is_far(self, near: float, pull: Numbers) -> Mask:
+        """Return a mask of the samples past an event by more than `near`, or by more than twice a force `pull`."""
+        return np.asarray((self.room < -near) | (self.force < -2.0 * pull))
+
+    def over(self, seconds: float) -> Margin:
+        """Return the same with rates over shares of a step of `seconds` [s]."""
+        return self._replace(rate=self.rate * seconds)
+
+    def where(self, mask: Mask, other: Margin) -> Margin:
+        """Return another margin where a mask is true."""
+        return Margin(*(np.where(mask, y, x) for x, y in zip(self, other, strict=True)))
+
+
+def margin(machine: TreeMachine, push: Push, share: float | Numbers, at: TreeState, contacts: Contacts) -> Margin:
+    """Return the distances from an event, with rates over seconds."""
+    stops, samples = machine.stops, np.arange(len(contacts))
+    room = stops.room(at.angles, contacts) + stops.beyond
+    rate = -at.rates[:, stops.joints] * stops.side(at.angles)
+    back = (rate >= 0.0) & (room >= -TOUCHES * stops.beyond)
+    room = np.where(back, np.maximum(room, 0.0), room)
+    nearest = room.argmin(axis=1)
+    force, pull = np.full(len(room), np.inf), np.zeros(len(room))
+    if (np.abs(contacts) == 1).any():
+        pressed, pull = _pressed(machine, push, share, at, contacts)
+        force = pressed.min(axis=1)
+        force = np.where(force < -pull, force, np.maximum(force, 0.0))
+    return Margin(room[samples, nearest], rate[samples, nearest], force, pull)
+
+
+def _pressed(
+    machine: TreeMachine, push: Push, share: float | Numbers, at: TreeState, contacts: Contacts
+) -> tuple[Numbers, Numbers]:
+    """Return forces of stops (samples, stop), infinite without any, and what counts as zero among them (samples,)."""
+    bearing = machine.change(push, share, at, contacts).bearing
+    most = np.abs(bearing).max(axis=1) + np.finfo(float).tiny
+    return np.where(np.abs(contacts) == 1, bearing * contacts, np.inf), PULLS * most
+
+
+class StepWay:
+    """Margins on the way of a step from `done`, and the states at the last places that were kept; at first `there`."""
+
+    def __init__(
+        self, machine: TreeMachine, push: Push, done: Numbers, seconds: float, now: TreeState, contacts: Contacts,
+        there: TreeState,
+    ):  # fmt: skip
+        self._machine, self._push, self._done, self._seconds = machine, push, done, seconds
+        self._now, self._contacts, self._last, self.there = now, contacts, there, there
+
+    def __call__(self, part: Numbers) -> Margin:
+        """Return the margins after parts of the step."""
+        self._last = self._machine.step(self._push, self._done, part, self._seconds, self._now, self._contacts)
+        return margin(self._machine, self._push, self._done + part, self._last, self._contacts).over(self._seconds)
+
+    def keep(self, samples: Mask) -> None:
+        """Keep the states of the last place."""
+        self.there = self.there.where(samples, self._last)
+
+
+def first_past(
+    at: Callable[[Numbers], Margin], above: Margin, below: Margin, end: Numbers, near: float,
+    keep: Callable[[Mask], None] = lambda _: None,
+) -> Numbers:  # fmt: skip
+    """Return places (samples,) up to `end`, from zero on, where there has just been an event, by less than `near`.
+
+    at: margins of places; above, below: those of zero and `end`; keep: called with the samples whose last place is past
+    an event.
+    """
+    low, high, pull = np.zeros_like(end), end.copy(), NEARLY * np.maximum(above.pull, below.pull)
     for k in range(SEARCHES):
-        if not ((below < 0.0) & (below < -near)).any():
+        searched = below.is_far(near, pull) & (high > 0.0)
+        if not searched.any():
             break
-        chord = low + (high - low) * above / np.where(above > below, above - below, 1.0)
-        takes = (k % 3 != 2) & (chord > low) & (chord < high)
-        place = np.where(takes, chord, 0.5 * (low + high))
-        value = at(place)
-        past = value < 0.0
-        high, below = np.where(past, place, high), np.where(past, value, below)
-        low, above = np.where(past, low, place), np.where(past, above, value)
+        place, middle = low + (high - low) * _crossing(above, below, high - low, near, pull), 0.5 * (low + high)
+        inside = (k % HALVED != HALVED - 1) & (place > low) & (place < high)
+        place = np.where(searched, np.where(inside, place, middle), high)
+        found = at(place)
+        past, short = searched & found.is_past, searched & ~found.is_past
+        keep(past)
+        high, below = np.where(past, place, high), below.where(past, found)
+        low, above = np.where(short, place, low), above.where(short, found)
     return high
+
+
+def _crossing(above: Margin, below: Margin, length: Numbers, near: float, pull: Numbers) -> Numbers:
+    """Return the share (samples,) of a way up to its first event: by a cubic for room, by a chord for forces."""
+    aim = -0.5 * near
+    begin, leaving, coming = above.room - aim, above.rate * length, below.rate * length
+    rise = below.room - above.room
+    bend, twist = 3.0 * rise - 2.0 * leaving - coming, leaving + coming - 2.0 * rise
+    first, last, x = np.zeros_like(length), np.ones_like(length), begin / np.where(rise < 0.0, -rise, 1.0)
+    for _ in range(NEWTON):
+        value = ((twist * x + bend) * x + leaving) * x + begin
+        first, last = np.where(value > 0.0, x, first), np.where(value > 0.0, last, x)
+        there = x - value / ((3.0 * twist * x + 2.0 * bend) * x + leaving)
+        x = np.where((there >= first) & (there <= last), there, 0.5 * (first + last))
+    chord = (above.force + pull) / np.where(below.force < above.force, above.force - below.force, np.inf)
+    rooms, forces = np.where(below.room < 0.0, x, 1.0), np.where(below.force < 0.0, chord, 1.0)
+    return np.minimum(rooms, forces)
 
 
 class Impact(NamedTuple):
@@ -394,9 +455,9 @@ def _struck(
 def _kept(machine: TreeMachine, push: Push, share: Numbers, now: TreeState, contacts: Contacts) -> Contacts:
     """Return contacts after removing contacts whose stops would have to pull, one after the other."""
     for _ in range(len(machine.stops)):
-        pressed = np.where(np.abs(contacts) == 1, _pressed(machine, push, share, now, contacts), np.inf)
+        pressed, pull = _pressed(machine, push, share, now, contacts)
         worst = pressed.argmin(axis=1)
-        leaves = pressed.min(axis=1) < 0.0
+        leaves = pressed.min(axis=1) < -pull
         if not leaves.any():
             break
         contacts = contacts.copy()

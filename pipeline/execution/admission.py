@@ -36,7 +36,7 @@ from pipeline.execution.policy import (
     memory_restarts,
     worker_table,
 )
-from pipeline.execution.versions import VersionError, differences, identity, version_problem
+from pipeline.execution.versions import VersionError, differences, identity, source_fingerprint, version_problem
 from pipeline.monitor.log import Event, Listener, ResultsSent, Waiting, WorkerRefused, WorkersJoined, WorkersLeft
 from pipeline.plan.memory import BASE_MEMORY
 from pipeline.plan.model import Plan
@@ -60,6 +60,8 @@ GRACE_SECONDS = 10.0
 """Wait for the other workers once one is admitted; they join later."""
 
 LOOK_SECONDS = 1.0
+WAITS = 5
+"""Short waits for an answer between two looks at the workers at the start: a look takes the time of the scheduler."""
 TOLD_SECONDS = 10.0
 LONGEST_ALONE = 5400.0
 """Longest time without a worker, where Dask has no limit for that."""
@@ -267,12 +269,20 @@ class Membership:
                 reported = waited
                 paused = f"; paused, because their memory is full: {named(self._paused())}" if self._paused() else ""
                 notify(Waiting(waited, f"{named(self._checks)} have not answered the check of workers{paused}"))
-            time.sleep(0.02)
+            self._await_answer()
         if not self._bases and self._present:
             raise self._refusal()
         self._has_begun, self._alone = True, self._clock()
         self._reported = self._alone
         return self.fit(self.plan)
+
+    def _await_answer(self) -> None:
+        """Wait for an answer for a moment, after making what it is compared with while workers make theirs."""
+        source_fingerprint()
+        for _ in range(WAITS):
+            if self._answers.has_ready():
+                return
+            time.sleep(0.02)
 
     def fit(self, plan: Plan) -> Plan:
         """Return the plan with blocks in parts if the admitted workers have no room for whole ones."""

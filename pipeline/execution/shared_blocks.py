@@ -19,6 +19,8 @@ from robots.data_classes import dataclass, replace
 from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.limb_results import shares_limbs
 
+LITTLE = 1.0
+"""Seconds of one core up to which nothing is gained: to see what limbs depend on takes a tenth of a second."""
 TRIED = 3
 """Values of a key that are looked at to see whether limbs depend on it: where it is wrong, work is done twice."""
 SECONDS = 60.0
@@ -65,7 +67,8 @@ def together(plan: Plan, threads: int = 1) -> SharedBlocks:
     while isinstance(axis, Derived):
         axis = axis.base
     blocks = plan.layout.grid.counts[plan.layout.grid.split.index("design")]
-    if blocks < 2 or plan.sweep.simulation is not None or plan.sweep.measurement:
+    is_little = plan.work.computing < LITTLE
+    if is_little or blocks < 2 or plan.sweep.simulation is not None or plan.sweep.measurement:
         return SharedBlocks(plan)
     period = size
     for length in _lengths(axis):

@@ -47,6 +47,12 @@ def sweep(keys: str, outputs: str = "[]") -> Sweep:
 
 
 @pytest.fixture(autouse=True)
+def _nothing_is_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of these tests are so short that they would not look for limbs that blocks share."""
+    monkeypatch.setattr(shared_blocks, "LITTLE", 0.0)
+
+
+@pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of twelve designs on one trajectory, and strips of four."""
     monkeypatch.setattr(planning, "SMALL_BLOCK", 12 * 9)
@@ -157,3 +163,13 @@ def ledger(store: Path) -> list[Receipt]:
 def test_keys_that_limbs_depend_on_leave_blocks_alone(keys: str, count: int) -> None:
     assert together(planning.plan(sweep(keys))).count == count
     assert not limb_results.shares_limbs(block_of(planning.plan(sweep(keys)), 0))
+
+
+def test_a_short_run_does_not_look_for_limbs_that_blocks_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = planning.plan(sweep(FIRST))
+    monkeypatch.setattr(shared_blocks, "LITTLE", 1.01 * plan.work.computing)
+    monkeypatch.setattr(shared_blocks, "shares_limbs", lambda block: 1 / 0)
+    assert together(plan).count == 1
+    monkeypatch.setattr(shared_blocks, "LITTLE", 0.99 * plan.work.computing)
+    with pytest.raises(ZeroDivisionError):
+        together(plan)

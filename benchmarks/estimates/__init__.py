@@ -12,10 +12,8 @@ long. Variants are longer or larger, so that they take seconds, and simulations 
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import multiprocessing
-import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -44,7 +42,7 @@ RESTS = 3.0
 RESTARTS = 120
 """Seconds for workers to begin again."""
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 FILES = (
     *("delta", "delta_3r2us", "delta_4rr2rrr", "delta_rl5_1450", "five_bar", "gough_stewart", "hexa", "irb6"),
     *("irsbot2", "linear_delta", "orthoglide", "pick_and_place"),
@@ -208,30 +206,10 @@ class Processes:
 
     def _fresh(self, function: Callable[..., Value], *arguments: object) -> Value:
         with multiprocessing.get_context("forkserver").Pool(1) as pool:
-            return pool.apply(function, arguments)
+            value = pool.apply(function, arguments)
+            pool.close()
+            pool.join()  # with its semaphores, which it leaves behind where it is only ended
+        return value
 
     def _spent(self) -> float:
         return time.process_time() + sum(self.client.run(time.process_time).values() if self.client else ())
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--workers", type=int, default=1, help="processes of the run (default: one)")
-    parser.add_argument("--threads", type=int, default=1, help="threads of each (default: one)")
-    options = parser.parse_args()
-    ratios: list[float] = []
-    print(f"{'sweep':26s}{'estimate s':>12s}{'used s':>10s}{'ratio':>8s}{'check s':>10s}")
-    with Processes.begun(options.workers, options.threads) as processes:
-        for name in options.names or (*FILES, *variants()):
-            expected, checked = processes.estimated(name)
-            seconds = processes.used(name)
-            ratios.append(expected / seconds)
-            print(f"{name:26s}{expected:12.2f}{seconds:10.2f}{ratios[-1]:8.2f}{checked:10.2f}", flush=True)
-    within = sum(1 / 1.5 <= ratio <= 1.5 for ratio in ratios)
-    print(f"{within} of {len(ratios)} within a factor of 1.5, median {statistics.median(ratios):.2f}")
-
-
-if __name__ == "__main__":
-    main()

@@ -127,6 +127,11 @@ class DesignProblem(ParameterRows):
         wrong = ~self.space.within_bounds(table)
         return {name: np.where(wrong, np.nan, x).reshape(-1, self.case_count) for name, x in reductions.items()}
 
+    def by_actuator(self, metric: str) -> Array:
+        """Return the largest value of a metric for each actuator (actuator,) at the constants of the problem."""
+        values = self._metrics(self.table(np.empty((1, 0))), (metric,))[metric]
+        return np.asarray(values.max(axis=tuple(range(values.ndim - 1))))
+
     def _metrics(self, table: Mapping[str, Array], metrics: tuple[str, ...]) -> dict[str, Array]:
         """Return metrics (row, ...) for parameters (row,) by name; rows of equal friction are computed together."""
         rows = self._stacked(table)

@@ -102,13 +102,16 @@ class Advice:
         if sweep is None or not self._has_number:
             return {}
         kept = [number for number in numbers if number.on_paths] if {*PATHS} & {*self._metrics} else []
+        kept += [number for number in numbers if number.places and not number.margin]
         on_paths = {number.parameter: math.nan for number in kept if not number.is_swept}  # a row has its gains
         measured = [number for number in numbers if number not in kept and number.margin]
         if not measured:
             return on_paths
         of_designs = tuple(name for name in cases if not is_dim(sweep, name))
         try:
-            problem = DesignProblem.of(sweep, {number.parameter: (0.0, 2.0) for number in numbers}, of_designs)
+            problem = DesignProblem.of(
+                sweep, {number.parameter: (0.5 * number.value, 2.0 * number.value) for number in numbers}, of_designs
+            )
             return on_paths if _too_long(problem) else on_paths | spares(problem.about([], self._design), measured)
         except InputError:
             return on_paths
@@ -152,8 +155,9 @@ class Advice:
         if any(number.fails and number.parameter in numbers for number in self._scaled[1]) and self._may_fail:
             where.append(WITHIN_RANGES)
         try:
-            scales = dict.fromkeys(numbers, (0.5, 1.5))
-            point = np.array([*self._stored(problem).values(), *(1.0 for _ in numbers)])
+            values = {number.parameter: number.value for number in self._scaled[1]}
+            scales = {name: (0.5 * values[name], 1.5 * values[name]) for name in numbers}
+            point = np.array([*self._stored(problem).values(), *(values[name] for name in numbers)])
             wider = replace(problem, bounds={**problem.bounds, **scales})
             return outlook(wider, target, where, point, numbers), ""
         except InputError as error:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from applications.report.data.advice import Advice
 from applications.report.data.answer import _is_worst, answer_words, key_numbers, question_words, verdict
@@ -352,7 +353,7 @@ def test_gains_of_a_servo_have_limits_with_what_they_gain() -> None:
     assert prospect is not None, why
     best = results.dataset["rms_tracking_error"].max(("friction", "trajectory", "actuator")).min()
     assert prospect.value == pytest.approx(float(best), rel=1e-9)  # the worst over friction sets
-    ends = [limit for limit in prospect.limits if limit.factor]
+    ends = [limit for limit in prospect.limits if limit.factor and not limit.is_number]
     assert ends
     assert sorted((limit.gain for limit in ends), reverse=True) == [limit.gain for limit in ends]
     assert results.sweep is not None
@@ -366,6 +367,46 @@ def test_gains_of_a_servo_have_limits_with_what_they_gain() -> None:
         assert first - second == pytest.approx(limit.gain, rel=0.1)
     several = replace(results, question=replace(results.question, where=("peak_force < 1000 * rms_tracking_error",)))
     assert Advice(several).prospect[1] == "several metrics in one expression under the cases friction"
+
+
+CUT = """\
+limbsweep: 1
+robot: delta_3rr2rrr
+design: {grid: {upper_arm: [0.24, 0.26]}}
+trajectories:
+  pick: {kind: quintic, start: [-0.1, 0.0, 0.0], end: [0.1, 0.05, 0.03], duration: 0.15}
+simulation:
+  step: 0.001
+  controller:
+    kind: pd_gravity
+    parameters: {kp: 1500.0, kd: 15.0, force_limit: 40.0, force_limit_limb1.1: 12.0, rate_limit: 1.0e+5}
+time: {stop: 0.2, step: 0.002}
+metrics: [rms_tracking_error, peak_force]
+study: {objectives: [min rms_tracking_error]}
+"""
+
+
+def test_limits_of_a_controller_are_listed_with_what_they_gain() -> None:
+    def ran(text: str) -> xr.Dataset:
+        return run(Sweep.from_text(text), cluster=ClusterConfig.of("synchronous"))
+
+    def error(text: str) -> float:
+        return float(ran(text)["rms_tracking_error"].isel(design=-1).max())
+
+    dataset = ran(CUT)
+    advice = Advice(results_of(dataset))
+    prospect, why = advice.prospect
+    assert prospect is not None, why
+    limits = {limit.factor: limit for limit in prospect.limits}
+    relaxed = CUT.replace("limb1.1: 12.0", f"limb1.1: {12.0 * (1.0 + RELAXED)}")
+    assert limits["force_limit_limb1.1"].spare == 0.0
+    assert limits["force_limit_limb1.1"].gain == pytest.approx(error(CUT) - error(relaxed), rel=0.05)
+    largest = float(dataset["peak_force"].isel(design=-1, actuator=[1, 2]).max())
+    assert limits["force_limit"].spare == pytest.approx(1.0 - largest / 40.0)
+    assert "rate_limit" not in limits, "it costs nothing"
+    rows = {words: share for words, share, _ in advice.limits()}
+    assert any(words.startswith("force limit of limb1.1, 12") and rows[words].startswith("0") for words in rows)
+    assert any(words.startswith("force limit of limb2.1 and limb3.1, 40") for words in rows)
 
 
 def test_a_length_that_no_mass_follows_is_told(results: Results) -> None:

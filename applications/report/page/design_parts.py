@@ -49,6 +49,7 @@ def designs(results: Results) -> PagePart | None:
         "look into a design."
     )
     body += paragraph(_thinning(results), "note", "designs-note")
+    body += "" if results.conflict else paragraph(_without_trade_off(results), "note")
     body += f'<div class="controls">{select("colour-by", "Colour by", [(a.name, a.words) for a in axes], scale)}'
     body += f"{button('unbrush', 'Remove all ranges')}{button('download', 'Download these designs (CSV)')}</div>"
     body += paragraph("", "readout", "brush-count", live=True)
@@ -60,6 +61,14 @@ def designs(results: Results) -> PagePart | None:
     matrix = drawing("matrix", "Scatter plots of each pair of some axes.", "matrix")
     body += details("Scatter matrix of the first axes", matrix, is_open=True)
     return PagePart("designs", "All designs", body, {}, {}, "All designs")
+
+
+def _without_trade_off(results: Results) -> str:
+    """Return the reason why the page has no trade-off, as a sentence."""
+    what = "no metric differs that all these designs have"
+    if results.objectives:
+        what = f"{results.objectives[0].words} is the only metric in which these designs differ"
+    return f"No trade-off is drawn: {what}. With a second metric, designs are drawn by both."
 
 
 def _listing() -> str:

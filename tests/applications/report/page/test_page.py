@@ -32,6 +32,11 @@ def test_a_part_is_there_where_its_data_are(results: Results) -> None:
     one_metric = identities(ComputedResults(dataset[["peak_force", "worst_status"]]))
     assert "trade-off" not in one_metric
     assert "designs" in one_metric
+    body = next(
+        p.body for p in parts(ComputedResults(dataset[["peak_force", "worst_status"]])) if p.identity == "designs"
+    )
+    assert "No trade-off is drawn: peak force is the only metric in which these designs differ. With a second" in body
+    assert "No trade-off" not in next(part.body for part in parts(results) if part.identity == "designs")
     bare = identities(ComputedResults(dataset[["status", "actuator_force"]].assign_attrs(sweep="broken")))
     assert bare == ["answer", "failed", "series-part", "swept", "provenance"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from robots.data_classes import dataclass
 from robots.measurement import CLEAN, Sensors
 from tasks.blocks.pool import Arrays, empty
 from tasks.mathematics import signals
+
+NUMBERS = 1 << 16
+"""Numbers of a series that are made at once, at most, unless one case has more: a filter is then made once for many."""
 
 
 @dataclass(frozen=True)
@@ -38,16 +42,19 @@ def series(
     out = {name: empty(arrays[CLEAN[name]].shape) for name in names if name in CLEAN}
     if not out:
         return out
-    sensors, first, step = measurement.sensors, measurement.place, float(times[1] - times[0])
+    clean, sensors, first = arrays["actuator_position"], measurement.sensors, measurement.place
     sets = arrays["actuator_force"].shape[1] if "actuator_force" in arrays else 0
-    for d, j in np.ndindex(arrays["actuator_position"].shape[:2]):
-        position, place = arrays["actuator_position"][d, j], (first[0] + d, first[2] + j)
-        random = signals.generator(sensors.seed, place)
-        _keep(out, (d, j), signals.positions(sensors.values, step, position, random))
+    step, many = float(times[1] - times[0]), max(1, NUMBERS // max(1, clean[0, 0].size))
+    for j, start in product(range(clean.shape[1]), range(0, len(clean), many)):
+        part = slice(start, start + many)
+        places = [(first[0] + d, first[2] + j) for d in range(len(clean))[part]]
+        position = clean[part, j].swapaxes(0, 1)
+        random = signals.Generators(sensors.seed, places)
+        _keep(out, (part, j), signals.positions(sensors.values, step, position, random))
         for f in range(sets):
-            random = signals.generator(sensors.seed, (*place, first[1] + f))
-            force = arrays["actuator_force"][d, f, j]
-            _keep(out, (d, f, j), signals.forces(sensors.values, step, force, position, random))
+            random = signals.Generators(sensors.seed, [(*place, first[1] + f) for place in places])
+            force = arrays["actuator_force"][part, f, j].swapaxes(0, 1)
+            _keep(out, (part, f, j), signals.forces(sensors.values, step, force, position, random))
     return out
 
 
@@ -63,7 +70,8 @@ def of_motion(sensors: Sensors, names: Sequence[str], step: float, place: tuple[
     return {name: values for name, values in seen.items() if name in names}
 
 
-def _keep(out: Arrays, place: tuple[int, ...], made: Arrays) -> None:
+def _keep(out: Arrays, place: tuple[slice | int, ...], made: Arrays) -> None:
+    """Keep the series (time, design, actuator) that are asked for at their place."""
     for name, values in made.items():
         if name in out:
-            out[name][place] = values
+            out[name][place] = values.swapaxes(0, 1)

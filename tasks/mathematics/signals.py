@@ -3,11 +3,12 @@
 Positions: noise, steps of the encoder, then the processing by a user: a zero-phase filter and differences for
 velocity and acceleration. Forces: ripple over the position, offset, delay, noise, recorded as currents with steps;
 then the same filter. Bits depend on the seed and the place of a case, not on how a sweep is cut.
+Signals are (time, actuator) of one case, or (time, case, actuator) of many, with `Generators` for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +22,21 @@ from tasks.kernels.expression import Array
 def generator(seed: int, place: tuple[int, ...]) -> np.random.Generator:
     """Return the random generator of the case at this place of a sweep: design, trajectory[, friction set]."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=place))
+
+
+class Generators:
+    """Random generators of many cases of a sweep, each at its place, which draws for its case alone."""
+
+    def __init__(self, seed: int, places: Iterable[tuple[int, ...]]):
+        self._each = [generator(seed, place) for place in places]
+
+    def normal(self, size: tuple[int, ...]) -> np.ndarray:
+        """Draw normal numbers (time, case, ...), each case from its own generator."""
+        return np.stack([one.normal(size=(size[0], *size[2:])) for one in self._each], axis=1)
+
+
+Random = np.random.Generator | Generators
+"""Source of the noise of one case, or of many."""
 
 
 Settings = Mapping[str, Channels]
@@ -38,8 +54,8 @@ def settings(values: Mapping[str, float], step: float = 0.0) -> dict[str, float]
     return result
 
 
-def positions(values: Settings, step: float, clean: Array, random: np.random.Generator) -> dict[str, np.ndarray]:
-    """Return POSITIONS (time, actuator) from true positions [rad or m]; values as `settings` gives them."""
+def positions(values: Settings, step: float, clean: Array, random: Random) -> dict[str, np.ndarray]:
+    """Return POSITIONS (time, ..., actuator) from true positions [rad or m]; values as `settings` gives them."""
     arrays = {name: np.asarray(value) for name, value in values.items()}
     noise = random.normal(size=clean.shape) * arrays["position_noise"]
     noisy = jittered(values, step, clean, random) + noise
@@ -49,13 +65,11 @@ def positions(values: Settings, step: float, clean: Array, random: np.random.Gen
     return dict(zip(POSITIONS, (smooth, velocity, rate(velocity, step), raw), strict=True))
 
 
-def forces(
-    values: Settings, step: float, clean: Array, position: Array, random: np.random.Generator
-) -> dict[str, np.ndarray]:
-    """Return FORCES (time, actuator) from true forces [N m or N] at true positions; values as `settings` gives them."""
+def forces(values: Settings, step: float, clean: Array, position: Array, random: Random) -> dict[str, np.ndarray]:
+    """Return FORCES (time, ..., actuator) from true forces [N m or N] at true positions; values as of `settings`."""
     arrays = {name: np.asarray(value) for name, value in values.items()}
     real = clean + arrays["ripple"] * np.sin(position * arrays["ripple_number"]) + arrays["force_offset"]
-    times = np.arange(len(clean))[:, None] * step
+    times = np.arange(len(clean)).reshape(-1, *(1 for _ in clean.shape[1:])) * step
     if arrays["drift"].any():
         real = real + arrays["drift"] * times
     if arrays["warming"].any():
@@ -81,12 +95,12 @@ def rate(values: Array, step: float) -> np.ndarray:
     return np.asarray(result)
 
 
-def jittered(values: Settings, step: float, signal: Array, random: np.random.Generator) -> np.ndarray:
+def jittered(values: Settings, step: float, signal: Array, random: Random) -> np.ndarray:
     """Return the signal at times that are off by the jitter, the same for all channels of a sample; to first order."""
     jitter = np.asarray(values["jitter"])
     if not jitter.any():
         return np.asarray(signal)
-    return np.asarray(signal + rate(signal, step) * random.normal(size=(len(signal), 1)) * jitter)
+    return np.asarray(signal + rate(signal, step) * random.normal(size=(*signal.shape[:-1], 1)) * jitter)
 
 
 def stepped(values: Array, step: ArrayLike) -> np.ndarray:
@@ -101,10 +115,9 @@ def delayed(values: Array, delay: ArrayLike, step: float) -> np.ndarray:
     values, delay = np.asarray(values), np.asarray(delay, dtype=float)
     if not delay.any():
         return values
-    times, delays = np.arange(len(values)) * step, np.broadcast_to(delay, values.shape[1:])
-    return np.stack(
-        [np.interp(times - late, times, column) for late, column in zip(delays, values.T, strict=True)], axis=1
-    )
+    times, delays = np.arange(len(values)) * step, np.broadcast_to(delay, values.shape[1:]).ravel()
+    columns = zip(delays, values.reshape(len(values), -1).T, strict=True)
+    return np.stack([np.interp(times - late, times, column) for late, column in columns], axis=1).reshape(values.shape)
 
 
 def coloured(white: Array, time: ArrayLike, step: float) -> np.ndarray:
@@ -118,8 +131,8 @@ def coloured(white: Array, time: ArrayLike, step: float) -> np.ndarray:
     from scipy.signal import lfilter  # a third of all that a small run imports
 
     if time.ndim:
-        columns = zip(np.broadcast_to(time, white.shape[1:]), white.T, strict=True)
-        return np.stack([coloured(column, colour, step) for colour, column in columns], axis=1)
+        columns = zip(np.broadcast_to(time, white.shape[-1:]), np.moveaxis(white, -1, 0), strict=True)
+        return np.stack([coloured(column, colour, step) for colour, column in columns], axis=-1)
     keep = float(np.exp(-step / time))
     driven = white * np.sqrt(1.0 - keep * keep)
     driven[0] = white[0]

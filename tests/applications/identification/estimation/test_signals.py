@@ -3,7 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from robots.measurement import FORCES, POSITIONS, Sensors
 from robots.parameter_errors import ParameterError
+from tasks.blocks.measured import Measurement, series
 from tasks.mathematics import signals
 
 STEP = 1e-3
@@ -125,3 +127,26 @@ def test_numbers_for_each_channel_are_those_of_it_alone() -> None:
         for k in range(2):
             np.testing.assert_array_equal(values[:, k], alone[k][name][:, k])
         assert not np.array_equal(values, alone[0][name])
+
+
+def test_many_cases_at_once_have_the_bits_of_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    each: dict[str, float | tuple[float, ...]] = {"delay": (0.002, 0.0035), "noise_time": (0.01, 0.02), "jitter": 1e-4}
+    values = signals.settings({"cutoff": 40.0, "drift": 0.1, "warming": 0.2, "force_constant": 0.7}, STEP)
+    sensors = Sensors(values | {"position_noise": 1e-3, "force_noise": 0.1, "ripple": 0.5} | each, 3)
+    random, shape = np.random.default_rng(0), (5, 2, 3, len(CLEAN), 2)
+    clean = {"actuator_force": random.normal(size=shape), "actuator_position": random.normal(size=(5, *shape[2:]))}
+    clean["actuator_force"][3, 1, 0] = np.nan  # a case that failed
+    at_once = series(Measurement(sensors, (7, 1, 2)), (*POSITIONS, *FORCES), np.arange(len(CLEAN)) * STEP, clean)
+    for d, f, j in np.ndindex(shape[:3]):
+        position, place = clean["actuator_position"][d, j], (7 + d, 2 + j)
+        alone = signals.positions(sensors.values, STEP, position, signals.generator(3, place))
+        for name in POSITIONS:
+            np.testing.assert_array_equal(at_once[name][d, j], alone[name])
+        force, noise = clean["actuator_force"][d, f, j], signals.generator(3, (*place, 1 + f))
+        alone = signals.forces(sensors.values, STEP, force, position, noise)
+        for name in FORCES:
+            np.testing.assert_array_equal(at_once[name][d, f, j], alone[name])
+    monkeypatch.setattr("tasks.blocks.measured.NUMBERS", 2 * 2 * len(CLEAN))  # two designs at a time
+    parted = series(Measurement(sensors, (7, 1, 2)), (*POSITIONS, *FORCES), np.arange(len(CLEAN)) * STEP, clean)
+    for name, values_at_once in at_once.items():
+        np.testing.assert_array_equal(parted[name], values_at_once)

@@ -102,6 +102,7 @@ def read_tree(
         _body(reading, body)
     loops, couplings = list(hinged(_loops(reading))), list(_couplings(reading))
     _tell_gravity(reading)
+    _tell_ranges_of_tendons(reading)
     problems, warnings = effects.judged([*reading.effects, *_effects(reading)], leave_out)
     reading.problems += problems
     reading.warnings += warnings
@@ -123,6 +124,18 @@ def _tell_gravity(reading: _Reading) -> None:
     off = opt.disableflags & int(reading.mujoco.mjtDisableBit.mjDSBL_GRAVITY)
     gravity = [0.0, 0.0, 0.0] if off else [float(value) for value in opt.gravity]
     reading.warnings += effects.gravity(0, "option", gravity)
+
+
+def _tell_ranges_of_tendons(reading: _Reading) -> None:
+    """Warn about ranges of the lengths of tendons, and of the forces that actuators exert on them."""
+    model, off = reading.model, _disabled(reading)
+    for k in range(int(model.ntendon)):
+        kind = "spatial" if int(model.wrap_type[int(model.tendon_adr[k])]) != OF_JOINT else "fixed"
+        name = reading.name("tendon", k)
+        if model.tendon_limited[k] and "LIMIT" not in off:
+            reading.warn(kind, name, "a range of the length of a tendon", "ranges of joints", LEFT_OUT)
+        if model.tendon_actfrclimited[k]:
+            reading.warn(kind, name, "a range of the forces on a tendon", "ranges of forces of joints", LEFT_OUT)
 
 
 def _lines(element: Element) -> Iterator[tuple[tuple[str, str], int]]:

@@ -250,6 +250,7 @@ def test_what_is_left_out_is_told(tmp_path: Path) -> None:
     assert made.description.ratings[0].low == -2.5
 
 
+TENDON = "<tendon><fixed name='t' RANGE><joint joint='waist' coef='1'/></fixed></tendon></mujoco>"
 TOLD = {
     "gravity of the moon": ("<worldbody>", '<option gravity="0 0 -1.62"/><worldbody>', "gravity 0 0 -1.62"),
     "no gravity": ("<worldbody>", '<option><flag gravity="disable"/></option><worldbody>', "gravity 0 0 0"),
@@ -263,6 +264,12 @@ TOLD = {
         '<geom fromto="0 0 0 0.1 0 0" mass="0.4"/>',
         '<geom fromto="0 0 0 0.1 0 0" mass="0.4"/><body><joint type="ball" armature="0"/><geom type="sphere"/></body>',
         "friction or a range of several freedoms",
+    ),
+    "range of a tendon": ("</mujoco>", TENDON.replace("RANGE", "range='-1 1'"), "a range of the length of a tendon"),
+    "forces on a tendon": (
+        "</mujoco>",
+        TENDON.replace("RANGE", "actuatorfrcrange='-5 5'"),
+        "a range of the forces on a tendon",
     ),
 }
 """Replaced parts of the arm, their replacements, and the message for each."""

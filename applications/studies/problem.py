@@ -218,7 +218,7 @@ class DesignProblem(ParameterRows):
         found = [metric_rates(one, way, windows) for whole, way in parts for one in by_grid(whole)]
         return {
             name: _joined(
-                [_rows(name, _of_case(part[name], k)) for part in found for k in range(len(part[name].values))]
+                [_rows(name, part[name].take(slice(k, k + 1))) for part in found for k in range(len(part[name].values))]
             )
             for name in metrics
         }
@@ -262,12 +262,6 @@ def _sloped(values: Array, lengths: Array, outside: Array) -> tuple[Array, Array
     middle = np.broadcast_to(whole[0], (len(lengths), whole.shape[1]))
     slopes = Slopes.of(middle, whole[1:].reshape(POINTS, *middle.shape), lengths[:, None], outside)
     return whole[0], slopes.both.values.T
-
-
-def _of_case(rates: MetricRates, case: int) -> MetricRates:
-    """Return the rates of one of the cases, which take the place of designs."""
-    part = slice(case, case + 1)
-    return MetricRates(rates.values[part], rates.rates[:, part], rates.sizes[:, part])
 
 
 def _joined(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:

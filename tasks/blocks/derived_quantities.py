@@ -8,7 +8,7 @@ force is not determined. Designs are computed a few at a time, so that memory do
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -39,6 +39,9 @@ ROOTED = ("rms_force", "rms_power", "rms_current", "rms_velocity", "peak_reactio
 
 STEP = 1e-6
 """Step over which derivatives are held to their metric, relative to the parameters that move; absolute at zero."""
+
+SHARES = (1.0, 1e-2, 1e-4)
+"""Shares of the step: where a metric is off over one, the next tells curvature, such as near the end of the reach."""
 
 HELD = 1e-3
 """Largest difference, relative to the largest rate along the motion, between a derivative and that over the step."""
@@ -94,13 +97,14 @@ def _strip(block: Block, requested: BlockDerivatives, designs: slice, compute: C
     part = replace(block, designs=block.designs.take(designs))
     directions = _both_sides(requested, len(part.designs), designs)
     both = metric_rates(part, directions, kind=AHEAD, series=requested.series)
-    steps, moved = _moved(part, directions, compute)
+    off = _off(part, directions, both, compute)
+    steps = _steps(part, directions)
     result: Arrays = {}
     for name in requested.quantities:
-        off, floor = _off(both[name], moved[name], steps), _floor(both[name], steps)
+        floor = _floor(both[name], steps)
         reasons = both[name].statuses if name in requested.series else _worst(part, name, both[WORST])
         assert reasons is not None
-        slopes, statuses = _judged(name, both[name], (off, floor), reasons)
+        slopes, statuses = _judged(name, both[name], (off[name], floor), reasons)
         stored = slopes if requested.sides else slopes.mean(axis=-1)
         kink = statuses == Status.KINK
         result[derivative(name)] = np.ascontiguousarray(stored if requested.sides else np.where(kink, np.nan, stored))
@@ -123,25 +127,44 @@ def _both_sides(requested: BlockDerivatives, count: int, designs: slice) -> Dire
     return Directions(parameters, of(requested.friction, slice(None)), of(requested.gravity, designs))
 
 
-def _moved(block: Block, directions: Directions, compute: Compute) -> tuple[np.ndarray, Arrays]:
-    """Return steps along the directions (design, direction), and quantities (direction, design, ...) at their ends.
-
-    Along numbers of friction and gravity the step is zero.
-    """
+def _steps(block: Block, directions: Directions) -> np.ndarray:
+    """Return steps along the directions (design, direction); zero along numbers of friction and gravity."""
     rows, along = block.designs.parameters, np.asarray(directions.parameters)
-    count = along.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         sizes = np.abs(rows[:, None] / along)
     least = np.where(np.isfinite(sizes) & (sizes > 0.0), sizes, np.inf).min(axis=2)
-    steps = STEP * np.where(np.isfinite(least), least, 1.0) * along.any(axis=2)
+    return np.asarray(STEP * np.where(np.isfinite(least), least, 1.0) * along.any(axis=2))
+
+
+def _moved(block: Block, along: np.ndarray, steps: np.ndarray, compute: Compute) -> Arrays:
+    """Return quantities (direction, design, ...) at the ends of steps along directions of parameters."""
+    rows, count = block.designs.parameters, along.shape[1]
     ends = (rows[:, None] + steps[..., None] * along).reshape(-1, rows.shape[1])
     ends_metrics = compute(replace(block, designs=block.designs.moved(ends)))
-    return steps, {
-        name: np.moveaxis(x.reshape(len(rows), count, *x.shape[1:]), 1, 0) for name, x in ends_metrics.items()
-    }
+    return {name: np.moveaxis(x.reshape(len(rows), count, *x.shape[1:]), 1, 0) for name, x in ends_metrics.items()}
 
 
-def _off(both: MetricRates, moved: np.ndarray, steps: np.ndarray) -> np.ndarray:
+def _off(block: Block, directions: Directions, both: Mapping[str, MetricRates], compute: Compute) -> Arrays:
+    """Return masks (direction, design, ...) of quantities that jump within all SHARES of a step ahead."""
+    steps, along = _steps(block, directions), np.asarray(directions.parameters)
+    names = [name for name in both if name != WORST]
+    result: Arrays = {}
+    designs = np.arange(len(block.designs))
+    for share in SHARES:
+        part, short = replace(block, designs=block.designs.take(designs)), share * steps[designs]
+        moved = _moved(part, along[designs], short, compute)
+        masks = {name: _deviates(both[name].take(designs), moved[name], short) for name in names}
+        for name, mask in masks.items():
+            whole = result.setdefault(name, np.zeros((mask.shape[0], len(block.designs), *mask.shape[2:]), dtype=bool))
+            whole[:, designs] = mask
+        every = [mask.any(axis=(0, *range(2, mask.ndim))) for mask in masks.values()]
+        designs = designs[np.any(every, axis=0)]
+        if not len(designs):
+            break
+    return result
+
+
+def _deviates(both: MetricRates, moved: np.ndarray, steps: np.ndarray) -> np.ndarray:
     """Return a mask (direction, design, ...) of quantities a step ahead that deviate from linear extrapolation."""
     values, rates, sizes = (x[..., 0] for x in (both.values, both.rates, both.sizes))
     step = steps.T.reshape(*steps.T.shape, *(1 for _ in rates.shape[2:]))

@@ -48,6 +48,10 @@ class MetricRates:
     axes: tuple[int, ...] = ()
     statuses: np.ndarray | None = None
 
+    def take(self, designs: slice | np.ndarray) -> MetricRates:
+        """Return those of some designs, without statuses."""
+        return MetricRates(self.values[designs], self.rates[:, designs], self.sizes[:, designs], self.axes)
+
 
 class SeriesRates:
     """Values, rates and statuses of some series of a block in the dims of the dataset; `count` directions.

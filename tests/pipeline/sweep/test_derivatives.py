@@ -117,6 +117,33 @@ def test_a_kink_has_no_derivative_but_two_sides() -> None:
     np.testing.assert_allclose(sides.isel(friction=1, side=0), sides.isel(friction=1, side=1), rtol=1e-12)
 
 
+STRETCHED = """\
+limbsweep: 1
+robot: five_bar
+design: {{list: {{distal_length: {lengths}}}}}
+trajectories: {{down: {{kind: quintic, end: [0, 0, -0.1], duration: 1}}}}
+time: {{stop: 1, step: 0.25}}
+outputs: [actuator_force, {{derivative: actuator_force, of: distal_length{sides}}}]
+"""
+
+
+@pytest.mark.parametrize("sides", ["", ", sides: true"])
+def test_derivatives_near_the_end_of_the_reach_are_those_of_its_root(sides: str) -> None:
+    """A force that goes with the root of the distance from the end was told to have a kink 1e-5 m before it."""
+    border = float(np.hypot(0.15, 0.7) - 0.53)  # of the lowest point, limbs stretched
+    distances = np.array([1e-4, 2e-5, 1e-5, 2e-6, 1e-6])
+    lengths = np.concatenate([border + distances, border + distances * (1 + 1e-4), border + distances * (1 - 1e-4)])
+    made = compute(STRETCHED.format(lengths=lengths.tolist(), sides=sides))
+    assert (made["actuator_force_derivative_status"] == Status.OK).all()
+    slopes = made["actuator_force_derivative"].isel(time=-1, actuator=0, trajectory=0, friction=0)[:5]
+    _, above, below = made["actuator_force"].isel(time=-1, actuator=0, trajectory=0, friction=0).values.reshape(3, 5)
+    expected = (above - below) / (2e-4 * distances)
+    np.testing.assert_allclose(
+        slopes.values.reshape(5, -1).T, np.broadcast_to(expected, (slopes.size // 5, 5)), rtol=1e-5
+    )
+    np.testing.assert_allclose(expected[:-1] / expected[1:], np.sqrt(distances[1:] / distances[:-1]), rtol=0.05)
+
+
 def test_both_sides_of_a_peak_that_two_instants_share_beside_one_sided_differences() -> None:
     found = kinks.row("five_bar", lambda name: name == "proximal_length")
     assert found.told == found.kinks > 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,8 +17,9 @@ from robots import catalog
 from robots.model import Family
 from robots.trajectories.kinds import Value
 from tasks.features.table import request
+from tasks.kernels import strips
 from tasks.kernels.interpreter import interpret
-from tasks.kernels.kernel import LANES
+from tasks.kernels.kernel import LANES, kernel
 from tasks.kernels.keys import Arrays, Indexed, Values
 from tasks.kernels.program import Program
 from tasks.mechanics.families import mount_values
@@ -177,6 +178,21 @@ class Solver:
         """Compute all designs and keep no result."""
         for part in self.work.strips(self.strip):
             self(part)
+
+    def in_strips(self) -> Callable[[], None]:
+        """Return a function that computes all designs, one in each strip, by one call of machine code, as blocks do."""
+        work = self.work
+        given: Values = {"parameters": work.parameters, "gravity": GRAVITY, "motion": work.motion}
+        mounts = {Indexed("mount", k): mount for k, mount in enumerate(work.mounts)}
+
+        def strip(way: Callable[[Program], Any], k: int) -> None:
+            part = slice(k, k + 1)
+            values = given | {"parameters": work.parameters[part]} | {name: rows[part] for name, rows in mounts.items()}
+            for stage, buffers in zip(self.stages, self._buffers, strict=True):
+                out = {name: array[:1] for name, array in buffers.items()}
+                values |= stage.run(way, values, work.samples, out, filled=True)
+
+        return strips.prepared(strip, kernel, work.designs)
 
 
 def check(forces: np.ndarray, what: str) -> None:

@@ -39,8 +39,8 @@ def speed(size: Size) -> Iterator[Figure]:
     solver = Solver(work, kernel, STRIP)
     forces = solver.all()
     delta.check(forces, "compiled kernels")
-    fast = best(solver.sweep, size.repeats) / work.count
-    remark = f"one thread, {work.designs} designs x {work.samples} samples a call, best of {size.repeats}"
+    fast = best(solver.in_strips(), size.repeats) / work.count
+    remark = f"one thread, {work.designs} designs x {work.samples} samples in one call, best of {size.repeats}"
     yield Figure("inverse kinematics and dynamics", fast * 1e6, UNIT, remark)
     for exact, name in ((False, "NumPy, same operations"), (True, "NumPy, same bits")):
         slow, strip = _numpy(work, exact, forces, size)

@@ -57,7 +57,7 @@ def _share(size: Size) -> tuple[float, float]:
     work = delta.work(min(size.designs, STRIP), size.samples)
     solver = delta.Solver(work, kernel, STRIP)
     delta.check(solver.all(), "compiled kernels")
-    seconds = best(solver.sweep, size.repeats) / work.count
+    seconds = best(solver.in_strips(), size.repeats) / work.count
     figures = {figure.name: figure.value for figure in operation_figures(work, newton_passes(work), seconds, size)}
     percent = figures["achieved of the peak"]
     assert percent is not None

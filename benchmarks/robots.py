@@ -80,6 +80,7 @@ class Job:
         self.stages = list(run) or list(stages(request(robot.family, ("joint_reaction",) if statics else ())))
         self.programs = [stage.program for stage in self.stages]
         self._steps: list[Callable[[], object]] = []
+        self._alive: list[Arrays] = []
         self.values: Values = {"parameters": parameters(robot), "gravity": gravity_input(GRAVITY), "motion": motion}
         self.values |= {"held": np.zeros((1, 0, self.states)), **even_weights(robot.family)}
         self.values |= {Indexed("mount", k): mount for k, mount in enumerate(self.mounts)}
@@ -110,10 +111,11 @@ class Job:
         return strips.prepared(strip, kernels, STRIPS)
 
     def _add(self, stage: Stage) -> None:
-        """Add one more kernel to run, and the place of its results."""
+        """Add one more kernel to run, and the place of its results; its arrays are looked at only once."""
         run, inputs = kernel(stage.program, single=self.single), stage.inputs(self.values)
         out = run.allocate(1, self.states)
-        self._steps.append(lambda: run(inputs, self.states, out, filled=True))
+        self._steps.append(run.call(inputs, self.states, out, filled=True).make)
+        self._alive.append(inputs)
         self.values |= {stage.gives(name): array for name, array in out.items()}
 
 

@@ -84,8 +84,12 @@ def in_place(work: Callable[[], Any]) -> Callable[[], list[Arrays]]:
     with mock.patch.object(Kernel, "__call__", noted):
         work()
 
+    prepared = [each.call(inputs, samples, out, filled=True) for each, inputs, samples, out in calls]
+
     def again() -> list[Arrays]:
-        return [each(inputs, samples, out, filled=True) for each, inputs, samples, out in calls]
+        for each in prepared:
+            each.make()
+        return [out for *_, out in calls]  # keeps the arrays of all calls alive
 
     return again
 

@@ -102,10 +102,10 @@ def inertia_matrix(name: str, setting: Setting) -> Contest:
         return np.asarray(setting.ours(setting.ours(whole).swapaxes(1, 2))[:, upper[0], upper[1]])
 
     mine = Entry(
-        lambda: run(given, setting.states, out, filled=True),
+        in_place(lambda: run(given, setting.states, out, filled=True)),
         setting.states,
         "composite rigid bodies, compiled",
-        lambda made: made["inertia"][0, :, :count].T.reshape(-1, size, size)[:, upper[0], upper[1]],
+        lambda made: made[0]["inertia"][0, :, :count].T.reshape(-1, size, size)[:, upper[0], upper[1]],
     )
     others = {
         engine: Entry(partial(tree.inertia_matrix, setting.q), count, way, triangle)

@@ -215,7 +215,9 @@ class Kernel:
         """
         cases = self._cases(inputs)
         out = self.reserve(cases, samples, once=True) if out is None else out
-        if self.compiled:
+        if self.compiled and not self.begins():
+            self.call(inputs, samples, out, filled=filled, rounds=1).make()
+        elif self.compiled:
             for piece, count, place in self._pieces(inputs, samples, out):
                 self._make(self.call(piece, count, place, filled=filled, rounds=1))
         else:

@@ -8,14 +8,19 @@ numbers and arrays of numbers or of symbols, are defined here too.
 
 from __future__ import annotations
 
+import functools
 import math
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from math import copysign
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robots.data_classes import dataclass, field
+
+_made = object.__new__
 
 CONSTANT, CASE, SAMPLE, STATE, RESULT = "constant", "case", "sample", "state", "result"
 LEAVES = frozenset((CONSTANT, CASE, SAMPLE, STATE, RESULT))
@@ -72,47 +77,57 @@ class Graph:
     """Nodes of one trace, each distinct one once, in an order in which arguments come first."""
 
     nodes: list[Expression] = field(default_factory=list)
+    tables: dict[str, dict[tuple[Expression, ...], Expression]] = field(default_factory=lambda: defaultdict(dict))
+    """Nodes without data by operation and arguments."""
     known: dict[tuple[Any, ...], Expression] = field(default_factory=dict)
+    """Nodes with data by operation, arguments and data."""
     numbers: dict[float, Expression] = field(default_factory=dict)
-    """Constants by value, but for -0.0 and duals."""
+    """Constants by value, but for zeros and duals."""
     loops: list[Loop] = field(default_factory=list)
 
     def clear(self) -> None:
         """Forget all nodes, which know their graph: else their memory would wait for the collector of garbage."""
-        for table in (self.known, self.numbers, self.loops, self.nodes):
+        self.__dict__.pop("zero", None)
+        for table in (self.tables, self.known, self.numbers, self.loops, self.nodes):
             table.clear()
 
     def node(self, op: str, args: tuple[Expression, ...] = (), data: Any = None) -> Expression:
         """Return the node `op(args)`, created on first use."""
+        if data is None:
+            table = self.tables[op]
+            node = table.get(args)
+            return self.new(table, op, args) if node is None else node
         # repr tells 0.0 from -0.0, which compare equal
-        key = (op, *[arg.number for arg in args], repr(data) if op == CONSTANT else data)
-        return self.known_or_new(key, args, data)
-
-    def known_or_new(self, key: tuple[Any, ...], args: tuple[Expression, ...], data: Any = None) -> Expression:
-        """Return the node of a key, whose first part is its operation."""
+        key = op, args, repr(data) if op == CONSTANT else data
         node = self.known.get(key)
-        return self.new(key, args, data) if node is None else node
+        return self.new(self.known, op, args, data, key) if node is None else node
 
-    def new(self, key: tuple[Any, ...], args: tuple[Expression, ...], data: object = None) -> Expression:
-        """Create the node of a key that is not known."""
-        node = self.known[key] = Expression(self, key[0], args, data, len(self.nodes))
+    def new(
+        self, table: dict[Any, Expression], op: str, args: tuple[Expression, ...], data: Any = None, key: Any = None
+    ) -> Expression:  # fmt: skip
+        """Create a node that a table does not have under its key, by default its arguments."""
+        node = _made(Expression)  # without a call of a function in Python
+        node.graph, node.op, node.args, node.data, node.number = self, op, args, data, len(self.nodes)
+        node.value = data if op == CONSTANT else None
+        table[args if key is None else key] = node
         self.nodes.append(node)
         return node
 
     def constant(self, value: float) -> Expression:
         """Return a number as a node."""
-        if isinstance(value, Dual):
+        if value == 0.0 and value.__class__ is not Dual:
+            return self.zero if copysign(1.0, value) > 0.0 else self.node(CONSTANT, data=-0.0)
+        if value.__class__ is Dual:
             return self.node(CONSTANT, data=value)
-        if value:
-            node = self.numbers.get(value)
-            if node is not None:
-                return node
-        elif math.copysign(1.0, value) < 0.0:  # compares equal to 0.0
-            return self.node(CONSTANT, data=-0.0)
         node = self.numbers.get(value)
         if node is None:
             node = self.numbers[value] = self.node(CONSTANT, data=float(value))
         return node
+
+    @functools.cached_property
+    def zero(self) -> Expression:
+        """The constant 0.0, created on first use."""
+        return self.node(CONSTANT, data=0.0)
 
     def lift(self, value: float | Expression) -> Expression:
         """Return `value` as a node of this graph."""
@@ -130,10 +145,13 @@ class Expression:
     of_two: ClassVar[dict[str, Callable[[Expression, float | Expression], Expression]]] = {}
     """Functions of two arguments, by name."""
 
-    def __init__(self, graph: Graph, op: str, args: tuple[Expression, ...], data: Any, number: int):
-        self.graph, self.op, self.args, self.data, self.number = graph, op, args, data, number
-        self.value: float | None = data if op == CONSTANT else None
-        """The number of a constant, else None."""
+    graph: Graph
+    op: str
+    args: tuple[Expression, ...]
+    data: Any
+    number: int
+    value: float | None
+    """The number of a constant, else None."""
 
     def __repr__(self) -> str:
         return f"Expression({self.op}#{self.number})"
@@ -142,18 +160,22 @@ class Expression:
         raise TypeError("a traced value has no truth value; use tasks.mathematics.algebra.where in place of a branch")
 
     def __add__(self, addend: float | Expression) -> Expression:
-        return add(self, addend if addend.__class__ is Expression else self.graph.lift(addend))
+        return add(self, addend if isinstance(addend, Expression) else self.graph.constant(addend))
 
     __radd__ = __add__
 
     def __sub__(self, subtrahend: float | Expression) -> Expression:
-        return sub(self, subtrahend if subtrahend.__class__ is Expression else self.graph.lift(subtrahend))
+        return sub(self, subtrahend if isinstance(subtrahend, Expression) else self.graph.constant(subtrahend))
 
     def __rsub__(self, minuend: float | Expression) -> Expression:
         return sub(minuend if isinstance(minuend, Expression) else self.graph.constant(minuend), self)
 
     def __mul__(self, factor: float | Expression) -> Expression:
-        return mul(self, factor if factor.__class__ is Expression else self.graph.lift(factor))
+        if isinstance(factor, Expression):
+            return mul(self, factor)
+        if factor == 0.0 and self.value is None:
+            return self.graph.zero
+        return mul(self, self.graph.constant(factor))
 
     __rmul__ = __mul__
 
@@ -276,20 +298,23 @@ def binary(op: str, x: Expression, y: Expression) -> Expression:
     """Return `op(x, y)`; operands of a commutative op are in the order of their creation."""
     if op in COMMUTATIVE and y.number < x.number:
         x, y = y, x
-    key = (op, x.number, y.number, None)
-    node = x.graph.known.get(key)
-    return x.graph.new(key, (x, y)) if node is None else node
+    graph, args = x.graph, (x, y)
+    table = graph.tables[op]
+    node = table.get(args)
+    return graph.new(table, op, args) if node is None else node
 
 
 def add(x: Expression, y: Expression) -> Expression:
     """Return x + y."""
-    if x.value is None and y.value is None and x.op != "neg" and y.op != "neg":  # no rule below applies
-        return binary("add", x, y)
-    if x.value is not None and y.value is not None:
-        return x.graph.constant(x.value + y.value)
-    if x.value == 0.0:
+    first, second = x.value, y.value
+    if first is None and second is None:
+        if x.op != "neg" and y.op != "neg":  # no rule below applies
+            return binary("add", x, y)
+    elif first is not None and second is not None:
+        return x.graph.constant(first + second)
+    elif first == 0.0:
         return y
-    if y.value == 0.0:
+    elif second == 0.0:
         return x
     if y.op == "neg":
         return sub(x, y.args[0])
@@ -312,25 +337,28 @@ def sub(x: Expression, y: Expression) -> Expression:
         return add(x, y.args[0])
     if x.op == "neg":
         return neg(add(x.args[0], y))
-    if ("sub", y.number, x.number, None) in x.graph.known:
+    if (y, x) in x.graph.tables["sub"]:
         return neg(binary("sub", y, x))
     return binary("sub", x, y)
 
 
 def mul(x: Expression, y: Expression) -> Expression:
     """Return x * y; a constant factor of zero gives zero for any other factor."""
-    if x.value is None and y.value is None and x.op != "neg" and y.op != "neg":  # no rule below applies
-        return binary("mul", x, y)
-    if x.value is not None and y.value is not None:
-        return x.graph.constant(x.value * y.value)
-    if x.value is not None:
-        x, y = y, x
-    if y.value == 0.0:
-        return x.graph.constant(0.0)
-    if y.value == 1.0:
-        return x
-    if y.value == -1.0:
-        return neg(x)
+    first, second = x.value, y.value
+    if first is None and second is None:
+        if x.op != "neg" and y.op != "neg":  # no rule below applies
+            return binary("mul", x, y)
+    elif first is not None and second is not None:
+        return x.graph.constant(first * second)
+    else:
+        if first is not None:
+            x, y, second = y, x, first
+        if second == 0.0:
+            return x.graph.zero
+        if second == 1.0:
+            return x
+        if second == -1.0:
+            return neg(x)
     if x.op == "neg" and y.op == "neg":
         return mul(x.args[0], y.args[0])
     if x.op == "neg":

@@ -10,7 +10,7 @@ import functools
 import gc
 import itertools
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
@@ -21,7 +21,6 @@ from robots.data_classes import dataclass, field
 from tasks.kernels.expression import (
     CASE,
     CONSTANT,
-    LEAVES,
     MASKS,
     RESULT,
     SAMPLE,
@@ -39,6 +38,9 @@ PER_CASE = -1
 UNUSED, SEVERAL = -2, -3
 """Values in place of the region that uses a node: no region does, or more than one."""
 
+_OF_LEAVES = {SAMPLE: 0, STATE: 1, RESULT: 2}
+"""Regions of leaves of a sample, of the first loop's state and of its results."""
+
 Form = tuple[str, tuple[Expression, ...]]
 """Operation of a node and its arguments, after products have gone into sums."""
 
@@ -51,6 +53,10 @@ class Node(NamedTuple):
     op: str
     args: tuple[int, ...] = ()
     data: Any = None
+
+
+_node = tuple.__new__
+"""Maker of a node from its fields, without a call of a function in Python."""
 
 
 @dataclass(frozen=True)
@@ -225,8 +231,7 @@ class _Ordering:
         self.results = {key: [graph.lift(x) for x in value.ravel()] for key, value in results.items()}
         self.shapes = {key: value.shape for key, value in results.items()}
         roots = [x for values in self.results.values() for x in values]
-        self.roots, self.region = roots, self._regions()
-        self.needed, self.uses = self._needed(roots)
+        self.roots, (self.needed, self.uses) = roots, self._needed(roots)
         # sums that these outputs need are fused as if there were no others
         none = bytearray(len(graph.nodes)), self.uses
         self.core, self.core_uses = self._needed([x for key in first for x in self.results[key]]) if first else none
@@ -237,62 +242,72 @@ class _Ordering:
         uses = [0] * len(nodes)
         for x in roots:
             uses[x.number] += 1
-        marks = bytearray(map(bool, uses))
         for loop in self.graph.loops:  # whole, though some of its results may not be used
             assert loop.done is not None
             for x in (*loop.initial, *loop.following, loop.done, *_skipped(loop)):
                 uses[x.number] += 1
-                marks[x.number] = True
+        for number in range(len(nodes) - 1, -1, -1):
+            if uses[number]:
+                for arg in nodes[number].args:
+                    uses[arg.number] += 1
+        marks = bytearray(map(bool, uses))
+        for loop in self.graph.loops:
             for x in loop.state:
                 marks[x.number] = True
-        for node in reversed(nodes):
-            if marks[node.number]:
-                for arg in node.args:
-                    marks[arg.number] = True
-                    uses[arg.number] += 1
         return marks, uses
 
-    def _regions(self) -> list[int]:
-        region: list[int] = []
-        for node in self.graph.nodes:
-            if node.args:
-                region.append(max([region[arg.number] for arg in node.args]))
-            elif node.op == STATE:
-                region.append(2 * node.data[0] + 1)
-            elif node.op == RESULT:
-                region.append(2 * node.data[0] + 2)
-            else:
-                region.append(0 if node.op == SAMPLE else PER_CASE)
-        return region
+    def _formed(self) -> tuple[list[Form | None], list[int]]:
+        """Return the form of each node that remains, None for others, and regions.
 
-    def _fused(self, node: Expression) -> Form | None:
-        """Return the fused form of a sum, if one of its terms is a product that nothing else needs."""
-        if not self.fuse or node.op not in ("add", "sub"):
-            return None
-        left, right = node.args
+        A sum takes in one of its terms that is a product with no other use; a product without another use is gone.
+        """
+        forms: list[Form | None] = [None] * len(self.graph.nodes)
+        region, fuse = [PER_CASE] * len(forms), self.fuse
+        for node in itertools.compress(self.graph.nodes, self.needed):
+            number, op, args = node.number, node.op, node.args
+            forms[number] = op, args
+            if len(args) == 2:
+                left, right = args
+                of_left, of_right = region[left.number], region[right.number]
+                region[number] = place = of_left if of_left > of_right else of_right
+                if not fuse or (op != "add" and op != "sub"):
+                    continue
+                if left.op == "mul" and of_left == place and self._is_alone(left, node):
+                    forms[number] = "fma" if op == "add" else "fms", (*left.args, right)
+                    self._drop(left, forms)
+                elif right.op == "mul" and of_right == place and self._is_alone(right, node):
+                    forms[number] = "fma" if op == "add" else "fnma", (*right.args, left)
+                    self._drop(right, forms)
+            elif args:
+                region[number] = max([region[arg.number] for arg in args])
+            elif op in _OF_LEAVES:
+                region[number] = _OF_LEAVES[op] + (0 if op == SAMPLE else 2 * node.data[0])
+        return forms, region
+
+    def _is_alone(self, product: Expression, node: Expression) -> bool:
+        """Return whether no other node than a sum needs a product."""
         uses = self.core_uses if self.core[node.number] else self.uses
-        for product, addend in ((left, right), (right, left)):
-            alone = product.op == "mul" and uses[product.number] == 1
-            if alone and self.region[product.number] == self.region[node.number]:
-                if node.op == "add":
-                    return "fma", (*product.args, addend)
-                return ("fms" if product is left else "fnma"), (*product.args, addend)
-        return None
+        return uses[product.number] == 1
+
+    def _drop(self, product: Expression, forms: list[Form | None]) -> None:
+        """Take out a product that has gone into a sum, if nothing else needs it."""
+        if self.uses[product.number] == 1:
+            forms[product.number] = None
 
     def program(self, name: str, case: Shapes, sample: Shapes, reductions: Mapping[Key, str]) -> Program:
-        nodes_in_order = itertools.compress(self.graph.nodes, self.needed)
-        forms = {node.number: self._fused(node) or (node.op, node.args) for node in nodes_in_order}
-        live = self._live(forms)
-        placed = self._placed(forms, live)
-        index = [-1] * len(self.graph.nodes)
+        forms, region = self._formed()
+        placed = self._placed(forms, region)
+        index = [-1] * len(forms)
         nodes: list[Node] = []
-        regions: dict[int, list[int]] = {}
-        for i in live:
-            op, args = forms[i]
-            index[i] = len(nodes)
-            nodes.append(Node(op, tuple([index[arg.number] for arg in args]), self.graph.nodes[i].data))
-            if op not in LEAVES:
-                regions.setdefault(placed[i], []).append(index[i])
+        regions: dict[int, list[int]] = defaultdict(list)
+        for form, node in zip(forms, self.graph.nodes, strict=True):
+            if form is not None:
+                op, args = form
+                number = node.number
+                index[number] = place = len(nodes)
+                nodes.append(_node(Node, (op, tuple([index[arg.number] for arg in args]), node.data)))
+                if args:
+                    regions[placed[number]].append(place)
         loops = tuple(
             Iteration(
                 loop.limit,
@@ -311,15 +326,15 @@ class _Ordering:
         ordered = {key: tuple(value) for key, value in sorted(regions.items())}
         return Program(name, dict(case), dict(sample), outputs, dict(reductions), tuple(nodes), ordered, loops)
 
-    def _placed(self, forms: Mapping[int, Form], live: Sequence[int]) -> list[int]:
+    def _placed(self, forms: Sequence[Form | None], region: Sequence[int]) -> Sequence[int]:
         """Return the region of each remaining node: nodes used only in the body of a rare loop are computed there.
 
         Fused products are chosen before, so that no bit depends on the regions.
         """
         rare = {2 * k + 1 for k, loop in enumerate(self.graph.loops) if loop.skip is not None}
-        placed = list(self.region)
         if not rare:
-            return placed
+            return region
+        placed = list(region)
         used = [UNUSED] * len(placed)  # the only region that uses a node
         outside = list(self.roots)
         for k, loop in enumerate(self.graph.loops):
@@ -329,25 +344,18 @@ class _Ordering:
                 used[x.number] = 2 * k + 1 if used[x.number] in (UNUSED, 2 * k + 1) else SEVERAL
         for x in outside:
             used[x.number] = SEVERAL
-        for i in reversed(live):
-            op, args = forms[i]
-            if used[i] in rare and op not in LEAVES and self.region[i] > PER_CASE:
-                placed[i] = max(self.region[i], used[i])
-            place = placed[i]
+        for i in range(len(forms) - 1, -1, -1):
+            form = forms[i]
+            if form is None:
+                continue
+            args, place = form[1], placed[i]
+            if used[i] in rare and args and place > PER_CASE:
+                placed[i] = place = max(place, used[i])
             for arg in args:
-                if used[arg.number] != place:
-                    used[arg.number] = place if used[arg.number] == UNUSED else SEVERAL
+                number = arg.number
+                if used[number] != place:
+                    used[number] = place if used[number] == UNUSED else SEVERAL
         return placed
-
-    def _live(self, forms: Mapping[int, Form]) -> list[int]:
-        """Return the nodes that remain after products have gone into sums, arguments first."""
-        used = bytearray(len(self.graph.nodes))
-        for x in itertools.chain(self.roots, *((*loop.initial, *loop.following) for loop in self.graph.loops)):
-            used[x.number] = True
-        for _, args in forms.values():
-            for arg in args:
-                used[arg.number] = True
-        return [i for i, (op, _) in forms.items() if op != "mul" or used[i]]
 
 
 class Runner(Protocol):

@@ -10,6 +10,7 @@ and `trajectories.csv`; of simulations also `gains.csv` and `states.csv`, where 
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
 import uuid
@@ -34,6 +35,7 @@ from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from storage.inside import require_outside
 from storage.places.location import LocationLike, refusals
+from tasks.kernels.decimals import csv_rows
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -51,8 +53,11 @@ MAT_NAME = 63
 MAT_UNITS = "units"
 """Variable of a MAT file with the units of all others."""
 
-ROWS = 1 << 16
+ROWS = 1 << 14
 """Rows of text that are in memory at a time."""
+
+FEW = 1 << 15
+"""Numbers that are sooner written than machine code for them is at hand."""
 
 _NAMED = ("designs", "friction", "trajectories", "gains", "states")
 _PART = re.compile(r"[A-Za-z0-9_-]{1,80}")
@@ -137,13 +142,25 @@ def _write_friction(store: LocationLike, data: Dataset, path: Path) -> None:
 def _write_designs(data: Dataset, path: Path) -> None:
     along = (coordinate for coordinate in data.coords.values() if coordinate.dims == ("design",))
     coordinates = [coordinate for coordinate in along if coordinate.name != "design"]
-    with path.open("x", newline="", encoding="utf-8") as file:
-        table = CellWriter(file)
-        table.writerow(["design", *(str(coordinate.name) for coordinate in coordinates)])
+    with path.open("xb") as file:
+        file.write(_text([["design", *(str(coordinate.name) for coordinate in coordinates)]]))
         for start in range(0, data.sizes["design"], ROWS):
-            stop = min(start + ROWS, data.sizes["design"])
-            columns = [coordinate[start:stop].values.tolist() for coordinate in coordinates]
-            table.writerows(zip(range(start, stop), *columns, strict=True))
+            columns = [coordinate[start : start + ROWS].values for coordinate in coordinates]
+            file.write(_rows([np.arange(start, min(start + ROWS, data.sizes["design"])), *columns]))
+
+
+def _text(rows: Iterable[Iterable[object]]) -> bytes:
+    """Return the lines of rows of any cells."""
+    lines = io.StringIO(newline="")
+    CellWriter(lines).writerows(rows)
+    return lines.getvalue().encode()
+
+
+def _rows(columns: list[np.ndarray]) -> bytes | memoryview:
+    """Return the lines of a table; of many numbers in machine code, with the same bytes."""
+    if sum(column.size for column in columns) < FEW or any(column.dtype.kind not in "if" for column in columns):
+        return _text(zip(*(column.tolist() for column in columns), strict=True))
+    return csv_rows(columns)
 
 
 def _tables(data: Dataset) -> Iterator[tuple[str, Table]]:
@@ -155,15 +172,13 @@ def _tables(data: Dataset) -> Iterator[tuple[str, Table]]:
 
 def _csv(data: Dataset, folder: Path) -> None:
     with ExitStack() as open_files:
-        writers: dict[str, Any] = {}
+        files: dict[str, Any] = {}
         for name, table in _tables(data):
-            if name not in writers:
-                file = open_files.enter_context((folder / f"{name}.csv").open("x", newline="", encoding="utf-8"))
-                writers[name] = CellWriter(file)
-                writers[name].writerow(table)
+            if name not in files:
+                files[name] = open_files.enter_context((folder / f"{name}.csv").open("xb"))
+                files[name].write(_text([table]))
             for start in range(0, len(table["design"]), ROWS):
-                columns = (column[start : start + ROWS].tolist() for column in table.values())
-                writers[name].writerows(zip(*columns, strict=True))
+                files[name].write(_rows([column[start : start + ROWS] for column in table.values()]))
 
 
 def _parquet(data: Dataset, folder: Path) -> None:
@@ -177,9 +192,15 @@ def _parquet(data: Dataset, folder: Path) -> None:
         for name, columns in _tables(data):
             table = arrow.table(columns).replace_schema_metadata(units)
             if name not in writers:
-                path = folder / f"{name}.parquet"
-                writers[name] = open_files.enter_context(parquet.ParquetWriter(path, table.schema))
+                path, repeated = folder / f"{name}.parquet", [*_repeated(columns)]
+                writer = parquet.ParquetWriter(path, table.schema, use_dictionary=repeated)
+                writers[name] = open_files.enter_context(writer)
             writers[name].write_table(table)
+
+
+def _repeated(table: Table) -> Iterator[str]:
+    """List the columns of few values that come again and again; a dictionary of other numbers costs more than all else."""
+    yield from (name for name, column in table.items() if name == "time" or column.dtype.kind != "f")
 
 
 def arrays(design: Dataset) -> dict[str, np.ndarray]:

@@ -157,6 +157,20 @@ def test_an_export_is_read_back(tree: Path, tmp_path: Path) -> None:
     assert [float(row["true_link_3_mass"]) for row in rows] == data["true_link_3_mass"].values.tolist()
 
 
+def test_machine_code_writes_the_bytes_of_the_writer_of_cells(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export(tree, tmp_path / "whole", "csv")
+    monkeypatch.setattr("applications.export.tables.FEW", 1 << 62)
+    export(tree, tmp_path / "cells", "csv")
+    monkeypatch.setattr("applications.export.tables.FEW", 0)
+    monkeypatch.setattr("applications.export.tables.ROWS", 7)
+    export(tree, tmp_path / "parts", "csv")
+    for path in (tmp_path / "cells").iterdir():
+        for other in ("whole", "parts"):
+            assert path.read_bytes() == (tmp_path / other / path.name).read_bytes(), path.name
+
+
 def test_an_export_has_the_friction_and_parts_of_cases(tree: Path, tmp_path: Path) -> None:
     export(tree, tmp_path / "csv", "csv")
     export(tree, tmp_path / "npz", "npz")

@@ -199,7 +199,7 @@ def _parquet(data: Dataset, folder: Path) -> None:
 
 
 def _repeated(table: Table) -> Iterator[str]:
-    """List the columns of few values that come again and again; a dictionary of other numbers costs more than all else."""
+    """List the columns of few values, which a dictionary makes short; one of other numbers costs more than all else."""
     yield from (name for name, column in table.items() if name == "time" or column.dtype.kind != "f")
 
 

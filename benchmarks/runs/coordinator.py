@@ -66,14 +66,16 @@ def coordinator(size: Size) -> Iterator[Figure]:
             what = f"{made.blocks} blocks of empty tasks on {workers} workers of {THREADS} threads in one process"
             yield Figure(f"{granularity} tasks", made.blocks / seconds, "blocks/s", what)
             for name, each in zip(("coordinator", "scheduler"), busy, strict=True):
-                yield Figure(f"  {name}", 1e3 * each / made.blocks, "ms/block", "time that its process computed")
+                yield Figure(
+                    f"  {name}, {granularity}", 1e3 * each / made.blocks, "ms/block", "time that its process computed"
+                )
             remark = "coordinator and scheduler in turn on one core that they have to themselves"
-            yield Figure("  both on one core", made.blocks / busy.sum(), "blocks/s", remark)
+            yield Figure(f"  both on one core, {granularity}", made.blocks / busy.sum(), "blocks/s", remark)
             begin = time.process_time()
             _drive(made, None, granularity)
             alone = 1e3 * (time.process_time() - begin) / made.blocks
             remark = "the same without a cluster: graphs, decisions, ledger"
-            yield Figure("  coordinator alone", alone, "ms/block", remark)
+            yield Figure(f"  coordinator alone, {granularity}", alone, "ms/block", remark)
         yield from _pending(client, blocks)
 
 
@@ -245,12 +247,14 @@ def _serve(role: str, *words: str) -> None:
     import dask
 
     from pipeline.cluster.settings import SETTINGS
+    from pipeline.execution.processes.garbage import collect_rarely
 
     # Each worker has several connections.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with dask.config.set(dict(SETTINGS)):  # those of a cluster that a run starts
         if role == "scheduler":
+            collect_rarely()  # as in the process of a run that starts its cluster
             _schedule()
         else:
             asyncio.run(_work(words[0], int(words[1]), int(words[2])))

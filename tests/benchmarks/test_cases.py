@@ -51,7 +51,7 @@ WANTED = {
     "energy": ("planar_3r, coulomb", "planar_3r, lugre"),
     "coordinator": (
         "block tasks",
-        "  coordinator alone",
+        "  coordinator alone, limb",
         "scheduler, each block in flight",
         "scheduler, each block that waits",
     ),

@@ -48,8 +48,8 @@ THREADS = 5
 """Threads of each light worker: 200 of a single thread in one process would keep each other from their heartbeats."""
 WAITING = 100
 """Blocks of the run whose window is full, in those that are in flight at once to measure their memory."""
-SETTLED = 2.0
-"""Seconds until the scheduler has made the tasks of a message."""
+PATIENCE = 60.0
+"""Longest time until the scheduler has made the tasks of a message [s]."""
 
 
 def coordinator(size: Size) -> Iterator[Figure]:
@@ -174,11 +174,23 @@ def _held(client: Any, made: Plan, window: int) -> NDArray[np.int64]:
             executor = ClusterExecutor(client, lambda: window)
             loop = _Waiting(made, StoreWriter(path), ledger, executor, lambda event: None)
             loop.submit()
-            time.sleep(SETTLED)
+            _await_tasks(client, window * made.tasks_per_block)
             held = np.array([_traced(), client.run_on_scheduler(_traced)])
             require(len(list(executor.keys)) == window, f"not {window} blocks are in flight")
             executor.close()
     return held
+
+
+def _await_tasks(client: Any, count: int) -> None:
+    """Wait until the scheduler has so many tasks. Raises CheckError."""
+    deadline = time.monotonic() + PATIENCE
+    while (found := client.run_on_scheduler(_tasks)) < count:
+        require(time.monotonic() < deadline, f"the scheduler has {found} of {count} tasks")
+        time.sleep(0.1)
+
+
+def _tasks(dask_scheduler: Any) -> int:
+    return len(dask_scheduler.tasks)
 
 
 def _traced() -> int:

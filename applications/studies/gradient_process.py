@@ -81,9 +81,8 @@ class GradientProcess:
         step = max(1, len(points) // some)
         scales = _likeliest(points[::step], values[::step], slopes[::step])
         seen = np.isfinite(slopes)
-        covariance = covariances(points, points, scales.lengths)
         observed, rows = _observed(values, slopes)
-        factor = cholesky(_noisy(covariance, scales, seen)[np.ix_(rows, rows)], lower=True)
+        factor = cholesky(_covariance(points, scales, seen, rows), lower=True)
         solved = cho_solve((factor, True), observed)
         size = float(observed @ solved) / len(observed)
         weights = np.zeros(points.size + len(points))
@@ -111,18 +110,19 @@ class GradientProcess:
         parts = []
         for k in range(0, len(inputs), 64):
             some = inputs[k : k + 64]
-            block = covariances(some, self.points, self.scales.lengths)[len(some) :]
+            block = slope_covariances(some, self.points, self.scales.lengths)
             whole = np.concatenate([self.weights, self.slopes.ravel()])
             parts.append((block @ whole).reshape(some.shape))
         return np.concatenate(parts) if parts else np.zeros(inputs.shape)
 
     def deviation(self, inputs: Array) -> Array:
         """Return the deviation of the process (n,) at inputs (n, input)."""
+        some_slopes = bool(self.seen.any())
         rows = np.concatenate([np.ones(len(self.points), dtype=bool), self.seen.ravel()])
-        parts = []
+        rows, parts = rows if some_slopes else rows[: len(self.points)], []
         for k in range(0, len(inputs), 256):
             some = inputs[k : k + 256]
-            cross = covariances(some, self.points, self.scales.lengths)[: len(some), rows]
+            cross = value_covariances(some, self.points, self.scales.lengths, some_slopes)[:, rows]
             reduced = solve_triangular(self.factor, cross.T, lower=True)
             parts.append(np.sqrt(np.maximum(self.size * (1.0 - (reduced**2).sum(axis=0)), 0.0)))
         return np.concatenate(parts) if parts else np.zeros(0)
@@ -168,26 +168,45 @@ class MeanTerms:
         return np.asarray(along.sum(axis=1))
 
 
-def covariances(first: Array, second: Array, lengths: Array) -> Array:
+def covariances(first: Array, second: Array, lengths: Array, with_slopes: bool = True) -> Array:
     """Return covariances of values and derivatives at two sets of inputs (n, input) and (m, input).
 
-    Rows are the values at the first set, then the derivatives, input by input; columns the same of the second.
+    Rows are the values at the first set, then the derivatives, input by input; columns the same of the second. Without
+    slopes, of values alone.
     """
-    count, columns, width = len(first), len(second), len(lengths)
-    apart = (first[:, None] - second) / lengths
-    distance = np.sqrt(5.0 * (apart**2).sum(axis=2))
-    near = np.exp(-distance)
+    upper = value_covariances(first, second, lengths, with_slopes)
+    return np.vstack([upper, slope_covariances(first, second, lengths)]) if with_slopes else upper
+
+
+def value_covariances(first: Array, second: Array, lengths: Array, with_slopes: bool = True) -> Array:
+    """Return the covariances of values at the first set with values, and derivatives, at the second."""
+    apart, distance, near = _apart(first, second, lengths)
+    values = (1.0 + distance + distance**2 / 3.0) * near
+    if not with_slopes:
+        return values
+    bend = (5.0 / 3.0) * (1.0 + distance) * near
+    return np.hstack([values, (bend[..., None] * apart / lengths).reshape(len(first), second.size)])
+
+
+def slope_covariances(first: Array, second: Array, lengths: Array) -> Array:
+    """Return the covariances of derivatives at the first set with values and derivatives at the second."""
+    width = len(lengths)
+    apart, distance, near = _apart(first, second, lengths)
     bend = (5.0 / 3.0) * (1.0 + distance) * near
     cross = bend[..., None] * apart / lengths
     curved = (25.0 / 3.0) * near[..., None, None] * (apart[..., :, None] * apart[..., None, :])
     both = (bend[..., None, None] * np.eye(width) - curved) / (lengths[:, None] * lengths)
-    values = (1.0 + distance + distance**2 / 3.0) * near
-    upper = np.hstack([values, cross.reshape(count, columns * width)])
-    lower = np.hstack([
-        -cross.transpose(0, 2, 1).reshape(count * width, columns),
-        both.transpose(0, 2, 1, 3).reshape(count * width, columns * width),
+    return np.hstack([
+        -cross.transpose(0, 2, 1).reshape(first.size, len(second)),
+        both.transpose(0, 2, 1, 3).reshape(first.size, second.size),
     ])  # fmt: skip
-    return np.vstack([upper, lower])
+
+
+def _apart(first: Array, second: Array, lengths: Array) -> tuple[Array, Array, Array]:
+    """Return differences (n, m, input), distances (n, m), and their decay."""
+    apart = (first[:, None] - second) / lengths
+    distance = np.sqrt(5.0 * (apart**2).sum(axis=2))
+    return apart, distance, np.exp(-distance)
 
 
 def _observed(values: Array, slopes: Array) -> tuple[Array, NDArray[np.bool_]]:
@@ -197,13 +216,16 @@ def _observed(values: Array, slopes: Array) -> tuple[Array, NDArray[np.bool_]]:
     return whole[rows], rows
 
 
-def _noisy(covariance: Array, scales: ProcessScales, seen: NDArray[np.bool_]) -> Array:
-    """Return a covariance with the noise of observations."""
-    count, width = seen.shape
-    slopes = np.tile(scales.slope_noise / scales.lengths, count)
-    noise = np.concatenate([np.full(count, scales.noise), slopes])
-    assert len(slopes) == count * width
-    return np.asarray(covariance + np.diag(noise**2))
+def _covariance(points: Array, scales: ProcessScales, seen: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Array:
+    """Return the covariance of observations with their noise: of the rows of values, then slopes, that there are."""
+    some_slopes = bool(seen.any())
+    noise = np.full(len(points), scales.noise)
+    if some_slopes:
+        noise = np.concatenate([noise, np.tile(scales.slope_noise / scales.lengths, len(points))])
+    kept = np.flatnonzero(rows)
+    whole = covariances(points, points, scales.lengths, some_slopes)
+    whole[np.diag_indices(len(whole))] += noise**2
+    return whole if len(kept) == len(whole) else whole[np.ix_(kept, kept)]
 
 
 def _likeliest(points: Array, values: Array, slopes: Array) -> ProcessScales:
@@ -214,7 +236,7 @@ def _likeliest(points: Array, values: Array, slopes: Array) -> ProcessScales:
 
     def cost(logarithms: Array) -> float:
         scales = ProcessScales.of(logarithms)
-        matrix = _noisy(covariances(points, points, scales.lengths), scales, seen)[np.ix_(rows, rows)]
+        matrix = _covariance(points, scales, seen, rows)
         try:
             factor = cholesky(matrix, lower=True)
         except np.linalg.LinAlgError:

@@ -31,6 +31,8 @@ LEFT_OUT = "It is left out."
 FREE, BALL, SLIDE, HINGE = range(4)
 KINDS = {SLIDE: "prismatic", HINGE: "revolute"}
 CONNECT, WELD, JOINT, TENDON = range(4)
+TORQUESCALE = 10
+"""Place of the factor of the rotation among the numbers of a weld."""
 OF_JOINT = 1
 """Kind of a tendon's attachment: to a joint, by a factor."""
 
@@ -382,11 +384,15 @@ def _tied_joints(reading: _Reading, number: int) -> dict[str, float] | None:
 
 
 def _loops(reading: _Reading) -> Iterator[ClosingJoint]:
-    """Yield the closing joints from equality constraints between bodies: balls and welds."""
+    """Yield the closing joints from equality constraints between bodies: balls and welds.
+
+    A weld whose torques are scaled by zero holds its point alone.
+    """
     model = reading.model
-    for kind, name_of in ((CONNECT, "spherical"), (WELD, "fixed")):
+    for kind in (CONNECT, WELD):
         for k in _equalities(reading, kind):
             data, ids = model.eq_data[k], (int(model.eq_obj1id[k]), int(model.eq_obj2id[k]))
+            name_of = "fixed" if kind == WELD and data[TORQUESCALE] != 0.0 else "spherical"
             if int(model.eq_objtype[k]) == int(reading.mujoco.mjtObj.mjOBJ_SITE):
                 poses = [_pose(model.site_pos[i], model.site_quat[i]) for i in ids]
                 bodies = [int(model.site_bodyid[i]) for i in ids]

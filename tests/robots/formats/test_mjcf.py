@@ -69,6 +69,7 @@ LOOPS = {
     ),
     "weld": ('<weld name="w" body1="coupler" body2="eye"/>', PINNED),
     "weld at an anchor": ('<weld name="w" body1="eye" body2="coupler" anchor="0.02 0.1 0.03"/>', PINNED),
+    "weld without torques": ('<weld body1="coupler" body2="rocker" anchor="0 0.3 0" torquescale="0"/>', PIN),
     "weld of sites": ('<weld name="w" site1="s" site2="t"/>', PINNED),
     "inactive beside": (CONNECT + '<weld active="false" body1="crank" body2="rocker"/>', PIN),
 }
@@ -92,7 +93,7 @@ def test_forces_of_a_closed_chain_are_those_of_mujoco(equality: str, end: str, t
     assert found.errors.largest < 1e-9
     (limb,) = import_robot(tmp_path / "m.xml").description.template.limbs
     kinds = {0: "fixed", 1: "spherical", 3: "revolute"}
-    assert [cut.kind for cut in limb.loops] == [kinds[equality.count("<connect")]]
+    assert [cut.kind for cut in limb.loops] == [kinds[equality.count("<connect") + equality.count("torquescale")]]
 
 
 @pytest.mark.parametrize("ratio", ["0 -0.5 0 0 0", "0.2 1.5 0 0 0"])

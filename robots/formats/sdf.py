@@ -9,14 +9,15 @@ these, the first link is the base. Source: sdformat.org, specification 1.4 to 1.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
 from robots.formats.closing import ClosingJoint, between
-from robots.formats.poses import HERE, Pose, compose, inverse, rows, vector
-from robots.formats.sdf_file import BALL, CUTS, FIXED, KINDS, TWO_AXES, WORLD, SdfJoint, SdfModel, read
+from robots.formats.poses import HERE, Pose, compose, inverse, moved, rows, vector
+from robots.formats.sdf_file import BALL, CUTS, FIXED, KINDS, TWO_AXES, WORLD, SdfJoint, SdfMimic, SdfModel, read
 from robots.formats.sdf_includes import IncludedFiles, with_includes
 from robots.formats.tree import STEPS, Base, GrowingTree, Inertias, Place, Tree, body_before, finished, plain_name
 from robots.formats.xml_tree import Element, FormatError, ImportedError, is_true, parse
@@ -113,16 +114,32 @@ class _Growth:
 
     def _couplings(self) -> Iterator[Coupling]:
         """Yield the couplings: joints that follow other joints."""
-        followers = {joint.name: joint for joint in self.reading.joints if joint.mimic is not None}
         joined = {link.joint for link in self.growing.links}
-        for name, joint in followers.items():
-            assert joint.mimic is not None
-            if joint.mimic.of in followers or not {_plain(name), _plain(joint.mimic.of)} <= joined:
-                got, rule = f"a mimic of {joint.mimic.of!a}", "a joint of one variable in the tree, which follows none"
-                at = self.reading.links.get(joint.child, self.model)
+        children = {joint.name: joint.child for joint in self.reading.joints}
+        for name, law in self._laws.items():
+            if law.of in self._laws or not {_plain(name), _plain(law.of)} <= joined:
+                got, rule = (
+                    f"a mimic of {law.of!a}",
+                    "a joint of one variable in the tree, which does not follow this one",
+                )
+                at = self.reading.links.get(children[name], self.model)
                 self.reading.refuse(at, f"joint {name}", got, rule, "Write it as a coupling, in a robot file.")
             else:
-                yield Coupling(_plain(name), _plain(joint.mimic.of), joint.mimic.ratio)
+                yield Coupling(_plain(name), _plain(law.of), law.ratio)
+
+    @cached_property
+    def _laws(self) -> Mapping[str, SdfMimic]:
+        """The joint that moves on its own behind each follower, and the whole ratio and offset."""
+        followers = {joint.name: joint.mimic for joint in self.reading.joints if joint.mimic is not None}
+        laws = dict(followers)
+        for name, law in followers.items():
+            seen = {name}
+            while law.of in followers and law.of not in seen:
+                seen.add(law.of)
+                further = followers[law.of]
+                law = SdfMimic(further.of, law.ratio * further.ratio, law.offset + law.ratio * further.offset)
+            laws[name] = law
+        return laws
 
     def _start(self) -> list[SdfJoint]:
         """Place the root, and return the joints that are still to be placed."""
@@ -196,8 +213,16 @@ class _Growth:
                 place = growing.joint(at, f"{name}_{number}", "revolute", axis.tolist(), on)
                 at = place[0], place[1]
             return at
-        growing.ratings.append(replace(joint.ratings[0], joint=name))
-        return growing.joint(at, name, KINDS[joint.kind], axes[0].tolist(), _plain(body), joint.armature, joint.pitch)
+        kind, offset = KINDS[joint.kind], self._laws[joint.name].offset if joint.name in self._laws else 0.0
+        if offset:
+            at = at[0], compose(at[1], moved(kind, axes[0].tolist(), offset))
+            got, hint = (
+                f"a mimic with offset {offset:g}",
+                f"Its variable counts from there: it is {offset:g} less than in the file.",
+            )
+            self.reading.warnings.append(FormatError(joint.line, f"joint {joint.name}", got, "no offset", hint))
+        growing.ratings.append(replace(joint.ratings[0].shifted(offset), joint=name))
+        return growing.joint(at, name, kind, axes[0].tolist(), _plain(body), joint.armature, joint.pitch)
 
     def _tell(self, joint: SdfJoint, what: str, names: str) -> None:
         hint = f"It became {what}, {names}."

@@ -42,10 +42,11 @@ _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 @dataclass(frozen=True)
 class SdfMimic:
-    """The joint that another follows, by its ratio."""
+    """The joint that another follows, by its ratio, and the position of the follower where that joint is at zero."""
 
     of: str
     ratio: float
+    offset: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -424,10 +425,12 @@ def _mimic(reading: SdfModel, at: Element, scope: str, place: str) -> SdfMimic |
     if mimic is None:
         return None
     second = at.first("axis2") is not None or mimic.attributes.get("axis", "axis") != "axis"
-    if second or any(reading.finite(mimic, key, place) for key in ("offset", "reference")):
-        hint = "Write it as a coupling, in a robot file."
-        reading.refuse(mimic, place, "a mimic with offset, reference or second axis", "a ratio alone", hint)
-    return SdfMimic(scope + mimic.attributes.get("joint", ""), reading.finite(mimic, "multiplier", place, 1.0))
+    ratio = reading.finite(mimic, "multiplier", place, 1.0)
+    offset = reading.finite(mimic, "offset", place) - ratio * reading.finite(mimic, "reference", place)
+    if second or (offset and at.attributes.get("type") == "screw"):
+        got = "a mimic of a second axis" if second else "a mimic of a screw with an offset"
+        reading.refuse(mimic, place, got, "joints of one variable", "Write it as a coupling, in a robot file.")
+    return SdfMimic(scope + mimic.attributes.get("joint", ""), ratio, offset)
 
 
 def _pitch(reading: SdfModel, at: Element, place: str) -> float | None:

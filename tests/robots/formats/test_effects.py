@@ -14,7 +14,7 @@ from pipeline.robot_files.importing import import_robot
 from robots.formats import effects, sdf, urdf
 from robots.formats.xml_tree import ImportedError, parse
 from robots.model import Robot
-from tasks import inertia_matrix
+from tasks import inertia_matrix, inverse_dynamics
 from tests.robots.formats.mjcfs import ARM as MODEL
 from tests.robots.formats.test_sdf import ARM, BODY, file, joint, link
 
@@ -137,10 +137,37 @@ def test_a_mimic_of_sdf_is_a_coupling() -> None:
     wrist = joint("wrist", "fore", "tool", "0 0 1", more=mimic)
     tree = sdf.read_tree(file(*ARM, link("tool", "0.4 0.3 1.1 0 0 0"), wrist))
     assert [(each.joint, each.of, each.ratio) for each in tree.couplings] == [("wrist", "shoulder", -2.0)]
-    with pytest.raises(ImportedError, match="a mimic with offset"):
-        sdf.read_tree(file(*ARM, link("tool", "0 0 1 0 0 0"), wrist.replace("</mimic>", "<offset>1</offset></mimic>")))
+    second = wrist.replace('<mimic joint="shoulder">', '<mimic joint="shoulder" axis="axis2">')
+    with pytest.raises(ImportedError, match="a mimic of a second axis"):
+        sdf.read_tree(file(*ARM, link("tool", "0 0 1 0 0 0"), second))
     with pytest.raises(ImportedError, match="got a mimic of 'shouldr'"):
         sdf.read_tree(file(*ARM, link("tool", "0 0 1 0 0 0"), wrist.replace('"shoulder"', '"shouldr"')))
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+def test_offsets_of_mimics_of_sdf_and_mimics_of_mimics_are_those_of_the_file(kind: str) -> None:
+    """A follower is at ratio times (leader - reference) + offset; forces are those of the same arm without mimics."""
+    mimic = '<mimic joint="{}"><multiplier>{}</multiplier><offset>{}</offset><reference>{}</reference></mimic>'
+    tools = (link("tool", "0.4 0.3 1.1 0 0 0"), link("tip", "0.5 0.3 1.2 0.1 0.2 0"))
+    joints = (
+        joint("wrist", "fore", "tool", "0 0.6 0.8", more="LAW1", kind=kind),
+        joint("end", "tool", "tip", "1 0 0", more="LAW2"),
+    )
+    text = file(*ARM, *tools, *joints).decode()
+    coupled = text.replace("LAW1", mimic.format("shoulder", -2.0, 0.1, 0.3))
+    coupled = coupled.replace("LAW2", mimic.format("wrist", 0.5, 0.2, 0.0))
+    trees = [sdf.read_tree(each.encode()) for each in (text.replace("LAW1", "").replace("LAW2", ""), coupled)]
+    loose, follows = (Robot.of(tree.description().family, {}) for tree in trees)
+    assert sum("a mimic with offset" in str(each) for each in trees[1].warnings) == 2
+    assert [(each.joint, each.of, each.ratio) for each in trees[1].couplings] == [
+        ("wrist", "shoulder", -2.0), ("end", "shoulder", -1.0),
+    ]  # fmt: skip
+    q, qd, qdd = np.random.default_rng(4).normal(size=(3, 2))
+    first = loose.mechanism.freedoms.index("shoulder")
+    wrist = -2.0 * (q[first] - 0.3) + 0.1
+    along = np.array([[1.0, 0.0], [0.0, 1.0], -2.0 * np.eye(2)[first], -1.0 * np.eye(2)[first]])
+    full = inverse_dynamics(loose, q=[*q, wrist, 0.5 * wrist + 0.2], qd=along @ qd, qdd=along @ qdd).force
+    np.testing.assert_allclose(inverse_dynamics(follows, q=q, qd=qd, qdd=qdd).force, along.T @ full, rtol=1e-12)
 
 
 def test_the_command_leaves_out_what_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

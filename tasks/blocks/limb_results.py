@@ -104,7 +104,7 @@ def distinct(columns: Sequence[NDArray[np.float64]], count: int) -> tuple[NDArra
     if not varying:
         return everyone[:1], np.zeros_like(everyone)
     table = np.ascontiguousarray(np.concatenate(varying, axis=1))
-    if any(len(np.unique(column)) == count for column in table.T if column[0] != column[1]):  # as of a sample
+    if any(_all_differ(column) for column in table.T if column[0] != column[1]):  # as of a sample
         return everyone, everyone
     rows = table.view(np.dtype((np.void, table.itemsize * table.shape[1]))).ravel()  # bits: NaN equals itself
     _, first, place = np.unique(rows, return_index=True, return_inverse=True)
@@ -112,6 +112,12 @@ def distinct(columns: Sequence[NDArray[np.float64]], count: int) -> tuple[NDArra
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return first[order], rank[place.ravel()]
+
+
+def _all_differ(column: NDArray[np.float64]) -> bool:
+    """Return whether the numbers of a column all differ; NaN equals itself. `np.unique` would load masked arrays."""
+    ordered = np.sort(column)
+    return bool((ordered[1:] != ordered[:-1]).all()) and not np.isnan(ordered[-2:]).all()
 
 
 def sharing(block: Block) -> NDArray[np.intp]:

@@ -8,7 +8,7 @@ import pytest
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.execution.run import run
 from pipeline.sweep.model import Sweep
-from tasks.blocks.limb_results import OncePerInput
+from tasks.blocks.limb_results import OncePerInput, distinct
 
 TEXT = """
 limbsweep: 1
@@ -57,3 +57,21 @@ def test_designs_that_a_limb_does_not_tell_apart_have_the_bits_of_each(
     for variable in once.data_vars:
         np.testing.assert_array_equal(once[variable].values, again[variable].values)
     assert len(np.unique(once["peak_force"].values[:, 0, 0, 0])) == once.sizes["design"]
+
+
+@pytest.mark.parametrize(
+    ("column", "first", "place"),
+    [
+        ([3.0, 1.0, 2.0], [0, 1, 2], [0, 1, 2]),
+        ([3.0, 1.0, 3.0], [0, 1], [0, 1, 0]),
+        ([1.0, np.nan, 2.0], [0, 1, 2], [0, 1, 2]),
+        ([1.0, np.nan, np.nan], [0, 1], [0, 1, 1]),
+        ([np.nan, np.nan, np.nan], [0], [0, 0, 0]),
+    ],
+)
+def test_designs_are_distinct_by_their_numbers_and_nan_equals_itself(
+    column: list[float], first: list[int], place: list[int]
+) -> None:
+    alike = np.ones((3, 1))
+    found = distinct([np.array(column)[:, None], alike], 3)
+    assert [each.tolist() for each in found] == [first, place]

@@ -1,8 +1,8 @@
-"""Lazy arrays of a store for xarray: data are read when they are used."""
+"""Lazy arrays of a store for xarray: data are read when they are used, a chunk at a time at least."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,9 @@ from xarray.backends import BackendArray
 from xarray.core import indexing
 
 from storage.reading import Indices
+
+if TYPE_CHECKING:
+    from xarray import Dataset
 
 
 class Readable(Protocol):
@@ -36,3 +39,10 @@ class _OnDemand(BackendArray):
 def lazy(array: Readable) -> indexing.LazilyIndexedArray:
     """Return the data of a variable that is read when it is asked for."""
     return indexing.LazilyIndexedArray(_OnDemand(array))
+
+
+def designs_in_chunk(data: Dataset) -> int:
+    """Return how many designs are unpacked together, of the variable with most of them; 1 for data in memory."""
+    own = [variable for variable in data.data_vars.values() if "design" in variable.dims]
+    stored = [x.encoding["chunks"][x.get_axis_num("design")] for x in own if x.encoding.get("chunks")]
+    return int(max(stored, default=1))

@@ -13,6 +13,7 @@ import numpy as np
 
 from pipeline.stores.metric_rows import CASE, Table, add_columns, case_columns
 from pipeline.sweep.dataset_split import PARTED, PARTS, case_part, part_name
+from storage.lazy import designs_in_chunk
 from storage.times import samples_of
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ def design_groups(data: Dataset) -> Iterator[tuple[int, Dataset]]:
     designs = data.sizes["design"]
     own = [variable for variable in data.data_vars.values() if "design" in variable.dims]
     most = max(1, GROUP_BYTES * designs // max(1, sum(variable.nbytes for variable in own)))
-    stored = [x.encoding["chunks"][x.get_axis_num("design")] for x in own if x.encoding.get("chunks")]
-    chunk = max(stored, default=1)
+    chunk = designs_in_chunk(data)
     step = most // chunk * chunk or most
     for start in range(0, designs, step):
         part = data.isel(design=slice(start, start + step)).drop_vars("design")

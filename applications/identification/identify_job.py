@@ -16,6 +16,7 @@ from pipeline.sweep.side_files import stored_files
 from robots.data_classes import dataclass
 from robots.model import Robot
 from robots.quantities import STATE
+from storage.lazy import designs_in_chunk
 from storage.store import open_results
 from tasks.features.friction.inputs import FrictionInput
 
@@ -47,9 +48,11 @@ class IdentifyJob:
 
     def run(self) -> Fit:
         """Read the recordings and estimate. Raises ValueError where the recordings do not suffice."""
-        sweep, stored = _opened(self.store, self.text, needed(self.clean, self.source), self.call)
+        opened = (self.store, self.text, needed(self.clean, self.source), self.call)
+        sweep, stored = _opened(*opened)
         robot, friction = robot_of(sweep, self.design), friction_of(sweep, self.friction)
-        data = stored.isel(design=self.design, friction=self.friction).load(scheduler="synchronous")
+        group, place = divmod(self.design, designs_in_chunk(stored))
+        data = _chunk(*opened, group, self.friction).isel(design=place)
         if STATE in data.sizes:  # a part of them still knows which they were
             data = data.assign_coords({PLACE: (STATE, np.arange(data.sizes[STATE]))})
         parts = {
@@ -78,6 +81,15 @@ def _opened(store: str, text: str, names: tuple[str, ...], call: str) -> tuple[S
     data = open_results(store)[list(names)]
     of_cases = [name for name, coordinate in data.coords.items() if {"design", "friction"} & {*coordinate.dims}]
     return Sweep.from_text(text, folder=stored_files(store)), data.drop_vars(of_cases)
+
+
+@lru_cache(maxsize=2)
+def _chunk(store: str, text: str, names: tuple[str, ...], call: str, number: int, friction: int) -> Dataset:
+    """Read a chunk of designs under a friction set: it is unpacked as a whole, and the next designs are in it."""
+    _, data = _opened(store, text, names, call)
+    size = designs_in_chunk(data)
+    part = slice(number * size, (number + 1) * size)
+    return data.isel(design=part, friction=friction).load(scheduler="synchronous")
 
 
 def robot_of(sweep: Sweep, design: int) -> Robot:

@@ -13,14 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import qr
 
-from applications.identification.estimation.states import motion_for, random_motion
+from applications.identification.estimation.states import motion_for
 from robots.arguments import check_arguments
 from robots.data_classes import dataclass, replace
 from robots.labels import in_order_of
 from robots.model import Robot
 from tasks.dynamics.inputs import present
 from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, Motion, Moving, check_record
-from tasks.dynamics.regressor import regressor
+from tasks.dynamics.regressor import columns_of, regressor
+from tasks.features.friction.inputs import friction_input
 
 TOLERANCE = 1e-9
 """A column whose part that is new is smaller than this, relative to its length, is a combination of others."""
@@ -146,13 +147,14 @@ def base_parameters(
     if seed < 0 or not 0.0 < tolerance < 1.0:
         raise ValueError(f"seed, tolerance: got {seed!r}, {tolerance!r}; expected zero or more, and between 0 and 1")
     still = replace(environment, base=None)
-    one = regressor(robot, Motion(**random_motion(robot, 1)), forces, still, shared=shared)
-    moving = motion_for(robot, one.columns, one.matrix.shape[-2], seed)
+    groups = None if forces.friction is None else friction_input(robot, forces.friction)
+    columns = columns_of(robot, groups, shared=shared)
+    moving = motion_for(robot, columns, len(robot.mechanism.actuators), seed)
     states = np.shape(next(iter(present(moving).values())))[0]
     around = still if environment.base is None else replace(still, base=_drawn(environment.base, states, seed))
     matrix = regressor(robot, Motion(**moving), forces, around, shared=shared).matrix
     rows = matrix.reshape(-1, matrix.shape[-1])
-    return from_matrix(rows[np.isfinite(rows).all(axis=1)], one.names, tolerance)
+    return from_matrix(rows[np.isfinite(rows).all(axis=1)], [column.name for column in columns], tolerance)
 
 
 def _drawn(base: Motion, states: int, seed: int) -> Motion:

@@ -285,8 +285,12 @@ def test_planning_that_computes_is_seen(bad: Tree) -> None:
             ("applications.commands.cli",),
             ("tasks", "distributed", "zarr", "llvmlite", "xarray", "numpy", "pydantic", "rich"),
         ),
+        (
+            ("pipeline.execution.processes.worker", "pipeline.execution.graph"),
+            ("pipeline.sweep", "pipeline.plan", "pipeline.documents", "pydantic", "ruamel", "zarr", "xarray"),
+        ),
     ],
-    ids=["planning", "command line"],
+    ids=["planning", "command line", "worker"],
 )
 def test_nothing_heavy_is_loaded(modules: tuple[str, ...], heavy: tuple[str, ...]) -> None:
     code = f"import sys, {', '.join(modules)}; print([name for name in {heavy!r} if name in sys.modules])"

@@ -33,14 +33,12 @@ from dask.highlevelgraph import HighLevelGraph
 from pipeline.errors import TaskError
 from pipeline.execution import work
 from pipeline.execution.advance import BlockTeller
-from pipeline.execution.blocks import block_of
 from pipeline.execution.executor import Key, KeyedGraph, TaskGraph
 from pipeline.execution.policy import FULL, Timeouts
 from pipeline.execution.processes.isolation import Isolation, ReceiptWithFailures, first_case, in_parts, require_fit
 from pipeline.execution.processes.memory import held_memory
 from pipeline.execution.user_warnings import ReceiptWithWarnings, with_warnings
 from pipeline.execution.versions import identity
-from pipeline.plan.model import Plan
 from robots.data_classes import dataclass, replace
 from robots.devices import CPU
 from storage.encoding.shards import crc32c
@@ -61,6 +59,8 @@ from tasks.kernels.advance import span
 if TYPE_CHECKING:
     from dask.array import Array
 
+    from pipeline.plan.model import Plan
+
 Granularity = Literal["limb", "block"]
 Writer = StoreWriter | SendingWriter | Comparer
 
@@ -73,9 +73,9 @@ def block_graph(plan: Plan, index: int, writer: Writer, run: str, granularity: G
     """Return the graph of one block, and the key with its receipt as result; `run` makes keys distinct between runs."""
     key = _key("store", run, index)
     if plan.is_parted:
-        return {key: Task(key, _parted_block, block_of(plan, index), writer, dict(plan.parts or {}))}, key
+        return {key: Task(key, _parted_block, _described(plan, index), writer, dict(plan.parts or {}))}, key
     if granularity == "block" or not plan.by_limb:
-        return {key: Task(key, whole_block, block_of(plan, index), writer, BlockTeller(run, index))}, key
+        return {key: Task(key, whole_block, _described(plan, index), writer, BlockTeller(run, index))}, key
     return _limb_graph(plan, key, run, (_assemble_and_store, _store), writer)
 
 
@@ -111,7 +111,7 @@ def lazy_arrays(plan: Plan) -> dict[str, Array]:
 def _values_graph(plan: Plan, key: Key, token: str) -> TaskGraph:
     """Return the graph of one block whose last task gives its arrays."""
     if not plan.by_limb:
-        return {key: Task(key, _whole_values, block_of(plan, key[1]))}
+        return {key: Task(key, _whole_values, _described(plan, key[1]))}
     return _limb_graph(plan, key, token, (_assemble_and_keep, _keep))[0]
 
 
@@ -123,7 +123,7 @@ def _limb_graph(
     The last limb is computed with the assembly.
     """
     index = last[1]
-    block = block_of(plan, index)
+    block = _described(plan, index)
     root = _key("trajectories", run, index)
     limbs = [_key(name, run, index) for name in plan.limbs[:-1]]
     graph: TaskGraph = {root: Task(root, _root, block)}
@@ -143,6 +143,13 @@ def _limb_graph(
     return graph, last
 
 
+def _described(plan: Plan, index: int) -> Block:
+    """Return the description of a block. A worker has it, and loads this module without plans and sweeps."""
+    from pipeline.execution.blocks import block_of
+
+    return block_of(plan, index)
+
+
 def _key(name: str, run: str, index: int) -> Key:
     """Return the key of a task; its name is one object for all blocks, so that a message holds it once."""
     return sys.intern(f"{name}-{run}"), index
@@ -157,12 +164,12 @@ def isolated_graph(plan: Plan, index: int, writer: Writer, run: str, timeouts: T
     """Return the graph of one block whose parts are computed in a subprocess; its result is a ReceiptWithFailures."""
     key = (f"isolated-{run}", index)
     settings = Isolation(timeouts.part, timeouts.isolation, plan.block_memory, work.whole)
-    return {key: Task(key, _isolated, block_of(plan, index), writer, settings)}, key
+    return {key: Task(key, _isolated, _described(plan, index), writer, settings)}, key
 
 
 def examined_case(plan: Plan) -> bytes:
     """Return the first case of a plan, pickled: a worker of another version has to say that it cannot read it."""
-    return cloudpickle.dumps(replace(first_case(block_of(plan, 0)), own=(), device=CPU))
+    return cloudpickle.dumps(replace(first_case(_described(plan, 0)), own=(), device=CPU))
 
 
 def examination_graph(payload: bytes, number: int, run: str, mark: bytes = b"") -> KeyedGraph:

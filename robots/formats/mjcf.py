@@ -263,9 +263,9 @@ def _rating(reading: _Reading, joint: int, name: str) -> Rating:
         numbers |= {"low": float(model.jnt_range[joint][0]) - zero, "high": float(model.jnt_range[joint][1]) - zero}
     drives = _actuators(reading, joint)
     forces = [abs(float(x)) for x in model.jnt_actfrcrange[joint]] if model.jnt_actfrclimited[joint] else []
-    for k in drives:
-        if model.actuator_forcelimited[k]:
-            forces.append(float(np.abs(model.actuator_forcerange[k]).max() * abs(model.actuator_gear[k][0])))
+    if drives and all(model.actuator_forcelimited[k] for k in drives):  # they act together
+        largest = [np.abs(model.actuator_forcerange[k]).max() * abs(model.actuator_gear[k][0]) for k in drives]
+        forces.append(float(sum(largest)))
     numbers |= {"force": min(forces)} if forces and min(forces) > 0 else {}
     friction = {
         "viscous": float(model.dof_damping[dof]) + _geared(reading, model.actuator_damping, drives),

@@ -240,6 +240,20 @@ def test_ratings_that_flags_switch_off_are_none(flag: str, tmp_path: Path) -> No
         assert getattr(found, name) == (None if name in OFF[flag] else getattr(usual, name))
 
 
+MOTOR = '<motor name="m" joint="waist" gear="20" forcerange="-3 3"/>'
+
+
+@pytest.mark.parametrize(
+    ("more", "force"),
+    [('<motor joint="waist" gear="10" forcerange="-2 4"/>', 100.0), ('<motor joint="waist"/>', None)],
+)
+def test_actuators_of_one_joint_act_together(more: str, force: float | None, tmp_path: Path) -> None:
+    """The force of a joint was limited to that of the weakest of its actuators, also beside one without a limit."""
+    assert MOTOR in ARM
+    made = import_robot(written(tmp_path, ARM.replace(MOTOR, MOTOR + more)), parameters=False)
+    assert made.description.ratings[0].force == force
+
+
 def test_what_is_left_out_is_told(tmp_path: Path) -> None:
     text = ARM.replace('name="waist"', 'name="waist" stiffness="3" ref="0.5"')
     with pytest.raises(InputError, match=r"got 1 springs of joints; .* Leave it out: --leave-out springs\."):

@@ -35,6 +35,13 @@ def _has_products(path: Path) -> bool:
     return all({"ixy", "ixz", "iyz"} <= each.keys() and all(x == x.strip() for x in each.values()) for each in entries)
 
 
+def _has_tilted_planes(path: Path) -> bool:
+    """Return whether a planar joint has another axis than z, which Pinocchio takes it for."""
+    planar = [joint for joint in _all(path, "joint") if joint.attributes.get("type") == "planar"]
+    axes = [axis.attributes.get("xyz", "") if (axis := joint.first("axis")) else "1 0 0" for joint in planar]
+    return any(axis.split()[:2] != ["0", "0"] for axis in axes)
+
+
 def _all(path: Path, tag: str) -> Iterator[Element]:
     """Yield all elements of a file with a tag."""
     stack = [parse(path.read_bytes().strip(b"\0 \r\n\t"))]
@@ -50,7 +57,7 @@ def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
 
     Joints that mimic others move on their own there, as its own mimic needs joints in another order.
     """
-    if not _has_products(path):
+    if not _has_products(path) or _has_tilted_planes(path):
         return None
     try:
         free = (pin.JointModelFreeFlyer(),) if base == "floating" else ()

@@ -41,9 +41,9 @@ for line in sys.stdin:
         state = dict(arrays)
     robot = catalog.build(name)
     begin = time.process_time()
-    forces = compute(robot, **state)
+    found = compute(robot, **state)
     seconds = time.process_time() - begin
-    np.save(solved, np.isfinite(forces).reshape(len(forces), -1).all(axis=-1))
+    np.save(solved, np.asarray(found.status) == 0)
     print(seconds, flush=True)
 """
 """Program of each process: in go a robot, a file of states and one for the solved ones, out come seconds.
@@ -87,9 +87,7 @@ class Side:
 
     def close(self) -> None:
         """End the process."""
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        self.process.wait()
+        self.process.communicate()
 
 
 def ratios(

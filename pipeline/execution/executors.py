@@ -268,6 +268,7 @@ class ClusterExecutor:
         self.futures += len(keys)
         for key, future in zip(keys, futures, strict=True):
             self._in_flight |= dict.fromkeys(self._batches.get(key, [key]), (future, now))
+        assert self.client.loop is not None
         self.client.loop.add_callback(_expect, futures, self._arrived)
 
     def next(self, seconds: float) -> Result | None:

@@ -81,7 +81,7 @@ def block_graph(plan: Plan, index: int, writer: Writer, run: str, granularity: G
 
 def joined_graph(graphs: Iterable[KeyedGraph]) -> HighLevelGraph:
     """Return graphs as one, of one layer: of a plain one, Dask makes a hash of all that its blocks hold."""
-    tasks = {name: task for graph, _ in graphs for name, task in graph.items()}
+    tasks: dict[Any, Any] = {name: task for graph, _ in graphs for name, task in graph.items()}
     return HighLevelGraph({"blocks": tasks}, {"blocks": set()})
 
 

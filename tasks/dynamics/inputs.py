@@ -164,16 +164,24 @@ def rotations(name: str, values: np.ndarray) -> np.ndarray:
     Reflections, shears and multiples of rotations are no rotations. Raises ValueError if a single matrix is no
     rotation.
     """
+    different = values if values.ndim == 2 or any(values.strides[:-2]) else values[(0,) * (values.ndim - 2)]
+    x, y, z = np.ascontiguousarray(np.moveaxis(different, (-1, -2), (0, 1)))  # columns, in long vectors
     with np.errstate(all="ignore"):
-        off = np.abs(np.swapaxes(values, -1, -2) @ values - np.eye(3)).max(axis=(-1, -2))
-        good = (off <= SKEWED) & (np.linalg.det(values) > 0.0)
-    bad = ~good & np.isfinite(values).all(axis=(-1, -2))
+        pairs = ((x, x, 1.0), (y, y, 1.0), (z, z, 1.0), (x, y, 0.0), (y, z, 0.0), (z, x, 0.0))
+        off = functools.reduce(np.maximum, (abs(_along(a, b) - ideal) for a, b, ideal in pairs))
+        good = (off <= SKEWED) & (_along(np.cross(x, y, axis=0), z) > 0.0)
+    bad = ~good & np.isfinite(different).all(axis=(-1, -2))
     if not bad.any():
         return values
     if values.ndim == 2:
         kind = "a reflection" if off <= SKEWED else f"a matrix with R^T R - 1 of {off:.2g}"
         raise ValueError(f"{name}: got {kind}; expected a rotation matrix, from axes of the body to those of the world")
     return np.where(bad[..., None, None], np.nan, values)
+
+
+def _along(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the scalar products of vectors (3, ...)."""
+    return np.asarray(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
 
 
 def refuse_actuator(forces: Forces) -> None:
@@ -298,8 +306,9 @@ def _packed(robot: Robot, columns: Mapping[str, np.ndarray]) -> np.ndarray:
     twist, acceleration = columns.get("twist", zero), columns.get("acceleration", zero)
     _check_axes(robot, {"position": position, "twist": twist[3:], "acceleration": acceleration[3:]})
     held = [k for k, name in enumerate(TWIST) if name not in robot.mechanism.platform.mobility]
-    unread = np.concatenate([turned, twist[held], acceleration[held]])  # by kernels: a NaN there is one of the sample
-    position = np.where(np.isnan(unread).any(axis=0), np.nan, position)
+    unread = (*turned, *twist[held], *acceleration[held])  # by kernels: a NaN there is one of the sample
+    lost = functools.reduce(np.logical_or, map(np.isnan, unread))
+    position = np.where(lost, np.nan, position) if lost.any() else position
     if structure_of(robot.family).motion_size != 9:
         _check_turns(robot, turned, {"twist": twist[:3], "acceleration": acceleration[:3]})
         return np.concatenate([position, turned, twist, acceleration])

@@ -172,19 +172,26 @@ def inverse_dynamics(
     shared = shared if groups.statics else NO_CRITERIA
     acting = Influences(field, load, forces.weights, groups, motion.time, forced=True)
     dynamics = Dynamics(robot, motion.moving, quantities, acting, formulation=formulation, criteria=shared)
-    dynamics.run(stages(dynamics.request))
-    force, velocity = (
-        np.ascontiguousarray(dynamics.sample_rows(name).T)
-        for name in ("actuator_force" if groups.groups else "force", VELOCITY)
-    )
-    limbs = range(len(robot.mechanism.instances))
-    jacobian = np.concatenate([dynamics.sample_rows(Indexed("jacobian", k)) for k in limbs]).T
-    status = dynamics.status
-    for values in (force, velocity, jacobian):
-        values[status != Status.OK] = np.nan
-    force, velocity = force.reshape(*dynamics.batch, -1), velocity.reshape(*dynamics.batch, -1)
-    shape = (*dynamics.batch, force.shape[-1], len(robot.mechanism.freedoms))
-    return InverseDynamics(force, velocity, jacobian.reshape(shape), dynamics.statuses(status))
+    return _by_strips(dynamics, "actuator_force" if groups.groups else "force")
+
+
+def _by_strips(dynamics: Dynamics, key: str) -> InverseDynamics:
+    """Return the results of inverse dynamics, forces of actuators by the name `key`."""
+    mechanism = dynamics.robot.mechanism
+    actuators, freedoms, limbs = len(mechanism.actuators), len(mechanism.freedoms), range(len(mechanism.instances))
+    sizes, status = (actuators, actuators, actuators * freedoms), np.empty(dynamics.samples)
+    force, velocity, jacobian = (np.empty((size, dynamics.samples)) for size in sizes)
+    for strip in dynamics.strips(stages(dynamics.request)):
+        place, status[strip.place] = strip.place, strip.status
+        force[:, place], velocity[:, place] = strip.sample_rows(key), strip.sample_rows(VELOCITY)
+        np.concatenate([strip.sample_rows(Indexed("jacobian", k)) for k in limbs], out=jacobian[:, place])
+    lost = status != Status.OK
+    if lost.any():
+        for values in (force, velocity, jacobian):
+            values[:, lost] = np.nan
+    force, velocity = (np.ascontiguousarray(rows.T).reshape(*dynamics.batch, actuators) for rows in (force, velocity))
+    jacobian = jacobian.T.reshape(*dynamics.batch, actuators, freedoms)
+    return InverseDynamics(force, velocity, jacobian, dynamics.statuses(status))
 
 
 @check_arguments

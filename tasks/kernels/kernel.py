@@ -342,6 +342,8 @@ def common_batch(shapes: Mapping[str, Batch]) -> Batch:
 
 def rows(values: np.ndarray, batch: Batch) -> np.ndarray:
     """Return (*batch, size) as (size, padded samples): the last sample fills up the last group of lanes."""
-    flat = np.broadcast_to(values, (*batch, values.shape[-1])).reshape(math.prod(batch), values.shape[-1]).T
-    fill = np.repeat(flat[:, -1:], padded(flat.shape[1]) - flat.shape[1], axis=1)
-    return np.ascontiguousarray(np.concatenate([flat, fill], axis=1))
+    count, size = math.prod(batch), values.shape[-1]
+    result = np.empty((size, padded(count)))
+    result[:, :count] = np.broadcast_to(values, (*batch, size)).reshape(count, size).T if batch else values[:, None]
+    result[:, count:] = result[:, count - 1 : count]
+    return result

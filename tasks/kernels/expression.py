@@ -84,11 +84,13 @@ class Graph:
     numbers: dict[float, Expression] = field(default_factory=dict)
     """Constants by value, but for zeros and duals."""
     loops: list[Loop] = field(default_factory=list)
+    results: dict[tuple[int, ...], tuple[Any, ...]] = field(default_factory=dict)
+    """Results of functions that are called again and again, by the ids of their arguments, which they keep alive."""
 
     def clear(self) -> None:
         """Forget all nodes, which know their graph: else their memory would wait for the collector of garbage."""
         self.__dict__.pop("zero", None)
-        for table in (self.tables, self.known, self.numbers, self.loops, self.nodes):
+        for table in (self.tables, self.known, self.numbers, self.loops, self.nodes, self.results):
             table.clear()
 
     def node(self, op: str, args: tuple[Expression, ...] = (), data: Any = None) -> Expression:

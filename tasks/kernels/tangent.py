@@ -100,16 +100,20 @@ def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], kind: 
         stack = [root]
         while stack:
             node = stack[-1]
-            if node.number in rates:
+            number, args = node.number, node.args
+            if number in rates:
                 stack.pop()
                 continue
             if node.op in steps:
-                rates[node.number] = 0.0  # for any argument
+                rates[number] = 0.0  # for any argument
                 continue
-            if waiting := _waiting(node, rates):
+            waiting = [arg for arg in args if arg.number not in rates]
+            if waiting and node.op == "select":
+                waiting = _waiting(node, rates)
+            if waiting:
                 stack.extend(waiting)
                 continue
-            rates[node.number] = _one(node, [rates.get(arg.number, 0.0) for arg in node.args], rules)
+            rates[number] = _one(node, [rates.get(arg.number, 0.0) for arg in args], rules)
             stack.pop()
         return rates[root.number]
 
@@ -117,13 +121,11 @@ def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], kind: 
 
 
 def _waiting(node: Expression, rates: Mapping[int, Scalar]) -> list[Expression]:
-    """Return the arguments whose rates are to be found first; of a choice without rates not the mask."""
-    waiting = [arg for arg in node.args if arg.number not in rates]
-    if node.op != "select" or not waiting:
-        return waiting
-    branches = [arg for arg in node.args[1:] if arg.number not in rates]
-    still = not branches and _all_zero([rates[arg.number] for arg in node.args[1:]])
-    return branches or ([] if still else waiting)
+    """Return the arguments of a choice whose rates are to be found first; not the mask, if its branches have none."""
+    mask, *branches = node.args
+    waiting = [arg for arg in branches if arg.number not in rates]
+    still = not waiting and _all_zero([rates[arg.number] for arg in branches])
+    return waiting if waiting or still or mask.number in rates else [mask]
 
 
 def _one(node: Expression, changes: Sequence[Scalar], rules: Mapping[str, Callable[..., Scalar]]) -> Scalar:

@@ -24,7 +24,7 @@ from robots.data_classes import dataclass
 from robots.joint_kinds import JOINT_KINDS, X, Y, Z
 from robots.model import Closure, Frame, Limb, Link
 from robots.types import BASE, JointKind, Number
-from tasks.kernels.expression import Array, Mask, Scalar, Scalars
+from tasks.kernels.expression import Array, Expression, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, atan2, cross, dot, rotation, sincos, turned
 from tasks.mechanics.leads import LEADS, variable
 
@@ -181,7 +181,18 @@ def joint_rotation(link: Link, state: JointState) -> np.ndarray:
 
 
 def poses(links: Sequence[Link], states: Sequence[JointState], root: int = BASE) -> dict[int, Pose]:
-    """Return the poses of the root (identity) and of all links beyond it."""
+    """Return the poses of the root (identity) and of all links beyond it; while tracing, once for the same states."""
+    numbers = [x for state in states for x in (state.cos, state.sin, state.value)]
+    graph = next((x.graph for x in numbers if isinstance(x, Expression)), None)
+    if graph is None:
+        return _poses(links, states, root)
+    key = (id(links), root, *map(id, numbers))
+    if key not in graph.results:
+        graph.results[key] = _poses(links, states, root), links, numbers
+    return dict(graph.results[key][0])
+
+
+def _poses(links: Sequence[Link], states: Sequence[JointState], root: int) -> dict[int, Pose]:
     result = {root: Pose(np.eye(3), ZERO, HOME if root == BASE else states[root])}
     for i, (link, state) in enumerate(zip(links, states, strict=True)):
         if link.parent not in result or i in result:

@@ -289,8 +289,9 @@ def test_planning_that_computes_is_seen(bad: Tree) -> None:
             ("pipeline.execution.processes.worker", "pipeline.execution.graph"),
             ("pipeline.sweep", "pipeline.plan", "pipeline.documents", "pydantic", "ruamel", "zarr", "xarray"),
         ),
+        (("limbsweep.__main__",), ("applications", "click", "numpy")),
     ],
-    ids=["planning", "command line", "worker"],
+    ids=["planning", "command line", "worker", "script of a worker's parent"],
 )
 def test_nothing_heavy_is_loaded(modules: tuple[str, ...], heavy: tuple[str, ...]) -> None:
     code = f"import sys, {', '.join(modules)}; print([name for name in {heavy!r} if name in sys.modules])"

@@ -5,11 +5,11 @@ A program: `python -m benchmarks.runs.scale [--designs 100000 1000000] [--times 
 forces and motions over time are stored too, also as sensors tell them, and `identify` estimates the robots of the
 first designs. Bounds are rows as well: `plain bytes` reads all files of the store, `plain Zarr` all its arrays, by
 Zarr alone, and behind each other row is its processor time over that of `plain Zarr`. With `--root` the commands of
-another checkout follow, on the same store. `--keep` leaves the store of one number of designs in a folder, and finds
-it there; it takes some 50 bytes for each design and time from a hundred times on. Each command is a process of its
-own, so its memory holds the interpreter and the libraries. The row `run` computes in threads of the coordinator's
-process, with the memory of its blocks; `run, its coordinator` has one worker, whose memory is left out. A command is
-flat where its memory does not grow with the designs. Linux only.
+another checkout follow, on the same store; `run` makes one in each. `--keep` leaves the store of one number of designs
+in a folder, and finds it there; it takes some 50 bytes for each design and time from a hundred times on. Each command
+is a process of its own, so its memory holds the interpreter and the libraries. The row `run` computes in threads of
+the coordinator's process, with the memory of its blocks; `run, its coordinator` has one worker, whose memory is left
+out. A command is flat where its memory does not grow with the designs. Linux only.
 """
 
 from __future__ import annotations
@@ -178,7 +178,14 @@ def costs(
     (folder / "threads.yaml").write_text(THREADS, encoding="utf-8")
     for name in names:
         if (name not in SERIES_ONLY or times >= LONG) and not (name == "run" and is_there):
-            yield name, [cost(COMMANDS[name], folder, root) for root in (roots if name != "run" else roots[:1])]
+            yield name, [_cost(name, folder, root) for root in reversed(roots)][::-1]
+
+
+def _cost(name: str, folder: Path, root: Path) -> Cost:
+    """Return the cost of a command; the store of a run is made anew, and that of the first checkout is the last."""
+    if name == "run":
+        shutil.rmtree(folder / "run.zarr", ignore_errors=True)
+    return cost(COMMANDS[name], folder, root)
 
 
 def table(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import xarray
 from xarray import DataArray, Dataset
 
 from applications.commands.terminal import print_rows
 from pipeline.errors import size
-from pipeline.execution.digest import results_digest
-from pipeline.monitor.samples import meanings
+from pipeline.execution.digest import results_digest, slabs
+from pipeline.monitor.samples import meanings, occurring
 from storage.integrity import require_sound_metadata
 from storage.places.access import locate
 from storage.places.location import LocationLike, refusals
@@ -18,6 +17,9 @@ from storage.store import open_results
 
 DIGESTED = 1 << 30
 """Bytes of results, before compression, that are read for their digest without being asked."""
+
+CODES = 1 << 24
+"""Bytes of codes that are counted at a time."""
 
 HIDDEN = ("sweep", "finished")
 """Attributes without a row: the text of the sweep is too long, the state has a row of its own."""
@@ -66,7 +68,10 @@ def _text(value: object) -> str:
 
 def _flags(codes: DataArray) -> Iterator[tuple[str, ...]]:
     """Yield each code that occurs with its number of occurrences."""
-    counts = xarray.Dataset({meaning: (codes == value).sum() for value, meaning in meanings(codes).items()})
-    for meaning, number in counts.compute().items():  # one pass over the codes for all counts
-        if int(number):
-            yield f"{codes.name} {meaning}", f"{int(number)} of {codes.size}"
+    counts = dict.fromkeys(meanings(codes), 0)
+    for part in slabs(codes, CODES):
+        for value in {*occurring(part)} & {*counts}:
+            counts[value] += int((part == value).sum())
+    for value, meaning in meanings(codes).items():
+        if counts[value]:
+            yield f"{codes.name} {meaning}", f"{counts[value]} of {codes.size}"

@@ -26,18 +26,18 @@ def results_digest(dataset: Dataset) -> str:
         variable = dataset[name]
         kind = "text" if variable.dtype.kind in "OUT" else variable.dtype.str
         digest.update(f"{name} {variable.dims} {kind} {variable.shape}\n".encode())
-        for part in _parts(variable):
+        for part in slabs(variable, SLAB):
             digest.update(_bytes(part))
     return digest.hexdigest()
 
 
-def _parts(variable: DataArray) -> Iterator[np.ndarray]:
-    """Yield the values of a variable in C order, along its first dim, some at a time."""
+def slabs(variable: DataArray, size: int) -> Iterator[np.ndarray]:
+    """Yield the values of a variable in C order, along its first dim, some of at most `size` bytes at a time."""
     if not variable.dims:
         yield variable.values
         return
     row = max(1, variable.dtype.itemsize * math.prod(variable.shape[1:]))
-    step = max(1, SLAB // row)
+    step = max(1, size // row)
     for start in range(0, variable.shape[0], step):
         yield variable[start : start + step].values
 

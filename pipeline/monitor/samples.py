@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robots.data_classes import dataclass
 from robots.status import ADVICE, Status
@@ -168,6 +169,12 @@ def meanings(codes: DataArray) -> dict[int, str]:
             f"{codes.name}: its attributes flag_values and flag_meanings do not fit together; "
             "expected a name for each code. limbsweep verify lists the damage"
         ) from None
+
+
+def occurring(values: NDArray[np.integer]) -> list[int]:
+    """List the codes among values; most parts of a store have one alone, which needs no search for the others."""
+    ends = {int(values.min()), int(values.max())} if values.size else set[int]()
+    return sorted(ends) if len(ends) < 2 else np.unique(values).tolist()
 
 
 def _place(dims: Sequence[str], place: tuple[int, ...]) -> str:

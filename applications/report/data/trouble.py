@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.monitor.samples import meanings
+from pipeline.monitor.samples import meanings, occurring
 from robots.data_classes import dataclass
 from robots.status import ADVICE, Status
 
@@ -115,7 +115,7 @@ def troubles(dataset: Dataset) -> Troubles | None:
 
 def _troubles(codes: DataArray, what: str) -> Troubles:
     counted: dict[str, Trouble] = {}
-    for start, part in _parts(codes, len(meanings(codes)) * codes.sizes["trajectory"]):
+    for start, part in _parts(codes, max(1, codes.size // max(1, codes.sizes["design"]))):
         for trouble in _troubles_of(part, start):
             before = counted.get(trouble.name)
             counted[trouble.name] = trouble if before is None else before.with_later(trouble)
@@ -129,17 +129,14 @@ def _troubles(codes: DataArray, what: str) -> Troubles:
 
 def _troubles_of(codes: DataArray, start: int) -> Iterator[Trouble]:
     """Yield the statuses that occur in a part of the designs, the first of which has the number `start`."""
-    import xarray
-
-    times = [dim for dim in codes.dims if dim not in ("design", "trajectory")]
-    # One pass over the codes for all of them; samples that are not written yet have no code.
-    hits = {name: (codes == value).sum(times) for value, name in meanings(codes).items()}
-    for name, hits_of_name in xarray.Dataset(hits).compute().items():
-        by_design = hits_of_name.transpose("design", "trajectory").values
-        if by_design.any():
+    values = codes.transpose("design", "trajectory", ...).values
+    here = occurring(values)
+    for value, name in meanings(codes).items():
+        if value in here:  # samples that are not written yet have no code
+            by_design = (values == value).sum(axis=tuple(range(2, values.ndim)))
             hit = np.flatnonzero(by_design.any(axis=1))
             first = tuple(start + int(design) for design in hit[:NAMED_DESIGNS])
-            yield Trouble(str(name), _advice(str(name)), by_design.sum(axis=0), len(hit), first)
+            yield Trouble(name, _advice(name), by_design.sum(axis=0), len(hit), first)
 
 
 def _advice(name: str) -> str:

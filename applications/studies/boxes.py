@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from applications.studies.columns import refuse
 from robots.arguments import real_numbers, shown
+from robots.labels import in_order_of
 
 Array = NDArray[np.float64]
 
@@ -33,7 +34,7 @@ def values_at(function: Callable[[Array], Array], designs: Array) -> Array:
     """Return the values of a function at designs (designs, parameters) -> (designs,). Raises InputError."""
     answer = function(designs)
     try:
-        values = real_numbers(answer)
+        values = real_numbers(in_order_of((), "function", answer))
     except (TypeError, ValueError):
         raise refuse("function", f"{shown(answer)} of it", "a number for each design", "") from None
     if values.shape != (len(designs),):

@@ -27,6 +27,7 @@ from applications.studies.columns import Array, Indices, refuse
 from applications.studies.factors import even
 from robots.arguments import check_arguments
 from robots.data_classes import dataclass
+from robots.labels import SAME_ROWS, other_rows
 
 LEAST = 12
 """Designs with a value, at least."""
@@ -100,6 +101,8 @@ def from_samples(designs: Mapping[str, Array], values: Array, categories: Collec
         >>> shares.first.round(2)
         array([0.99, 0.01])
     """
+    if others := other_rows({**designs, "values": values}):
+        raise refuse(others, "several indexes", SAME_ROWS)
     for name, column in {**designs, "values": values}.items():
         if np.shape(column) != (np.size(values),):
             got = f"an array of shape {np.shape(column)}"

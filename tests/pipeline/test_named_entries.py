@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 
 import limbsweep as ls
+from applications.studies.boxes import values_at
 from robots import catalog
 from robots.labels import in_order_of
 from tasks.dynamics.inputs import entries_of
@@ -123,6 +124,18 @@ def test_rows_of_another_index_are_not_the_same_cases() -> None:
         ls.inverse_dynamics(ARM, q=STATE, qd=STATE[::-1])
     with pytest.raises(ls.InputError, match=r"design: got columns with several indexes \(.upper_arm., .base_radius.\)"):
         ls.sweep(robot=DELTA, design=columns, trajectories={"kind": "circle"}, time=(0.5, 0.001))
+
+
+def test_samples_of_a_study_are_rows_of_one_table() -> None:
+    frame = pd.DataFrame(np.random.default_rng(1).uniform(size=(500, 2)), columns=["a", "b"])
+    values = frame["a"] + 0.1 * frame["b"]
+    expected = ls.study.from_samples({"a": frame["a"].to_numpy(), "b": frame["b"].to_numpy()}, values.to_numpy())
+    columns = {"a": frame["a"], "b": frame["b"]}
+    np.testing.assert_array_equal(ls.study.from_samples(columns, values).first, expected.first)
+    with pytest.raises(ls.InputError, match="a, values: got several indexes; expected rows in the same order"):
+        ls.study.from_samples(columns, values.sort_values())
+    with pytest.raises(ls.InputError, match="function: got an object of type Series of it; expected a number for each"):
+        values_at(lambda designs: pd.Series(designs[:, 0]).sort_values(), frame.to_numpy())
 
 
 def test_a_metric_by_actuator_may_name_its_actuators() -> None:

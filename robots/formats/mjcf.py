@@ -401,8 +401,18 @@ def _loops(reading: _Reading) -> Iterator[ClosingJoint]:
             else:
                 poses, bodies = [_pose(data[3:6], data[6:10]), (np.eye(3), np.array(data[:3]))], list(ids)
             names = [reading.name("body", body) if body else "world" for body in bodies]
+            if moved_by_hand := [name for name, b in zip(names, bodies, strict=True) if _is_mocap(reading, b)]:
+                got = f"a constraint to the mocap body {moved_by_hand[0]}, which moves as a user wants"
+                tag, name = "connect" if kind == CONNECT else "weld", reading.name("equality", k)
+                reading.warn(tag, name, got, "bodies of the robot", LEFT_OUT)
+                continue
             frames = [frame_of(pose) for pose in poses]
             yield ClosingJoint(_loop_name(reading, k), name_of, names[0], frames[0], names[1], frames[1])
+
+
+def _is_mocap(reading: _Reading, body: int) -> bool:
+    """Return whether a body is one that users move, or fixed to one."""
+    return int(reading.model.body_mocapid[int(reading.model.body_rootid[body])]) >= 0
 
 
 def _loop_name(reading: _Reading, number: int) -> str:

@@ -298,6 +298,18 @@ def test_what_a_robot_file_has_no_place_for_is_told(name: str, tmp_path: Path) -
     assert [each.hint.partition(":")[0].rstrip(".") for each in warnings if each.got == got] == ["It is left out"]
 
 
+@pytest.mark.parametrize("kind", ["weld", "connect"])
+def test_constraints_to_a_body_that_users_move_close_nothing(kind: str, tmp_path: Path) -> None:
+    """A target of teleoperation was taken for a link of the ground, and held the robot."""
+    text = ARM.replace("<worldbody>", '<worldbody><body name="target" mocap="true"><geom type="sphere"/></body>')
+    anchor = 'anchor="0 0 0"' if kind == "connect" else ""
+    body = ARM.split('<body name="')[-1].split('"')[0]
+    held = f'<{kind} name="hold" body1="target" body2="{body}" {anchor}/></equality>'
+    made = import_robot(written(tmp_path, text.replace("</equality>", held)), parameters=False)
+    assert not made.description.template.limbs[0].loops
+    assert any("to the mocap body target, which moves as a user wants" in each.got for each in made.warnings)
+
+
 @pytest.mark.parametrize("flag", ["equality", "constraint"])
 def test_equalities_that_a_flag_disables_close_nothing(flag: str, tmp_path: Path) -> None:
     """Check that the four-bar is then a tree of three joints, as in MuJoCo."""

@@ -101,8 +101,8 @@ def from_samples(designs: Mapping[str, Array], values: Array, categories: Collec
         >>> shares.first.round(2)
         array([0.99, 0.01])
     """
-    if others := other_rows({**designs, "values": values}):
-        raise refuse(others, "several indexes", SAME_ROWS)
+    if differing := other_rows({**designs, "values": values}):
+        raise refuse(differing, "several indexes", SAME_ROWS)
     for name, column in {**designs, "values": values}.items():
         if np.shape(column) != (np.size(values),):
             got = f"an array of shape {np.shape(column)}"

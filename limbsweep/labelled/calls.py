@@ -106,8 +106,8 @@ def ordered(
             rows[name] = value
         if core:
             result[name] = in_order_of(labels.get(core[-1], ()), name, value)
-    if others := other_rows(rows):
-        raise ValueError(f"{others}: got several indexes; expected {SAME_ROWS}")
+    if differing := other_rows(rows):
+        raise ValueError(f"{differing}: got several indexes; expected {SAME_ROWS}")
     return result
 
 

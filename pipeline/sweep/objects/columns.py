@@ -92,8 +92,8 @@ def _dataset(dataset: xr.Dataset, names: Container[str]) -> Iterator[tuple[str, 
 
 def _spread(columns: Mapping[str, object], key: str) -> Iterator[tuple[str, object]]:
     """Yield the columns of a dict; single numbers go with every row. Series have to have one index."""
-    if others := other_rows({show(name): values for name, values in columns.items()}):
-        raise refused(key, f"columns with several indexes ({others})", SAME_ROWS)
+    if differing := other_rows({show(name): values for name, values in columns.items()}):
+        raise refused(key, f"columns with several indexes ({differing})", SAME_ROWS)
     arrays = {name: _array(values, name, key) for name, values in columns.items()}
     length = max((len(values) for values in arrays.values() if values.ndim), default=1)
     for name, values in arrays.items():

@@ -68,7 +68,7 @@ def other_rows(table: Mapping[str, object]) -> str | None:
 
 def _entry_names(value: object) -> tuple[list[object], str] | None:
     """Return the names of the entries along the last dim of a value of pandas or xarray, and where they are."""
-    dims, coords = getattr(value, "dims", ()), getattr(value, "coords", ())
+    dims, coords = (getattr(value, key, ()) if hasattr(value, "dtype") else () for key in ("dims", "coords"))
     if dims and dims[-1] in coords:
         return coords[dims[-1]].values.tolist(), str(dims[-1])
     for where in ("columns", "index") if hasattr(value, "to_numpy") and not dims else ():

@@ -35,7 +35,7 @@ def in_order_of(labels: Sequence[str], name: str, value: Value) -> Value | np.nd
     """
     if isinstance(value, np.ndarray | list | tuple | float):
         return value
-    names = _entry_names(value)
+    names = names_of_entries(value)
     places = None if names is None else places_of(labels, name, *names)
     return value if places is None else np.asarray(value)[..., places]
 
@@ -66,7 +66,7 @@ def other_rows(table: Mapping[str, object]) -> str | None:
     return next((f"{first}, {name}" for name, index in indexes.items() if not index.equals(indexes[first])), None)
 
 
-def _entry_names(value: object) -> tuple[list[object], str] | None:
+def names_of_entries(value: object) -> tuple[list[object], str] | None:
     """Return the names of the entries along the last dim of a value of pandas or xarray, and where they are."""
     dims, coords = (getattr(value, key, ()) if hasattr(value, "dtype") else () for key in ("dims", "coords"))
     if dims and dims[-1] in coords:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from limbsweep.labelled.calls import in_order, is_labelled
 from robots.arguments import check_arguments
+from robots.labels import names_of_entries
 from robots.model import Robot
 from tasks.dynamics import fed_motors
 from tasks.features.friction import history as states
@@ -82,12 +83,13 @@ def _ordered(current: Callable[..., Any], actuators: Sequence[str]) -> Callable[
 @check_arguments
 def profile(
     times: ArrayLike | DataArray, values: ArrayLike | DataArray, between: Between = "linear"
-) -> Callable[[float], np.ndarray]:
+) -> Callable[[float], np.ndarray | DataArray]:
     """Make a function of time [s] for simulations from forces or currents at instants.
 
     times (time,) [s], ascending; values (time, *batch, actuator), or a DataArray with the dims `time` and `actuator` in
     any order. The function gives arrays (*batch, actuator): `between` instants linear, or with "steps" constant up to
-    the next one; before the first and after the last they hold. Raises ValueError.
+    the next one; before the first and after the last they hold. Where the values name actuators, these are DataArrays
+    with the names, which simulations put into the order of their robot. Raises ValueError.
 
         >>> force = ls.profile([0.0, 0.1], [[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])
         >>> force(0.05)
@@ -97,8 +99,22 @@ def profile(
         first, last = _dim("values", values, "time", 0), _dim("values", values, "actuator")
         if first == last:
             raise ValueError(f"values: got dims {values.dims}; expected time, batch dims, actuator")
-        values = values.transpose(first, ..., last).to_numpy()
-    return profiles.profile(np.asarray(times), np.asarray(values), between)
+        values = values.transpose(first, ..., last)
+    names = names_of_entries(values)
+    function = profiles.profile(np.asarray(times), np.asarray(values), between)
+    return function if names is None else _with_names(function, names[0])
+
+
+def _with_names(function: Callable[[float], np.ndarray], names: Sequence[object]) -> Callable[[float], DataArray]:
+    """Return a function of time whose values (*batch, actuator) have the names of actuators."""
+    import xarray as xr
+
+    def named(time: float) -> DataArray:
+        values = function(time)
+        batch = [f"batch_{number}" for number in range(values.ndim - 1)]
+        return xr.DataArray(values, dims=(*batch, "actuator"), coords={"actuator": names})
+
+    return named
 
 
 @overload

@@ -31,7 +31,7 @@ def swapped(value: pd.Series | pd.DataFrame) -> pd.Series | pd.DataFrame:
 
 def renamed(value: pd.Series | pd.DataFrame) -> pd.Series | pd.DataFrame:
     """The same values with names of another robot."""
-    return value.set_axis([f"axis_{name}" for name in value], axis=value.ndim - 1)
+    return value.set_axis([f"axis_{name}" for name in [*value.keys()]], axis=value.ndim - 1)
 
 
 Call = Callable[[Any], Any]
@@ -51,6 +51,14 @@ DOORS: dict[str, tuple[Call, pd.Series | pd.DataFrame]] = {
         FORCE,
     ),
     "simulated state": (lambda q: ls.simulate(ARM, ls.State(q=q), None, [0.0, 1e-3]).q, STATE),
+    "profile": (
+        lambda u: (
+            ls.simulate(
+                ARM, ls.State(q=STATE), ls.Forces(actuator=ls.profile([0.0, 1.0], pd.DataFrame([u, u]))), [0.0, 1e-3]
+            ).q
+        ),
+        FORCE,
+    ),
     "currents": (lambda i: ls.from_currents(ARM, i), FORCE),
     "demand": (lambda u: ls.motor_demand(ARM, force=u, velocity=np.ones(5)).voltage, FORCE),
     "supply": (
@@ -93,7 +101,9 @@ def test_entries_of_pandas_are_taken_by_name_and_those_of_another_robot_refused(
     assert np.isfinite(expected).all()
     np.testing.assert_array_equal(call(value), expected)
     np.testing.assert_array_equal(call(swapped(value)), expected)
-    with pytest.raises(ValueError, match=r": got \['axis_.*\] along its (index|columns); expected .*, in any order"):
+    with pytest.raises(
+        ValueError, match=r": got \['axis_.*\] along (its index|its columns|actuator); expected .*, in an"
+    ):
         call(renamed(value))
 
 

@@ -124,5 +124,7 @@ def platform_series(platform: Platform, t: int, motion: np.ndarray, wanted: Sequ
 
 def wide(array: np.ndarray) -> np.ndarray:
     """Return samples (case, component, time) with whole groups of lanes in time, the last one repeated."""
-    missing = padded(array.shape[-1]) - array.shape[-1]
-    return np.ascontiguousarray(np.pad(array, ((0, 0), (0, 0), (0, missing)), mode="edge"))
+    count = array.shape[-1]
+    result = np.empty((*array.shape[:-1], padded(count)), dtype=array.dtype)
+    result[..., :count], result[..., count:] = array, array[..., -1:]
+    return result

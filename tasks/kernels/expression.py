@@ -117,7 +117,7 @@ class Graph:
 
     def constant(self, value: float) -> Expression:
         """Return a number as a node."""
-        if value == 0.0 and value.__class__ is not Dual:
+        if not value and value.__class__ is not Dual:  # with `== 0.0` NaN would raise a flag, of which NumPy warns
             return self.zero if copysign(1.0, value) > 0.0 else self.node(CONSTANT, data=-0.0)
         if value.__class__ is Dual:
             return self.node(CONSTANT, data=value)
@@ -175,7 +175,7 @@ class Expression:
     def __mul__(self, factor: float | Expression) -> Expression:
         if isinstance(factor, Expression):
             return mul(self, factor)
-        if factor == 0.0 and self.value is None:
+        if not factor and self.value is None:
             return self.graph.zero
         return mul(self, self.graph.constant(factor))
 

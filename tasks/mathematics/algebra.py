@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
 from typing import Any, cast, overload
 
 import numpy as np
@@ -188,10 +189,43 @@ def solution(a: Array, b: Array) -> tuple[np.ndarray, Scalar]:
     determinant, so that a caller who divides anyway can do it once; otherwise it is 1.
     """
     with np.errstate(invalid="ignore", over="ignore"):  # on floats
+        if len(a) == len(a[0]) == FIVE:
+            *ends, determinant = _minors_of_five([[*row, end] for row, end in zip(a, b, strict=True)])
+            return array([x if k % 2 == 0 else -x for k, x in enumerate(ends)]), determinant
         if len(a) > 4 or len(a) > len(a[0]):
             return _by_reflections(array(a), b)[:, 0], 1.0
         cofactors, determinant = adjugate(a)
         return array(cofactors @ b), determinant
+
+
+FIVE = 5
+"""Size of the systems that are solved by minors, without a root and with one division; larger ones take longer so."""
+
+
+def _minors_of_five(rows: Sequence[Sequence[Scalar]] | Array) -> list[Scalar]:
+    """Return the determinants of five rows of five or six numbers without the first column, the second, and so on.
+
+    Five columns have one. By Laplace's expansion along the first two rows, the next two, and the last.
+    """
+
+    def of_two(upper: Scalars, lower: Scalars) -> dict[tuple[int, ...], Scalar]:
+        return {(i, j): upper[i] * lower[j] - upper[j] * lower[i] for i, j in combinations(range(len(upper)), 2)}
+
+    def of_four(columns: tuple[int, ...]) -> Scalar:
+        result: Scalar = 0.0
+        for i, j in combinations(range(4), 2):
+            others = tuple(columns[k] for k in range(4) if k not in (i, j))
+            term = first[columns[i], columns[j]] * second[others]
+            result = result + term if (i + j) % 2 else result - term
+        return result
+
+    def of_five(columns: tuple[int, ...]) -> Scalar:
+        terms = [rows[4][column] * four[columns[:k] + columns[k + 1 :]] for k, column in enumerate(columns)]
+        return terms[0] - terms[1] + terms[2] - terms[3] + terms[4]
+
+    first, second = of_two(rows[0], rows[1]), of_two(rows[2], rows[3])
+    four = {columns: of_four(columns) for columns in combinations(range(len(rows[0])), 4)}
+    return [of_five(columns) for columns in reversed([*combinations(range(len(rows[0])), FIVE)])]
 
 
 def adjugate(a: Array) -> tuple[np.ndarray, Scalar]:
@@ -228,9 +262,11 @@ def _minor(a: Array, rows: tuple[int, ...], columns: tuple[int, ...]) -> Scalar:
 
 
 def determinant(a: Array) -> Scalar:
-    """Return a square matrix's determinant by the method of `inverse`, and share its operations when traced."""
+    """Return a square matrix's determinant by the method of `solution`, and share its operations when traced."""
     if len(a) <= 4:
         return adjugate(a)[1]
+    if len(a) == FIVE:
+        return _minors_of_five(a)[0]
     sign = -1.0 if len(a) % 2 == 0 else 1.0  # each of the n - 1 reflections changes it
     return sign * _diagonal_product(_reflected(array(a))[0])
 

@@ -104,7 +104,7 @@ def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tup
         sign = where(every(tips.facing()), tips.determinant, 0.0)
         return [*packed(limb, moved(states, *tips.newton_fraction())), residual, sign], opposite(far)
 
-    first = moved([HOME] * len(links), at([HOME] * len(links)).newton_step())
+    first = moved([HOME] * len(links), *at([HOME] * len(links)).newton_fraction())
     limit = WINDING if limb.winds else ITERATIONS
     *flat, residual, sign = iterate(step, [*packed(limb, first), 0.0, 0.0], limit)
     states = unpacked_states(limb, flat)

@@ -143,6 +143,23 @@ def test_solution_of_random_systems(shape: tuple[int, int]) -> None:
         np.testing.assert_allclose(np.array(found / divisor, dtype=float), expected, atol=1e-14 * size)
 
 
+@SIZES
+def test_determinant_of_random_matrices(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for a in rng.normal(size=(20, n, n)):
+        found = (algebra.determinant(a), traced(algebra.determinant, a))
+        np.testing.assert_allclose(np.array(found, dtype=float), np.linalg.det(a), atol=1e-14 * n**n)
+
+
+def test_a_system_of_five_needs_no_root_and_no_division() -> None:
+    def both(a: np.ndarray, b: np.ndarray) -> dict[str, Any]:
+        return {"x": algebra.solution(a, b)[0], "determinant": [algebra.determinant(a)]}
+
+    counts = trace("five", both, case={}, sample={"a": (5, 5), "b": (5,)}).operations()
+    assert not {"div", "sqrt"} & {*counts}
+    assert sum(counts.values()) < 200
+
+
 def test_a_solution_takes_fewer_operations_than_the_inverse() -> None:
     for n in range(2, 7):
         shape = {"a": (n, n), "b": (n,)}

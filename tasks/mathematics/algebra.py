@@ -224,7 +224,9 @@ def _minors_of_five(rows: Sequence[Sequence[Scalar]] | Array) -> list[Scalar]:
         return terms[0] - terms[1] + terms[2] - terms[3] + terms[4]
 
     first, second = of_two(rows[0], rows[1]), of_two(rows[2], rows[3])
-    four = {columns: of_four(columns) for columns in combinations(range(len(rows[0])), 4)}
+    four: dict[tuple[int, ...], Scalar] = {
+        columns: of_four(columns) for columns in combinations(range(len(rows[0])), 4)
+    }
     return [of_five(columns) for columns in reversed([*combinations(range(len(rows[0])), FIVE)])]
 
 

@@ -347,4 +347,4 @@ def csv_rows(columns: Sequence[np.ndarray]) -> memoryview:
         cells[:, k] = column.astype(np.float64, copy=False).view(np.int64) if reals[k] else column
     out = np.empty(cells.size * LONGEST + len(cells) + SPARE, dtype=np.uint8)
     arrays = (array.ctypes.data for array in (cells, reals, _powers(), out))
-    return memoryview(out)[: _table()(len(cells), len(columns), *arrays)]
+    return out.data[: _table()(len(cells), len(columns), *arrays)]

@@ -168,8 +168,8 @@ def _held(client: Any, made: Plan, window: int) -> NDArray[np.int64]:
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
         path = locate(Path(folder) / "run.zarr")
         create_store(made, path)
-        for start in (tracemalloc.start, functools.partial(client.run_on_scheduler, tracemalloc.start)):
-            start()
+        tracemalloc.start()
+        client.run_on_scheduler(tracemalloc.start)
         with Ledger.open(path, made.blocks) as ledger:
             executor = ClusterExecutor(client, lambda: window)
             loop = _Waiting(made, StoreWriter(path), ledger, executor, lambda event: None)

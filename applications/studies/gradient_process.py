@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.optimize import minimize
 
-from robots.data_classes import dataclass
+from robots.data_classes import dataclass, replace
 
 Array = NDArray[np.float64]
 
@@ -82,7 +82,7 @@ class GradientProcess:
         scales = _likeliest(points[::step], values[::step], slopes[::step])
         seen = np.isfinite(slopes)
         observed, rows = _observed(values, slopes)
-        factor = cholesky(_covariance(points, scales, seen, rows), lower=True)
+        scales, factor = _factored(points, scales, seen, rows)
         solved = cho_solve((factor, True), observed)
         size = float(observed @ solved) / len(observed)
         weights = np.zeros(points.size + len(points))
@@ -226,6 +226,22 @@ def _covariance(points: Array, scales: ProcessScales, seen: NDArray[np.bool_], r
     whole = covariances(points, points, scales.lengths, some_slopes)
     whole[np.diag_indices(len(whole))] += noise**2
     return whole if len(kept) == len(whole) else whole[np.ix_(kept, kept)]
+
+
+def _factored(
+    points: Array, scales: ProcessScales, seen: NDArray[np.bool_], rows: NDArray[np.bool_]
+) -> tuple[ProcessScales, Array]:
+    """Return the Cholesky factor of the covariance, and its scales: with so much more noise as rounding asks for.
+
+    Scales come from some of the points; all of them may lie so near each other that a smooth function needs more.
+    """
+    while True:
+        try:
+            return scales, cholesky(_covariance(points, scales, seen, rows), lower=True)
+        except np.linalg.LinAlgError:
+            if scales.noise >= NOISE[1]:
+                raise
+            scales = replace(scales, noise=10.0 * scales.noise, slope_noise=10.0 * scales.slope_noise)
 
 
 def _likeliest(points: Array, values: Array, slopes: Array) -> ProcessScales:

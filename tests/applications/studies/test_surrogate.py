@@ -12,7 +12,7 @@ import xarray as xr
 
 import limbsweep as ls
 from applications.studies import gradient_process
-from applications.studies.gradient_process import GradientProcess, covariances
+from applications.studies.gradient_process import GradientProcess, ProcessScales, covariances
 from applications.studies.surrogate import Surrogate, surrogate
 from pipeline.errors import InputError
 
@@ -184,3 +184,14 @@ def test_modules_of_torch() -> None:
         module(designs)
     with pytest.raises(ValueError, match="column: got 'mas'; expected peak_force, mass"):
         ls.torch.surrogate(model, "mas")
+
+
+def test_a_smooth_function_at_points_close_together_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = ProcessScales(np.array([50.0, 50.0]), 1e-7, 1e-7)  # of some points, that lie farther apart
+    monkeypatch.setattr("applications.studies.gradient_process._likeliest", lambda *_: found)
+    grid = np.stack(np.meshgrid(np.linspace(0.0, 1.0, 40), np.linspace(0.0, 1.0, 30)), axis=-1).reshape(-1, 2)
+    values = np.exp(grid @ [0.7, -0.4])
+    values = (values - values.mean()) / values.std()
+    process = GradientProcess.fit(grid, values, np.full(grid.shape, np.nan), 100)
+    assert np.abs(process.value(grid) - values).max() < 1e-3
+    assert found.noise < process.scales.noise < 1e-3

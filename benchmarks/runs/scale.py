@@ -48,7 +48,7 @@ seed: 1
 """
 LONG = 100
 """Times from which series are stored."""
-IDENTIFIED = 20
+IDENTIFIED = 200
 """Designs that are identified."""
 
 LENGTHS = ("proximal_length", "distal_length")

@@ -198,6 +198,11 @@ def solution(a: Array, b: Array) -> tuple[np.ndarray, Scalar]:
         return array(cofactors @ b), determinant
 
 
+def divided(numerators: Array, divisor: Scalar) -> np.ndarray:
+    """Return the quotients of numbers and a divisor, by one division."""
+    return array(numerators * reciprocal(divisor))
+
+
 FIVE = 5
 """Size of the systems that are solved by minors, without a root and with one division; larger ones take longer so."""
 

@@ -22,6 +22,7 @@ from tasks.mathematics.algebra import (
     array,
     cross,
     determinant,
+    divided,
     dot,
     every,
     inverse,
@@ -204,10 +205,13 @@ class SolvedCluster:
             result = result * determinant(part)
         return result
 
-    def answer(self, demand: Array) -> dict[int, Scalar]:
-        """Return the dependent joints' part that compensates for `demand` in the rows."""
+    def answer(self, demand: Array, *, once: bool = False) -> dict[int, Scalar]:
+        """Return the dependent joints' part that compensates for `demand` in the rows; once: the only demand."""
         right = array(demand)
-        found = self.inverse @ right if self.bordered is None else self.bordered.solution(right)
+        if self.bordered is not None:
+            found = self.bordered.solution(right)
+        else:
+            found = divided(*solution(self.dependent_matrix, right)) if once else self.inverse @ right
         return dict(zip(self.choice.dependent, -found, strict=True))
 
     def residual(self) -> list[Scalar]:
@@ -262,13 +266,13 @@ class Embedding:
         self._answer(result, demands)
         return array(result)
 
-    def _answer(self, moves: np.ndarray, demands: Sequence[Scalars]) -> None:
+    def _answer(self, moves: np.ndarray, demands: Sequence[Scalars], *, once: bool = False) -> None:
         """Fill in the dependent joints, by cluster, from its demand and the joints before it; followers last."""
         for cluster, demand in zip(self.clusters, demands, strict=True):
             movers = [j for j in cluster.joints if j not in cluster.choice.dependent and not is_zero(moves[j])]
             caused = [cluster.matrix[:, joint] * moves[joint] for joint in movers]
             if caused or not all(map(is_zero, demand)):
-                for joint, value in cluster.answer(sum(caused, start=array(demand))).items():
+                for joint, value in cluster.answer(sum(caused, start=array(demand)), once=once).items():
                     moves[joint] = value
         for joint, leaders in self.limb.followers.items():
             moves[joint] = followed(leaders, moves.__getitem__)
@@ -292,7 +296,7 @@ class Embedding:
         """
         result = np.array(np.zeros(len(self.limb.links)), dtype=object)
         result[list(self.choice.independent)] = moves
-        self._answer(result, [cluster.residual() for cluster in self.clusters])
+        self._answer(result, [cluster.residual() for cluster in self.clusters], once=True)
         return array(result)
 
     def drift(self, rates: Scalars) -> np.ndarray:

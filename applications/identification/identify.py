@@ -162,7 +162,8 @@ def identify(
         raise StoreError(f"designs: got {wrong[0]}; expected a number from 0 to {count - 1}")
     run = uuid.uuid4().hex[:8]
     options = (method, clean, source, run)
-    jobs = (IdentifyJob(str(place), sweep.text, d, f, *options) for d in selection for f in range(sweep.friction.size))
+    cases = ((d, f) for f in range(sweep.friction.size) for d in selection)  # designs of a chunk one after another
+    jobs = (IdentifyJob(str(place), sweep.text, d, f, *options) for d, f in cases)
     ended = 0 if sweep.simulation is None else open_results(place)["failed_samples"].isel(design=list(selection)) > 0
     identified = Identified({}, {}, int(np.sum(ended)))
     with job_executor(cluster, sweep) as executor:

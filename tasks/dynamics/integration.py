@@ -381,7 +381,8 @@ SHORTEST = 2.0**-12
 LOCATED = 1e-13
 """Share of a step to which the time of an event is found."""
 
-TRIES = 60
+TRIES, HALVED, NEARLY = 60, 6, 0.5 * ROUNDING
+"""Largest number of trials, which of them are halvings, and the margin past an event that counts as none."""
 
 SATURATED = 1e-11
 """Margin up to which a joint counts as at its limit. Such a margin does not tell the time of the event."""
@@ -489,25 +490,51 @@ class Stepper:
         return end.replaced(chosen, Moment(*after)), share
 
     def _located(self, start: Moment, end: Moment, begun: np.ndarray, share: np.ndarray) -> tuple[Moment, np.ndarray]:
-        """Return the moment just after each sample's first event, by regula falsi that does not stall (Illinois)."""
-        low, high, last = np.zeros_like(share), share.copy(), np.zeros_like(share)
-        below = np.maximum(self._margins(start, start).min(axis=0), 0.0)
-        above = self._margins(start, end).min(axis=0)
+        """Return the moment just after each sample's first event, by parabolas through the last three margins."""
+        low, high, third = np.zeros_like(share), share.copy(), share
+        (_, below, held), (margin, above, _) = self._least(start, start), self._least(start, end)
+        beside = above
         for k in range(TRIES):
-            wide = high - low > LOCATED * share
+            wide = (high - low > LOCATED * share) & (margin < -NEARLY)
             if not wide.any():
                 break
-            part = np.clip(below / (below - above), 1e-3, 1.0 - 1e-3)
-            part = np.where((k % 4 == 3) | (below <= SATURATED), 0.5, part)
-            middle = np.where(wide, low + (high - low) * part, high)
-            there, _ = self._moved(start, begun, middle)
-            value = self._margins(start, there).min(axis=0)
-            past, before = wide & (value < 0.0), wide & ~(value < 0.0)
+            trial = _interpolated((low, high, third), (below, above, beside))
+            inside = (k % HALVED != HALVED - 1) & ~held & (trial > low) & (trial < high)
+            trial = np.where(wide, np.where(inside, trial, low + (high - low) * 0.5), high)
+            there, _ = self._moved(start, begun, trial)
+            reached, curve, holds = self._least(start, there)
+            past, before = wide & (reached < 0.0), wide & ~(reached < 0.0)
             end = end.replaced(np.flatnonzero(past), there.of(np.flatnonzero(past)))
-            above = np.where(before & (last > 0.0), above * 0.5, np.where(past, value, above))
-            below = np.where(past & (last < 0.0), below * 0.5, np.where(before, value, below))
-            low, high, last = np.where(before, middle, low), np.where(past, middle, high), np.where(past, -1.0, 1.0)
+            third = np.where(past, high, np.where(before, low, third))
+            beside = np.where(past, above, np.where(before, below, beside))
+            low, below, held = np.where(before, (trial, curve, holds), (low, below, held))
+            high, above, margin = np.where(past, (trial, curve, reached), (high, above, margin))
+            held = held > 0.5
         return end, high
+
+    def _least(self, start: Moment, end: Moment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the least margin of each sample; the same without bounds; and a mask of joints held at their limit.
+
+        A velocity is relative to that at the start, so that its margin is smooth.
+        """
+        margins, samples = self._margins(start, end), np.arange(end.state.shape[1])
+        least = margins.argmin(axis=0)
+        margin, rest = margins[least, samples], start.modes.rest[least, samples] > 0.5
+        first, last = (np.abs(moment.rates.velocity)[least, samples] for moment in (start, end))
+        faster = ~rest & (last > first) & (first > 0.0)
+        curve = np.where(faster, (margin - ROUNDING) * last / np.where(faster, first, 1.0) + ROUNDING, margin)
+        return margin, curve, rest & (margin <= SATURATED)
+
+
+def _interpolated(places: tuple[np.ndarray, ...], margins: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Return where a parabola of places over margins, or a chord of the first two, is just past zero.
+
+    Source: Brent 1973, Algorithms for Minimization without Derivatives, section 4.2 (inverse quadratic interpolation).
+    """
+    (a, b, c), (f, g, h) = places, (margin + 0.5 * NEARLY for margin in margins)
+    chord = a + (b - a) * f / (f - g)
+    curved = a * g * h / ((f - g) * (f - h)) + b * f * h / ((g - f) * (g - h)) + c * f * g / ((h - f) * (h - g))
+    return np.where(np.isfinite(curved) & (curved > a) & (curved < b), curved, chord)
 
 
 def _ended(begun: np.ndarray) -> np.ndarray:

@@ -12,6 +12,8 @@ from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from tasks import forward_dynamics, inverse_dynamics, joint_reactions
+from tasks.dynamics.integration import Stepper
+from tasks.dynamics.motions import ChainMotion
 from tasks.dynamics.records import Forces
 from tasks.dynamics.simulate import imbalance, simulate, simulate_adaptive
 from tasks.features.friction.joints import normal_load
@@ -254,3 +256,25 @@ def test_forces_that_hold_friction_at_its_limit_are_found_again(irb6: Robot) -> 
     force = inverse_dynamics(irb6, q=q, qd=qd, qdd=qdd, forces=Forces(friction=law)).force
     found = forward_dynamics(irb6, q=q, qd=qd, forces=Forces(friction=law, actuator=force))
     np.testing.assert_allclose(found.acceleration, qdd, rtol=0, atol=1e-9)
+
+
+def test_the_instant_of_rest_costs_a_few_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Joints of an arm come to rest, one after the other, each found by a parabola through velocities of its step."""
+    taken, moved = [], Stepper._moved
+
+    def counted(self: Stepper, *args: Any) -> Any:
+        taken.append(args)
+        return moved(self, *args)
+
+    monkeypatch.setattr(Stepper, "_moved", counted)
+    law, still = {"law": "coulomb_viscous", "coulomb": 5.0, "viscous": 0.2}, [0.0] * 3
+    robot, steps = catalog.build("planar_3r"), 20
+    found = simulate(robot, q=[0.1, 0.4, -0.3], qd=[0.5, -0.3, 0.8], force=still, friction=law, step=0.02, steps=steps,
+                     gravity=(0.0, 0.0, 0.0))  # fmt: skip
+    assert isinstance(found, ChainMotion)
+    assert found.stuck[-1].all()
+    events = int(np.abs(np.diff(found.stuck.astype(int), axis=0)).sum())
+    assert events >= 3
+    assert len(taken) <= steps + 9 * events  # 24 an event with chords and halves
+    energy = imbalance(robot, found, gravity=(0.0, 0.0, 0.0))
+    assert energy < 1e-6

@@ -69,7 +69,7 @@ VARIED = 0.2
 
 @dataclass(frozen=True)
 class Parts:
-    """Seconds of the tasks of a block: its first one, that of a limb, its last one, which has a limb too."""
+    """Seconds of the tasks of a block: its first one, that of a limb, its last one."""
 
     root: float
     limb: float
@@ -83,16 +83,16 @@ class Parts:
             times = [time.perf_counter()]
             root = motions(block)
             times.append(time.perf_counter())
-            limbs = [limb_results.limb_arrays(block, root, k) for k in range(len(made.limbs) - 1)]
+            limbs = [limb_results.limb_arrays(block, root, k) for k in range(len(made.limbs))]
             times.append(time.perf_counter())
             work.completed(block, assembly.assembled(block, root, limbs).arrays)
             times.append(time.perf_counter())
         first, middle, last = (after - before for before, after in itertools.pairwise(times))
-        return cls(first, middle / max(1, len(limbs)), last)
+        return cls(first, middle / len(limbs), last)
 
     def total(self, limbs: int) -> float:
         """Return the seconds of a block."""
-        return self.root + (limbs - 1) * self.limb + self.last
+        return self.root + limbs * self.limb + self.last
 
     def scaled(self, seconds: float, limbs: int) -> Parts:
         """Return the same shares of a block that takes so many seconds."""
@@ -103,7 +103,7 @@ class Parts:
 def busy(size: Size) -> Iterator[Figure]:
     """Yield the share of busy threads for several shapes of a cluster, limb and block tasks. Raises CheckError."""
     parts, limbs = _measured(size)
-    alone = parts.total(limbs) / (parts.root + parts.limb + parts.last)
+    alone = (parts.root + limbs * parts.limb + parts.last) / (parts.root + parts.limb + parts.last)
     what = f"first task {parts.root / parts.total(limbs):.0%}, last one {parts.last / parts.total(limbs):.0%} of it"
     yield Figure("threads that one block of limb tasks keeps busy", alone, "threads", what)
     seconds = BLOCK_SECONDS if size.full else 0.02
@@ -130,7 +130,7 @@ def thousand_limbs(size: Size) -> Iterator[Figure]:
     """Yield figures of a thousand threads with limb tasks, and estimates for larger clusters."""
     parts, limbs = _measured(size)
     cost = yield from _large(parts, limbs, size, (*(LENGTHS[0] if size.full else (0.02, 2)), "limb"))
-    yield from _limbs_on_paper(*cost, limbs + 1)
+    yield from _limbs_on_paper(*cost, limbs + 2)
 
 
 def _measured(size: Size) -> tuple[Parts, int]:
@@ -151,7 +151,7 @@ def _large(
     workers, threads = (LARGE if whole else FEW_WORKERS) if size.full else (2, 2)
     together = batch(workers * threads, seconds, workers * threads * rounds) if whole else 1
     run = _simulated(parts.scaled(seconds, limbs), workers, threads, rounds, granularity)
-    tasks = run.tasks if whole else run.blocks * (limbs + 1)
+    tasks = run.tasks if whole else run.blocks * (limbs + 2)
     what = f"blocks of {seconds:g} s, {granularity} tasks, {together} blocks in a task; {rounds} blocks a thread"
     yield Figure(f"{workers * threads} threads", 100.0 * run.share, "%", what)
     what = f"time that its process computed, {together} blocks in a task"

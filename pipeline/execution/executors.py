@@ -44,13 +44,13 @@ from pipeline.execution.graph import (
 )
 from pipeline.execution.policy import (
     FULL,
+    LIMB_THREADS,
     MemoryRestart,
     PausedWorker,
     PauseStep,
     Window,
     WorkerTable,
     batch,
-    busy_threads,
     memory_restarts,
     worker_table,
     workers_of,
@@ -488,8 +488,7 @@ def make_executor(
     table = functools.partial(worker_table, client) if members is None else members.rows
     length, count = seconds or plan.work.computing / plan.blocks, plan.blocks if blocks is None else blocks
     by_limb = granularity == "limb"
-    parallel = busy_threads(len(plan.limbs)) if by_limb else 1.0
-    memory = plan.block_memory if by_limb else together * plan.task_memory
+    parallel, memory = (LIMB_THREADS, plan.block_memory) if by_limb else (1.0, together * plan.task_memory)
     share = Share(client, weight(), length / parallel, lambda: executor.submitted < count)
     window = Window(table, parallel, memory, plan.base_memory, share=share)
     executor = ClusterExecutor(client, window, members=members)

@@ -1,16 +1,14 @@
 """Build the Dask graph of a block; the only module that makes tasks.
 
-    trajectories -+- limb 1 -----+-                       +- reactions of limb 1 -+
-                  +- ...         +- limb L and assembly --+- ...                  +- store
-                  +- limb L - 1 -+-                       +- reactions of limb L -+
+    trajectories -+- limb 1 ---+            +- reactions of limb 1 -+
+                  +- ...       +- assemble -+- ...                  +- store
+                  +- limb L ---+            +- reactions of limb L -+
 
 Each limb's inverse kinematics and dynamics is a task of its own: the parallel scheme of the hybrid-limb paper, Fig. 13.
-All depend on one small root, which keeps a block's tasks on one worker. The last limb has its task with the assembly,
-strip by strip, so that its results do not leave the cache; more blocks in flight keep as many threads busy. The
-platform's own wrench takes less time than a task, so the assembly computes it too. Reactions are tasks only where they
-are asked for; without them the assembly stores the block. `granularity="block"` runs the same functions in one task. A
-block of simulations is one task always, because its limbs are coupled in every step, and so is one of a sweep so large
-that its blocks are longer than usual.
+All depend on one small root, which keeps a block's tasks on one worker. The platform's own wrench takes less time than
+a task, so the assembly computes it. Reactions are tasks only where they are asked for; without them the assembly stores
+the block. `granularity="block"` runs the same functions in one task. A block of simulations is one task always, because
+its limbs are coupled in every step, and so is one of a sweep so large that its blocks are longer than usual.
 """
 
 from __future__ import annotations
@@ -118,14 +116,11 @@ def _values_graph(plan: Plan, key: Key, token: str) -> TaskGraph:
 def _limb_graph(
     plan: Plan, last: Key, run: str, bodies: tuple[Callable[..., object], Callable[..., object]], *arguments: object
 ) -> KeyedGraph:
-    """Return a task per limb of a block; the `last` one is the first of the `bodies`, or the second after reactions.
-
-    The last limb is computed with the assembly.
-    """
+    """Return a task per limb of a block; the `last` one is the first of the `bodies`, or the second after reactions."""
     index = last[1]
     block = _described(plan, index)
     root = _key("trajectories", run, index)
-    limbs = [_key(name, run, index) for name in plan.limbs[:-1]]
+    limbs = [_key(name, run, index) for name in plan.limbs]
     graph: TaskGraph = {root: Task(root, _root, block)}
     for k, key in enumerate(limbs):
         graph[key] = Task(key, _limb, TaskRef(root), k)

@@ -353,8 +353,8 @@ SPARE_BLOCKS = 1
 SPARE_SHARE = 4
 """Workers per additional spare block: on a large cluster several end between two looks of the client."""
 
-LIMB_SHARE = 0.4
-"""Threads that each limb of a block keeps busy: they run side by side, but for the last one with the assembly."""
+LIMB_THREADS = 2.0
+"""Threads that a block of limb tasks keeps busy: its limbs run side by side, its first and its last task alone."""
 
 FULL = 0.75
 """Share of its memory limit beyond which a worker gets no further blocks; Dask would pause it at 0.8."""
@@ -395,11 +395,6 @@ class Worker:
         if not (self.limit and memory):
             return float("inf")
         return max(1.0, (FULL * self.limit - self.base) // memory)
-
-
-def busy_threads(limbs: int) -> float:
-    """Return the threads that a block of limb tasks keeps busy: a little more than one for few limbs."""
-    return max(1.1, LIMB_SHARE * limbs)
 
 
 def window_size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 0, share: float = 1.0) -> int:

@@ -159,11 +159,11 @@ class Plan:
 
     @property
     def tasks_per_block(self) -> int:
-        """Trajectories, every limb, the last with assembly; for reactions every limb once more, and storing."""
+        """Trajectories, every limb, assembly; where reactions are asked for, every limb once more, and storing."""
         if not self.by_limb:
             return 1
         once = len(self.limbs) + 1
-        return 2 * once if self.memory.reacts else once
+        return 2 * once + 1 if self.memory.reacts else once + 1
 
     @cached_property
     def memory(self) -> Memory:

@@ -20,7 +20,7 @@ from tasks.blocks import friction_history, measured
 from tasks.blocks.block import Block, motions
 from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.friction_history import normal_loads
-from tasks.blocks.limb_results import LimbShare, OnDemand, Precomputed, limb_arrays, sharing
+from tasks.blocks.limb_results import LimbShare, OnDemand, Precomputed, sharing
 from tasks.blocks.linear import Linear
 from tasks.blocks.memory import CardMemory, HostMemory
 from tasks.blocks.motions import Motions, parts
@@ -64,8 +64,8 @@ class Assembled:
 class Assembly:
     """Computation of a block by trajectory and strip of designs; a strip's intermediate results stay in the cache.
 
-    `limbs` are results of limbs that separate tasks have computed; those that follow them, or without them all, are
-    computed here, strip by strip.
+    `limbs` are results of limbs that separate tasks have computed; without them limbs are computed here, strip by
+    strip.
     """
 
     STRIP = stages.STRIP
@@ -132,12 +132,7 @@ class Assembly:
         mechanism = self.block.family.reference
         for k in range(len(mechanism.instances)):
             stage = stages.limb(self.request, k)
-            if limbs is not None and k < len(limbs):
-                yield Precomputed(stage, limbs[k])
-                continue
-            share = OnDemand(stage, self.block, self.values)
-            is_apart = limbs is not None and not share.kernels_alone  # the strips of other limbs need no Python
-            yield Precomputed(stage, limb_arrays(self.block, self.root, k)) if is_apart else share
+            yield OnDemand(stage, self.block, self.values) if limbs is None else Precomputed(stage, limbs[k])
         if not mechanism.is_chain:
             yield OnDemand(stages.platform(self.request), self.block, self.values)
 

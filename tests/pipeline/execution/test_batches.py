@@ -146,23 +146,6 @@ def test_a_run_on_a_cluster_stores_the_blocks_of_the_plan_with_the_same_bits(
     assert again.load().equals(here)
 
 
-@pytest.mark.parametrize("keys", [FIRST, LAST, ARM, PAYLOAD])
-@pytest.mark.parametrize("outputs", ["[]", "[actuator_force, joint_position, joint_reaction]"])
-def test_an_assembly_computes_the_limbs_that_no_task_has_with_the_same_bits(keys: str, outputs: str) -> None:
-    """Designs of a block that differ in all limbs, in some, and in none."""
-    block = block_of(planning.plan(sweep(keys, outputs)), 0)
-    root = motions(block)
-    arrays = [limb_results.limb_arrays(block, root, k) for k in range(3)]
-    whole = assembly.assembled(block, root)
-    for count in range(4):
-        made = assembly.assembled(block, root, arrays[:count])
-        assert made.arrays.keys() == whole.arrays.keys()
-        for name, array in made.arrays.items():
-            assert np.array_equal(array, whole.arrays[name], equal_nan=True), (name, count)
-        for name, array in made.loads.items():
-            assert np.array_equal(array[..., :9], whole.loads[name][..., :9], equal_nan=True), (name, count)
-
-
 def _by_limbs(block: Block) -> tuple[Block, Motions, list[Arrays]]:
     root = motions(block)
     return block, root, [limb_results.limb_arrays(block, root, k) for k in range(3)]

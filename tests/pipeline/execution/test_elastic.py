@@ -14,7 +14,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from pipeline.cluster.connection import ClusterConfig, connect
-from pipeline.execution.policy import Worker, busy_threads, window_size
+from pipeline.execution.policy import LIMB_THREADS, Worker, window_size
 from pipeline.execution.run import run
 from pipeline.monitor.log import BlockDone, BlockRetried, Event
 from pipeline.stores.verify import verify
@@ -135,7 +135,7 @@ def test_a_store_that_is_slower_than_the_computation_does_not_fill_the_cluster(
     waiting: list[int] = []
     with connect(ClusterConfig.of(n_workers=1, threads_per_worker=2, insecure=True)) as client:
         assert client is not None
-        most = window_size([Worker(2)], parallel=busy_threads(3))
+        most = window_size([Worker(2)], parallel=LIMB_THREADS)
         address = ClusterConfig.of("address", address=client.cluster.scheduler_address)
 
         def look(event: Event) -> None:

@@ -48,7 +48,7 @@ def test_what_blocks_share_is_what_each_of_them_has(made: Plan) -> None:
 
 def test_a_block_has_a_task_for_each_limb_and_each_stage(made: Plan, writer: StoreWriter) -> None:
     graph, key = block_graph(made, 5, writer, "r")
-    limbs = {("limb1-r", 5), ("limb2-r", 5)}  # the third is computed with the assembly
+    limbs = {("limb1-r", 5), ("limb2-r", 5), ("limb3-r", 5)}
     root, store = ("trajectories-r", 5), ("store-r", 5)
     assert set(graph) == {root, store, *limbs}
     assert key == store

@@ -80,6 +80,6 @@ def test_one_more_task_for_each_limb(tmp_path: Path) -> None:
     made = plan(sweep(TEXT.replace("ROBOT", "delta_3rr2rrr").replace("AWAY", "0.15")))
     results(tmp_path / "a.zarr", "delta_3rr2rrr")
     graph, _ = block_graph(made, 0, StoreWriter(tmp_path / "a.zarr"), "run")
-    assert len(graph) == made.tasks_per_block == 8
+    assert len(graph) == made.tasks_per_block == 9
     names = {key[0] for key in graph}
     assert {f"limb{k}-reactions-run" for k in (1, 2, 3)} < names

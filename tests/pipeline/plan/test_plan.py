@@ -62,7 +62,7 @@ def test_a_small_sweep_is_one_block_with_everything_in_it() -> None:
     assert made.layout.block == {"design": 12, "friction": 3, "trajectory": 2}
     assert set(made.layout.variables) == {*OUTPUTS, *METRICS, "failed_samples", "worst_status", "status"}
     assert made.samples == made.samples_of(0) == made.block_samples == 12 * 2 * 41
-    assert made.tasks_per_block == 3 + 1
+    assert made.tasks_per_block == 3 + 2
 
 
 def test_the_status_of_samples_is_stored_with_series_of_designs_only() -> None:
@@ -185,7 +185,7 @@ def test_rows_say_what_will_be_done(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (rows["designs"], rows["friction sets"], rows["trajectories"], rows["times"]) == ("12", "3", "2", "41")
     assert rows["samples"] == "984"
     assert rows["blocks"] == "48 of 1 designs x 2 friction sets x 1 trajectories"
-    assert rows["tasks"] == "192 (4 a block, one for each of 3 limbs)"
+    assert rows["tasks"] == "240 (5 a block, one for each of 3 limbs)"
     assert rows["variables"] == "actuator_force, status, peak_force, failed_samples, worst_status"
     assert "before compression" in rows["stored"]
     assert "for each block in flight" in rows["memory"]

@@ -117,7 +117,7 @@ def workspace(
     `criteria` and `gravity` are those sections of a sweep file. `parameters` by name. Raises InputError.
 
         >>> space = ls.study.workspace("five_bar", where=["condition <= 4"])
-        >>> space.settled, bool(0.3 < space.size < 0.4), bool(0.0 < space.share < 1.0)
+        >>> space.settled, bool(0.19 < space.size < 0.2), bool(0.0 < space.share < 1.0)
         (True, True, True)
     """
     if shape not in KINDS:

@@ -77,16 +77,16 @@ def _shares(watch: Stopwatch, ideal: float, now: float) -> Iterator[Figure]:
 def kernel_seconds(size: Size) -> float:
     """Return the time of the kernels for one sample on one core [s]."""
     solver = _solver(size)
-    return best(solver.sweep, size.repeats) / solver.work.count
+    return best(solver.in_strips(), size.repeats) / solver.work.count
 
 
 def _kernels_at_once(size: Size, threads: int) -> float:
     """Return the samples per second of kernels alone in some threads: on the machine as it is now, not the best."""
-    solvers = [_solver(size) for _ in range(threads)]
-    rounds = size.repeats * 3
+    solvers, rounds = [_solver(size) for _ in range(threads)], size.repeats * 3
+    sweeps_of_all = [solver.in_strips() for solver in solvers]
     with ThreadPoolExecutor(threads) as pool:
         start = time.perf_counter()
-        list(pool.map(lambda each: [each.sweep() for _ in range(rounds)], solvers))
+        list(pool.map(lambda compute: [compute() for _ in range(rounds)], sweeps_of_all))
         seconds = time.perf_counter() - start
     return rounds * sum(each.work.count for each in solvers) / seconds
 

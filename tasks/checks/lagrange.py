@@ -34,7 +34,8 @@ from tasks.kernels.expression import Array, Numbers, Scalar
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Arrays
 from tasks.kernels.program import Program, trace
-from tasks.mathematics.algebra import array, cross, inverse, skew, trace_of_product
+from tasks.mathematics.algebra import array, cross, skew, trace_of_product
+from tasks.mathematics.systems import inverse
 from tasks.mechanics import drives
 from tasks.mechanics.families import structure_of
 from tasks.mechanics.kinematics import bend, slope

@@ -33,8 +33,9 @@ from robots.model import Mechanism
 from robots.types import TWIST
 from tasks.features.looseness import LooseParts, reach
 from tasks.kernels.expression import Array, Dual, Scalar
-from tasks.mathematics.algebra import array, cross, dot, from_columns, greatest, inverse, singular_values, sqrt, where
+from tasks.mathematics.algebra import array, cross, dot, from_columns, greatest, sqrt, where
 from tasks.mathematics.solvers import Factors
+from tasks.mathematics.systems import inverse, singular_values
 from tasks.mechanics.arms import Arm, joint_point
 from tasks.mechanics.reactions import LimbStatics
 

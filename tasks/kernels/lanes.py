@@ -349,7 +349,10 @@ class ProgramSequence:
 
 @dataclass(frozen=True)
 class _Tables:
-    """All calls of a sequence: slots of their arrays, and first rows; programs, which of them, and how often."""
+    """Tables of a sequence of calls: slots and first rows of their arrays.
+
+    runs: programs, each once; which: the number of each call's program; calls: how many each program has.
+    """
 
     turn: Round
     slots: NDArray[np.int64]

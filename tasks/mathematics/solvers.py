@@ -19,7 +19,8 @@ import numpy as np
 
 from robots.data_classes import dataclass
 from tasks.kernels.expression import Array, Scalar
-from tasks.mathematics.algebra import array, inverse, reciprocal, sqrt, where
+from tasks.mathematics.algebra import array, reciprocal, sqrt, where
+from tasks.mathematics.systems import inverse
 
 
 @dataclass(frozen=True)

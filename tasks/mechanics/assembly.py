@@ -16,19 +16,9 @@ import numpy as np
 from robots.data_classes import dataclass
 from robots.status import Status
 from tasks.kernels.expression import Array, Dual, Mask, Scalar
-from tasks.mathematics.algebra import (
-    array,
-    determinant,
-    either,
-    every,
-    greatest,
-    inverse,
-    sqrt,
-    squared_box,
-    total,
-    where,
-)
+from tasks.mathematics.algebra import array, either, every, greatest, sqrt, total, where
 from tasks.mathematics.solvers import least_maximum, spanning_columns
+from tasks.mathematics.systems import determinant, inverse, squared_box
 
 SINGULAR = Dual(1e-12, 1e-6)  # determinant of J_IK relative to the product of the lengths of its columns
 

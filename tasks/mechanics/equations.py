@@ -20,7 +20,8 @@ from robots.model import Inertia, Limb, Platform
 from robots.types import BASE
 from tasks.kernels.expression import Array, Expression, Mask, Scalar
 from tasks.kernels.tangent import tangent
-from tasks.mathematics.algebra import array, cross, inverse, skew, where
+from tasks.mathematics.algebra import array, cross, skew, where
+from tasks.mathematics.systems import inverse
 from tasks.mechanics import recursion
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.kinematics import JointState, Pose, SpatialMotion, joint_rotation, slope, way

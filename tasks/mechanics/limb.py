@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from robots.status import Status
 from tasks.kernels.expression import Array, Mask, Scalar
-from tasks.mathematics.algebra import either, every, iterate, largest, opposite, squared_box, total, where
+from tasks.mathematics.algebra import either, every, iterate, largest, opposite, total, where
+from tasks.mathematics.systems import squared_box
 from tasks.mechanics.continuation.limbs import LimbProblem, followed
 from tasks.mechanics.continuation.steps import Way, packed, unpacked_states
 from tasks.mechanics.kinematics import HOME, JointState, Pose, SpatialMotion, state_at, stepped

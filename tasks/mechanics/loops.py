@@ -18,22 +18,8 @@ from robots.data_classes import dataclass
 from robots.model import PLATFORM, Closure, Limb
 from robots.types import BASE
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import (
-    array,
-    cross,
-    determinant,
-    divided,
-    dot,
-    every,
-    inverse,
-    is_zero,
-    opposite,
-    pseudo_inverse,
-    solution,
-    sqrt,
-    volume,
-    where,
-)
+from tasks.mathematics.algebra import array, cross, dot, every, is_zero, opposite, sqrt, where
+from tasks.mathematics.systems import determinant, divided, inverse, pseudo_inverse, solution, volume
 from tasks.mechanics.kinematics import (
     Joined,
     JointState,
@@ -418,14 +404,17 @@ class Tips:
         return self.solve(self._gaps, self.embedding.correction())
 
     def newton_fraction(self) -> tuple[np.ndarray, Scalar]:
-        """Return the same as numerators and a common divisor, with fewer operations if L_t^-1 has no other use."""
+        """Return the step of all tree joints, Eq. (96), as numerators (joint,) and the divisor of all of them.
+
+        It takes fewer operations than `newton_step` where L_t^-1 has no other use.
+        """
         answered = self.embedding.correction()
         found, divisor = solution(self.compound, array(self._gaps) - self.matrix @ answered)
         return self.embedding.matrix @ found + answered * divisor, divisor
 
     @property
     def _gaps(self) -> list[Scalar]:
-        """What the rows of the tips still have to go."""
+        """Residuals of the kept rows of the tips with the other sign: the change that a step has to make."""
         return [-value for joined in self.joined for value in joined.residual()]
 
     def rates(self, platform: SpatialMotion) -> np.ndarray:

@@ -8,15 +8,8 @@ import numpy as np
 
 from robots.data_classes import dataclass
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import (
-    array,
-    determinant,
-    inverse,
-    opposite,
-    sqrt,
-    squared_box,
-    volume,
-)
+from tasks.mathematics.algebra import array, opposite, sqrt
+from tasks.mathematics.systems import determinant, inverse, squared_box, volume
 from tasks.mechanics.limb_choice import ClusterBlocks
 
 FEW = 4

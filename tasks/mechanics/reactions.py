@@ -22,7 +22,8 @@ from robots.joint_kinds import JOINT_KINDS
 from robots.model import PLATFORM
 from robots.types import BASE, TWIST
 from tasks.kernels.expression import Array, Scalar
-from tasks.mathematics.algebra import array, cross, from_columns, inverse
+from tasks.mathematics.algebra import array, cross, from_columns
+from tasks.mathematics.systems import inverse
 from tasks.mechanics import recursion
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.kinematics import Joined, columns, path

@@ -19,7 +19,8 @@ from robots.types import TWIST
 from tasks.kernels.expression import ZERO, Array, Scalar
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
-from tasks.mathematics.algebra import array, inverse, total, where
+from tasks.mathematics.algebra import array, total, where
+from tasks.mathematics.systems import inverse
 from tasks.mechanics import chain, elements, equations, limb, limb_motion, platform_motion, recursion
 from tasks.mechanics.assembly import singularity
 from tasks.mechanics.equations import EquationShare

@@ -35,21 +35,8 @@ from robots.redundancy import ArmAngle, LinearTask, Task
 from robots.status import Status
 from tasks.kernels.expression import ZERO, Array, Dual, Expression, Mask, Scalar
 from tasks.kernels.tangent import tangent
-from tasks.mathematics.algebra import (
-    array,
-    atan2,
-    cross,
-    determinant,
-    either,
-    every,
-    inverse,
-    largest,
-    pseudo_inverse,
-    sincos,
-    sqrt,
-    total,
-    where,
-)
+from tasks.mathematics.algebra import array, atan2, cross, either, every, largest, sincos, sqrt, total, where
+from tasks.mathematics.systems import determinant, inverse, pseudo_inverse
 from tasks.mechanics.chain import Chain
 from tasks.mechanics.equations import state_seeds
 from tasks.mechanics.kinematics import JointState, columns, motions, path, poses

@@ -21,19 +21,8 @@ from robots.data_classes import dataclass, replace
 from robots.model import Limb
 from robots.types import BASE
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import (
-    array,
-    atan2,
-    cross,
-    dot,
-    either,
-    every,
-    iterate,
-    opposite,
-    pseudo_inverse,
-    total,
-    where,
-)
+from tasks.mathematics.algebra import array, atan2, cross, dot, either, every, iterate, opposite, total, where
+from tasks.mathematics.systems import pseudo_inverse
 from tasks.mechanics.continuation.steps import (
     GROWTH,
     LEAST_SHARE,

@@ -17,7 +17,8 @@ import numpy as np
 
 from robots.data_classes import dataclass, replace
 from tasks.kernels.expression import Array, Dual, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import array, either, every, iterate, opposite, sqrt, squared_box, total, where
+from tasks.mathematics.algebra import array, either, every, iterate, opposite, sqrt, total, where
+from tasks.mathematics.systems import squared_box
 from tasks.mechanics.continuation.steps import (
     GROWTH,
     LEAST_SHARE,

@@ -23,7 +23,8 @@ from robots.model import Mechanism
 from robots.quantities import QUANTITIES, SPACE, mechanism_sizes
 from robots.status import Status
 from tasks.kernels.expression import Array, Scalar
-from tasks.mathematics.algebra import array, inverse, singular_values, sqrt, where
+from tasks.mathematics.algebra import array, sqrt, where
+from tasks.mathematics.systems import inverse, singular_values
 from tasks.stages.metrics.margins import least
 
 ANGULAR = ("wx", "wy", "wz")

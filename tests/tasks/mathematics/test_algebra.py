@@ -13,7 +13,7 @@ from tasks.kernels.expression import Expression
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import Kernel, padded
 from tasks.kernels.program import trace
-from tasks.mathematics import algebra
+from tasks.mathematics import algebra, systems
 
 SIZES = pytest.mark.parametrize("n", range(1, 7))
 
@@ -27,7 +27,7 @@ def traced(function: Callable[[Any], Any], values: np.ndarray) -> np.ndarray:
 
 def assert_inverse(a: np.ndarray, by: float = 1.0) -> None:
     """Residual within rounding for the condition of the matrix, on floats and traced."""
-    for result in (algebra.inverse(a), traced(algebra.inverse, a)):
+    for result in (systems.inverse(a), traced(systems.inverse, a)):
         size = np.linalg.norm(a) * np.linalg.norm(result)
         assert np.abs(a @ result - np.eye(len(a))).max() <= 1e-15 * len(a) ** 2 * size * by
 
@@ -64,15 +64,15 @@ def test_inverse_of_nearly_singular_matrices(n: int, near: float) -> None:
 def test_inverse_of_a_singular_matrix_is_not_finite(n: int) -> None:
     a = np.ones((n, n)) if n > 1 else np.zeros((1, 1))
     if n <= 4:
-        assert not np.isfinite(algebra.inverse(a)).any()
-    assert not np.isfinite(algebra.inverse(np.zeros((n, n)))).any()
-    assert not np.isfinite(traced(algebra.inverse, np.zeros((n, n)))).any()
+        assert not np.isfinite(systems.inverse(a)).any()
+    assert not np.isfinite(systems.inverse(np.zeros((n, n)))).any()
+    assert not np.isfinite(traced(systems.inverse, np.zeros((n, n)))).any()
 
 
 @pytest.mark.parametrize("n", range(1, 5))
 def test_adjugate_over_determinant(n: int) -> None:
     a = np.random.default_rng(n).normal(size=(n, n))
-    adjugate, determinant = algebra.adjugate(a)
+    adjugate, determinant = systems.adjugate(a)
     assert determinant == pytest.approx(np.linalg.det(a), rel=1e-12)
     np.testing.assert_allclose(adjugate, np.linalg.inv(a) * determinant, rtol=1e-11, atol=1e-13)
 
@@ -80,7 +80,7 @@ def test_adjugate_over_determinant(n: int) -> None:
 def test_structural_zeros_leave_the_program() -> None:
     program = trace(
         "diagonal",
-        lambda x: {"y": algebra.inverse(np.array([[x[0], 0.0], [0.0, x[1]]], dtype=object))},
+        lambda x: {"y": systems.inverse(np.array([[x[0], 0.0], [0.0, x[1]]], dtype=object))},
         case={},
         sample={"x": (2,)},
     )
@@ -137,7 +137,7 @@ def test_solution_of_random_systems(shape: tuple[int, int]) -> None:
     rng = np.random.default_rng(3)
     for _ in range(20):
         a, b = rng.normal(size=shape), rng.normal(size=shape[0])
-        found, divisor = algebra.solution(a, b)
+        found, divisor = systems.solution(a, b)
         expected = np.linalg.lstsq(a, b, rcond=None)[0]
         size = np.linalg.cond(a) * max(1.0, abs(expected).max())
         np.testing.assert_allclose(np.array(found / divisor, dtype=float), expected, atol=1e-14 * size)
@@ -147,13 +147,13 @@ def test_solution_of_random_systems(shape: tuple[int, int]) -> None:
 def test_determinant_of_random_matrices(n: int) -> None:
     rng = np.random.default_rng(n)
     for a in rng.normal(size=(20, n, n)):
-        found = (algebra.determinant(a), traced(algebra.determinant, a))
+        found = (systems.determinant(a), traced(systems.determinant, a))
         np.testing.assert_allclose(np.array(found, dtype=float), np.linalg.det(a), atol=1e-14 * n**n)
 
 
 def test_a_system_of_five_needs_no_root_and_no_division() -> None:
     def both(a: np.ndarray, b: np.ndarray) -> dict[str, Any]:
-        return {"x": algebra.solution(a, b)[0], "determinant": [algebra.determinant(a)]}
+        return {"x": systems.solution(a, b)[0], "determinant": [systems.determinant(a)]}
 
     counts = trace("five", both, case={}, sample={"a": (5, 5), "b": (5,)}).operations()
     assert not {"div", "sqrt"} & {*counts}
@@ -163,8 +163,8 @@ def test_a_system_of_five_needs_no_root_and_no_division() -> None:
 def test_a_solution_takes_fewer_operations_than_the_inverse() -> None:
     for n in range(2, 7):
         shape = {"a": (n, n), "b": (n,)}
-        both = trace("both", lambda a, b: {"x": algebra.inverse(a) @ b}, case={}, sample=shape)
-        alone = trace("alone", lambda a, b: {"x": algebra.solution(a, b)[0]}, case={}, sample=shape)
+        both = trace("both", lambda a, b: {"x": systems.inverse(a) @ b}, case={}, sample=shape)
+        alone = trace("alone", lambda a, b: {"x": systems.solution(a, b)[0]}, case={}, sample=shape)
         assert alone.operations().total() < both.operations().total()
 
 
@@ -218,6 +218,6 @@ def test_singular_values(shape: tuple[int, int]) -> None:
     for _ in range(5):
         a = rng.normal(size=shape)
         expected = np.linalg.svd(a, compute_uv=False)[::-1]
-        np.testing.assert_allclose(np.sort(algebra.singular_values(a)), expected, rtol=1e-9)
-        np.testing.assert_allclose(np.sort(traced(algebra.singular_values, a)), expected, rtol=1e-9)
-    assert algebra.singular_values(np.eye(*shape)) == [1.0] * shape[1]
+        np.testing.assert_allclose(np.sort(systems.singular_values(a)), expected, rtol=1e-9)
+        np.testing.assert_allclose(np.sort(traced(systems.singular_values, a)), expected, rtol=1e-9)
+    assert systems.singular_values(np.eye(*shape)) == [1.0] * shape[1]

@@ -16,7 +16,7 @@ from robots.status import Status
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.checks.newton_euler_system import joint_reactions_reference
 from tasks.dynamics.records import Forces
-from tasks.mathematics import algebra
+from tasks.mathematics import systems
 from tasks.mechanics.families import structure_of
 from tasks.mechanics.kinematics import HOME, JointState, Pose, SpatialMotion, mount_pose, poses, row_count
 from tasks.mechanics.limb import at_angles, solve
@@ -182,10 +182,10 @@ def test_reactions_go_on_where_a_choice_of_rows_is_singular(beyond: float) -> No
 @pytest.mark.parametrize("shape", [(1, 1), (3, 1), (5, 3), (8, 5), (6, 6)])
 def test_pseudo_inverse_and_volume(shape: tuple[int, int]) -> None:
     a = np.random.default_rng(0).normal(size=shape)
-    np.testing.assert_allclose(algebra.pseudo_inverse(a), np.linalg.pinv(a), rtol=0, atol=1e-12)
-    assert algebra.volume(a) == pytest.approx(np.sqrt(np.linalg.det(a.T @ a)), rel=1e-12)
+    np.testing.assert_allclose(systems.pseudo_inverse(a), np.linalg.pinv(a), rtol=0, atol=1e-12)
+    assert systems.volume(a) == pytest.approx(np.sqrt(np.linalg.det(a.T @ a)), rel=1e-12)
 
 
 def test_columns_that_depend_on_each_other_span_no_volume() -> None:
     a = np.random.default_rng(0).normal(size=(6, 3))
-    assert algebra.volume(np.column_stack([a, a @ np.ones(3)])) < 1e-12
+    assert systems.volume(np.column_stack([a, a @ np.ones(3)])) < 1e-12

@@ -1,4 +1,4 @@
-"""Time and peak memory of one run in a process of its own: of that which coordinates and schedules, and of its worker.
+"""Time, peak memory and shares of the cores of one run: of a process that coordinates and schedules, and of its worker.
 
 Linux only. A program: `python -m benchmarks.runs.footprint FILE GRANULARITY` runs the sweep in FILE and prints one JSON
 object.
@@ -12,6 +12,9 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -21,11 +24,21 @@ if TYPE_CHECKING:
 KILOBYTE = 1024
 
 
-def footprint(text: str, granularity: Granularity = "limb") -> dict[str, float]:
-    """Return the peak bytes, `coordinator` and `worker`, for this text's sweep on a local cluster of one worker.
+@dataclass(frozen=True)
+class Footprint:
+    """Peak bytes of both processes, seconds from the cluster being there to the end, shares of cores by name [%]."""
 
-    `seconds` are those from the cluster being there to the end. Raises CalledProcessError where the run fails; its
-    message is on stderr.
+    coordinator: int
+    worker: int
+    seconds: float
+    shares: Mapping[str, float]
+
+
+def footprint(text: str, granularity: Granularity = "limb") -> Footprint:
+    """Return the footprint of a run of this text's sweep on a local cluster of one worker.
+
+    The names of shares are those of `benchmarks.runs.lost`. Raises CalledProcessError where the run fails; its message
+    is on stderr.
     """
     root = str(Path(__file__).parents[2])
     known = os.environ.get("PYTHONPATH")
@@ -35,21 +48,26 @@ def footprint(text: str, granularity: Granularity = "limb") -> dict[str, float]:
         file.write_text(text, encoding="utf-8")
         command = [sys.executable, "-m", "benchmarks.runs.footprint", str(file), granularity]
         done = subprocess.run(command, env=environment, cwd=folder, stdout=subprocess.PIPE, check=True)
-    return dict(json.loads(done.stdout))
+    return Footprint(**json.loads(done.stdout))
 
 
-def _measure(file: Path, granularity: Granularity) -> dict[str, float]:
+def _measure(file: Path, granularity: Granularity) -> Footprint:
+    from benchmarks.figures import surroundings
+    from benchmarks.runs.lost import Lost
     from benchmarks.runs.sweeps import Stopwatch
-    from pipeline.cluster.file import ClusterConfig
+    from pipeline.cluster.connection import ClusterConfig, connect
     from pipeline.execution.run import run
     from pipeline.sweep.model import Sweep
 
-    watch = Stopwatch()
-    # named, or small work would be done in this process
-    run(Sweep.from_yaml(file), file.with_suffix(".zarr"), ClusterConfig.of("local", n_workers=1), [watch], granularity)
+    sweep, watch, begin = Sweep.from_yaml(file), Stopwatch(), time.perf_counter()
+    with connect(ClusterConfig.of("local", n_workers=1)) as client:
+        assert client is not None
+        lost = Lost(client, begin)
+        run(sweep, file.with_suffix(".zarr"), client, [watch, lost], granularity)
+        shares = lost.shares(surroundings()["cores"])
     watch.require_undisturbed()
     worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * KILOBYTE
-    return {"coordinator": _own_peak(), "worker": worker, "seconds": watch.finished - watch.started}
+    return Footprint(_own_peak(), worker, watch.finished - watch.started, shares)
 
 
 def _own_peak() -> int:
@@ -59,4 +77,4 @@ def _own_peak() -> int:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_measure(Path(sys.argv[1]), cast("Granularity", sys.argv[2]))))
+    print(json.dumps(asdict(_measure(Path(sys.argv[1]), cast("Granularity", sys.argv[2])))))

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks import delta
 from benchmarks.delta import Solver
 from benchmarks.figures import Figure, Size, best, require, surroundings
-from benchmarks.runs import sweeps
+from benchmarks.runs import lost, sweeps
 from benchmarks.runs.footprint import footprint
 from benchmarks.runs.sweeps import Stopwatch, text
 from pipeline.cluster.file import ClusterConfig
@@ -113,7 +113,7 @@ def metrics_run(sweep: Sweep, setting: Setting) -> Stopwatch:
 
 
 def large(size: Size) -> Iterator[Figure]:
-    """Measure 1e9 samples from start to end, in each granularity: time, share of the kernels' speed, peak memory."""
+    """Measure 1e9 samples from start to end, in each granularity: time, peak memory, and where the cores' time went."""
     sweep = text(1000, 100, 10_001, series=False) if size.full else text(3, 4, 5001, series=False)
     made, cores = plan(Sweep.from_text(sweep)), surroundings()["cores"]
     for granularity in GRANULARITIES:
@@ -121,10 +121,11 @@ def large(size: Size) -> Iterator[Figure]:
         found = footprint(sweep, granularity)
         ideal = min(before, kernel_seconds(size)) * made.samples / cores
         what = f"{made.samples:,} samples in {made.blocks} blocks, from the cluster being there to the end"
-        yield Figure(f"{granularity} tasks", found["seconds"], "s", what)
-        yield Figure("  efficiency", 100.0 * ideal / found["seconds"], "%", "kernel time over wall time x cores")
-        yield Figure("  coordinator and scheduler", found["coordinator"] / 2**20, "MiB", "peak, resident")
-        yield Figure("  worker", found["worker"] / 2**20, "MiB", f"peak, resident; {cores} threads")
+        yield Figure(f"{granularity} tasks", found.seconds, "s", what)
+        yield Figure("  efficiency", 100.0 * ideal / found.seconds, "%", "kernel time over wall time x cores")
+        yield Figure("  coordinator and scheduler", found.coordinator / 2**20, "MiB", "peak, resident")
+        yield Figure("  worker", found.worker / 2**20, "MiB", f"peak, resident; {cores} threads")
+        yield from lost.figures(found.shares)
 
 
 def memory(size: Size) -> Iterator[Figure]:
@@ -136,8 +137,8 @@ def memory(size: Size) -> Iterator[Figure]:
         made = plan(Sweep.from_text(sweep))
         peaks.append(footprint(sweep))
         what = f"{made.blocks} blocks, {made.samples:,} samples"
-        yield Figure(f"coordinator and scheduler, {made.blocks} blocks", peaks[-1]["coordinator"] / 2**20, "MiB", what)
+        yield Figure(f"coordinator and scheduler, {made.blocks} blocks", peaks[-1].coordinator / 2**20, "MiB", what)
         stated = f"stated: {made.block_memory / 2**20:.0f} MiB for each block in flight, and Python itself"
-        yield Figure(f"worker, {made.blocks} blocks", peaks[-1]["worker"] / 2**20, "MiB", stated)
-    grown = (peaks[1]["coordinator"] - peaks[0]["coordinator"]) / (counts[1] - counts[0])
+        yield Figure(f"worker, {made.blocks} blocks", peaks[-1].worker / 2**20, "MiB", stated)
+    grown = (peaks[1].coordinator - peaks[0].coordinator) / (counts[1] - counts[0])
     yield Figure("coordinator and scheduler, each block more", grown / 2**10, "KiB")

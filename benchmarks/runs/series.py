@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 
 from benchmarks.figures import Figure, Size, best, require, surroundings
-from benchmarks.runs import sweeps
+from benchmarks.runs import lost, sweeps
 from benchmarks.runs.footprint import footprint
 from benchmarks.runs.sweeps import SERIES, Stopwatch, text
 from benchmarks.storage import plain_array
@@ -92,12 +92,13 @@ def series_large(size: Size) -> Iterator[Figure]:
     del results, arrays
     for granularity in ("limb", "block"):
         small, large = (footprint(each, granularity) for each in (few, many))
-        speed, what = megabytes / large["seconds"], f"computed and stored, {megabytes:.0f} MB"
+        speed, what = megabytes / large.seconds, f"computed and stored, {megabytes:.0f} MB"
         yield Figure(f"{granularity} tasks", speed, "MB/s", what)
         yield Figure("  of plain Zarr with fsync", 100.0 * speed * synced / megabytes, "%")
         for who in ("worker", "coordinator"):
-            what = f"peak, resident; {small[who] / 2**20:.0f} MiB with a tenth of the data"
-            yield Figure(f"  {who}", large[who] / 2**20, "MiB", what)
+            tenth, whole = (getattr(each, who) / 2**20 for each in (small, large))
+            yield Figure(f"  {who}", whole, "MiB", f"peak, resident; {tenth:.0f} MiB with a tenth of the data")
+        yield from lost.figures(large.shares)
 
 
 def _computing(made: Plan) -> float:

@@ -22,7 +22,7 @@ WANTED = {
     "series": ("run, of plain Zarr", "computing, then plain Zarr with fsync"),
     "series_large": ("limb tasks", "  of plain Zarr with fsync", "  worker"),
     "dataset": ("samples", "time", "stored", "largest error"),
-    "large": ("limb tasks", "block tasks", "  efficiency", "  worker"),
+    "large": ("limb tasks", "block tasks", "  efficiency", "  worker", "  share of kernels", "  share of waiting"),
     "precision": ("five_bar, forces, largest error", "hexapod_6rrrprr, gain in speed"),
     "shapes": ("reactions",),
     "memory": ("coordinator and scheduler, each block more",),

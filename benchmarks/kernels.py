@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks import delta
 from benchmarks.counts.counting import PASSES, counted, kinds, opening, together
-from benchmarks.counts.peak import arithmetic, share_of_peak
+from benchmarks.counts.peak import arithmetic, most_arithmetic, share_of_peak
 from benchmarks.delta import Solver, Twin, Work
 from benchmarks.figures import Figure, Size, best, require
 from robots.model import Robot
@@ -132,7 +132,10 @@ def operation_figures(work: Work, passes: np.ndarray, seconds: float, size: Size
     rate = arithmetic(counts) / seconds
     yield Figure("achieved, products and sums", rate * 1e-9, "Gop/s", "without comparisons, choices, divisions, roots")
     yield Figure("peak of the core", share.peak * 1e-9, "Gop/s", "as many sums for each product, in registers")
+    most = most_arithmetic(counts)
     yield Figure("achieved of the peak", share.percent, "%", "products and sums")
+    yield Figure("at most", most, "%", "comparisons, choices and signs take turns of the same units with AVX-512")
+    yield Figure("achieved of that", 100.0 * share.percent / most, "%", "the rest: divisions, rare loops, waiting")
 
 
 def designs(size: Size) -> Iterator[Figure]:

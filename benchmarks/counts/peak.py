@@ -31,6 +31,9 @@ SUMS = ("add", "sub")
 PRODUCTS = ("mul", "fma", "fms", "fnma")
 """Operations that the units of products do."""
 
+CHOICES = ("abs", "neg", "lt", "le", "eq", "select")
+"""Operations that take a turn of the same units without being counted, at least with AVX-512."""
+
 TRIES = 3
 
 
@@ -44,6 +47,12 @@ class Share(NamedTuple):
 def arithmetic(counts: Mapping[str, float]) -> float:
     """Return the products, sums and fused multiply-adds of operations by kind; a fused one counts once."""
     return sum(counts.get(op, 0.0) for op in (*SUMS, *PRODUCTS))
+
+
+def most_arithmetic(counts: Mapping[str, float]) -> float:
+    """Return the largest share [%] of the peak that these operations can reach: with no turn of the units lost."""
+    whole = arithmetic(counts)
+    return 100.0 * whole / (whole + sum(counts.get(op, 0.0) for op in CHOICES))
 
 
 def share_of_peak(counts: Mapping[str, float], seconds: float, repeats: int) -> Share:

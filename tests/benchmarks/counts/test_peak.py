@@ -66,3 +66,8 @@ def test_a_share_above_the_peak_is_an_error() -> None:
     assert 0.0 < peak.share_of_peak(counts, 1.0, 1).percent < 100.0
     with pytest.raises(CheckError, match=r"% of the peak of .* Gop/s; expected at most 100 %"):
         peak.share_of_peak(counts, 1e-9, 1)
+
+
+def test_comparisons_and_choices_lower_the_largest_share() -> None:
+    assert peak.most_arithmetic({"fma": 60.0, "add": 20.0, "select": 15.0, "abs": 5.0, "div": 7.0}) == 80.0
+    assert peak.most_arithmetic({"mul": 3.0, "sqrt": 1.0}) == 100.0

@@ -1,4 +1,4 @@
-"""The same kernels on one strip of cases after another, in one call of machine code.
+"""The same kernels on one strip of cases, or one instant, after another, in one call of machine code.
 
 The calls of kernels are noted on a few strips: the address of an array is either the same for all strips, or moves by
 the same distance from each strip to the next. Threads do not wait for each other. Kernels do the same as when they are
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.kernels.kernel import Call, Kernel
+from tasks.kernels.kernel import Call, Kernel, has_compiler
 from tasks.kernels.keys import Arrays
 from tasks.kernels.lanes import Round
 from tasks.kernels.program import Program
@@ -46,14 +46,19 @@ Strip = Callable[[Callable[[Program], Any], int], None]
 
 
 def run(strip: Strip, kernel: Callable[[Program], Kernel], count: int) -> None:
-    """Do the strips `0 .. count - 1`, at least `FEWEST`. Raises as `prepared` does."""
-    prepared(strip, kernel, count)()
+    """Do the strips `0 .. count - 1`: few of them, or those of no compiler, one by one. Raises as `prepared` does."""
+    if count >= FEWEST and has_compiler():
+        prepared(strip, kernel, count)()
+        return
+    for k in range(count):
+        strip(kernel, k)
 
 
 def prepared(strip: Strip, kernel: Callable[[Program], Kernel], count: int) -> Callable[[], None]:
     """Return a function that runs the kernels of all strips at each call. It keeps their arrays alive.
 
-    Raises RuntimeError for an array that is neither the same for all strips nor moves by equal distances.
+    `count` is at least FEWEST. Raises RuntimeError for an array that is neither the same for all strips nor moves by
+    equal distances.
     """
     seen = [Notes(kernel, count) for _ in range(FEWEST)]
     for notes, k in zip(seen, (0, 1, count - 1), strict=True):

@@ -138,16 +138,18 @@ class Request:
         """Return whether a quantity needs something, see `robots.quantities.Need`."""
         return any_needs(self.quantities.both, name)
 
-    def stage_of(self, name: str) -> StageName:
-        """Return the stage that gives a quantity: actuation for statuses if friction may not converge."""
-        row = QUANTITIES[name]
-        settles = row.varies == "where friction settles" and any(feature.settles for feature in self.features)
-        return "actuation" if settles else row.stage
-
     def of(self, stage: StageName, *kinds: str) -> tuple[str, ...]:
         """Return the quantities of a stage, of some kinds or all, in the order asked for."""
-        found = (name for name in self.quantities.both if self.stage_of(name) == stage)
-        return tuple(name for name in found if not kinds or QUANTITIES[name].kind in kinds)
+        found = self._by_stage.get(stage, ())
+        return tuple(name for name in found if QUANTITIES[name].kind in kinds) if kinds else found
+
+    @functools.cached_property
+    def _by_stage(self) -> dict[str, tuple[str, ...]]:
+        """Quantities by the stage that gives them: actuation for statuses if friction may not converge."""
+        settling = "where friction settles" if any(feature.settles for feature in self.features) else None
+        rows = {name: QUANTITIES[name] for name in self.quantities.both}
+        stages = {name: "actuation" if row.varies == settling else row.stage for name, row in rows.items()}
+        return {stage: tuple(name for name in stages if stages[name] == stage) for stage in stages.values()}
 
     def reduced(self, stage: StageName) -> tuple[str, ...]:
         """Return the quantities of a stage that are reduced over time."""

@@ -19,9 +19,10 @@ from robots.parameter_errors import nearest
 from robots.parameters import complete
 from tasks.features.friction.laws import LAWS
 from tasks.features.friction.sliding import Sliding
+from tasks.kernels import strips
 from tasks.kernels.expression import Array, Scalar
 from tasks.kernels.kernel import Batch, checked, common_batch, kernel, rows
-from tasks.kernels.program import Program, trace
+from tasks.kernels.program import Kernels, Program, trace
 
 Numbers = NDArray[np.float64]
 
@@ -105,15 +106,17 @@ def _run(
     one_step: Program, times: Numbers, velocity: Numbers, load: Numbers, values: Numbers, state: Numbers
 ) -> tuple[Numbers, Numbers]:
     """Return the forces and states (time, padded samples); the first step has no length and stays where it is."""
-    run, width = kernel(one_step), velocity.shape[1]
+    width, lengths = velocity.shape[1], np.diff(times, prepend=times[0])[:, None, None]
     velocities, loads = (np.concatenate([series[:1], series]) for series in (velocity, load))
-    states, forces = np.empty_like(velocity), np.empty_like(velocity)
-    for k, step in enumerate(np.diff(times, prepend=times[0])):
-        inputs = {"step": np.array([[step]]), "values": values[None], "state": state[None]}
+    states, forces = np.concatenate([state, np.empty_like(velocity)]), np.empty_like(velocity)
+
+    def step(kernels: Kernels, k: int) -> None:
+        inputs = {"step": lengths[k], "values": values[None], "state": states[None, k : k + 1]}
         inputs |= {"velocity": velocities[None, k : k + 2], "load": loads[None, k : k + 2]}
-        run(inputs, width, {"following": states[None, k : k + 1], "force": forces[None, k : k + 1]})
-        state = states[k : k + 1]
-    return forces, states
+        kernels(one_step)(inputs, width, {"following": states[None, k + 1 : k + 2], "force": forces[None, k : k + 1]})
+
+    strips.run(step, kernel, len(times))
+    return forces, states[1:]
 
 
 def _unpacked(values: Numbers, batch: Batch) -> Numbers:

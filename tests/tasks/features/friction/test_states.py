@@ -21,6 +21,7 @@ from tasks.features.friction import lugre, stiction
 from tasks.features.friction.block_test import draw_block
 from tasks.features.friction.history import along, program
 from tasks.features.friction.sliding import Sliding
+from tasks.kernels import strips
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import Kernel
 from tests.tasks.bits import assert_same_bits, bits
@@ -269,6 +270,19 @@ def test_samples_of_a_batch_do_not_touch_each_other(law: str) -> None:
         one = along(law, velocity=velocity[i, j], load=loading(TIMES[:50]), times=TIMES[:50], values=alone)
         np.testing.assert_array_equal(bits(one.force), bits(many.force[i, j]))
         np.testing.assert_array_equal(bits(one.state), bits(many.state[i, j]))
+
+
+@both
+@pytest.mark.parametrize("count", [1, 2, 3, 50])
+def test_one_call_of_all_steps_has_the_bits_of_single_steps(
+    law: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, times = np.random.default_rng(6), TIMES[:count] ** 1.5
+    arguments: Any = {"velocity": swinging(times) * rng.uniform(0.1, 10.0, size=(11, 1)), "load": loading(times)}
+    at_once = along(law, times=times, values=BOTH[law], **arguments)
+    monkeypatch.setattr(strips, "FEWEST", count + 1)
+    one_by_one = along(law, times=times, values=BOTH[law], **arguments)
+    assert_same_bits(at_once._asdict(), one_by_one._asdict())
 
 
 @both

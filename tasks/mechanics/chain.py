@@ -183,7 +183,7 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState
         longest = largest(whole[joint] for joint in (*looped, *dependent))
         near = opposite(longest > STEP_LIMIT)
         scale = where(near, 1.0, STEP_LIMIT / where(near, STEP_LIMIT, longest))
-        moved = {i: current[i].moved(links[i], whole[i] * scale, short=True) for i in dependent}
+        moved = {i: current[i].moved(links[i], whole[i], scale, short=True) for i in dependent}
         following = [x for i in dependent for x in moved[i].packed(links[i])]
         for joint, value, gap_left in zip(looped, reached, gaps_left, strict=True):
             following.append(where(near, targets[joint], value + gap_left * scale))

@@ -39,11 +39,11 @@ class JointState:
     sin: Scalar = 0.0
     value: Any = 0.0  # of many samples at once an array
 
-    def moved(self, link: Link, step: Scalar, *, short: bool = False) -> JointState:
-        """Return the state after a step of the joint variable."""
+    def moved(self, link: Link, step: Scalar, share: Scalar = 1.0, *, short: bool = False) -> JointState:
+        """Return the state after a share of a step of the joint variable; `short`: see `turned`."""
         if link.joint_kind.periodic:
-            return JointState(*turned(self.cos, self.sin, step, short=short))
-        return state_at(link, self.value + step)
+            return JointState(*turned(self.cos, self.sin, step * (share * 0.5), short=short))
+        return state_at(link, self.value + step * share)
 
     def position(self, link: Link) -> Scalar:
         """Return the joint variable [rad or m]: within half a turn of the reference pose if a full turn leads back."""
@@ -67,15 +67,15 @@ def state_at(link: Link, value: Scalar) -> JointState:
 
 
 def stepped(
-    limb: Limb, states: Sequence[JointState], steps: Iterable[Scalar], *, short: bool = False
+    limb: Limb, states: Sequence[JointState], steps: Iterable[Scalar], share: Scalar = 1.0, *, short: bool = False
 ) -> list[JointState]:
-    """Return the states of a tree's joints after a step of each; followers are placed by the joints they follow.
+    """Return the states of a tree's joints after a share of a step of each; followers are where their leaders say.
 
     A step of a rotation is exact to first order alone, so that ratios would be lost after several steps. A leading
     joint whose turns are not counted is within half a turn of its reference.
     """
-    moved = (state.moved(link, step, short=short) for state, link, step in zip(states, limb.links, steps, strict=True))
-    return with_followers(limb, list(moved))
+    joints = zip(states, limb.links, steps, strict=True)
+    return with_followers(limb, [state.moved(link, step, share, short=short) for state, link, step in joints])
 
 
 def with_followers(

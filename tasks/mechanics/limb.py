@@ -89,7 +89,7 @@ def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tup
         longest, least = largest(steps) * (1.0 / STEP_LIMIT), abs(divisor)
         least = where(longest > least, longest, least)
         scale = 1.0 / where(divisor < 0.0, -least, least)
-        return stepped(limb, states, (each * scale for each in steps), short=True)
+        return stepped(limb, states, steps, scale, short=True)
 
     def excess(tips: Tips) -> Scalar:
         """Return the sum of residuals, with more weight if the limb is nearly singular."""

@@ -369,7 +369,7 @@ class _LimbSearch:
         """Return the step that a path tries."""
         problem = self.problem
         base = unpacked_states(problem.limb, chosen(path.fresh > 1.5, self.home, path.states))
-        states = stepped(problem.limb, base, [value * path.share for value in path.step])
+        states = stepped(problem.limb, base, path.step, path.share)
         place = path.place
         if problem.way is not None:
             place = where(path.going > 0.5, path.place + path.stride, path.place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -106,7 +107,7 @@ def test_cross_is_that_of_numpy() -> None:
 
 @pytest.mark.parametrize("angle", [0.0, 1e-3, -0.5, 10.0, -1e6])
 def test_a_turned_vector_keeps_its_length(angle: float) -> None:
-    cos, sin = algebra.turned(math.cos(0.4), math.sin(0.4), angle)
+    cos, sin = algebra.turned(math.cos(0.4), math.sin(0.4), 0.5 * angle)
     assert math.hypot(cos, sin) == pytest.approx(1.0, rel=1e-15)
     turn = 0.4 + 2.0 * math.atan(angle / 2.0)
     np.testing.assert_allclose((cos, sin), (math.cos(turn), math.sin(turn)), atol=1e-14)
@@ -120,7 +121,7 @@ def test_a_short_turn_needs_no_division(single: bool) -> None:
         return [y for short in (True, False) for y in algebra.turned(x[0], x[1], x[2], short=short)]
 
     angles = np.linspace(-0.5, 0.5, padded(4001))
-    start = np.stack([np.cos(3.0 * angles), np.sin(3.0 * angles), angles])
+    start = np.stack([np.cos(3.0 * angles), np.sin(3.0 * angles), 0.5 * angles])
     program = trace("turn", lambda x: {"turned": turned(x)}, case={}, sample={"x": (3,)})
     fast_cos, fast_sin, cos, sin = Kernel(program, single=single)({"x": start[None]}, len(angles))["turned"][0]
     step = np.finfo(np.float32 if single else np.float64).eps
@@ -130,6 +131,23 @@ def test_a_short_turn_needs_no_division(single: bool) -> None:
         "short", lambda x: {"turned": algebra.turned(x[0], x[1], x[2], short=True)}, case={}, sample={"x": (3,)}
     )
     assert "div" not in short.operations()
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_turns_of_newton_steps_keep_the_length_to_rounding(short: bool) -> None:
+    sizes = [0.25, 0.15, 1.5e-2, 5e-4, 5e-8]
+    steps = np.random.default_rng(1).uniform(-1.0, 1.0, (len(sizes), padded(2000))) * np.array(sizes)[:, None]
+
+    def turned(x: np.ndarray) -> list[Expression]:
+        cos, sin = algebra.turned(1.0, 0.0, x[0], short=short)
+        for step in x[1:]:
+            cos, sin = algebra.turned(cos, sin, step, short=short)
+        return [cos, sin]
+
+    program = trace("turns", lambda x: {"turned": turned(x)}, case={}, sample={"x": (len(sizes),)})
+    pairs = Kernel(program)({"x": steps[None]}, steps.shape[1])["turned"][0].T
+    errors = [float(Fraction(cos) ** 2 + Fraction(sin) ** 2 - 1) for cos, sin in pairs]
+    assert float(np.sqrt(np.mean(np.square(errors)))) < np.finfo(float).eps
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (3, 2), (7, 5)])

@@ -88,13 +88,9 @@ class Memory:
     @cached_property
     def design(self) -> int:
         """Bytes of a design: its parameters, and the mount frames of limbs that follow from them."""
-        return DOUBLE * len(self.sweep.family.parameters) + self.mounts
-
-    @cached_property
-    def mounts(self) -> int:
-        """Bytes of a design in mount frames, which every task of a block has for itself."""
         structure = self.request.structure
-        return DOUBLE * sum(len(structure.differing[instance.limb]) for instance in structure.mechanism.instances)
+        mounts = sum(len(structure.differing[instance.limb]) for instance in structure.mechanism.instances)
+        return DOUBLE * (len(self.sweep.family.parameters) + mounts)
 
     @cached_property
     def limbs(self) -> int:
@@ -152,7 +148,7 @@ class Memory:
         motion = lengths.trajectories * self.request.structure.motion_size * lengths.width
         motion += (len(self.sweep.family.signals) + (MOVING if self.sweep.base else 0)) * lengths.width
         friction = lengths.sets * len(self.sweep.friction.parameters)
-        return DOUBLE * (motion + friction) + lengths.designs * (self.design - self.mounts)
+        return DOUBLE * (motion + friction) + lengths.designs * self.design
 
     def pair(self, times: int) -> int:
         """Return the bytes that tasks hand on for one design on one trajectory, and the bytes of the design itself."""
@@ -167,7 +163,7 @@ class Memory:
         """
         width, designs, cases = lengths.width, lengths.designs, lengths.designs * lengths.trajectories
         motion = DOUBLE * lengths.trajectories * self.request.structure.motion_size * width
-        shared, mounts = self.shared(lengths), designs * self.mounts
+        shared = self.shared(lengths)
         tasks = len(self.request.structure.mechanism.instances) if by_limb else 1
         limbs = cases * width * self.limbs if by_limb else 0
         at_once = not by_limb and self.request.peaks_alone
@@ -179,12 +175,11 @@ class Memory:
         reduced = min(results, 2 * DOUBLE * cases * lengths.sets * len(self.request.structure.mechanism.actuators))
         steps = [
             shared + motion,
-            shared + limbs + tasks * mounts,
-            shared + limbs + mounts + strip + results + reduced + loads,
+            shared + limbs + strip + results + reduced + loads,
             shared + (0 if self.reacts else limbs) + loads + stored + reacting + writing,
         ]
         if self.reacts and not at_once:
-            steps.append(shared + loads + stored + tasks * (mounts + designs * width * self.reactions))
+            steps.append(shared + loads + stored + tasks * designs * width * self.reactions)
         return OVERHEAD + max(steps)
 
     def derived(self, lengths: Lengths, series: int) -> int:

@@ -126,7 +126,7 @@ class LocalFolder(Location):
 
     def holds(self, key: str, parts: list[bytes]) -> bool:
         """Return whether a file holds these bytes, by reading it again, piece by piece."""
-        piece = bytearray(PIECE)
+        piece = bytearray(PIECE if max(map(len, parts), default=0) >= PIECE else 0)
         with FileIO(open_regular(self._file(key), os.O_RDONLY)) as stream:
             pieces = (memoryview(part)[at : at + PIECE] for part in parts for at in range(0, len(part), PIECE))
             same = all(_next_is(stream, expected, piece) for expected in pieces)

@@ -266,6 +266,11 @@ class Block:
 
     def case_values(self) -> Values:
         """Return the inputs of the stages that depend on the design, or on nothing: (design or 1, size)."""
+        return {**self._case_values}
+
+    @functools.cached_property
+    def _case_values(self) -> Values:
+        """Case values, worked out once for all tasks of the block."""
         values = self.designs.inputs | even_weights(self.family)
         values |= {name: np.array([numbers]) for name, numbers in self._shared.items() if numbers}
         for k, mount in enumerate(mount_values(self.family, self.named_parameters())):

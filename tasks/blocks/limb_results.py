@@ -16,9 +16,8 @@ from tasks.blocks.block import Block
 from tasks.blocks.memory import HostMemory
 from tasks.blocks.motions import Motions, TrajectoryPart
 from tasks.blocks.pool import Arrays, empty
-from tasks.kernels.expression import CASE
 from tasks.kernels.kernel import empty_rows
-from tasks.kernels.keys import Key, Values
+from tasks.kernels.keys import Values
 from tasks.kernels.program import Kernels
 from tasks.stages import stages
 from tasks.stages.stage import Rows, Stage
@@ -50,7 +49,7 @@ class OncePerInput:
 
     def __init__(self, stage: Stage, known: Values, designs: int) -> None:
         """Set up the stage. `known`: values of `designs` designs that are constant in time."""
-        self._stage, self._used = stage, used_entries(stage)
+        self._stage = stage
         different = len(distinct(_columns(stage, known), designs)[0])
         self.apart, self.alike = different == designs, different == 1
 
@@ -85,16 +84,7 @@ class OncePerInput:
         everyone = np.arange(count)
         if count == 1 or any(len(inputs[name]) > 1 for name in program.sample):
             return everyone, everyone
-        return distinct([inputs[name][:, places] for name, places in self._used.items()], count)
-
-
-def used_entries(stage: Stage) -> dict[Key, list[int]]:
-    """Return the indices that a stage uses of each input that is constant in time."""
-    entries: dict[Key, set[int]] = {}
-    for node in stage.program.nodes:
-        if node.op == CASE:
-            entries.setdefault(node.data[0], set()).add(node.data[1])
-    return {key: sorted(places) for key, places in entries.items()}
+        return distinct([inputs[name][:, places] for name, places in program.case_entries.items()], count)
 
 
 def distinct(columns: Sequence[NDArray[np.float64]], count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -149,7 +139,7 @@ def _columns(stage: Stage, values: Values) -> list[NDArray[np.float64]]:
     Values of motions are left out.
     """
     columns = []
-    for key, places in used_entries(stage).items():
+    for key, places in stage.program.case_entries.items():
         source = stage.takes.get(key, key)
         if (source.of if isinstance(source, Rows) else source) in values:
             array = source.taken(values) if isinstance(source, Rows) else values[source]

@@ -24,6 +24,8 @@ Arrays = dict[str, np.ndarray]
 KEPT_BYTES = 1 << 31
 SMALL = 1 << 16
 """Arrays below this size in bytes are not worth keeping."""
+LITTLE = 0.01
+"""Share of the largest amount that is not worth a piece: the next block would fill fresh pages in its place."""
 SPARE = 1.25
 """Largest size of a piece of memory, relative to the array that gets it."""
 
@@ -62,7 +64,8 @@ class Pool:
     def make_room(self, size: int) -> None:
         """Release free pieces until `size` bytes that are allocated elsewhere have room beside the pool."""
         with self.lock:
-            self._settle(size)
+            if size > LITTLE * self.most_leased:
+                self._settle(size)
 
     def give(self, memory: np.ndarray) -> None:
         """Take memory back. Never waits: the garbage collector may call it while this thread holds the lock."""

@@ -112,6 +112,15 @@ class Program:
         result |= {i for loop in self.loops for i in (*loop.before, *loop.following, loop.done)}
         return frozenset(result.union(*(nodes for _, nodes in self.outputs.values())))
 
+    @functools.cached_property
+    def case_entries(self) -> dict[Key, list[int]]:
+        """Indices that the program uses of each case input."""
+        entries: dict[Key, set[int]] = defaultdict(set)
+        for node in self.nodes:
+            if node.op == CASE:
+                entries[node.data[0]].add(node.data[1])
+        return {key: sorted(places) for key, places in entries.items()}
+
     def operations(self, *, per_case: bool = False) -> Counter[str]:
         """Count the operations of each kind that one sample costs (or one case, on request).
 

@@ -24,7 +24,7 @@ from tasks.blocks.limb_results import LimbShare, OnDemand, Precomputed, sharing
 from tasks.blocks.linear import Linear
 from tasks.blocks.memory import CardMemory, HostMemory
 from tasks.blocks.motions import Motions, parts
-from tasks.blocks.pool import Arrays, empty, time_first
+from tasks.blocks.pool import Arrays, empty
 from tasks.blocks.reactions import PeakReactions, reactions
 from tasks.blocks.series import absent_joints, fill_friction, fill_series, gathered, platform_series
 from tasks.features.friction.feature import LOAD_PART
@@ -34,6 +34,7 @@ from tasks.kernels.advance import tell
 from tasks.kernels.kernel import has_compiler, padded
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.kernels.program import Kernels
+from tasks.kernels.time_first import fill
 from tasks.sources.commanded import volume_of
 from tasks.stages import stages
 from tasks.stages.metrics import actuators, poses
@@ -145,6 +146,8 @@ class Assembly:
         for name in (*self.request.of("limb"), *self.request.of("assembly"), *self.request.of("linear")):
             dtype = np.float64 if QUANTITIES[name].reduction else QUANTITIES[name].dtype
             out[name] = empty(self.block.shape(self.block.dims(name)), dtype)
+            if "limb" in self.block.dims(name) and len(self.block.family.reference.limbs) > 1:
+                out[name][...] = np.nan  # where a limb has fewer joints or links than another
         for name in self.request.of("actuation"):
             dims = QUANTITIES[name].dims
             after = self.block.shape([dim for dim in dims if dim not in PER_CASE])
@@ -208,10 +211,9 @@ class Assembly:
 
     @property
     def _kernels_alone(self) -> bool:
-        """Return whether only kernels work on a strip: only metrics, and designs that differ in all limbs."""
+        """Return whether only machine code works on a strip: metrics and series, designs that differ in all limbs."""
         others = self.linear or self.balance or any(group.remembers for group in self.block.groups)
-        alone = not self._stores and not others and all(share.kernels_alone for share in self.shares)
-        return has_compiler() and alone
+        return has_compiler() and not others and all(share.kernels_alone for share in self.shares)
 
     @property
     def _stores(self) -> bool:
@@ -237,7 +239,7 @@ class Assembly:
             if "failed_samples" in self.case_metrics:
                 failed = values["status"][:, 0, : self.samples] != Status.OK
                 self.out["failed_samples"][designs, j] = failed.sum(axis=-1)
-        self._store_series(j, designs, values)
+        self._store_series(kernel, j, designs, values)
         if self.linear is not None:
             self._store_linear(j, designs, values)
         if self.balance:
@@ -297,7 +299,7 @@ class Assembly:
             out = {key: array[: len(friction) if together else count] for key, array in series.items()}
             out |= {name: self._metric_rows(name, place) for name in self.request.actuation.metrics}
             results = self.actuation.run(kernel, inputs, self.samples, out)
-            self._store_friction_series(place, results)
+            self._store_friction_series(kernel, place, results)
             if self.loads_by_set:
                 self._keep_loads_of_sets(sets, j, designs, {**values, **results, "status": results[OUTCOME]})
 
@@ -312,16 +314,16 @@ class Assembly:
         rows = self.out[name][place]
         return rows if "actuator" in QUANTITIES[name].dims else rows[:, None]
 
-    def _store_friction_series(self, place: Any, results: Values) -> None:
+    def _store_friction_series(self, kernel: Kernels, place: Any, results: Values) -> None:
         outcome = [OUTCOME] if "status" in self.request.of("actuation") else []
         self.memory.fetch([results[name] for name in (*self.request.of("actuation", "series"), *outcome)])
         for name in self.request.of("actuation", "series"):
-            if "joint" not in QUANTITIES[name].dims:
-                self.out[name][place] = time_first(results[name], self.samples)
-                continue
-            fill_friction(self.out[name][place], results[name], self.block.groups, self.samples)
-        if "status" in self.request.of("actuation"):
-            self.out["status"][place] = results[OUTCOME][:, 0, : self.samples]
+            if "joint" in QUANTITIES[name].dims:
+                fill_friction(kernel, self.out[name][place], results[name], self.block.groups, self.samples)
+            else:
+                fill(kernel, self.out[name][place], results[name], self.samples)
+        if outcome:
+            fill(kernel, self.out["status"][place], results[OUTCOME], self.samples)
 
     def _keep_loads_of_sets(self, sets: slice, j: int, designs: slice, values: Values) -> None:
         """Keep the inputs of reactions for each friction set; the first axis of values is the set or the design."""
@@ -331,16 +333,14 @@ class Assembly:
             chosen = slice(f - sets.start, f - sets.start + 1) if single else slice(None)
             self._keep_loads(f, j, designs, {**values, **{key: values[key][chosen] for key in given}})
 
-    def _store_series(self, j: int, designs: slice, values: Values) -> None:
+    def _store_series(self, kernel: Kernels, j: int, designs: slice, values: Values) -> None:
         """Store the series of limbs and of the assembly; NaN where a sample failed."""
         out, limbs = self.out, len(self.block.family.reference.instances)
         self._fetch_stored(values)
-        status = values["status"][:, 0, : self.samples]
         if "status" in self.request.of("assembly"):
-            out["status"][designs, j] = status
+            fill(kernel, out["status"][designs, j], values["status"], self.samples)
         for name in (*self.request.of("limb"), *self.request.of("assembly", "series")):
-            fill_series(out[name][designs, j], name, values, self.samples, limbs)
-            out[name][designs, j][status != Status.OK] = np.nan
+            fill_series(kernel, out[name][designs, j], name, values, self.samples, limbs)
 
     def _fetch_stored(self, values: Values) -> None:
         """Bring the series of a strip that are stored to the host, and its status where one of them is."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,36 +15,45 @@ from robots.limits import MOTOR
 from robots.model import Mechanism, Platform
 from robots.quantities import QUANTITIES, SPACE, Stage
 from tasks.blocks.pool import Arrays, empty, time_first
-from tasks.kernels.kernel import padded
+from tasks.kernels.kernel import kernel, padded
 from tasks.kernels.keys import Indexed, Values
+from tasks.kernels.program import Kernels
+from tasks.kernels.time_first import fill
 from tasks.stages.request import Request
 
 OF_STAGES: tuple[Stage, ...] = ("limb", "assembly", "actuation", "reactions")
 """Stages of inverse dynamics that give series."""
 
 
-def fill_series(out: np.ndarray, name: str, values: Values, samples: int, limbs: int) -> None:
-    """Fill a series of limbs or of the assembly; NaN where a limb has fewer joints or links than another."""
-    if "limb" in QUANTITIES[name].dims:
-        for k in range(limbs):
-            numbers = time_first(values[Indexed(name, k)], samples)
-            numbers = numbers.reshape(*numbers.shape[:2], -1, *out.shape[4:])
-            out[:, :, k, : numbers.shape[2]] = numbers
-            out[:, :, k, numbers.shape[2] :] = np.nan
-    elif QUANTITIES[name].stage == "limb":
-        out[...] = np.concatenate([time_first(values[Indexed(name, k)], samples) for k in range(limbs)], -1)
-    else:
-        out[...] = time_first(values[name], samples).reshape(out.shape)
+def fill_series(
+    kernel: Kernels, out: np.ndarray, name: str, values: Values, samples: int, limbs: int, *, masked: bool = True
+) -> None:
+    """Fill a series of limbs or of the assembly, as the next calls of a strip; NaN where a sample failed, if `masked`.
+
+    Where a limb has fewer joints or links than another, nothing is written.
+    """
+    status = values["status"] if masked else None
+    if QUANTITIES[name].stage != "limb":
+        fill(kernel, out, values[name], samples, status)
+        return
+    first, apart = 0, "limb" in QUANTITIES[name].dims
+    for k in range(limbs):
+        rows = values[Indexed(name, k)]
+        part = out[:, :, k] if apart else out
+        last = first + rows.shape[1] // math.prod(part.shape[3:])
+        fill(kernel, part[:, :, first:last], rows, samples, status)
+        first = 0 if apart else last
 
 
-def fill_friction(out: np.ndarray, rows: np.ndarray, groups: Sequence[FrictionGroup], samples: int) -> None:
+def fill_friction(
+    kernel: Kernels, out: np.ndarray, rows: np.ndarray, groups: Sequence[FrictionGroup], samples: int
+) -> None:
     """Fill a series of the joints with friction; that of motors is in the forces of the actuators."""
     joints = [joint for group in groups for joint in group.places]
-    parts = time_first(rows, samples)
-    parts = parts.reshape(*parts.shape[:2], len(joints), *out.shape[4:])
+    size = math.prod(out.shape[4:])
     for k, joint in enumerate(joints):
         if joint.joint != MOTOR:
-            out[:, :, joint.limb, joint.joint] = parts[:, :, k]
+            fill(kernel, out[:, :, joint.limb, joint.joint], rows[:, k * size : (k + 1) * size], samples)
 
 
 def absent_joints(mechanism: Mechanism) -> np.ndarray:
@@ -74,18 +84,18 @@ def gathered(limbs: Sequence[Arrays]) -> Arrays:
 
 
 def fill_of_stages(out: Arrays, request: Request, groups: Sequence[FrictionGroup], values: Values, times: int) -> None:
-    """Fill series of a strip of cases (case, time, ...) from the values of all stages, or from their rates."""
+    """Fill series of cases (case, time, ...), NaN before, from the values of all stages, or from their rates."""
     limbs = range(len(request.structure.mechanism.instances))
     by_stage = {stage: [name for name in request.of(stage, "series") if name in out] for stage in OF_STAGES}
     for name in (*by_stage["limb"], *by_stage["assembly"]):
-        fill_series(out[name], name, values, times, len(limbs))
+        fill_series(kernel, out[name], name, values, times, len(limbs), masked=False)
     for name in by_stage["actuation"]:
         if "joint" not in QUANTITIES[name].dims:
-            out[name][...] = time_first(values[name], times)
+            fill(kernel, out[name], values[name], times)
             continue
         still = absent_joints(request.structure.mechanism)
         out[name][...] = still.reshape(*still.shape, *(1,) * (out[name].ndim - 4))
-        fill_friction(out[name], values[name], groups, times)
+        fill_friction(kernel, out[name], values[name], groups, times)
     for name, array in gathered([_reactions(values, k, by_stage["reactions"], times) for k in limbs]).items():
         out[name][...] = array
 

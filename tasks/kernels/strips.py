@@ -29,16 +29,20 @@ class Notes:
     def __init__(self, kernel: Callable[[Program], Kernel], count: int) -> None:
         self.calls: list[Call] = []
         self._kernel, self._count = kernel, count
-        self._alive: list[tuple[Arrays, Arrays]] = []
+        self._alive: list[object] = []
 
     def __call__(self, program: Program) -> Callable[..., Arrays]:
         """Return a function that notes a call of the program's kernel and returns its output arrays unchanged."""
         return functools.partial(self._note, self._kernel(program))
 
     def _note(self, kernel: Kernel, inputs: Arrays, samples: int, out: Arrays, *, filled: bool = False) -> Arrays:
-        self.calls.append(kernel.call(inputs, samples, out, filled=filled, rounds=self._count))
-        self._alive.append((inputs, out))
+        self.note(kernel.call(inputs, samples, out, filled=filled, rounds=self._count), (inputs, out))
         return out
+
+    def note(self, call: Call, arrays: object) -> None:
+        """Note a call of machine code on arrays."""
+        self.calls.append(call)
+        self._alive.append(arrays)
 
 
 Strip = Callable[[Callable[[Program], Any], int], None]

@@ -14,6 +14,7 @@ from robots import catalog
 from robots.friction.groups import FrictionGroup, group_parameters, select
 from robots.quantities import needing, of_criteria
 from robots.requested import QuantityNames
+from robots.trajectories.kinds import Turn
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks import gradients
 from tasks.blocks.block import Block
@@ -26,6 +27,9 @@ WEIGHTS = np.array([-1, 9, -45, 45, -9, 1]) / 60
 """The first derivative to sixth order."""
 
 
+WAVE = {"centre": [0.0] * 3, "period": 1.0, "phase": 0.4}
+
+
 def motion_of(robot: str) -> Trajectory:
     """A short motion that the robot can make."""
     mechanism = catalog.family(robot).reference
@@ -35,7 +39,8 @@ def motion_of(robot: str) -> Trajectory:
         return Trajectory("harmonic", {name: np.full(count, value) for name, value in values.items()})
     amplitude = [0.013 if f"v{axis}" in mechanism.platform.mobility else 0.0 for axis in "xyz"]
     amplitude = [a * k for a, k in zip(amplitude, (1.0, -0.7, 0.6), strict=True)]
-    return Trajectory("line_sine", {"centre": [0.0] * 3, "amplitude": amplitude, "period": 1.0, "phase": 0.4})
+    turn = None if any(amplitude) else Turn("harmonic", {**WAVE, "amplitude": [0.05, -0.04, 0.03]})
+    return Trajectory("line_sine", {**WAVE, "amplitude": amplitude}, turn=turn)
 
 
 def block(robot: str, metrics: tuple[str, ...] = ("peak_force",), joints: str = "actuated", times: int = 21) -> Block:

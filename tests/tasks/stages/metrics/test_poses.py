@@ -9,7 +9,7 @@ from robots import catalog
 from robots.quantities import names, needing, of_criteria
 from storage.schema import units
 from tasks import equations_of_motion
-from tasks.blocks.block import motions
+from tasks.sources.commanded import moving
 from tasks.stages.metrics.poses import characteristic_length, weights
 from tests.tasks.blocks.test_gradients import block, values_of
 
@@ -24,8 +24,9 @@ def test_against_numpy(robot: str) -> None:
     left_out |= set() if square else {*needing("as many actuators as freedoms")}
     given = block(robot, tuple(name for name in names("assembly", "metric") if name not in left_out))
     got = {name: value.item() for name, value in values_of(given).items()}
-    motion = motions(given).motion[0, :3, : len(given.times)].T
-    found = equations_of_motion(catalog.build(robot), position=motion)
+    motion = moving(given.family, given.trajectories[0], given.times, given.origin)
+    poses = {name: motion[name] for name in ("position", "rotation") if name in motion}
+    found = equations_of_motion(catalog.build(robot), **poses)
     home = equations_of_motion(catalog.build(robot), position=np.array([given.origin])).jacobian[0]
     jacobians, masses = found.jacobian, found.mass
     scale = weights(given.family.reference)

@@ -105,7 +105,7 @@ class RestlessExecutor(InProcessExecutor):
             self._graphs[graph[1]] = graph, self.clock.now
             self._scheduled.append(graph[1])
 
-    def submit_backup(self, graph: KeyedGraph, key: Key) -> bool:
+    def submit_backup(self, graph: KeyedGraph, key: Key, *, idle: bool = True) -> bool:
         """Schedule a task, which goes to a worker that is not paused."""
         self.submit(graph)
         return True

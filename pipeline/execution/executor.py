@@ -108,8 +108,11 @@ class Executor(Protocol):
     def submit(self, *graphs: KeyedGraph) -> None:
         """Send graphs; the results of their keys will come."""
 
-    def submit_backup(self, graph: KeyedGraph, key: Key) -> bool:
-        """Send a graph to workers that do not yet work on a key; False where there are no such workers."""
+    def submit_backup(self, graph: KeyedGraph, key: Key, *, idle: bool = True) -> bool:
+        """Send a graph to workers that do not yet work on a key; False where there are no such workers.
+
+        `idle`: only to workers that have a thread without a task, so that new blocks do not wait for it.
+        """
 
     def next(self, seconds: float) -> Result | None:
         """Return the next result; None if none came within that time. Raises ClusterLostError."""
@@ -202,7 +205,7 @@ class InProcessExecutor:
         """Keep graphs until their results are asked for."""
         self._waiting.extend(graphs)
 
-    def submit_backup(self, graph: KeyedGraph, key: Key) -> bool:
+    def submit_backup(self, graph: KeyedGraph, key: Key, *, idle: bool = True) -> bool:
         """Return False: there are no other workers."""
         return False
 

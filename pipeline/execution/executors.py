@@ -239,8 +239,11 @@ class ClusterExecutor:
         if sent:
             self._send(sent, None)
 
-    def submit_backup(self, graph: KeyedGraph, key: Key) -> bool:
-        """Send a graph to workers that show signs of life and do not work on a key, if there are any."""
+    def submit_backup(self, graph: KeyedGraph, key: Key, *, idle: bool = True) -> bool:
+        """Send a graph to workers that show signs of life and do not work on a key, if there are any.
+
+        `idle`: only to workers that have fewer tasks than threads.
+        """
         with translated_losses():
             processing = self.client.processing()
             workers = self._table()
@@ -248,10 +251,12 @@ class ClusterExecutor:
         latest = max(heartbeats.values(), default=0.0)
         alive = {address for address, at in heartbeats.items() if latest - at < HEARTBEAT_SECONDS}
         running = {address for address in alive if workers[address].get("status", "running") == "running"}
-        idle = [address for address in running if not _works_on(processing.get(address, ()), [key])]
+        others = [address for address in running if not _works_on(processing.get(address, ()), [key])]
         if idle:
-            self._send((graph,), idle)
-        return bool(idle)
+            others = [each for each in others if len(processing.get(each, ())) < int(workers[each]["nthreads"])]
+        if others:
+            self._send((graph,), others)
+        return bool(others)
 
     def _send(self, graphs: Sequence[KeyedGraph], workers: list[str] | None) -> None:
         keys = [key for _, key in graphs]

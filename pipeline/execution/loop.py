@@ -299,7 +299,7 @@ class RunLoop:
         for worker, step in self._pauses.due(paused):
             self.notify(WorkerPaused(worker.address, worker.used, worker.limit, step))
             for key in self.executor.relieve(worker, step):
-                self._back_up(key, f"worker {worker.address} is paused")
+                self._back_up(key, f"worker {worker.address} is paused", idle=False)
         if reason := self._pauses.stop(paused, others):
             raise RunStoppedError(reason)
         self._fit()
@@ -311,7 +311,10 @@ class RunLoop:
             self.plan = fitted(self.plan, room) or replace(self.plan, room=room)
 
     def _back_up_slow(self) -> None:
-        """Give blocks that are slow to another worker as well, and again where that does not help."""
+        """Give blocks that are slow to an idle worker as well, and again where that does not help.
+
+        Workers are idle once no new block waits, or once slow blocks have taken all places of the window.
+        """
         for key in list(self._in_flight):
             seconds = self.executor.age(key)
             if seconds <= self._pace.slow:
@@ -329,14 +332,17 @@ class RunLoop:
         is_recent = bool(times) and time.monotonic() - times[-1] <= self._pace.slow
         return attempt.step == "isolate" or attempt.block not in self._open or is_recent or len(times) >= MOST_BACKUPS
 
-    def _back_up(self, key: Key, reason: str) -> bool:
-        """Give a block in flight to another worker as well, unless it just was; False where there is no other."""
+    def _back_up(self, key: Key, reason: str, *, idle: bool = True) -> bool:
+        """Give a block in flight to another worker as well, unless it just was; False where there is no other.
+
+        `idle`: the other worker must have a thread without a task.
+        """
         if self._is_helped(key):
             return True
         attempt = self._in_flight[key]
         backup = replace(attempt, number=attempt.number + 1)
         graph = self.graph(backup)
-        if not self.executor.submit_backup(graph, key):
+        if not self.executor.submit_backup(graph, key, idle=idle):
             return False
         self._in_flight[graph[1]] = backup
         self._backed_up.setdefault(attempt.block, []).append(time.monotonic())

@@ -8,9 +8,10 @@ Restarts. Dask ends a worker at a share of its memory limit (`distributed.worker
 A block that needs more memory than a worker has would be tried on one after another, and the next block as well; so a
 run stops after repeated restarts without a computed block.
 
-Slow blocks. Their worker swaps, is throttled, or has been stopped. Another worker is then given the same block, a
-backup; the first answer counts, and the other has to agree. That costs a block computed twice; waiting would cost as
-long as the slowest machine takes. A block that no worker can end is not slow but overdue.
+Slow blocks. Their worker swaps, is throttled, or has been stopped. An idle worker is then given the same block, a
+backup; the first answer counts, and the other has to agree. A backup never takes the place of a new block: those come
+first. Waiting at the end would cost as long as the slowest machine takes. A block that no worker can end is not slow
+but overdue.
 
 Silence. `Watchdog` tells when to report that no result comes back, and when to give up.
 

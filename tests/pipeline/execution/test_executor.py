@@ -63,6 +63,22 @@ def client() -> Iterator[Any]:
         yield made
 
 
+def test_a_slow_block_is_given_to_a_worker_once_it_has_a_thread_without_a_task(client: Any) -> None:
+    slow = ("square-run", 99)  # elsewhere
+    with closing(ClusterExecutor(client, lambda: 3)) as executor:
+        executor.submit(work(60, 1.0), work(61, 1.0))
+        until(lambda: sum(map(len, client.processing().values())) == 2, "two tasks on two threads")
+        assert not executor.submit_backup(work(62), slow), "new blocks come first"
+        assert executor.submit_backup(work(63), slow, idle=False)
+        assert all(executor.next(60.0) is not None for _ in range(3))
+        until(lambda: not any(client.processing().values()), "an idle worker")
+        executor.submit(work(65, 1.0))
+        until(lambda: any(client.processing().values()), "a task on one of two threads")
+        assert executor.submit_backup(work(66), slow)
+        assert not executor.submit_backup(work(67), ("square-run", 65)), "the only worker is the slow one"
+        assert executor.next(60.0) is not None
+
+
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
 def test_results_of_this_process_and_errors_as_values(scheduler: str) -> None:
     with dask.config.set(scheduler=scheduler):

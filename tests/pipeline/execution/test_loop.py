@@ -43,7 +43,7 @@ class Held(InProcessExecutor):
     def room(self) -> int:
         return 0 if self._waiting else 1
 
-    def submit_backup(self, work: KeyedGraph, key: Any) -> bool:
+    def submit_backup(self, work: KeyedGraph, key: Any, *, idle: bool = True) -> bool:
         self.asked += 1
         if self.helps:
             self.again = work[1]

@@ -251,12 +251,14 @@ class ClusterExecutor:
         latest = max(heartbeats.values(), default=0.0)
         alive = {address for address, at in heartbeats.items() if latest - at < HEARTBEAT_SECONDS}
         running = {address for address in alive if workers[address].get("status", "running") == "running"}
-        others = [address for address in running if not _works_on(processing.get(address, ()), [key])]
+        helpers = [address for address in running if not _works_on(processing.get(address, ()), [key])]
         if idle:
-            others = [each for each in others if len(processing.get(each, ())) < int(workers[each]["nthreads"])]
-        if others:
-            self._send((graph,), others)
-        return bool(others)
+            helpers = [
+                worker for worker in helpers if len(processing.get(worker, ())) < int(workers[worker]["nthreads"])
+            ]
+        if helpers:
+            self._send((graph,), helpers)
+        return bool(helpers)
 
     def _send(self, graphs: Sequence[KeyedGraph], workers: list[str] | None) -> None:
         keys = [key for _, key in graphs]

@@ -44,6 +44,11 @@ BLOCK_BYTES = 256 << 20
 BLOCK_TARGET = 384 << 20
 """Bytes that the tasks of one block should hold at once; blocks are made shorter until they do."""
 
+REDUCED_TARGET = 600 << 20
+"""The same for blocks of metrics alone, whose tasks hold what limbs hand on and little else.
+
+A worker of 2 GiB has room for two, below the memory at which Dask writes results to the disk."""
+
 BLOCK_MEMORY = 1 << 30
 """Bytes that the tasks of one block may hold at once; a trajectory that takes more is refused."""
 

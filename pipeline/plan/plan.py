@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.plan.cost import COUNTED, OPERATION, PER_JOINT, Work
 from pipeline.plan.derivatives import derivative_rows
@@ -32,6 +32,7 @@ from pipeline.plan.model import (
     BLOCK_BYTES,
     BLOCK_MEMORY,
     BLOCK_TARGET,
+    REDUCED_TARGET,
     Plan,
     even,
     require_at_most,
@@ -381,14 +382,14 @@ def plan(sweep: Sweep) -> Plan:
     require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
     memory = Memory(sweep, computed)
     most = PATHS if {*quantity_names("path")} & {*sweep.metrics} else None
-    block = _block(sizes, per_set, shared, memory.pair(sizes["time"]), most=most) | _alone(sweep)
+    is_reduced = not memory.reacts and all("time" not in row.dims for row in rows)
+    limits = _Limits(most, REDUCED_TARGET if is_reduced else BLOCK_TARGET)
+    block = _block(sizes, per_set, shared, memory.pair(sizes["time"]), limits) | _alone(sweep)
     grid = BlockGrid(sizes, block)
     layout = Layout.of(grid, variables, steady=steady, selected=selection.series, own=user_metrics)
     made = Plan(sweep, layout)
     require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
-    made = _lengthened(
-        made, lambda times: _block(sizes, per_set, shared, memory.design, times, most=most) | _alone(sweep)
-    )
+    made = _lengthened(made, lambda times: _block(sizes, per_set, shared, memory.design, limits, times) | _alone(sweep))
     require_files(made)
     return made
 
@@ -433,17 +434,24 @@ def _sizes(mechanism: Mechanism, rows: Sequence[Quantity]) -> dict[str, int]:
     return {dim: length for dim, length in sizes.items() if dim in used or dim in ALWAYS}
 
 
+class _Limits(NamedTuple):
+    """Limits of a block: pairs of a design and a trajectory, if any, and bytes that its tasks should hold at once."""
+
+    pairs: int | None
+    target: int
+
+
 def _block(
-    sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int, longer: int = 1, *, most: int | None = None
+    sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int, limits: _Limits, longer: int = 1
 ) -> dict[str, int]:
     """Return a block's lengths; a pair is a design on a trajectory, and stores `per_set` bytes per friction set.
 
-    `most`: pairs that it may have. `longer`: by how much blocks may have more samples than usual.
+    `longer`: by how much blocks may have more samples than usual.
     """
     times, pairs = sizes["time"], sizes["design"] * sizes["trajectory"]
     wanted = max(SMALL_BLOCK, min(longer * BLOCK_SAMPLES, pairs * times // WANTED_BLOCKS))
-    fitting = min(BLOCK_BYTES // (per_set + shared), BLOCK_TARGET // (per_set + shared + handed_on))
-    count = max(1, min(wanted // times, fitting, pairs if most is None else min(pairs, most)))
+    fitting = min(BLOCK_BYTES // (per_set + shared), limits.target // (per_set + shared + handed_on))
+    count = max(1, min(wanted // times, fitting, pairs, limits.pairs or pairs))
     friction = sizes["friction"]
     if per_set:  # a block whose results do not depend on friction would own nothing beyond the first friction set
         friction = even(friction, max(1, longer * FRICTION_SAMPLES // (count * times)))

@@ -18,12 +18,13 @@ from pipeline.execution import contents
 from pipeline.execution.contents import create_store, plan_at
 from pipeline.execution.executors import choose_granularity
 from pipeline.execution.graph import block_graph
+from pipeline.execution.policy import FULL
 from pipeline.execution.preparation import computed
 from pipeline.plan import model
 from pipeline.plan import plan as module
 from pipeline.plan.coordinates import coordinates
 from pipeline.plan.memory import Lengths, pair_bytes
-from pipeline.plan.model import BLOCK_BYTES, BLOCK_MEMORY
+from pipeline.plan.model import BLOCK_BYTES, BLOCK_MEMORY, BLOCK_TARGET, REDUCED_TARGET
 from pipeline.plan.plan import BLOCK_SAMPLES, FRICTION_SAMPLES, SMALL_BLOCK, fitted, least_memory, plan
 from pipeline.sweep.model import Sweep
 from robots.requested import QuantityNames
@@ -86,6 +87,30 @@ def test_a_large_sweep_is_planned_at_once_in_blocks_of_the_wanted_size() -> None
     assert made.block_memory < BLOCK_MEMORY
 
 
+@pytest.mark.parametrize(
+    ("quantities", "target"),
+    [
+        ("metrics: [peak_force]", REDUCED_TARGET),
+        ("metrics: [peak_reaction]", BLOCK_TARGET),
+        ("outputs: [actuator_force]", BLOCK_TARGET),
+    ],
+)
+def test_blocks_of_metrics_alone_may_hold_more(quantities: str, target: int) -> None:
+    made = plan(sweep(LARGE.replace("metrics: [peak_force]", quantities)))
+    handed_on = made.memory.pair(made.layout.sizes["time"]) * made.layout.block["design"]
+    assert 0.8 * target < handed_on <= target
+    assert made.by_limb
+
+
+def test_a_worker_of_two_gibibytes_has_room_for_two_blocks_of_limb_tasks() -> None:
+    made = plan(sweep(LARGE))
+    room = int(FULL * (2 << 30)) - made.base_memory
+    smaller = fitted(made, room)
+    assert smaller is not None
+    assert smaller.by_limb
+    assert 2 * smaller.block_memory + made.base_memory < 0.7 * (2 << 30), "Dask would write results to the disk"
+
+
 @given(
     designs=st.integers(1, 10**7),
     frictions=st.integers(1, 10**4),
@@ -102,7 +127,8 @@ def test_blocks_stay_within_their_limits(
     variables = (*variables, *always)
     rows = tuple(map(lookup, variables))
     each = (pair_bytes(sizes, rows, always, per_set=per_set) for per_set in (True, False))
-    layout = Layout.of(BlockGrid(sizes, module._block(sizes, *each, handed_on=400 * times)), variables, steady=always)
+    block = module._block(sizes, *each, 400 * times, module._Limits(None, BLOCK_TARGET))
+    layout = Layout.of(BlockGrid(sizes, block), variables, steady=always)
     samples = layout.block["design"] * layout.block["trajectory"] * times
     assert samples <= max(BLOCK_SAMPLES, times)
     assert layout.block_bytes(0) <= BLOCK_BYTES

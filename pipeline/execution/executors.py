@@ -511,14 +511,14 @@ def choose_granularity(plan: Plan, threads: int | None) -> Granularity:
 
     `threads`: those of all workers; None without a cluster.
 
-    Nor for peaks of reactions alone: limbs would hand on all that these are made of, and take twice to three times as
-    long as one task does that has it in its cache.
+    Nor for reactions: limbs would hand on all that these are made of, and take twice to four times as long as one task
+    does that has it in its cache.
     """
     if not plan.by_limb or plan.device == GPU:  # between tasks arrays would go to the card and back
         return "block"
     if threads is None:
         return "limb"
-    if plan.memory.request.peaks_alone:
+    if plan.memory.reacts:
         return "block"
     return "limb" if threads <= plan.work.limb_threads else "block"
 

@@ -30,8 +30,8 @@ ARRAYS = 6
 """Arrays that hold the derivatives of series while they are judged, of each side."""
 OVERHEAD = 1 << 20
 """Bytes of a block whatever is in it: its graph, the objects of its tasks."""
-PEAK_STRIP = 1 << 10
-"""Samples of a strip of one task for peaks of reactions alone, where stages hand on hundreds of numbers of a sample."""
+REACTING_STRIP = 1 << 10
+"""Samples of a strip of one task with reactions, where stages hand on hundreds of numbers of a sample."""
 BASE_MEMORY = 121 << 20
 """Bytes of a worker before its first block: Python and its libraries."""
 CODE_MEMORY = 8 << 20
@@ -166,17 +166,22 @@ class Memory:
         shared = self.shared(lengths)
         tasks = len(self.request.structure.mechanism.instances) if by_limb else 1
         limbs = cases * width * self.limbs if by_limb else 0
-        at_once = not by_limb and self.request.peaks_alone
-        samples = PEAK_STRIP if at_once else STRIP
-        strip = min(designs, max(1, samples // width)) * width * (self.strip + (0 if by_limb else self.limbs))
+        at_once = not by_limb and self.reacts
+        samples = REACTING_STRIP if at_once else STRIP
+        in_strip, in_part = self.strip + (0 if by_limb else self.limbs), 0
+        if at_once:  # states of joints go from limbs to reactions part by part
+            in_strip, in_part = in_strip - DOUBLE * numbers(self.request.known), self.reactions + sum(self.loads)
+        part = width if any(self.request.passive) else min(width, 2 * samples)
+        strip = min(designs, max(1, samples // width)) * (width * in_strip + part * in_part)
         per_set, once = (0, 0) if at_once else self.loads
         loads = cases * width * (lengths.sets * per_set + once)
-        results = stored - reacting
+        results = stored if at_once else stored - reacting
+        copied = reacting if self.request.peaks_alone or not at_once else 0
         reduced = min(results, 2 * DOUBLE * cases * lengths.sets * len(self.request.structure.mechanism.actuators))
         steps = [
             shared + motion,
             shared + limbs + strip + results + reduced + loads,
-            shared + (0 if self.reacts else limbs) + loads + stored + reacting + writing,
+            shared + (0 if self.reacts else limbs) + loads + stored + copied + writing,
         ]
         if self.reacts and not at_once:
             steps.append(shared + loads + stored + tasks * designs * width * self.reactions)

@@ -183,7 +183,7 @@ class Plan:
     @property
     def worker_memory(self) -> int:
         """Bytes of a worker of one thread that computes blocks one after another, as a cluster gets them."""
-        return self.base_memory + (self.task_memory if self.memory.request.peaks_alone else self.block_memory)
+        return self.base_memory + (self.task_memory if self.memory.reacts else self.block_memory)
 
     @property
     def base_memory(self) -> int:
@@ -288,8 +288,8 @@ class Plan:
     @property
     def _limb_bound(self) -> str:
         """Largest number of threads for which a run takes limb tasks, in words; empty where it always does."""
-        if self.memory.request.peaks_alone:
-            return "; on a cluster one task a block, for peaks of reactions alone"
+        if self.memory.reacts:
+            return "; on a cluster one task a block, for reactions"
         threads = self.work.limb_threads
         return "" if math.isinf(threads) else f"; on more than {threads:,.0f} threads one task a block"
 

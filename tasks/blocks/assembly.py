@@ -25,7 +25,7 @@ from tasks.blocks.linear import Linear
 from tasks.blocks.memory import CardMemory, HostMemory
 from tasks.blocks.motions import Motions, parts
 from tasks.blocks.pool import Arrays, empty
-from tasks.blocks.reactions import PeakReactions, reactions
+from tasks.blocks.reactions import StripReactions, reactions
 from tasks.blocks.series import absent_joints, fill_friction, fill_series, gathered, platform_series
 from tasks.features.friction.feature import LOAD_PART
 from tasks.features.friction.joints import LOAD_PARTS
@@ -76,7 +76,7 @@ class Assembly:
         self.samples, self.width = len(block.times), padded(len(block.times))
         held = np.zeros((1, 0, self.width))  # a platform gives its own
         self.values = block.case_values() | {"weight": self._weights(), "held": held}
-        at_once = limbs is None and PeakReactions.suffice(block)
+        at_once = limbs is None and StripReactions.suffice(block)
         self.shares = list(self._shares(limbs))
         self.memory = self._memory(at_once)
         self.computed = [share for share in self.shares if isinstance(share, OnDemand)]
@@ -91,7 +91,7 @@ class Assembly:
             self.linear = Linear(self.request, block.kernel, loads, len(block.times))
         self.sets = max(1, self.STRIP // self.width)
         self.step = self._step(MANY_ROWS if at_once else SHORT)
-        self.peaks = self._peaks() if at_once else None
+        self.reactions = self._strip_reactions() if at_once else None
         self.case_metrics = tuple(name for name in self.request.of("assembly") if QUANTITIES[name].reduction)
         self.loads_by_set = self.balance is not None and any(self.request.passive)
         self.scratch: Values = {}
@@ -101,7 +101,7 @@ class Assembly:
     def _memory(self, at_once: bool) -> HostMemory:
         """Return the memory of intermediate results: the card's, where only kernels need them."""
         others = self.request.of("linear") or any(group.remembers for group in self.block.groups)
-        kept = self.request.reactions and not at_once
+        kept = self.request.reactions and not (at_once and self.request.peaks_alone)
         if self.block.device == CPU or others or kept or not all(share.kernels_alone for share in self.shares):
             return HostMemory(self.block.kernel)
         return CardMemory(self.block.kernel)
@@ -116,11 +116,15 @@ class Assembly:
         many = len(self.block.designs) >= strips.FEWEST * short
         return short if many and self._kernels_alone else max(1, self.STRIP // self.width)
 
-    def _peaks(self) -> PeakReactions:
-        """Return the peaks of reactions, computed in parts of long trajectories that fit into the cache."""
-        most = self.samples if self.memory.on_card or self.samples <= 2 * MANY_ROWS else MANY_ROWS
+    def _strip_reactions(self) -> StripReactions:
+        """Return the reactions, computed in parts of long trajectories that fit into the cache.
+
+        Friction in passive joints is found for whole trajectories, and so is a status that lasts.
+        """
+        whole = self.memory.on_card or any(self.request.passive) or any(group.remembers for group in self.block.groups)
+        most = self.samples if whole or self.samples <= 2 * MANY_ROWS else MANY_ROWS
         count = min(self.step, len(self.block.designs))
-        return PeakReactions(self.block, self.memory, count, parts(self.samples, most))
+        return StripReactions(self.block, self.memory, count, parts(self.samples, most))
 
     def _weights(self) -> np.ndarray:
         """Return the weights of the samples in integrals over time (1, 1, padded time)."""
@@ -206,8 +210,12 @@ class Assembly:
                 tell(j * per_motion + k, len(block.trajectories) * per_motion)
                 strip(block.kernel, k)
         self.memory.fetch(metrics)
-        peaks = self.peaks.arrays(self.out["failed_samples"] > 0) if self.peaks else {}
-        return Assembled(self._finished() | peaks, self.loads)
+        reacting: Arrays = {}
+        if self.reactions is not None:
+            failed = self.out["failed_samples"] > 0
+            by_set = "failed_samples" in self.request.of("actuation")
+            reacting = self.reactions.arrays(failed if by_set else failed[:, None])
+        return Assembled(self._finished() | reacting, self.loads)
 
     @property
     def _kernels_alone(self) -> bool:
@@ -226,8 +234,8 @@ class Assembly:
         designs = slice(k * self.step, min((k + 1) * self.step, len(self.block.designs)))
         values = {key: array[designs] if len(array) > 1 else array for key, array in self.values.items()}
         values |= motion
-        if self.peaks is not None and len(self.peaks.parts) > 1:
-            values |= self._in_parts(self.peaks, kernel, j, designs, values)
+        if self.reactions is not None and len(self.reactions.parts) > 1:
+            values |= self._in_parts(self.reactions, kernel, j, designs, values)
         else:
             for share in self.shares:
                 values |= share.strip(kernel, j, designs, values)
@@ -247,21 +255,21 @@ class Assembly:
                 self.loads[key][0, j, designs] = values[key]
             if not self.loads_by_set:
                 self._keep_loads(0, j, designs, values)
-        if self.peaks is not None and len(self.peaks.parts) == 1:
-            self.peaks.strip(kernel, j, designs, values)
+        if self.reactions is not None and len(self.reactions.parts) == 1 and not any(self.request.passive):
+            self.reactions.strip(kernel, j, designs, values)
         if self.actuation is not None:
             self._friction(kernel, j, designs, values, series)
 
-    def _in_parts(self, peaks: PeakReactions, kernel: Kernels, j: int, designs: slice, values: Values) -> Values:
-        """Compute the peaks of reactions of trajectory j part by part; return the limb results for the whole of it.
+    def _in_parts(self, reacting: StripReactions, kernel: Kernels, j: int, designs: slice, values: Values) -> Values:
+        """Compute the reactions on trajectory j part by part; return the limb results for the whole of it.
 
         The assembly runs for each part, for the forces, and once more for the whole, for metrics over it.
         """
         if not self.scratch:
             most = min(self.step, len(self.block.designs))
-            self.scratch = self.memory.allocate(self.assembly.program, most, peaks.parts[0].samples)
+            self.scratch = self.memory.allocate(self.assembly.program, most, reacting.parts[0].samples)
         shares = self.computed  # all: limbs are no tasks here
-        for number, part in enumerate(peaks.parts):
+        for number, part in enumerate(reacting.parts):
             inside = part.of(values)
             for share in shares:
                 inside |= share.part(kernel, j, designs, values, part)
@@ -269,7 +277,7 @@ class Assembly:
                 {name: a[: designs.stop - designs.start] for name, a in self.scratch.items()}
             )
             inside |= self.assembly.run(kernel, inside, part.samples, out)
-            peaks.strip(kernel, j, designs, inside, number)
+            reacting.strip(kernel, j, designs, inside, number=number)
         return {key: array for share in shares for key, array in share.kept(designs).items()}
 
     def _keep_loads(self, f: int, j: int, designs: slice, values: Values) -> None:
@@ -300,8 +308,8 @@ class Assembly:
             out |= {name: self._metric_rows(name, place) for name in self.request.actuation.metrics}
             results = self.actuation.run(kernel, inputs, self.samples, out)
             self._store_friction_series(kernel, place, results)
-            if self.loads_by_set:
-                self._keep_loads_of_sets(sets, j, designs, {**values, **results, "status": results[OUTCOME]})
+            if any(self.request.passive) and self.request.reactions:
+                self._react(kernel, sets, j, designs, {**values, **results, "status": results[OUTCOME]})
 
     def _normal_loads(self, inputs: Values, history: np.ndarray) -> np.ndarray:
         """Return the normal loads of all joints with friction (design, joint, time), if given for some of them."""
@@ -325,13 +333,18 @@ class Assembly:
         if outcome:
             fill(kernel, self.out["status"][place], results[OUTCOME], self.samples)
 
-    def _keep_loads_of_sets(self, sets: slice, j: int, designs: slice, values: Values) -> None:
-        """Keep the inputs of reactions for each friction set; the first axis of values is the set or the design."""
+    def _react(self, kernel: Kernels, sets: slice, j: int, designs: slice, values: Values) -> None:
+        """Compute reactions for each friction set, or keep their inputs; the first axis of values is set or design."""
         single = designs.stop - designs.start == 1
-        given = self.loads.keys() - self.balance.shapes.keys() - self.request.known.keys() if self.balance else set()
+        passive = (Indexed("passive_friction", k) for k, joints in enumerate(self.request.passive) if joints)
+        changing: list[Key] = ["status", self.request.force, *passive]
         for f in range(sets.start, sets.stop):
             chosen = slice(f - sets.start, f - sets.start + 1) if single else slice(None)
-            self._keep_loads(f, j, designs, {**values, **{key: values[key][chosen] for key in given}})
+            inputs = {**values, **{key: values[key][chosen] for key in changing}}
+            if self.reactions is not None:
+                self.reactions.strip(kernel, j, designs, inputs, f=f)
+            else:
+                self._keep_loads(f, j, designs, inputs)
 
     def _store_series(self, kernel: Kernels, j: int, designs: slice, values: Values) -> None:
         """Store the series of limbs and of the assembly; NaN where a sample failed."""

@@ -16,7 +16,9 @@ from tasks.blocks.pool import Arrays, empty, time_first
 from tasks.blocks.series import after_joints, gathered
 from tasks.kernels.keys import Indexed, Values
 from tasks.kernels.program import Kernels
+from tasks.kernels.time_first import fill
 from tasks.stages import stages
+from tasks.stages.stage import Stage
 
 
 def reactions(block: Block, root: Motions, loads: Values, index: int) -> Arrays:
@@ -44,46 +46,76 @@ def reactions(block: Block, root: Motions, loads: Values, index: int) -> Arrays:
     return out if any(request.passive) else {name: array[:, 0] for name, array in out.items()}
 
 
-class PeakReactions:
-    """Peaks of the reactions of all limbs, strip by strip of the assembly, if only peaks of reactions are requested.
+class StripReactions:
+    """Reactions of all limbs, strip by strip of the assembly, in a single task for a block.
 
     Intermediate results of limbs, balance and reactions then stay in the cache, and no loads of a block are kept.
     """
 
     def __init__(self, block: Block, memory: HostMemory, most: int, parts: Sequence[TrajectoryPart]) -> None:
         """Set up the kernels. `most`: designs of the longest strip; `parts` of trajectories, one or more."""
-        mechanism, self.parts = block.family.reference, parts
-        self._balance = stages.balance(block.request)
-        self._stages = [stages.reactions(block.request, k) for k in range(len(mechanism.instances))]
-        self._memory, self._buffers = memory, memory.allocate(self._balance.program, most, parts[0].samples)
-        lead = (len(block.designs), len(block.trajectories), len(parts))
-        joints = (len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances)
-        self._peaks = [empty((*lead, count)) for count in joints]
+        request, mechanism, self.parts = block.request, block.family.reference, parts
+        self._balance = stages.balance(request)
+        self._stages = [stages.reactions(request, k) for k in range(len(mechanism.instances))]
+        self._memory, samples = memory, parts[0].samples
+        programs = {id(stage.program): stage.program for stage in (self._balance, *self._stages)}
+        self._buffers = {key: memory.allocate(program, most, samples) for key, program in programs.items()}
+        self._by_set = any(request.passive)
+        sets = len(block.friction) if self._by_set else 1
+        self._joints = [len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances]
+        lead = (len(block.designs), sets, len(block.trajectories))
+        self._series = {
+            name: empty((*lead, len(block.times), len(self._joints), max(self._joints), *after_joints(name)))
+            for name in request.reactions
+            if QUANTITIES[name].kind == "series"
+        }
+        for array in self._series.values() if min(self._joints) < max(self._joints) else ():
+            array[...] = np.nan
+        peaks = "peak_reaction" in request.reactions
+        self._peaks = [empty((*lead, len(parts), count)) for count in self._joints] if peaks else []
         memory.place(self._peaks)
 
     @staticmethod
     def suffice(block: Block) -> bool:
-        """Return whether peaks are the only requested reactions, of a block that reports failed cases."""
-        return block.request.peaks_alone and "failed_samples" in block.request.of("assembly")
+        """Return whether a block asks for reactions, and reports failed cases as its reactions have them."""
+        request = block.request
+        reported = request.of("assembly") + (request.of("actuation") if any(request.passive) else ())
+        return bool(request.reactions) and "failed_samples" in reported
 
-    def strip(self, kernel: Kernels, j: int, designs: slice, values: Values, number: int = 0) -> None:
-        """Compute the peak reactions for a part of a strip of designs on trajectory j.
+    def strip(self, kernel: Kernels, j: int, designs: slice, values: Values, *, number: int = 0, f: int = 0) -> None:
+        """Compute the reactions for a part of a strip of designs on trajectory j, under friction set f.
 
         The inputs are the `values` of the stages before.
         """
-        part, count = self.parts[number]._replace(start=0), designs.stop - designs.start
-        out = part.of({name: array[:count] for name, array in self._buffers.items()})
-        values = {**values, **self._balance.run(kernel, values, part.samples, out, filled=True)}
-        for stage, peaks in zip(self._stages, self._peaks, strict=True):
-            stage.run(kernel, values, part.samples, {"peak_reaction": peaks[designs, j, number]})
+        part, count = self.parts[number], designs.stop - designs.start
+        times = slice(part.start, part.start + part.samples)
+        values = {**values, **self._balance.run(kernel, values, part.samples, self._rows(self._balance, part, count))}
+        for k, (stage, joints) in enumerate(zip(self._stages, self._joints, strict=True)):
+            rows = self._rows(stage, part, count)
+            if self._peaks:
+                rows["peak_reaction"] = self._peaks[k][designs, f, j, number]
+            results = stage.run(kernel, values, part.samples, rows)
+            self._memory.fetch([results[Indexed(name, k)] for name in self._series])
+            for name, array in self._series.items():
+                place = array[designs, f, j, times, k, :joints]
+                fill(kernel, place, results[Indexed(name, k)], part.samples, values["status"])
+
+    def _rows(self, stage: Stage, part: TrajectoryPart, count: int) -> Values:
+        """Return memory for the results of a stage."""
+        buffers = self._buffers[id(stage.program)]
+        return part._replace(start=0).of({name: array[:count] for name, array in buffers.items()})
 
     def arrays(self, failed: NDArray[np.bool_]) -> Arrays:
-        """Return the peak reactions in the dims of the dataset; NaN where `failed` (design, trajectory)."""
+        """Return the reactions in the dims of the dataset; peaks are NaN where `failed` (design, set or 1, trajectory).
+
+        Without friction in passive joints there is no axis of sets.
+        """
         self._memory.fetch(self._peaks)
-        whole = [peaks.max(axis=2) for peaks in self._peaks]
+        whole = [peaks.max(axis=3) for peaks in self._peaks]
         for peaks in whole:
-            peaks[failed] = np.nan
-        return gathered([{"peak_reaction": peaks} for peaks in whole])
+            peaks[np.broadcast_to(failed, peaks.shape[:3])] = np.nan
+        arrays = self._series | gathered([{"peak_reaction": peaks} for peaks in whole])
+        return arrays if self._by_set else {name: array[:, 0] for name, array in arrays.items()}
 
 
 def _reaction_arrays(block: Block, sets: int, joints: int) -> Arrays:

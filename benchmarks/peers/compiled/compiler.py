@@ -18,6 +18,10 @@ from pathlib import Path
 from tasks.kernels import stored
 
 COMPILER = "g++"
+NATIVE = "-march=native"
+target = NATIVE
+"""The option that stands for NATIVE: `benchmarks.registers` has code for other processors made."""
+
 FOLDER = Path(__file__).parent
 USUAL = Path("/usr/include")
 """Folder in which the compiler looks by itself; named as an option it changes the order and the compiler fails."""
@@ -58,11 +62,12 @@ def library(text: str, language: str, options: Sequence[str], headers: Sequence[
 
     Raises RuntimeError with the first lines of the compiler's messages.
     """
+    options = [target if option == NATIVE else option for option in options]
     places = {name: _found(name) for name in headers}
     own = [file.read_text("utf-8") for file in sorted(FOLDER.glob("*.hpp"))] if headers else []
     versions = [(place / HEADERS[name]).read_text("utf-8") for name, place in places.items()]
     included = [f"-I{FOLDER}", *dict.fromkeys(f"-isystem{place}" for place in places.values() if place != USUAL)]
-    name = stored.key(text, language, *options, *included, _compiler(), *own, *versions)
+    name = stored.key(text, language, *options, *included, _compiler(target), *own, *versions)
     with tempfile.TemporaryDirectory(prefix="limbsweep-peers-") as folder:
         file = Path(folder) / "compiled.so"
         if (code := stored.read(name)) is None:
@@ -93,9 +98,9 @@ def _call(text: str, words: Sequence[str]) -> None:
 
 
 @cache
-def _compiler() -> str:
-    """Return the macros that the compiler defines for this processor: its version and the instruction extensions."""
-    command = [COMPILER, "-march=native", "-dM", "-E", "-x", "c", "-"]
+def _compiler(option: str) -> str:
+    """Return the macros that the compiler defines for a processor: its version and the instruction extensions."""
+    command = [COMPILER, option, "-dM", "-E", "-x", "c", "-"]
     return subprocess.run(command, input="", capture_output=True, text=True, check=True).stdout
 
 

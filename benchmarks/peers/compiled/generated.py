@@ -12,14 +12,14 @@ from functools import cache
 import numpy as np
 
 from benchmarks.peers.bodies import Skeleton
-from benchmarks.peers.compiled.compiler import FOLDER, GENERATION, PINOCCHIO, library
+from benchmarks.peers.compiled.compiler import FOLDER, GENERATION, NATIVE, PINOCCHIO, library
 from benchmarks.peers.compiled.plain import ARGUMENTS, PlainJobs, PlainTree, address
 
 Array = np.ndarray
 WRITER = ("-O1", "-DNDEBUG", *PINOCCHIO)
 """Options of the compiler for the program that writes the code."""
 
-OPTIONS = ("-Ofast", "-march=native")
+OPTIONS = ("-Ofast", NATIVE)
 """Options of the compiler for the code: those of Pinocchio, and this processor."""
 
 

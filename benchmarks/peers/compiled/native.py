@@ -10,11 +10,11 @@ from functools import cache
 import numpy as np
 
 from benchmarks.peers.bodies import Skeleton
-from benchmarks.peers.compiled.compiler import ALGORITHMS, FOLDER, PINOCCHIO, library
+from benchmarks.peers.compiled.compiler import ALGORITHMS, FOLDER, NATIVE, PINOCCHIO, library
 from benchmarks.peers.compiled.plain import ARGUMENTS, PlainJobs, PlainTree, address
 
 Array = np.ndarray
-OPTIONS = ("-O3", "-march=native", "-DNDEBUG", "-DEIGEN_UNALIGNED_VECTORIZE=0", *PINOCCHIO)
+OPTIONS = ("-O3", NATIVE, "-DNDEBUG", "-DEIGEN_UNALIGNED_VECTORIZE=0", *PINOCCHIO)
 """Options of the compiler; without Eigen's vectors of unaligned numbers everything is quicker."""
 
 ARRAYS = {"inverse_dynamics": 4, "forward_dynamics": 4, "inertia_matrix": 2, "reactions": 4}

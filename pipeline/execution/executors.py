@@ -514,12 +514,10 @@ def choose_granularity(plan: Plan, threads: int | None) -> Granularity:
     Nor for reactions: limbs would hand on all that these are made of, and take twice to four times as long as one task
     does that has it in its cache.
     """
-    if not plan.by_limb or plan.device == GPU:  # between tasks arrays would go to the card and back
+    if not plan.by_limb or plan.memory.reacts or plan.device == GPU:  # which arrays would leave between tasks
         return "block"
     if threads is None:
         return "limb"
-    if plan.memory.reacts:
-        return "block"
     return "limb" if threads <= plan.work.limb_threads else "block"
 
 

@@ -183,7 +183,12 @@ class Plan:
     @property
     def worker_memory(self) -> int:
         """Bytes of a worker of one thread that computes blocks one after another, as a cluster gets them."""
-        return self.base_memory + (self.task_memory if self.memory.reacts else self.block_memory)
+        return self.base_memory + self.held_memory
+
+    @property
+    def held_memory(self) -> int:
+        """Bytes that a block holds at most, in the tasks that a run takes by itself: one, where there are reactions."""
+        return self.task_memory if self.memory.reacts else self.block_memory
 
     @property
     def base_memory(self) -> int:
@@ -289,7 +294,7 @@ class Plan:
     def _limb_bound(self) -> str:
         """Largest number of threads for which a run takes limb tasks, in words; empty where it always does."""
         if self.memory.reacts:
-            return "; on a cluster one task a block, for reactions"
+            return "; a run takes one task a block, for reactions"
         threads = self.work.limb_threads
         return "" if math.isinf(threads) else f"; on more than {threads:,.0f} threads one task a block"
 
@@ -325,7 +330,7 @@ class Plan:
             ("stored", f"{size(self.stored)} before compression, {self.files:,} files{self._true}"),
             (
                 "memory",
-                f"at most {size(self.block_memory)} for each block in flight; {size(self.worker_memory)} a worker",
+                f"at most {size(self.held_memory)} for each block in flight; {size(self.worker_memory)} a worker",
             ),
             ("time", self.work.text),
         ]

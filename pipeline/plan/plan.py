@@ -182,11 +182,6 @@ class SimulationPlan(Plan):
         return super().base_memory + SIMULATION_MEMORY
 
     @property
-    def worker_memory(self) -> int:
-        """Bytes that a worker of one thread takes while it computes blocks one after another."""
-        return self.base_memory + self.block_memory
-
-    @property
     def _stages(self) -> int:
         """Bytes of stages of inverse dynamics at samples of a strip: for series at stored times, for metrics at all."""
         cases, width = self._lanes, padded(self.layout.sizes["time"])

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.runs import shapes
-from pipeline.errors import InputError
+from pipeline.errors import InputError, size
 from pipeline.execution import contents
 from pipeline.execution.contents import create_store, plan_at
 from pipeline.execution.executors import choose_granularity
@@ -215,6 +215,19 @@ def test_rows_say_what_will_be_done(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows["variables"] == "actuator_force, status, peak_force, failed_samples, worst_status"
     assert "before compression" in rows["stored"]
     assert "for each block in flight" in rows["memory"]
+
+
+@pytest.mark.parametrize("name", ["reactions", "peaks of reactions", "all outputs", "1e5 designs x 101 times"])
+def test_rows_have_the_memory_of_the_tasks_that_a_run_takes(name: str) -> None:
+    made, rows = plan(Sweep.from_text(shapes.SHAPES[name])), dict(plan(Sweep.from_text(shapes.SHAPES[name])).rows())
+    for threads in (None, 1):
+        reacts = choose_granularity(made, threads) == "block"
+        assert reacts == ("reaction" in shapes.SHAPES[name])
+        memory = made._peak(by_limb=not reacts)
+        assert memory < made.block_memory or not reacts
+        expected = f"at most {size(memory)} for each block in flight; {size(made.base_memory + memory)} a worker"
+        assert rows["memory"] == expected
+        assert rows["tasks"].endswith("; a run takes one task a block, for reactions)") == reacts
 
 
 def test_parts_are_even() -> None:

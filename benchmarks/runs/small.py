@@ -1,6 +1,7 @@
 """Small work: a sweep by the command and in a new process, the same again, on a cluster; a large sweep only planned.
 
-A program as well: `python -m benchmarks.runs.small` runs a sweep of 1e5 samples in a new process and prints its times.
+A program as well: `python -m benchmarks.runs.small [local]` runs a sweep of 1e5 samples in a new process, or on a
+cluster that it starts, and prints its times.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ def small(size: Size) -> Iterator[Figure]:
     from pipeline.sweep.model import Sweep
 
     repeats, sweep = 5 if size.full else 1, Sweep.from_text(text(*SAMPLES, series=False))
-    seconds, told = min((_process() for _ in range(repeats)), key=lambda process: process[0])
-    what = f"of which {told['imports']:.2g} s until the sweep is read; {told['cpu']:.2g} s of processor time"
-    yield Figure("1e5 samples in a new process", seconds, "s", what)
+    for words, name in (((), "1e5 samples in a new process"), (("local",), "  and on a cluster that it starts")):
+        seconds, told = min((_process(*words) for _ in range(repeats)), key=lambda process: process[0])
+        what = f"of which {told['imports']:.2g} s until the sweep is read; processor time {told['cpu']:.2g} s"
+        yield Figure(name, seconds, "s", what + (f", and {told['workers']:.2g} s of its worker" if words else ""))
     with tempfile.TemporaryDirectory() as folder:
         seconds = best(lambda: _command(Path(folder), sweep.text), repeats)
     yield Figure("limbsweep run of them into a store", seconds, "s", "from the command to its end")
@@ -46,10 +48,10 @@ def small(size: Size) -> Iterator[Figure]:
     yield from _million(MILLION if size.full else 1000)
 
 
-def _process() -> tuple[float, dict[str, float]]:
-    """Return the seconds of a new process that runs the sweep in memory, and its own report of them."""
-    begin, words = time.perf_counter(), [sys.executable, "-m", "benchmarks.runs.small"]
-    done = subprocess.run(words, env=environment(), capture_output=True, text=True, check=True)
+def _process(*words: str) -> tuple[float, dict[str, float]]:
+    """Return the seconds of a new process that runs the sweep, and its own report of them."""
+    begin, command = time.perf_counter(), [sys.executable, "-m", "benchmarks.runs.small", *words]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
     return time.perf_counter() - begin, json.loads(done.stdout)
 
 
@@ -87,11 +89,14 @@ def main() -> None:
     """Print the times of a run in this process as one line of JSON."""
     begin = time.perf_counter()
     from pipeline import Sweep, run
+    from pipeline.cluster.file import ClusterConfig
 
     sweep = Sweep.from_text(text(*SAMPLES, series=False))
     imports = time.perf_counter() - begin
-    run(sweep)
-    print(json.dumps({"imports": imports, "cpu": time.process_time()}))
+    run(sweep, cluster=ClusterConfig.of(sys.argv[1]) if sys.argv[1:] else None)
+    workers = resource.getrusage(resource.RUSAGE_CHILDREN)
+    told = {"imports": imports, "cpu": time.process_time(), "workers": workers.ru_utime + workers.ru_stime}
+    print(json.dumps(told))
 
 
 if __name__ == "__main__":

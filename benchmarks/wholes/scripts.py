@@ -1,7 +1,7 @@
-"""Scripts of an able user: inverse dynamics of an engine for each design, Dask for all cores, xarray and Zarr.
+"""Scripts of an able user: an engine's dynamics for each design, Dask for all cores, xarray and Zarr.
 
 Each script gets the numbers of the bodies of every design, and the motion, in plain arrays. Loops of a Delta are closed
-in NumPy (`benchmarks.peers.closure`), because no engine closes them.
+in NumPy (`benchmarks.peers.closure`), because no engine closes them. Simulations leave loops to the engine.
 """
 
 from __future__ import annotations
@@ -13,18 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from platformdirs import user_cache_dir
 
 from benchmarks.peers.bodies import Skeleton, skeleton
 from benchmarks.peers.closure import Closure, Target
-from benchmarks.wholes.jobs import GRAVITY, Job
+from benchmarks.wholes.jobs import GRAVITY, Job, Release
 from robots.types import BASE
 
 Array = np.ndarray
 Torques = Callable[[Array, Array, Array], Array]
 """Joint torques (sample, body) of a tree from positions, rates and accelerations."""
-
-TOGETHER = 8
-"""Designs of a task."""
 
 
 def numpy_tree(bones: Skeleton) -> Torques:
@@ -91,13 +89,14 @@ def mujoco_tree(bones: Skeleton) -> Torques:
 
 
 def mjx_tree(bones: Skeleton) -> Torques:
-    """Return MJX's `inverse` of a batch, compiled by XLA for the processor; designs share the code."""
+    """Return MJX's `inverse` of a batch, compiled by XLA for the processor and kept on disk; designs share the code."""
     import jax
     from mujoco import mjx
 
     from benchmarks.peers.mujoco import OF_DESIGN, Tree
 
     jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_compilation_cache_dir", user_cache_dir("limbsweep-benchmarks"))
     made = Tree(bones, GRAVITY).model
     if made.nbody not in COMPILED:
         batch = jax.jit(jax.vmap(_inverse, (None, None, 0, 0, 0)))
@@ -153,38 +152,72 @@ def _target(job: Job) -> Target:
     return Target(home[:, None] + place, turn, twist, acceleration)
 
 
-def block(job: Job, name: str, first: int, store: str) -> tuple[Array, Array]:
-    """Compute peaks and root mean squares of some designs (design, trajectory, actuator), and write series."""
+def _mujoco_loops(bones: Skeleton) -> Any:
+    from benchmarks.peers.mujoco import ClosedLoops
+
+    return ClosedLoops(bones, GRAVITY)
+
+
+def _kamino_loops(bones: Skeleton) -> Any:
+    from benchmarks.peers.kamino import ClosedLoops
+
+    return ClosedLoops(bones, GRAVITY)
+
+
+SIMULATIONS: dict[str, Callable[[Skeleton], Any]] = {
+    "MuJoCo, Dask, Zarr": _mujoco_loops,
+    "Kamino, Dask, Zarr": _kamino_loops,
+}
+"""Scripts of simulations by engine: each makes closed loops whose `rollout` gives last positions of the platform."""
+
+
+def positions(job: Release, value: float, loops: Callable[[Skeleton], Any]) -> Array:
+    """Return the last positions of a design's platform (trajectory, 3), from where that of the default design is."""
+    bones, home, still = skeleton(job.build(value).mechanism), job.build().mechanism.platform.home, np.zeros((6, 1))
+    position, turn = (np.array(each, dtype=float)[..., None] for each in (home.position, home.rotation))
+    start = Closure(bones, np.zeros((1, bones.size))).close(Target(position, turn, still, still))[:, 0]
+    return np.asarray(loops(bones).rollout(start, job.forces, job.seconds / job.samples, job.samples))
+
+
+def scripts_of(job: Job) -> dict[str, Callable[[Skeleton], Any]]:
+    """Return the scripts of a job by engine."""
+    return SIMULATIONS if isinstance(job, Release) else SCRIPTS
+
+
+def block(job: Job, name: str, first: int, store: str) -> dict[str, Array]:
+    """Compute some designs, and write their series: arrays of `job.dims` by name."""
     import zarr
 
+    values = job.values[first : first + job.together]
+    if isinstance(job, Release):
+        return {"platform_position": np.stack([positions(job, value, SIMULATIONS[name]) for value in values])}
     every = []
-    for value in job.values[first : first + TOGETHER]:
+    for value in values:
         every.append(forces(job, value, SCRIPTS[name]))
         if job.series:
             zarr.open_group(store)["actuator_force"][first + len(every) - 1] = every[-1]  # type: ignore[index]
     found = np.stack(every)
-    return np.abs(found).max(axis=2), np.sqrt(np.trapezoid(found**2, axis=2) / (job.samples - 1))
+    rms = np.sqrt(np.trapezoid(found**2, axis=2) / (job.samples - 1))
+    return {"peak_force": np.abs(found).max(axis=2), "rms_force": rms}
 
 
 def run(job: Job, name: str, store: Path) -> None:
     """Compute the sweep by a script and write its store."""
     import xarray as xr
 
-    path, firsts = os.fspath(store), range(0, job.designs, TOGETHER)
+    path, firsts = os.fspath(store), range(0, job.designs, job.together)
     if job.series:
         _series(job, path)
     if name in IN_ONE_PROCESS:
         parts = [block(job, name, first, path) for first in firsts]
     else:
         parts = _by_dask(job, name, path, firsts)
-    peak, rms = (np.concatenate([part[k] for part in parts]) for k in range(2))
-    dims = ("design", "trajectory", "actuator")
+    found = {variable: (job.dims, np.concatenate([part[variable] for part in parts])) for variable in parts[0]}
     coordinates = {"design": np.arange(job.designs), job.parameter: ("design", job.values)}
-    made = xr.Dataset({"peak_force": (dims, peak), "rms_force": (dims, rms)}, coords=coordinates)
-    made.to_zarr(path, mode="a", consolidated=False)
+    xr.Dataset(found, coords=coordinates).to_zarr(path, mode="a", consolidated=False)
 
 
-def _by_dask(job: Job, name: str, path: str, firsts: Sequence[int]) -> list[tuple[Array, Array]]:
+def _by_dask(job: Job, name: str, path: str, firsts: Sequence[int]) -> list[dict[str, Array]]:
     from distributed import Client, LocalCluster
 
     cores = len(os.sched_getaffinity(0))

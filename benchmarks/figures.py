@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 USED = ("limbsweep", "numpy", "llvmlite", "dask", "distributed", "zarr", "numcodecs", "xarray")
-PACKAGES = (*USED, "pin", "mujoco", "drake", "exudyn")
+PACKAGES = (*USED, "pin", "mujoco", "drake", "exudyn", "newton")
 """Whose versions decide the figures."""
 
 

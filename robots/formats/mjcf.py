@@ -8,6 +8,7 @@ MuJoCo, XML reference and `mj_kinematics`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from types import ModuleType
 from typing import Any
@@ -262,11 +263,8 @@ def _rating(reading: _Reading, joint: int, name: str) -> Rating:
         zero = float(model.qpos0[model.jnt_qposadr[joint]]) + _offset(reading, joint)
         numbers |= {"low": float(model.jnt_range[joint][0]) - zero, "high": float(model.jnt_range[joint][1]) - zero}
     drives = _actuators(reading, joint)
-    forces = [abs(float(x)) for x in model.jnt_actfrcrange[joint]] if model.jnt_actfrclimited[joint] else []
-    if drives and all(model.actuator_forcelimited[k] for k in drives):  # they act together
-        largest = [np.abs(model.actuator_forcerange[k]).max() * abs(model.actuator_gear[k][0]) for k in drives]
-        forces.append(float(sum(largest)))
-    numbers |= {"force": min(forces)} if forces and min(forces) > 0 else {}
+    if force := _largest_force(reading, joint, name, drives):
+        numbers["force"] = force
     friction = {
         "viscous": float(model.dof_damping[dof]) + _geared(reading, model.actuator_damping, drives),
         "coulomb": float(model.dof_frictionloss[dof]),
@@ -279,6 +277,23 @@ def _rating(reading: _Reading, joint: int, name: str) -> Rating:
         got = "damping with powers of the rate" if powers else "friction below zero"
         reading.warn("joint", name, got, "numbers of at least zero", LEFT_OUT)
     return Rating(name, **numbers)
+
+
+def _largest_force(reading: _Reading, joint: int, name: str, drives: list[int]) -> float:
+    """Return the largest force of actuators in both directions, zero without a limit, and warn where they differ."""
+    model, low, high = reading.model, -np.inf, np.inf
+    if drives and all(model.actuator_forcelimited[k] for k in drives):  # they act together
+        ends = model.actuator_forcerange[drives] * model.actuator_gear[drives, :1]
+        low, high = float(ends.min(axis=1).sum()), float(ends.max(axis=1).sum())
+    if model.jnt_actfrclimited[joint]:
+        low, high = max(low, float(model.jnt_actfrcrange[joint][0])), min(high, float(model.jnt_actfrcrange[joint][1]))
+    both = max(0.0, min(-low, high))
+    if not math.isclose(-low, high):
+        hint = f"Both directions get {both:g}." if both else LEFT_OUT
+        reading.warn(
+            "joint", name, f"forces of actuators from {low:g} to {high:g}", "one limit of both directions", hint
+        )
+    return both if math.isfinite(both) else 0.0
 
 
 FRICTION = {"viscous": "DAMPER", "coulomb": "FRICTIONLOSS"}

@@ -245,13 +245,38 @@ MOTOR = '<motor name="m" joint="waist" gear="20" forcerange="-3 3"/>'
 
 @pytest.mark.parametrize(
     ("more", "force"),
-    [('<motor joint="waist" gear="10" forcerange="-2 4"/>', 100.0), ('<motor joint="waist"/>', None)],
+    [('<motor joint="waist" gear="10" forcerange="-4 4"/>', 100.0), ('<motor joint="waist"/>', None)],
 )
 def test_actuators_of_one_joint_act_together(more: str, force: float | None, tmp_path: Path) -> None:
     """The force of a joint was limited to that of the weakest of its actuators, also beside one without a limit."""
     assert MOTOR in ARM
     made = import_robot(written(tmp_path, ARM.replace(MOTOR, MOTOR + more)), parameters=False)
     assert made.description.ratings[0].force == force
+
+
+@pytest.mark.parametrize(
+    ("motor", "force", "told"),
+    [
+        ('<motor joint="waist" gear="10" forcerange="-2 4"/>', 20.0, "from -20 to 40; Both directions get 20."),
+        ('<motor joint="waist" gear="-1" forcerange="0 9"/>', None, "from -9 to 0; It is left out."),
+        ('<motor joint="waist" forcerange="0 9"/><motor joint="waist" gear="-1" forcerange="0 9"/>', 9.0, ""),
+    ],
+    ids=["unequal", "pulling alone", "antagonists"],
+)
+def test_forces_that_differ_by_direction_are_limited_by_the_smaller(
+    motor: str, force: float | None, told: str, tmp_path: Path
+) -> None:
+    """The larger force was the rating of both directions, and nothing was told."""
+    made = import_robot(written(tmp_path, ARM.replace(MOTOR, motor)), parameters=False)
+    rating = next((each for each in made.description.ratings if each.joint == "waist"), None)
+    assert (rating.force if rating else None) == force
+    got = [f"{each.got}; {each.hint}" for each in made.warnings if "forces of actuators" in each.got]
+    assert got == ([f"forces of actuators {told}"] if told else [])
+
+
+def test_a_range_of_the_joint_cuts_forces_of_actuators(tmp_path: Path) -> None:
+    text = ARM.replace('name="waist"', 'name="waist" actuatorfrcrange="-30 30"')
+    assert import_robot(written(tmp_path, text), parameters=False).description.ratings[0].force == 30.0
 
 
 def test_what_is_left_out_is_told(tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ def scripts_of(job: Job) -> dict[str, Callable[[Skeleton], Any]]:
 
 
 def block(job: Job, name: str, first: int, store: str) -> dict[str, Array]:
-    """Compute some designs, and write their series: arrays of `job.dims` by name."""
+    """Compute some designs, and write their series: arrays by name, dimensions `dims` of the job."""
     import zarr
 
     values = job.values[first : first + job.together]

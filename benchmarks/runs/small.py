@@ -93,7 +93,7 @@ def main() -> None:
 
     sweep = Sweep.from_text(text(*SAMPLES, series=False))
     imports = time.perf_counter() - begin
-    run(sweep, cluster=ClusterConfig.of(sys.argv[1]) if sys.argv[1:] else None)
+    run(sweep, cluster=ClusterConfig.of("local") if sys.argv[1:] == ["local"] else None)
     workers = resource.getrusage(resource.RUSAGE_CHILDREN)
     told = {"imports": imports, "cpu": time.process_time(), "workers": workers.ru_utime + workers.ru_stime}
     print(json.dumps(told))

@@ -18,8 +18,8 @@ from robots.types import BASE, TWIST
 from tasks.checks import newton_euler_system as system_solution
 from tasks.checks.newton_euler_system import assemble
 from tasks.dynamics.records import Moving
+from tasks.mechanics.cut_joints import row_count
 from tasks.mechanics.families import structure_of
-from tasks.mechanics.kinematics import row_count
 from tasks.mechanics.limb_choice import LimbChoice
 
 ROOT = Path(__file__).parents[2]

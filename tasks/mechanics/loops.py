@@ -20,8 +20,8 @@ from robots.types import BASE
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, cross, dot, every, is_zero, opposite, sqrt, where
 from tasks.mathematics.systems import determinant, divided, inverse, pseudo_inverse, solution, volume
+from tasks.mechanics.cut_joints import Joined, row_count
 from tasks.mechanics.kinematics import (
-    Joined,
     JointState,
     Pose,
     SpatialMotion,
@@ -30,7 +30,6 @@ from tasks.mechanics.kinematics import (
     motions,
     path,
     poses,
-    row_count,
     with_followers,
 )
 from tasks.mechanics.limb_choice import ClusterChoice, LimbChoice, LoopChoice

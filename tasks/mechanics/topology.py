@@ -17,9 +17,9 @@ import numpy as np
 from robots.model import PLATFORM, Closure, Limb, Link, Mechanism
 from robots.types import ROTATION, TRANSLATION, TWIST
 from tasks.mathematics.rotations import rotation_matrix
+from tasks.mechanics.cut_joints import Joined, row_count
 from tasks.mechanics.kinematics import (
     HOME,
-    Joined,
     JointState,
     Pose,
     inverse_pose,
@@ -27,7 +27,6 @@ from tasks.mechanics.kinematics import (
     mount_pose,
     path,
     poses,
-    row_count,
     stepped,
 )
 from tasks.mechanics.limb_choice import NO_BLOCKS, Block, ClusterBlocks, ClusterChoice, LimbChoice, LoopChoice

@@ -43,7 +43,8 @@ from tasks.mechanics.continuation.steps import (
     relative_change,
     unpacked_states,
 )
-from tasks.mechanics.kinematics import HOME, JointState, Pose, columns, path, row_count, stepped
+from tasks.mechanics.cut_joints import row_count
+from tasks.mechanics.kinematics import HOME, JointState, Pose, columns, path, stepped
 from tasks.mechanics.loops import Tips, loops_kept, regular
 
 SEED_STEP = 0.3  # of the first joint on its way to another start [rad, or in sizes of the limb]

@@ -14,7 +14,8 @@ import numpy as np
 import scipy.linalg
 
 from robots.joint_kinds import JOINT_KINDS
-from tasks.mechanics.kinematics import Joined, columns
+from tasks.mechanics.cut_joints import Joined
+from tasks.mechanics.kinematics import columns
 from tasks.mechanics.leads import lead_slope
 from tasks.mechanics.loops import SolvedLoop
 

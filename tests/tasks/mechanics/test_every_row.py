@@ -17,8 +17,9 @@ from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.checks.newton_euler_system import joint_reactions_reference
 from tasks.dynamics.records import Forces
 from tasks.mathematics import systems
+from tasks.mechanics.cut_joints import row_count
 from tasks.mechanics.families import structure_of
-from tasks.mechanics.kinematics import HOME, JointState, Pose, SpatialMotion, mount_pose, poses, row_count
+from tasks.mechanics.kinematics import HOME, JointState, Pose, SpatialMotion, mount_pose, poses
 from tasks.mechanics.limb import at_angles, solve
 from tasks.mechanics.limb_motion import Mounted, Solved
 from tests.catalogue import PARALLEL

@@ -12,7 +12,8 @@ from robots import geometry
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Closure, Frame, Limb, Link
 from robots.types import BASE, JointKind
-from tasks.mechanics.kinematics import End, Joined, JointState, Pose, SpatialMotion, conditions, poses, row_count
+from tasks.mechanics.cut_joints import End, Joined, conditions, row_count
+from tasks.mechanics.kinematics import JointState, Pose, SpatialMotion, poses
 from tasks.mechanics.limb_choice import ClusterChoice, LoopChoice
 from tasks.mechanics.loops import SolvedCluster, SolvedLoop
 from tasks.mechanics.topology import pivots

@@ -27,7 +27,7 @@ from tasks.kernels.kernel import kernel
 
 GRANULARITIES: tuple[Granularity, ...] = ("limb", "block")
 
-FULL_BLOCK = 373
+FULL_BLOCK = 374
 """Designs of 10 001 samples that fill a block: by so many more a sweep has a block more."""
 
 

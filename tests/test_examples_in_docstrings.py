@@ -18,7 +18,7 @@ import limbsweep as ls
 from tests.pages import ROOT, blocks
 
 KNOWN = {"ls": ls, "np": np, "xr": xr}
-"""What examples take as imported."""
+"""Names that examples take as imported."""
 
 
 def public() -> Iterator[tuple[str, Any]]:

@@ -40,7 +40,7 @@ def test_nothing_runs_in_a_circle_or_back_up(house: House) -> None:
 
 
 def worse(figures: dict[str, float], record: dict[str, float]) -> list[str]:
-    """What is worse than its record by more than its room, and what to do."""
+    """Return the figures that are worse than their record by more than their room, and what to do."""
     advice = "make it better, or say in the commit why not and run python -m benchmarks.house --record"
     return [
         f"{name}: {figures[name]:g}, but {record[name]:g} in benchmarks/house/record.json; {advice}"

@@ -88,7 +88,7 @@ def put(folder: Path, block: Block) -> None:
 
 
 def script(found: Sequence[Block]) -> str:
-    """What the blocks of a page run, as one program: importing and compiling once saves most of the time."""
+    """Return the blocks of a page as one program: importing and compiling once saves most of the time."""
     lines = [START]
     for block in found:
         lines += [f"cli({words!r}, prog_name='limbsweep', standalone_mode=False)" for words in block.commands()]
@@ -108,7 +108,7 @@ def follow(page: Path, folder: Path) -> list[Block]:
 
 
 def output(program: str, folder: Path) -> str:
-    """What a program prints that runs in a folder."""
+    """Return the output of a program that runs in a folder."""
     done = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
     return done.stdout

@@ -112,10 +112,10 @@ PLANNING = (
     "pipeline.execution.policy",
     "storage.ledger",
 )
-"""What `check` and `status` need: of `tasks` no more than the shapes of programs, not even through another module."""
+"""Modules that `check` and `status` need: of `tasks` the shapes of programs alone, also through other modules."""
 
 COMPUTING = ("tasks.kernels.kernel", "tasks.kernels.llvm", "tasks.dynamics", "tasks.blocks", "tasks.dynamics")
-"""What runs programs."""
+"""Modules that run programs."""
 
 
 def _within(name: str, parent: str) -> bool:

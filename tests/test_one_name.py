@@ -1,4 +1,4 @@
-"""What pip installs is one name, which works where other files and projects have the names of our packages."""
+"""One name in an installation, which works where other files and projects have the names of our packages."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ Changes = Mapping[str, tuple[str, str]]
 
 @dataclass(frozen=True)
 class Setting:
-    """What a page takes for granted: commands `before` it, `files`; in place of much work, less: changes in files."""
+    """Needs of a page: commands `before` it, `files`; in place of much work, less: changes in files."""
 
     before: Sequence[Sequence[str]] = ()
     smaller: Changes = field(default_factory=dict)
@@ -127,7 +127,7 @@ def test_modules_and_files_that_are_named_exist(name: str) -> None:
 
 
 def _is_in_the_face(dotted: str) -> bool:
-    """Whether a dotted name can be had from `limbsweep`, by attributes and modules."""
+    """Return whether a dotted name can be had from `limbsweep`, by attributes and modules."""
     if dotted.partition(".")[0] in ("jax", "torch"):  # its package may not be installed
         return _exists(f"limbsweep.{dotted}")
     place: object = limbsweep
@@ -139,7 +139,7 @@ def _is_in_the_face(dotted: str) -> bool:
 
 
 def _exists(dotted: str) -> bool:
-    """Whether a dotted name is a module or package, or ends in a name that its module has at the top level."""
+    """Return whether a dotted name is a module or package, or ends in a name that its module has at the top level."""
     parts = dotted.split(".")
     for count in range(len(parts), 0, -1):
         path = ROOT.joinpath(*parts[:count])

@@ -1,4 +1,4 @@
-"""What an editor and `help` show of what the packages offer."""
+"""Signatures of the packages as an editor and `help` show them."""
 
 from __future__ import annotations
 

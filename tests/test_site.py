@@ -19,7 +19,7 @@ from tests.pages import ROOT
 
 DOCS = ROOT / "docs"
 BROUGHT = re.compile(r"""<(?:script|link|img|iframe)[^>]+(?:src|href)=["'](?:https?:)?//""")
-"""What a browser would fetch from another place."""
+"""Addresses that a browser would fetch from another place."""
 FACES = {"catalog", "robots", "study", "tasks"}
 """Names of the face that are modules."""
 

@@ -315,7 +315,7 @@ class Poses:
 
     @classmethod
     def between(cls, instance: Any, rotation: tuple[Array, Array], position: tuple[Array, Array]) -> Poses:
-        """From and to rotations (n, 3, 3) and positions (n, 3)."""
+        """Return poses from and to rotations (n, 3, 3) and positions (n, 3)."""
         count = len(position[0])
 
         def several(frame: Any) -> tuple[Array, Array]:

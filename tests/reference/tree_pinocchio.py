@@ -42,7 +42,7 @@ class Tree:
     slot: tuple[int, ...]
 
     def inner(self, values: Any) -> Array:
-        """From the order of the list to Pinocchio's."""
+        """Return values in Pinocchio's order, given in that of the list."""
         result = np.empty(len(self.slot))
         result[list(self.slot)] = values
         return result

@@ -69,7 +69,7 @@ def lasting(layout: Layout, variable: str) -> NDArray[Any]:
 
 
 def fill(store: LocationLike, values: Any = whole, blocks: int | None = None) -> None:
-    """What a run does: the blocks that are missing, or some of them, then the end."""
+    """Write the blocks that are missing, or some of them, and finish, as a run does."""
     location = locate(store)
     layout = Manifest.load(location).layout
     with coordinator_lock(location), Ledger.open(location, layout.blocks) as ledger:

@@ -48,7 +48,7 @@ def _to_3(path: Path) -> None:
 
 
 STEPS: Mapping[int, Callable[[Path], None]] = {4: _to_4, 3: _to_3}
-"""How a store of the format after becomes one of a format."""
+"""Changes by which a store of the next format becomes one of a format."""
 
 
 def turn_into(path: Path, number: int) -> None:

@@ -1,4 +1,4 @@
-"""What is read is bound to store, variable, block and generation, by whoever reads it; the error says what it is."""
+"""Reading of shards that belong to another store, variable, block or generation; the error says which."""
 
 from __future__ import annotations
 

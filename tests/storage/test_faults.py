@@ -39,7 +39,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def refusal(location: Location) -> str:
-    """What a run says when it stops; "" where it does not, because what failed does not matter or is tried again."""
+    """Return the message of a run that stops; "" where it goes on: what failed does not matter or is tried again."""
     try:
         run(location)
     except StoreError as error:

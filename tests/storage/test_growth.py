@@ -28,7 +28,7 @@ LARGER = {"designs": MORE_DESIGNS, "friction": MORE_FRICTION, "both": BOTH}
 
 
 def contents(layout: Layout) -> dict[str, Any]:
-    """What a store says of itself: another text for other sizes."""
+    """Return the text by which stores of other sizes differ."""
     sizes = layout.sizes
     axes = [
         Coordinate("upper_arm", "design", tuple(0.1 * k for k in range(sizes["design"])), "m"),
@@ -47,7 +47,7 @@ def made(store: Any, layout: Layout = FEW) -> Location:
 
 
 def larger(location: Location, sizes: dict[str, int]) -> None:
-    """What an append does, or what is left of one."""
+    """Finish an append: all of it, or what an interrupted one has left."""
     with coordinator_lock(location):
         if is_growing(location) and Manifest.load(Growing(location)).state == "finished":
             commit(location)

@@ -1,4 +1,4 @@
-"""Whatever happens to the files of a finished store is found and named."""
+"""Changes of the files of a finished store, which are found and named."""
 
 from __future__ import annotations
 

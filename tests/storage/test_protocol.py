@@ -1,4 +1,4 @@
-"""What the commit protocol promises, as one test for each promise, and bugs on purpose that these tests have to catch.
+"""Promises of the commit protocol, a test for each, and bugs on purpose that these tests have to catch.
 
 A row of `BUGS` is a mistake that somebody could make in the code, as a patch, and the promise that it breaks.
 """

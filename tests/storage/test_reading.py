@@ -1,4 +1,4 @@
-"""What is missing or damaged in a store is an error that names the file, however a dataset is indexed."""
+"""Missing and damaged files of a store: an error names the file, however a dataset is indexed."""
 
 from __future__ import annotations
 

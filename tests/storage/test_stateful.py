@@ -38,7 +38,7 @@ def attributes(designs: int) -> dict[str, str]:
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """What may happen to a store."""
+    """Operations and damages of a store, in any order."""
 
     @initialize()
     def begin(self) -> None:
@@ -183,7 +183,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.damaged = set()
 
     def holds_right_numbers(self, key: str) -> bool:
-        """Whether a file that was exchanged has the same numbers: those of a status are the same everywhere."""
+        """Return whether a file that was exchanged has the same numbers: those of a status are the same everywhere."""
         from storage.writer import BlockReader
 
         name = key.partition("/")[0]

@@ -27,7 +27,7 @@ def poisoned(shape: tuple[int, ...]) -> np.ndarray:
 
 
 def inside(shape: tuple[int, ...]) -> tuple[slice, ...]:
-    """Where in its memory the values of such an array are."""
+    """Return the slices of an array's memory that have its values."""
     return (*(slice(None, None, 2) for _ in shape[:-1]), slice(0, shape[-1]))
 
 

@@ -1,4 +1,4 @@
-"""Where each parallel robot of the catalogue must work, and random motions there, for tests of all of them."""
+"""Regions in which each parallel robot of the catalogue must work, and random motions there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from robots.types import TWIST
 
 
 class Region(NamedTuple):
-    """Where a robot must work: half widths (3,) [m] around the reference position, largest turn [rad]; its mobility.
+    """Region of a robot: half widths (3,) [m] about the reference position, largest turn [rad]; mobility.
 
     All of it is on this side of the singularities of the platform (type 2).
 

@@ -1,4 +1,4 @@
-"""What the tasks of a block compute for several designs is what one call per design gives, for every parallel robot."""
+"""Results of a block of several designs against one call per design, for every parallel robot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does not depend on what a design differs in is computed once, with the bits of computing it for each."""
+"""Parts of a computation that designs share: computed once, with the bits of computing them for each."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class Simulated:
 
 
 def lead(block: Block) -> int:
-    """How many dims of cases variables have."""
+    """Return the number of dims that variables have for cases."""
     return 3 + len(block.simulation.dims if block.simulation else ())
 
 
@@ -163,7 +163,7 @@ def refusals(text: dict[str, Any], folder: Path) -> dict[str, str]:
 
 
 def along_simulated(block: Block, arrays: Arrays) -> Arrays:
-    """What the block has of its simulated motion as a given one, whose forces are solved for (case, time, ...)."""
+    """Return the block's quantities of its motion as a given one, whose forces are solved for (case, time, ...)."""
     times, case = len(block.times), (0,) * lead(block)
     if block.family.reference.is_chain:
         joints = len(block.family.reference.freedoms)

@@ -1,4 +1,4 @@
-"""What bearings carry, against the force screw written out by hand, and what is refused."""
+"""Loads of bearings against the force screw written out by hand, and refusals."""
 
 from __future__ import annotations
 

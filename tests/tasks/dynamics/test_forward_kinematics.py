@@ -23,7 +23,7 @@ def robot(request: pytest.FixtureRequest) -> Robot:
 
 
 def apart(found: Any, motion: Any) -> np.ndarray:
-    """How far poses are from those of a motion."""
+    """Return the distance of poses from those of a motion."""
     turned = np.abs(found.rotation - motion.rotation).max(axis=(-2, -1))
     return np.asarray(np.abs(found.position - motion.position).max(axis=-1) + turned)
 

@@ -1,4 +1,4 @@
-"""What reaches kernels from a caller: batch dims, padding, and what is refused."""
+"""Inputs of kernels from a caller: batch dims, padding, and refusals."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def about(axis: str, angle: np.ndarray) -> np.ndarray:
 
 
 def closure_errors(robot: Robot, q: np.ndarray, platform: np.ndarray) -> np.ndarray:
-    """How far every row of both cut joints of every limb is from closed, redundant rows too: from joint angles alone.
+    """Return the gaps of all rows of both cut joints of every limb, redundant rows too, from joint angles alone.
 
     q (samples, 3, 7), platform (samples, 3). Products of rotations along the chain, nothing of the code under test.
     """

@@ -21,7 +21,7 @@ from tasks.dynamics.simulate import simulate
 
 GEAR, ROTOR, CONSTANT, RESISTANCE, ARM = 20.0, 2e-4, 0.3, 1.5, 0.08
 INERTIA = ROTOR + ARM / GEAR**2
-"""What the motor turns [kg m^2]: its rotor, and the arm behind the gear."""
+"""Inertia that the motor turns [kg m^2]: its rotor, and the arm behind the gear."""
 
 FASTER = CONSTANT**2 / (RESISTANCE * INERTIA)
 """One over the time constant of the motor with its inertia [1/s]."""

@@ -87,7 +87,7 @@ def test_a_motor_on_a_limited_voltage() -> None:
     top, lag = voltage / motor.torque_constant, motor.resistance * inertia / motor.torque_constant**2
 
     def missing(fast: float) -> float:
-        """What is left of the way after reaching a speed against the back voltage, and braking from it."""
+        """Return the rest of the way after reaching a speed against the back voltage, and braking from it."""
         rise, fall = -lag * math.log(1.0 - fast / top), lag * math.log(1.0 + fast / top)
         return top * rise - fast * lag + (fast * lag - top * fall) - way
 

@@ -1,4 +1,4 @@
-"""Where clearances let a platform be: loops that are closed anew with offsets, and samples beside their bounds."""
+"""Poses that clearances allow: loops that are closed anew with offsets, and samples beside their bounds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def loose(c: float) -> Any:
 
 
 def closed(offsets: np.ndarray) -> np.ndarray:
-    """Where two rods meet whose joints at base, elbow and platform are off (limb, joint, xz), exactly."""
+    """Return the point where two rods meet whose joints are off (limb, joint, xz), exactly: base, elbow, platform."""
     motion = body_motion(ls.robots.build("five_bar"), position=AT)
     elbows = np.array([limb[1].position[[0, 2]] for limb in motion.limbs]) + offsets[:, 0] + offsets[:, 1]
     length, at = 0.4374, np.array(AT)[[0, 2]]
@@ -36,7 +36,7 @@ def closed(offsets: np.ndarray) -> np.ndarray:
 
 
 def influences() -> np.ndarray:
-    """Where that point goes for unit offsets (limb, joint, component, xz), by small ones."""
+    """Return the way of that point for unit offsets (limb, joint, component, xz), by small ones."""
     small = 1e-7
     moved = [closed(unit.reshape(3, 2, 2).transpose(1, 0, 2) * small) for unit in np.eye(12)]
     return np.reshape(moved, (3, 2, 2, 2)).transpose(1, 0, 2, 3) / small

@@ -51,7 +51,7 @@ Instruction = tuple[str, int, int, int]
 
 
 class Pool:
-    """What has been computed so far; indices wrap around, so that any instruction makes sense."""
+    """Values computed so far; indices wrap around, so that any instruction makes sense."""
 
     def __init__(self, numbers: Sequence[Expression], masks: Sequence[Expression] = ()):
         self.numbers = list(numbers)

@@ -1,4 +1,4 @@
-"""What is folded and shared while a graph is made, and what is refused."""
+"""Folding and sharing while a graph is made, and refusals."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def moments(position: np.ndarray) -> np.ndarray:
 
 
 def held_rows(position: np.ndarray) -> np.ndarray:
-    """What the legs hold the platform by, (row, held direction)."""
+    """Return the directions in which legs hold the platform, (row, held direction)."""
     structure, rows = structure_of(ROBOT.family), []
     for mount in mount_values(ROBOT.family, {}):
         motion = np.concatenate([position, np.zeros(6)])
@@ -83,7 +83,7 @@ def test_what_legs_hold_is_known_in_closed_form(x: float) -> None:
 
 
 def test_neither_legs_nor_actuators_are_singular_there() -> None:
-    """What inverse dynamics asks: directions of legs, which are in no plane."""
+    """Directions of legs as inverse dynamics has them, which are in no plane."""
     position = np.stack([np.linspace(0.0, 3.0 * APART, 31), np.zeros(31), np.full(31, HEIGHT)], axis=-1)
     np.testing.assert_array_equal(inverse_dynamics(ROBOT, position=position).status, Status.OK)
 

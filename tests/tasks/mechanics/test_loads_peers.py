@@ -30,7 +30,7 @@ def mujoco() -> ModuleType:
 
 
 def body_name(robot: Robot, name: str) -> str:
-    """What the reference in MuJoCo calls a body."""
+    """Return the name of a body in the reference in MuJoCo."""
     if name == "platform":
         return name
     limb, link = name.split(".", 1)

@@ -1,4 +1,4 @@
-"""How platforms turn: rates against derivatives, held platforms, and forces against single calls."""
+"""Turns of platforms: rates against derivatives, held platforms, and forces against single calls."""
 
 from __future__ import annotations
 

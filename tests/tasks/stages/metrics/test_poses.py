@@ -59,7 +59,7 @@ def test_against_numpy(robot: str) -> None:
 
 
 def _volume(jacobian: np.ndarray) -> np.ndarray:
-    """What the columns span (...)."""
+    """Return the volume that the columns span (...)."""
     if jacobian.shape[-2] == jacobian.shape[-1]:
         return np.asarray(np.linalg.det(jacobian))
     return np.asarray(np.linalg.svd(jacobian, compute_uv=False).prod(axis=-1))

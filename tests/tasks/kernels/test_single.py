@@ -16,7 +16,6 @@ from tasks.kernels.kernel import Kernel, padded
 from tasks.kernels.program import Program, trace
 from tasks.mathematics import algebra
 from tasks.mathematics.algebra import iterate
-from tests.catalogue import WITH_DRIVES
 
 EPSILON = float(np.finfo(np.float32).eps)
 
@@ -102,7 +101,10 @@ def test_there_is_no_interpreter_for_it() -> None:
         Kernel(one_function(lambda v: v), compiled=False, single=True)
 
 
-@pytest.mark.parametrize("name", [name for name in catalog.FAMILIES if name not in WITH_DRIVES])
+@pytest.mark.parametrize(
+    "name",
+    [name for name, family in catalog.FAMILIES.items() if not any(limb.drives for limb in family.reference.limbs)],
+)
 def test_every_robot_keeps_its_digits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(precision, "QUICK", (name,))
     assert len(list(precision.precision(QUICK))) >= 3

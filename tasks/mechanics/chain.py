@@ -187,7 +187,8 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState
         following = [x for i in dependent for x in moved[i].packed(links[i])]
         for joint, value, gap_left in zip(looped, reached, gaps_left, strict=True):
             following.append(where(near, targets[joint], value + gap_left * scale))
-        least, open_by = flat[-2], total([*embedding.residuals(), *gaps_left])
+        ways = [gap * size if links[i].joint_kind.turns else gap for i, gap in zip(looped, gaps_left, strict=True)]
+        least, open_by = flat[-2], total([*embedding.residuals(size), *ways])
         for value in regularities(start.embedding, embedding):
             least = where(value > least, least, value)
         # NaN counts as done: it will not get better
@@ -253,6 +254,7 @@ def _block_status(
 
 
 def _status(tips: FreeTips, start: FreeTips, flat: Scalar, home_branch: Mask) -> Scalar:
-    closed, status = CLOSED * loop_size(start), _branch_status(tips, start, flat, home_branch)
-    status = where(total(tips.embedding.dropped()) <= closed, status, float(Status.LOOP_OPEN))
-    return where(total(tips.residuals()) <= closed, status, float(Status.NOT_REACHABLE))
+    size, status = loop_size(start), _branch_status(tips, start, flat, home_branch)
+    closed = CLOSED * size
+    status = where(total(tips.embedding.dropped(size)) <= closed, status, float(Status.LOOP_OPEN))
+    return where(total(tips.residuals(size)) <= closed, status, float(Status.NOT_REACHABLE))

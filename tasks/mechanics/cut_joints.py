@@ -245,9 +245,10 @@ class Joined:
         shared = turning or (Z, X)
         return [dot(self.a.axes[:, axis], self.b.axes[:, axis]) > 0.0 for axis in shared]
 
-    def residual(self) -> list[Scalar]:
-        """Compute the closure residual of each row [m, or cosine]."""
-        return [self.conditions[row].residual(self.a, self.b) for row in self.rows]
+    def residual(self, unit: Scalar = 1.0) -> list[Scalar]:
+        """Compute the closure residual of each row [m]; cosines are in a unit of length."""
+        found = (self.conditions[row].residual(self.a, self.b) for row in self.rows)
+        return [x if is_length else x * unit for x, is_length in zip(found, self.lengths, strict=True)]
 
     def rate(self, omega: Array, v: Array) -> list[Scalar]:
         """Change of each row when body a has this angular velocity, and velocity at `point`, relative to body b.

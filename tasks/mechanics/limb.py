@@ -64,7 +64,8 @@ def at_angles(mounted: Mounted, angles: Array, home: Pose, platform: Pose, motio
     start = mounted.tips([HOME] * len(mounted.limb.links), home)
     tips, moving = mounted.tips(states, platform), mounted.inward(motion)
     rates = tips.rates(moving)
-    torn = total(tips.residuals()) > TORN * _size(start)
+    size = _size(start)
+    torn = total(tips.residuals(size)) > TORN * size
     flat = loop_limit([*motion.omega, *motion.v])
     status = where(torn, float(Status.LOOP_OPEN), _branch_status(tips, start, flat))
     return Solved(tips, states, rates, tips.accelerations(rates, moving), status, dict(enumerate(angles)))
@@ -94,7 +95,7 @@ def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tup
     def excess(tips: Tips) -> Scalar:
         """Return the sum of residuals, with more weight if the limb is nearly singular."""
         tight = tips.determinant * tips.determinant < near
-        return total(tips.residuals()) * where(tight, STRICTER, 1.0)
+        return total(tips.residuals(size)) * where(tight, STRICTER, 1.0)
 
     def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
         states = unpacked_states(limb, flat)
@@ -134,12 +135,13 @@ def _branch_status(tips: Tips, start: Tips, flat_loop: Scalar, home_branch: Mask
 
 
 def _status(tips: Tips, start: Tips, flat_loop: Scalar, home_branch: Mask) -> Scalar:
-    closed, status = CLOSED * _size(start), _branch_status(tips, start, flat_loop, home_branch)
+    size, status = _size(start), _branch_status(tips, start, flat_loop, home_branch)
+    closed = CLOSED * size
     unclosed: Scalar = float(Status.NOT_REACHABLE)
     if len(tips.dropped_matrix):
         # kept rows that are singular close without the others, which tells nothing of reach or branch
-        blind = every([total(tips.residuals()) <= closed, opposite(regular(tips, _size(start)))])
+        blind = every([total(tips.residuals(size)) <= closed, opposite(regular(tips, size))])
         status = where(every([blind, status > 0.5]), float(Status.SINGULAR), status)
         unclosed = where(blind, float(Status.SINGULAR), unclosed)
-    status = where(total(tips.embedding.dropped()) <= closed, status, float(Status.LOOP_OPEN))
-    return where(total([*tips.residuals(), *tips.dropped()]) <= closed, status, unclosed)
+    status = where(total(tips.embedding.dropped(size)) <= closed, status, float(Status.LOOP_OPEN))
+    return where(total([*tips.residuals(size), *tips.dropped(size)]) <= closed, status, unclosed)

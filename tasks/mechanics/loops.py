@@ -262,13 +262,13 @@ class Embedding:
         for joint, leaders in self.limb.followers.items():
             moves[joint] = followed(leaders, moves.__getitem__)
 
-    def residuals(self) -> list[Scalar]:
-        """Compute the closure residual of every kept row of every loop."""
-        return [value for loop in self.loops for value in loop.joined.residual()]
+    def residuals(self, unit: Scalar = 1.0) -> list[Scalar]:
+        """Compute the closure residual of every kept row of every loop, cosines in a unit of length."""
+        return [value for loop in self.loops for value in loop.joined.residual(unit)]
 
-    def dropped(self) -> list[Scalar]:
-        """Compute the closure residual of every row that was dropped as redundant."""
-        return [value for loop in self.loops for value in loop.redundant.residual()]
+    def dropped(self, unit: Scalar = 1.0) -> list[Scalar]:
+        """Compute the closure residual of every row that was dropped as redundant, cosines in a unit of length."""
+        return [value for loop in self.loops for value in loop.redundant.residual(unit)]
 
     def correction(self) -> np.ndarray:
         """Return h of a Newton step, which closes the loops to first order."""
@@ -390,13 +390,14 @@ class Tips:
         joints = (*self.joined, *(loop.joined for loop in self.embedding.loops))
         return [mask for joined in joints for mask in joined.facing()]
 
-    def residuals(self) -> list[Scalar]:
-        """Compute the closure residual of every kept row, of tips and loops."""
-        return [*(value for joined in self.joined for value in joined.residual()), *self.embedding.residuals()]
+    def residuals(self, unit: Scalar = 1.0) -> list[Scalar]:
+        """Compute the closure residual of every kept row, of tips and loops, cosines in a unit of length."""
+        tips = [value for joined in self.joined for value in joined.residual(unit)]
+        return [*tips, *self.embedding.residuals(unit)]
 
-    def dropped(self) -> list[Scalar]:
-        """Compute the closure residual of every row of the tips that was dropped as redundant."""
-        return [value for joined in self.redundant for value in joined.residual()]
+    def dropped(self, unit: Scalar = 1.0) -> list[Scalar]:
+        """Compute the closure residual of every row of the tips that was dropped, cosines in a unit of length."""
+        return [value for joined in self.redundant for value in joined.residual(unit)]
 
     def newton_step(self) -> np.ndarray:
         """Return the step of all tree joints, Eq. (96)."""

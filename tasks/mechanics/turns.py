@@ -153,7 +153,7 @@ class Turns:
             before = zip(self.cuts, flat[len(joints) : -2], strict=True)
             following += [_nearest(embedding.loops[k].joined.position(), value) for k, value in before]
             regular = self._regular(embedding)  # NaN is not
-            arrived = every([regular, place >= 1.0, total(embedding.residuals()) <= self.closed])
+            arrived = every([regular, place >= 1.0, total(embedding.residuals(self.size)) <= self.closed])
             place = where(share < distance, place + share, 1.0)
             return [*following, place, where(arrived, 1.0, 0.0)], either(arrived, opposite(regular))
 

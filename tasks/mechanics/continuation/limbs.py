@@ -376,7 +376,8 @@ class _LimbSearch:
             place = where(path.going > 0.5, path.place + path.stride, path.place)
             place = where(place > 1.0, 1.0, place)
         tips = self.at(states, problem.pose(path.start, place, self.starts))
-        newton, residual = problem.newton_step(tips), total([*problem.gaps(tips), *tips.embedding.residuals()])
+        newton = problem.newton_step(tips)
+        residual = total([*tips.residuals(problem.size), *tips.dropped(problem.size)])
         return _LimbTrial(path, states, place, tips, newton, residual)
 
     def _on_way(self, trial: _LimbTrial, ahead: Path, back: Path, shortest: Mask) -> tuple[Path, Path, Mask]:

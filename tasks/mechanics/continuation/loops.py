@@ -146,7 +146,7 @@ class LoopProblem:
 
     def ahead(self, path: LoopPath, place: Scalar, states: Sequence[JointState], embedding: Embedding) -> LoopPath:
         """Continue from accepted states: along the route while loops are nearly closed, else towards closing them."""
-        limb, residual = self.start.limb, total(embedding.residuals())
+        limb, residual = self.start.limb, total(embedding.residuals(self.size))
         # loops that are open by some share pass a singularity at a distance of its root, where two branches cross
         onward = every([residual <= self.closed, place < 1.0])
         remainder = self.ways.rest(path.route, place)
@@ -190,7 +190,7 @@ class LoopProblem:
         embedding: Embedding,
     ) -> LoopPath:
         """Continue from accepted states, on a route that turns aside."""
-        onward = every([total(embedding.residuals()) <= self.closed, place < 1.0])
+        onward = every([total(embedding.residuals(self.size)) <= self.closed, place < 1.0])
         closing, matrix = embedding.correction(), embedding.matrix
         eased = self.eased(closing)
         column = {joint: k for k, joint in enumerate(embedding.choice.independent)}
@@ -325,7 +325,7 @@ class _LoopSearch:
         positions, place, step, distance = problem.trial(path)
         states = problem.moved(problem.placed(path.states, positions), step)
         embedding = problem.at(states)
-        residual = total(embedding.residuals())
+        residual = total(embedding.residuals(problem.size))
         trial = _LoopTrial(path, positions, place, distance, states, embedding)
         verdict = self._judged(trial)
         accepted = either(fresh, verdict.regular)

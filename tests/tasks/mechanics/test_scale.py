@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from benchmarks import regions
+from benchmarks.robots import Job
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks import inverse_kinematics
+from tasks.dynamics.inputs import moving_input
 
 ROBOTS = "tricept", "hexapod_6rrrprr", "gough_stewart", "irsbot2", "five_bar"
 """Robots whose matrices have rows of lengths and of cosines, and one with lengths alone."""
@@ -46,3 +48,18 @@ def test_a_robot_of_another_size_has_the_same_statuses(name: str) -> None:
     assert (usual == small).all()
     assert (usual == Status.OK).any()
     assert ((usual == Status.OK) == (large == Status.OK)).all()
+
+
+@pytest.mark.parametrize("name", ["delta_3rr2rrr", "irsbot2"])
+@pytest.mark.parametrize("size", [2.0**-10, 2.0**10])
+def test_a_robot_of_another_size_loses_no_sample_to_single_precision(name: str, size: float) -> None:
+    """Cosines are as inexact in a small robot as in a large one: they count as lengths of its size."""
+
+    def ok(scale: float) -> np.ndarray:
+        usual, most = catalog.build(name), 256
+        robot, motion = at_size(usual, scale), {"position": scale * regions.states(usual, most)["position"]}
+        job = Job(robot, moving_input(robot, motion)[1], statics=False, single=True)
+        job()
+        return np.asarray(job.values["status"][0, 0, :most] == Status.OK)
+
+    assert (ok(size) == ok(1.0)).all()

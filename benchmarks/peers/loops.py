@@ -31,7 +31,7 @@ from tasks.dynamics.records import Moving
 from tasks.dynamics.tree_inverse import TOLERANCE
 from tasks.features.table import request
 from tasks.features.tree_motion import FORCE, TreeMotion, tree_stage
-from tasks.kernels.keys import Indexed
+from tasks.kernels.keys import Indexed, Key
 from tasks.stages.stages import stages
 
 Array = np.ndarray
@@ -133,11 +133,15 @@ def _given(setting: Setting) -> tuple[Entry, Entry]:
     made, limbs = request(robot.family, (), TreeMotion(given=True)), range(len(robot.mechanism.instances))
     found = inverse_kinematics(robot, **cast("dict[str, Any]", setting.states))
     joints = JointMotion(position=found.position, velocity=found.velocity, acceleration=found.acceleration)
-    tree = GivenTree.of(robot, joints, TOLERANCE)
-    columns = tree.values(robot.mechanism, tree.batch).items()
-    given = {key: setting.repeated(values) if values.ndim == 3 else values for key, values in columns}
-    whole = Job(robot, motion, statics=False, run=stages(made), given=given)
-    alone = Job(robot, motion, statics=False, run=[tree_stage(made, k) for k in limbs], given=given)
+
+    def given(tolerance: tuple[float, ...] | None) -> dict[Key, Array]:
+        tree = GivenTree.of(robot, joints, tolerance)
+        columns = tree.values(robot.mechanism, tree.batch).items()
+        return {key: setting.repeated(values) if values.ndim == 3 else values for key, values in columns}
+
+    whole = Job(robot, motion, statics=False, run=stages(made), given=given(TOLERANCE))
+    run = [tree_stage(made, k, closed=False) for k in limbs]
+    alone = Job(robot, motion, statics=False, run=run, given=given(None))
 
     def torques(_: Any) -> Array:
         result = np.zeros(found.position.shape)
@@ -148,11 +152,11 @@ def _given(setting: Setting) -> tuple[Entry, Entry]:
         platform = whole.values["platform_wrench"][0, :, : setting.count].T
         return setting.closure.projected(setting.skeleton.tree_order(result), setting.unit, platform)
 
-    checked, told = "closure of all loops checked", "compiled kernels; not closed, "
+    told = "compiled kernels; not closed, "
     return (
-        Entry(whole, whole.states, f"{told}unit rates and projection; {checked}",
+        Entry(whole, whole.states, f"{told}unit rates and projection; closure of all loops checked",
               lambda _: whole.values["force"][0, :, : setting.count].T),
-        Entry(alone, alone.states, f"{told}no forces of actuators; {checked}", torques),
+        Entry(alone, alone.states, f"{told}no forces of actuators", torques),
     )  # fmt: skip
 
 

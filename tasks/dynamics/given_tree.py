@@ -38,16 +38,16 @@ class JointMotion(Record):
 
 @dataclass(frozen=True)
 class GivenTree:
-    """Checked motion of all joints (*batch, order, limb, joint), and the residuals that are allowed (order,)."""
+    """Checked motion of all joints (*batch, order, limb, joint), and residuals that are allowed (order,), if any."""
 
     motion: np.ndarray
-    allowed: np.ndarray
+    allowed: np.ndarray | None
 
     @classmethod
-    def of(cls, robot: Robot, joints: JointMotion, tolerance: ArrayLike) -> GivenTree:
+    def of(cls, robot: Robot, joints: JointMotion, tolerance: ArrayLike | None) -> GivenTree:
         """Return the motion of a robot's joints. Raises ValueError for shapes and tolerances that do not fit."""
-        allowed = checked("tolerance", tolerance, (ORDERS,))
-        if allowed.ndim != 1 or not (allowed > 0.0).all():
+        allowed = None if tolerance is None else checked("tolerance", tolerance, (ORDERS,))
+        if allowed is not None and (allowed.ndim != 1 or not (allowed > 0.0).all()):
             raise ValueError(
                 f"tolerance: got {tolerance!r}; expected three numbers above zero, for positions, rates, accelerations"
             )
@@ -83,5 +83,6 @@ class GivenTree:
         for k, instance in enumerate(mechanism.instances):
             mine = self.motion[..., k, : len(mechanism.limbs[instance.limb].links)]
             inputs[Indexed(TREE, k)] = rows(mine.reshape(*mine.shape[:-2], -1), batch)[None]
-            inputs[Indexed(ALLOWED, k)] = self.allowed[None]
+            if self.allowed is not None:
+                inputs[Indexed(ALLOWED, k)] = self.allowed[None]
         return inputs

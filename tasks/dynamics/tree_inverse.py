@@ -40,7 +40,8 @@ class SpanningTreeDynamics(NamedTuple):
     """Actuator forces (*batch, actuator), generalised forces of the tree (*batch, limb, joint), residuals, status.
 
     tree_force: forces along all joints of the limbs with their loops cut, and cut from the platform. gap (*batch, 3):
-    residuals of all cut joints, of their rates and accelerations, sums of magnitudes of the worst limb.
+    residuals of all cut joints, of their rates and accelerations, sums of magnitudes of the worst limb; NaN where no
+    closure was asked for.
     """
 
     force: np.ndarray
@@ -57,7 +58,7 @@ def spanning_tree_dynamics(
     forces: Forces = NO_FORCES,
     environment: Environment = STANDING,
     *,
-    tolerance: ArrayLike = TOLERANCE,
+    tolerance: ArrayLike | None = TOLERANCE,
     projected: bool = True,
     **short: Unpack[MotionKeywords],
 ) -> SpanningTreeDynamics:
@@ -69,7 +70,8 @@ def spanning_tree_dynamics(
     the closure of the loops: a sample whose `gap` is beyond the `tolerance` (position, rate, acceleration) has the
     status LOOP_OPEN and holds NaN. An error of 1 m/s^2 in an acceleration changes a force as much as a tenth of
     gravity; for measured motions choose the tolerance by their noise. projected: false leaves actuator forces out
-    (NaN), so that singular poses are OK as well, and takes a fraction of the time. Other arguments as in
+    (NaN), so that singular poses are OK as well, and takes a fraction of the time; then the tolerance may be None,
+    which leaves the residuals out as well: nothing has to be closed. Other arguments as in
     `inverse_dynamics`; tree_force contains no friction, no load on the platform and no inertia of the platform. Raises
     ValueError as there.
 
@@ -88,6 +90,8 @@ def spanning_tree_dynamics(
     motion, environment = long_form(motion, environment, short, ("memory",))
     check_record("joints", joints, JointMotion)
     refuse_actuator(forces)
+    if projected and tolerance is None:
+        raise ValueError("tolerance: got None with projected=True; expected three numbers, or projected=False")
     tree, moving = GivenTree.of(robot, joints, tolerance), motion.moving
     if robot.mechanism.is_chain:
         if parts := present(moving):
@@ -104,13 +108,13 @@ def spanning_tree_dynamics(
         dynamics.run(stages(dynamics.request))
         force, status = dynamics.sample_rows("actuator_force" if groups.groups else "force").T, dynamics.status
     else:
-        dynamics.run(tree_stage(dynamics.request, k) for k in limbs)
+        dynamics.run(tree_stage(dynamics.request, k, closed=tolerance is not None) for k in limbs)
         status = np.max([dynamics.status_of(k) for k in limbs], axis=0)
-    return _result(dynamics, force, status)
+    return _result(dynamics, force, status, closed=tolerance is not None)
 
 
-def _result(dynamics: Dynamics, force: Array | None, status: Array) -> SpanningTreeDynamics:
-    """Return the result of stages that have run; `force` (samples, actuator), or none."""
+def _result(dynamics: Dynamics, force: Array | None, status: Array, *, closed: bool) -> SpanningTreeDynamics:
+    """Return the result of stages that have run; `force` (samples, actuator), or none; `closed`: with residuals."""
     mechanism, batch = dynamics.robot.mechanism, dynamics.batch
     limbs = range(len(mechanism.instances))
     rows = [dynamics.sample_rows(Indexed(FORCE, k)) for k in limbs]
@@ -120,7 +124,10 @@ def _result(dynamics: Dynamics, force: Array | None, status: Array) -> SpanningT
     forces = np.full((dynamics.samples, len(mechanism.actuators)), np.nan) if force is None else force.copy()
     for result in (forces, tree_force):
         result[status != Status.OK] = np.nan
-    gap = np.max([dynamics.sample_rows(Indexed(GAP, k)) for k in limbs], axis=0)
+    gaps = (
+        [dynamics.sample_rows(Indexed(GAP, k)) for k in limbs] if closed else [np.full((ORDERS, len(forces)), np.nan)]
+    )
+    gap = np.max(gaps, axis=0)
     return SpanningTreeDynamics(
         forces.reshape(*batch, -1), tree_force.reshape(*batch, *tree_force.shape[1:]),
         np.ascontiguousarray(gap.T).reshape(*batch, ORDERS), dynamics.statuses(status),

@@ -110,26 +110,34 @@ class TreeTerms(LimbPart):
 TERMS = TreeTerms()
 
 
-def tree_stage(request: Request, k: int) -> Stage:
-    """Return the stage of limb k that gives its generalised forces, residuals and status, and projects nothing."""
+def tree_stage(request: Request, k: int, *, closed: bool = True) -> Stage:
+    """Return the stage of limb k that gives its generalised forces and status, and projects nothing.
+
+    It has residuals as well, unless nothing is to be `closed`.
+    """
     instance, structure = request.structure.mechanism.instances[k], request.structure
-    own_inputs = ("mount", ALLOWED, TREE)
+    own_inputs = ("mount", ALLOWED, TREE) if closed else ("mount", TREE)
+    shapes = {name: shape for name, shape in TERMS.shapes(structure, instance.limb).items() if closed or name != GAP}
     return Stage(
         f"{instance.name}-tree",
-        indexed(k, {**TERMS.shapes(structure, instance.limb), "status": (1,)}),
-        functools.partial(tree_program, request.family, instance.limb, request.moving_base),
+        indexed(k, {**shapes, "status": (1,)}),
+        functools.partial(tree_program, request.family, instance.limb, request.moving_base, closed),
         {name: Indexed(name, k) for name in own_inputs},
         k,
     )
 
 
 @functools.cache
-def tree_program(family: Family, limb_index: int, moving_base: bool = False) -> Program:
-    """Trace the generalised forces of a limb's tree and the residuals of its loops. Singular limbs are OK here."""
+def tree_program(family: Family, limb_index: int, moving_base: bool = False, closed: bool = True) -> Program:
+    """Trace the generalised forces of a limb's tree and, where it is to be `closed`, the residuals of its loops.
+
+    Singular limbs are OK here.
+    """
     structure = structure_of(family)
     inputs: Shapes = {"motion": (structure.motion_size,), **signal_inputs(family)}
     inputs = {**inputs, **TreeJoints().further_inputs(structure, limb_index)}
-    limb_case = {**limb_inputs(structure, limb_index), **TERMS.case(structure, limb_index)}
+    allowed = TERMS.case(structure, limb_index) if closed else {}
+    limb_case = {**limb_inputs(structure, limb_index), **allowed}
     case, samples = field_inputs(limb_case, inputs, moving_base)
 
     def one_sample(**values: Array) -> dict[str, Numbers]:
@@ -139,11 +147,15 @@ def tree_program(family: Family, limb_index: int, moving_base: bool = False) -> 
         placed = Solved(mounted.tips(states, pose), states, rates, accelerations, 0.0, dict(enumerate(angles)))
         motion, gravity = values["motion"], array(values["gravity"])
         sample = LimbSample(structure, limb_index, mounted, placed, pose, moving, motion, gravity, values)
-        terms, status = TERMS.terms(sample), TERMS.failure(sample)
+        terms = dict(TERMS.terms(sample))
         finite = total(array(terms[FORCE])) < np.inf
-        return {**terms, "status": [where(status > 0.5, status, where(finite, 0.0, float(Status.NONFINITE)))]}
+        status: Scalar = where(finite, float(Status.OK), float(Status.NONFINITE))
+        if not closed:
+            return {FORCE: terms[FORCE], "status": [status]}
+        failure = TERMS.failure(sample)
+        return {**terms, "status": [where(failure > 0.5, failure, status)]}
 
-    name = f"{family.name}.{structure.mechanism.limbs[limb_index].name}.tree"
+    name = f"{family.name}.{structure.mechanism.limbs[limb_index].name}.{'tree' if closed else 'open_tree'}"
     return trace(name, one_sample, case=case, sample=samples)
 
 

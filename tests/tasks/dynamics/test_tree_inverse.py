@@ -102,6 +102,25 @@ def test_generalised_forces_of_tree_and_platform_have_the_power_of_the_actuators
     np.testing.assert_allclose(power, np.einsum("sa,sa->s", actuators.force, actuators.velocity), rtol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["delta_3rr2rrr", "irb6", "five_axis_tree"])
+def test_without_a_tolerance_nothing_has_to_close(name: str) -> None:
+    robot = catalog.build(name)
+    motion = states(robot)
+    parts = joint_parts(robot, motion)
+    checked = of(robot, parts, motion, projected=False)
+    alone = of(robot, parts, motion, projected=False, tolerance=None)
+    np.testing.assert_allclose(alone.tree_force, checked.tree_force, rtol=1e-12, atol=1e-12)
+    assert np.isnan(alone.gap).all()
+    assert alone.gap.shape == checked.gap.shape
+    parts["position"][1, 0, 0] += 0.3
+    parts["acceleration"][2, 0, 0] = np.nan
+    opened = of(robot, parts, motion, projected=False, tolerance=None)
+    assert opened.status.tolist() == [0, 0, Status.NONFINITE, 0, 0, 0]
+    assert np.isfinite(opened.tree_force[1, 0, 0])
+    with pytest.raises(ValueError, match="tolerance: got None with projected=True; expected three numbers"):
+        of(robot, parts, motion, tolerance=None)
+
+
 @pytest.mark.parametrize("name", ["hexapod_6rrrprr", "irb6", "five_axis_tree"])
 def test_forces_of_the_tree_do_not_depend_on_the_projection(name: str) -> None:
     robot = catalog.build(name)

@@ -33,7 +33,7 @@ from robots.trajectories.trajectory import Trajectory
 from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.measured import Measurement
 from tasks.blocks.motions import Motions
-from tasks.blocks.pool import Arrays
+from tasks.blocks.pool import Arrays, empty
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.limits import JointLimits
 from tasks.features.loads import PlatformWrench
@@ -339,9 +339,8 @@ class Block:
 def motions(block: Block) -> Motions:
     """Evaluate the trajectories of a block. Raises ValueError where their times differ."""
     require_one_grid(block)
-    motion = np.stack(
-        [commanded(block.family, trajectory, block.times, block.origin) for trajectory in block.trajectories]
-    )
+    rows = [commanded(block.family, trajectory, block.times, block.origin) for trajectory in block.trajectories]
+    motion = np.stack(rows, out=empty((len(rows), *rows[0].shape)))
     signals = signal_values(block.family, prescribed.padded_times(block.times)) if block.family.signals else None
     felt = base_field(block.base, block.designs.gravity_of(0), block.times) if block.base is not None else None
     shared = block.switched_values(prescribed.padded_times(block.times))

@@ -15,9 +15,8 @@ from robots.data_classes import dataclass
 from tasks.blocks.block import Block
 from tasks.blocks.memory import HostMemory
 from tasks.blocks.motions import Motions, TrajectoryPart
-from tasks.blocks.pool import Arrays, empty
-from tasks.kernels.kernel import empty_rows
-from tasks.kernels.keys import Values
+from tasks.blocks.pool import Arrays, memory
+from tasks.kernels.keys import Values, empty_together
 from tasks.kernels.program import Kernels
 from tasks.stages import stages
 from tasks.stages.stage import Rows, Stage
@@ -33,7 +32,8 @@ def limb_arrays(block: Block, root: Motions, index: int) -> Arrays:
     """
     stage, values, samples = stages.limb(block.request, index), block.case_values(), len(block.times)
     shapes = block.kernel(stage.program).shapes(len(block.designs), samples)
-    out = {str(name): empty_rows((len(root), *shape), empty) for name, shape in shapes.items()}
+    arrays = empty_together(((len(root), *shape) for shape in shapes.values()), memory)
+    out = dict(zip(map(str, shapes), arrays, strict=True))
     once = OncePerInput(stage, values, len(block.designs))
     for j in range(len(root)):
         rows = {name: array[j] for name, array in out.items()}

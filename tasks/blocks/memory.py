@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from tasks.blocks import pool
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.keys import Values, padded
 from tasks.kernels.program import Program
@@ -37,7 +38,7 @@ class HostMemory:
 
     def allocate(self, program: Program, cases: int, samples: int) -> Values:
         """Return arrays for the outputs of a program, constants in their places."""
-        return self.kernel(program).allocate(cases, samples)
+        return self.kernel(program).allocate(cases, samples, pool.memory)
 
     def send(self, arrays: Iterable[np.ndarray]) -> None:
         """Take arrays that stay as they are while the block is computed."""

@@ -2,7 +2,7 @@
 
 `empty` is `numpy.empty` on such memory: a piece goes back to the pool when the last view of its array is gone. The pool
 belongs to the process and may be used by many threads. Free and leased memory together stay within the largest amount
-that was leased at one time.
+that was leased at one time, and a `LITTLE` beyond.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from typing import Any
 
 import numpy as np
 
+from tasks.kernels.keys import huge_pages
+
 Arrays = dict[str, np.ndarray]
 """Arrays of a block by name."""
 
 KEPT_BYTES = 1 << 31
 SMALL = 1 << 16
 """Arrays below this size in bytes are not worth keeping."""
-LITTLE = 0.01
+LITTLE = 1.0 / 16.0
 """Share of the largest amount that is not worth a piece: the next block would fill fresh pages in its place."""
 SPARE = 1.25
 """Largest size of a piece of memory, relative to the array that gets it."""
@@ -50,6 +52,10 @@ class Pool:
         lease = _Lease(self._take(size), self)
         return np.asarray(lease)[:size].view(kind).reshape(shape)
 
+    def memory(self, size: int) -> np.ndarray:
+        """Return so many bytes with arbitrary contents."""
+        return self.empty((size,), np.uint8)
+
     def _take(self, size: int) -> np.ndarray:
         size = -(-size // 4096) * 4096
         with self.lock:
@@ -59,13 +65,12 @@ class Pool:
             self.leased += size if piece is None else piece.nbytes
             self.most_leased = max(self.most_leased, self.leased)
             self._settle()
-        return np.empty(size, dtype=np.uint8) if piece is None else piece
+        return huge_pages(size) if piece is None else piece
 
     def make_room(self, size: int) -> None:
         """Release free pieces until `size` bytes that are allocated elsewhere have room beside the pool."""
         with self.lock:
-            if size > LITTLE * self.most_leased:
-                self._settle(size)
+            self._settle(size)
 
     def give(self, memory: np.ndarray) -> None:
         """Take memory back. Never waits: the garbage collector may call it while this thread holds the lock."""
@@ -81,9 +86,8 @@ class Pool:
         while self.returned:
             self.free.append(self.returned.popleft())
             self.leased -= self.free[-1].nbytes
-        while sum(piece.nbytes for piece in self.free) > min(
-            self.kept_bytes, self.most_leased - self.leased - elsewhere
-        ):
+        most = int((1.0 + LITTLE) * self.most_leased)
+        while sum(piece.nbytes for piece in self.free) > min(self.kept_bytes, most - self.leased - elsewhere):
             if not self.free:
                 return
             self.free.pop(0)
@@ -101,7 +105,7 @@ class _Lease:
 
 
 _pool = Pool()
-empty, make_room = _pool.empty, _pool.make_room
+empty, memory, make_room = _pool.empty, _pool.memory, _pool.make_room
 
 
 def trim() -> None:

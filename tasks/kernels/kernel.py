@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from robots.arguments import real_numbers
 from robots.labels import in_order_of
 from tasks.kernels.interpreter import interpret
-from tasks.kernels.keys import LANES, Arrays, Key, Shape, empty_rows, empty_together, padded
+from tasks.kernels.keys import LANES, Arrays, Key, Memory, Shape, empty_rows, empty_together, huge_pages, padded
 from tasks.kernels.program import Program, size
 
 try:
@@ -177,15 +177,17 @@ class Kernel:
             for name, (_, nodes) in self.program.outputs.items()
         }
 
-    def allocate(self, cases: int, samples: int) -> dict[Key, np.ndarray]:
-        """Return arrays for all outputs, constants written and all else uninitialised."""
-        arrays = self.reserve(cases, samples)
+    def allocate(self, cases: int, samples: int, memory: Memory = huge_pages) -> dict[Key, np.ndarray]:
+        """Return arrays for all outputs, constants written and all else uninitialised, in bytes that `memory` gives."""
+        arrays = self.reserve(cases, samples, memory)
         for name, rows in arrays.items():
             for k, value in self.program.constants(name, single=self.single).items():
                 rows[:, k] = value
         return arrays
 
-    def reserve(self, cases: int, samples: int, *, once: bool = False) -> dict[Key, np.ndarray]:
+    def reserve(
+        self, cases: int, samples: int, memory: Memory = huge_pages, *, once: bool = False
+    ) -> dict[Key, np.ndarray]:
         """Return arrays for all outputs, to which nothing is written yet.
 
         `once`: for a single call, which new huge pages would only delay.
@@ -194,7 +196,7 @@ class Kernel:
         series = [name for name in shapes if name not in self.program.reductions]
         arrays: Iterable[np.ndarray] = map(empty_rows, [shapes[name] for name in series])
         if not once:
-            arrays = empty_together(shapes[name] for name in series)
+            arrays = empty_together((shapes[name] for name in series), memory)
         rows = dict(zip(series, arrays, strict=True))
         return {name: rows[name] if name in rows else np.empty(shape) for name, shape in shapes.items()}
 

@@ -106,18 +106,32 @@ SCATTERED = 1 << 18
 addresses of hundreds of pages took up to a third of the time."""
 
 
-def empty_together(shapes: Iterable[tuple[int, ...]]) -> Iterator[np.ndarray]:
-    """Yield uninitialised arrays like `empty_rows`, in one piece of memory; in huge pages if Linux has them."""
+def huge_pages(size: int) -> NDArray[np.uint8]:
+    """Return uninitialised memory in huge pages, if Linux has them and it fills one; it begins with a whole vector."""
+    unit = HUGE if size >= HUGE and hasattr(mmap, "MADV_HUGEPAGE") else 8 * LANES
+    if unit == HUGE:
+        pages = mmap.mmap(-1, size + unit, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # shared ones stay small
+        with contextlib.suppress(OSError):  # a kernel without: pages as they are
+            pages.madvise(mmap.MADV_HUGEPAGE)
+        memory = np.frombuffer(pages, dtype=np.uint8)
+    else:
+        memory = np.empty(size + unit, dtype=np.uint8)
+    start = -memory.__array_interface__["data"][0] % unit
+    return memory[start : start + size]
+
+
+Memory = Callable[[int], NDArray[np.uint8]]
+"""Function that gives so many bytes of memory, uninitialised."""
+
+
+def empty_together(shapes: Iterable[tuple[int, ...]], memory: Memory = huge_pages) -> Iterator[np.ndarray]:
+    """Yield uninitialised arrays like `empty_rows`, in one piece of memory, of whole huge pages."""
     shapes = list(shapes)
     sizes = [8 * math.prod((*outer, spaced(width))) for *outer, width in shapes]
-    if sum(sizes) < SCATTERED or not hasattr(mmap, "MADV_HUGEPAGE"):
+    if sum(sizes) < SCATTERED:
         yield from map(empty_rows, shapes)
         return
-    pages = mmap.mmap(-1, sum(sizes) + HUGE)
-    with contextlib.suppress(OSError):  # a kernel without: pages as they are
-        pages.madvise(mmap.MADV_HUGEPAGE)
-    memory = np.frombuffer(pages, dtype=np.uint8)
-    start = -memory.__array_interface__["data"][0] % HUGE
+    piece, start = memory(-(-sum(sizes) // HUGE) * HUGE), 0
     for shape, length in zip(shapes, sizes, strict=True):
-        yield empty_rows(shape, memory[start : start + length].view(float).reshape)
+        yield empty_rows(shape, piece[start : start + length].view(float).reshape)
         start += length

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 import time
@@ -8,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,7 +35,6 @@ from storage.places.access import locate
 from storage.schema import lookup
 from storage.store import StoreWriter
 from storage.variables import BlockGrid
-from tasks.blocks.pool import Pool
 from tests.pipeline.runs import EVERYTHING, FEW, METRICS, OUTPUTS, SMALL, content_hash, cut_finely, sweep
 
 ROOT = Path(__file__).parents[3]
@@ -173,7 +174,7 @@ def test_loads_of_reactions_are_not_held_for_a_block_of_one_task() -> None:
 
 
 def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tasks.blocks import assembly, limb_results, reactions, series
+    from tasks.blocks import assembly, limb_results, pool, reactions, series
 
     monkeypatch.setattr(module, "WANTED_BLOCKS", 1)
     asked = sweep(EVERYTHING.replace("step: 0.02", "step: 0.0005"))
@@ -187,8 +188,10 @@ def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypat
         writer = StoreWriter(tmp_path / str(number))
         for granularity in ("limb", "block"):
             _run_graph(*block_graph(made, 0, writer, "warm", granularity))
-            for each in (assembly, reactions, limb_results, series):
-                monkeypatch.setattr(each, "empty", Pool(0).empty)
+            for each in (assembly, reactions, series):  # memory that is counted
+                monkeypatch.setattr(each, "empty", np.empty)
+            for each in (limb_results, pool):
+                monkeypatch.setattr(each, "memory", functools.partial(np.empty, dtype=np.uint8))
             tracemalloc.start()
             _run_graph(*block_graph(made, 0, writer, "run", granularity))
             peak = tracemalloc.get_traced_memory()[1]

@@ -74,8 +74,8 @@ def _poisoned(monkeypatch: pytest.MonkeyPatch) -> None:
     def poison(shape: tuple[int, ...], dtype: Any = float) -> np.ndarray:
         return np.full(shape, -77, dtype=dtype)
 
-    for each in (assembly, limb_results):
-        monkeypatch.setattr(each, "empty", poison)
+    monkeypatch.setattr(assembly, "empty", poison)
+    monkeypatch.setattr(limb_results, "empty_together", lambda shapes, memory: map(poison, shapes))
 
 
 @pytest.mark.usefixtures("_poisoned")

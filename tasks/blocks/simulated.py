@@ -37,6 +37,7 @@ from tasks.dynamics.wound_system import WoundSystem
 from tasks.features.redundancy.resolved import Redundancy
 from tasks.kernels.advance import span
 from tasks.kernels.kernel import LANES, padded
+from tasks.sources.accuracy import accepted, integration_error
 from tasks.sources.commanded import commanded
 from tasks.sources.drives import Controlled, ForceSource, Profiled, Tracks, moved_starts
 from tasks.sources.plants import MovingRobots, Supply
@@ -48,8 +49,6 @@ from tasks.sources.runner import (
     Plant,
     Schedule,
     SimulatedBatch,
-    accepted,
-    integration_error,
 )
 from tasks.sources.time_loop import TimeLoop, time_loop
 from tasks.sources.trees import GIVEN as OF_TREE

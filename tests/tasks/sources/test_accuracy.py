@@ -18,7 +18,7 @@ from pipeline.sweep.model import Sweep
 from robots.status import Status
 from tasks.blocks.pool import Arrays
 from tasks.dynamics.simulate import simulate_adaptive
-from tasks.sources.runner import integration_error
+from tasks.sources.accuracy import integration_error
 
 STEP, FINER = 0.002, 16
 MOVE = {"move": {"kind": "quintic", "end": 0.3, "duration": 0.06}}

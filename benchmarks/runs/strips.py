@@ -24,11 +24,13 @@ from tasks.kernels.lanes import Round
 TEXT = """\
 limbsweep: 1
 robot: delta_3rr2rrr
-design: {{grid: {{upper_arm: {{start: 0.245, stop: 0.255, num: {designs}}}}}}}
+design: {{grid: {{upper_arm: {{start: 0.245, stop: 0.255, num: {designs}}}, payload_mass: {payloads}}}}}
 trajectories: {{line: {{kind: line_sine, amplitude: [0.2, 0.2, 0.1], period: 1.0}}}}
 time: {{stop: 1.0, samples: 1001}}
 {rest}
 """
+PAYLOADS = "{start: 0, stop: 1, num: 20}"
+SHARED = "limbs shared by 20 payloads"
 METRICS = "metrics: [peak_force, rms_force]"
 ROUNDS = 3
 
@@ -40,6 +42,7 @@ def _friction(law: str, joints: str, *, load: str = "constant", rest: str = METR
 
 KINDS: Mapping[str, tuple[int, str]] = {
     "metrics": (16_000, METRICS),
+    SHARED: (400, METRICS),
     "forces": (16_000, "outputs: [actuator_force]"),
     "seven series": (4800, f"outputs: [{', '.join(SERIES)}]"),
     "peaks of reactions": (8000, "metrics: [peak_reaction]"),
@@ -52,8 +55,9 @@ KINDS: Mapping[str, tuple[int, str]] = {
     "friction, loads of reactions": (1600, _friction("coulomb_viscous", "all", load="reaction")),
     "bristles, actuated": (3200, _friction("lugre", "actuated")),
     "bristles, all joints": (1600, _friction("lugre", "all")),
+    "bristles, loads of reactions": (400, _friction("lugre", "all", load="reaction")),
 }
-"""Numbers of designs, and the rest of the sweep, by kind of block."""
+"""Numbers of upper arms, and the rest of the sweep, by kind of block."""
 
 
 @contextmanager
@@ -83,7 +87,9 @@ def kernel_seconds() -> Iterator[list[float]]:
 def line(name: str, designs: int = 0) -> str:
     """Measure the best of some computations of a block of a kind, of so many designs."""
     known, rest = KINDS[name]
-    block = block_of(plan(Sweep.from_text(TEXT.format(designs=designs or known, rest=rest))), 0)
+    payloads = PAYLOADS if name == SHARED else "[0]"
+    text = TEXT.format(designs=designs or known, payloads=payloads, rest=rest)
+    block = block_of(plan(Sweep.from_text(text)), 0)
     found = []
     for _ in range(ROUNDS):
         with kernel_seconds() as spent:

@@ -20,7 +20,7 @@ from tasks.blocks import friction_history, measured
 from tasks.blocks.block import Block, motions
 from tasks.blocks.designs import BlockDesigns
 from tasks.blocks.friction_history import normal_loads
-from tasks.blocks.limb_results import LimbShare, OnDemand, Precomputed, sharing
+from tasks.blocks.limb_results import LimbShare, OnDemand, Precomputed, even_strips, sharing
 from tasks.blocks.linear import Linear
 from tasks.blocks.memory import CardMemory, HostMemory
 from tasks.blocks.motions import Motions, parts
@@ -90,6 +90,8 @@ class Assembly:
             loads = [trajectory.load for trajectory in block.trajectories]
             self.linear = Linear(self.request, block.kernel, loads, len(block.times))
         self.sets = max(1, self.STRIP // self.width)
+        self.offset = 0
+        """Designs of a first strip that is shorter than others."""
         self.step = self._step(MANY_ROWS if at_once else SHORT)
         self.reactions = self._strip_reactions() if at_once else None
         self.case_metrics = tuple(name for name in self.request.of("assembly") if QUANTITIES[name].reduction)
@@ -107,14 +109,25 @@ class Assembly:
         return CardMemory(self.block.kernel)
 
     def _step(self, samples: int) -> int:
-        """Return the number of designs of a strip; short strips have at most `samples` samples."""
+        """Return the number of designs of a strip; short strips have at most `samples` samples.
+
+        Where designs share limbs, short strips are cut so that all designs of a strip share the same ones.
+        """
         if isinstance(self.memory, CardMemory):
             following = [self.assembly, *filter(None, (self.actuation, self.balance))]
             programs = [*(share.program for share in self.computed), *(stage.program for stage in following)]
             return self.memory.designs(programs, self.samples, fetched=self._stores)
-        short = max(1, min(self.STRIP, samples) // self.width)
-        many = len(self.block.designs) >= strips.FEWEST * short
-        return short if many and self._kernels_alone else max(1, self.STRIP // self.width)
+        step = max(1, min(self.STRIP, samples) // self.width)
+        if sharers := [share for share in self.computed if not share.kernels_alone]:
+            self.offset, step = even_strips(np.unique(np.concatenate([share.changes for share in sharers])), step)
+        for share in sharers:
+            share.once_a_strip = step > 1
+        if self._kernels_alone and len(self.block.designs) - self.offset >= strips.FEWEST * step:
+            return step
+        for share in sharers:
+            share.once_a_strip = False
+        self.offset = 0
+        return max(1, self.STRIP // self.width)
 
     def _strip_reactions(self) -> StripReactions:
         """Return the reactions, computed in parts of long trajectories that fit into the cache.
@@ -197,16 +210,18 @@ class Assembly:
         metrics = [self.out[name] for name in (*self.case_metrics, *self.request.actuation.metrics)]
         self.memory.send([*self.values.values(), block.friction])
         self.memory.place(metrics)
-        full = len(block.designs) // self.step
+        first, rest = int(self.offset > 0), len(block.designs) - self.offset
+        full = rest // self.step
         in_one_call = full if full >= strips.FEWEST and self._kernels_alone and not self.memory.on_card else 0
+        per_motion = first - (-rest // self.step)
+        singles = [k for k in range(per_motion) if not first <= k < first + in_one_call]
         for j in range(len(block.trajectories)):
             motion = self.root.values(j)
             self.memory.send(motion.values())
             strip = functools.partial(self._strip, j, motion, buffers, series)
             if in_one_call:
-                strips.run(strip, block.kernel, in_one_call)
-            per_motion = -(-len(block.designs) // self.step)
-            for k in range(in_one_call, per_motion):
+                strips.run(lambda kernel, k, strip=strip: strip(kernel, first + k), block.kernel, in_one_call)
+            for k in singles:
                 tell(j * per_motion + k, len(block.trajectories) * per_motion)
                 strip(block.kernel, k)
         self.memory.fetch(metrics)
@@ -231,7 +246,8 @@ class Assembly:
 
     def _strip(self, j: int, motion: Values, buffers: Values, series: Values, kernel: Kernels, k: int) -> None:
         """Strip `k` of trajectory `j`, which gives `motion`."""
-        designs = slice(k * self.step, min((k + 1) * self.step, len(self.block.designs)))
+        start = k * self.step - (self.step - self.offset if self.offset else 0)
+        designs = slice(max(0, start), min(start + self.step, len(self.block.designs)))
         values = {key: array[designs] if len(array) > 1 else array for key, array in self.values.items()}
         values |= motion
         if self.reactions is not None and len(self.reactions.parts) > 1:

@@ -16,7 +16,7 @@ from tasks.blocks.block import Block
 from tasks.blocks.memory import HostMemory
 from tasks.blocks.motions import Motions, TrajectoryPart
 from tasks.blocks.pool import Arrays, memory
-from tasks.kernels.keys import Values, empty_together
+from tasks.kernels.keys import Indexed, Values, empty_together
 from tasks.kernels.program import Kernels
 from tasks.stages import stages
 from tasks.stages.stage import Rows, Stage
@@ -50,8 +50,13 @@ class OncePerInput:
     def __init__(self, stage: Stage, known: Values, designs: int) -> None:
         """Set up the stage. `known`: values of `designs` designs that are constant in time."""
         self._stage = stage
-        different = len(distinct(_columns(stage, known), designs)[0])
-        self.apart, self.alike = different == designs, different == 1
+        first, place = distinct(_columns(stage, known), designs)
+        sources = [stage.takes.get(name, name) for name in stage.program.sample]
+        follows = any(isinstance(source.of if isinstance(source, Rows) else source, Indexed) for source in sources)
+        self.apart = follows or len(first) == designs  # what other stages give differs from design to design
+        self.alike = not follows and len(first) == 1
+        self.changes = np.flatnonzero(np.diff(place)) + 1
+        """Designs whose inputs differ from those of the design before."""
 
     def run(
         self,
@@ -85,6 +90,17 @@ class OncePerInput:
         if count == 1 or any(len(inputs[name]) > 1 for name in program.sample):
             return everyone, everyone
         return distinct([inputs[name][:, places] for name, places in program.case_entries.items()], count)
+
+
+def even_strips(changes: NDArray[np.intp], most: int) -> tuple[int, int]:
+    """Return the length of a first strip and of all others, at most `most`, so that inputs change between strips alone.
+
+    >>> even_strips(np.array([4, 10, 22]), 5)
+    (1, 3)
+    """
+    even = int(np.gcd.reduce(np.diff(changes)))
+    length = next(length for length in range(most, 0, -1) if even % length == 0)
+    return int(changes[0]) % length, length
 
 
 def distinct(columns: Sequence[NDArray[np.float64]], count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -180,23 +196,28 @@ class OnDemand:
         self.program, self._kernel, self._samples = stage.program, block.kernel, len(block.times)
         self.allocate = HostMemory(block.kernel).allocate
         self._gives = stage.gives
+        self.changes = self._once.changes
+        self._once.apart |= len(self.changes) == len(block.designs) - 1  # in a strip none is beside its like
+        self.once_a_strip = False
+        """True if strips are cut so that all designs of each are alike."""
         self._buffers: Values = {}
         self._trajectory: int | None = None
         self._given: Values = {}
 
     @property
     def kernels_alone(self) -> bool:
-        """True if all designs differ in the used inputs, or none does."""
-        return self._once.apart or self._once.alike
+        """True if all designs differ in the used inputs, or none does, or none of a strip."""
+        return self._once.apart or self._once.alike or self.once_a_strip
 
     def strip(self, kernel: Kernels, trajectory: int, designs: slice, values: Values) -> Values:
-        """Compute a strip, once per trajectory for equal designs: their values over time are the same."""
+        """Compute a strip, once per strip or trajectory for equal designs: their values over time are the same."""
         count = designs.stop - designs.start
-        if not self._once.alike:
+        if not (self._once.alike or self.once_a_strip):
             return self._once.run(kernel, values, self._samples, self._rows(count), filled=True)
-        if self._trajectory != trajectory:
+        if self.once_a_strip or self._trajectory != trajectory:
             first = {key: array[:1] for key, array in values.items()}
-            self._given = self._once.run(self._kernel, first, self._samples, self._rows(1), filled=True)
+            at_work = kernel if self.once_a_strip else self._kernel
+            self._given = self._once.run(at_work, first, self._samples, self._rows(1), filled=True)
             self._trajectory = trajectory
         return {key: np.broadcast_to(array, (count, *array.shape[1:])) for key, array in self._given.items()}
 

@@ -84,7 +84,12 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         sizes.append(len(first))
         return run(self, kernel, values, *others, **more)
 
+    def one_by_one(strip: Any, kernel: Any, count: int) -> None:
+        for k in range(count):
+            strip(kernel, k)
+
     monkeypatch.setattr(OncePerInput, "run", count)
+    monkeypatch.setattr(assembly.strips, "run", one_by_one)
     return sizes
 
 

@@ -52,9 +52,10 @@ class JointMark:
 class LimbSketch:
     """One limb in the frame of the base: lines (*batch, n, 2, 3) [m], tree joints, cut joints (k, 3) [m], its tips.
 
-    `mounts` (m, 3) [m] are its joints at the base, `tips` (t, 3) [m] the ends of the limb, `platform_tips` the same
-    points carried by the platform, `cut_ends` the other sides of cut joints: equal where the limb closes. All have the
-    leading dims of the batch, if any. `bodies` are names of the lines; cut joints and tips have `cut_names`, in order.
+    `mounts` (m, 3) [m] are the points where its joints are fixed to the base, `tips` (t, 3) [m] the ends of the limb,
+    `platform_tips` the same points carried by the platform, `cut_ends` the other sides of cut joints: equal where the
+    limb closes. All have the leading dims of the batch, if any. `bodies` are names of the lines; cut joints and tips
+    have `cut_names`, in order.
     """
 
     name: str
@@ -109,14 +110,8 @@ def _limb(instance: Instance, limb: Limb, q: Array, prefix: str) -> LimbSketch:
     # links for the pose of a platform are not drawn; the last of them is the platform itself
     seen = [link.joint not in limb.coordinates for link in limb.links]
     drawn = [i for i, link in enumerate(limb.links) if link.joint not in limb.coordinates[:-1]]
-    mounts = _stacked(
-        [
-            pose[..., :3, 3]
-            for link, pose, seen_joints in zip(limb.links, poses, seen, strict=True)
-            if seen_joints and link.parent == BASE
-        ],
-        poses,
-    )
+    standing = [link for link, is_seen in zip(limb.links, seen, strict=True) if is_seen and link.parent == BASE]
+    mounts = _stacked([_point(_matrix(instance.base), link.placement) for link in standing], poses)
     at = [*poses, _matrix(instance.base)]  # that of BASE, -1, comes last
     cuts = _stacked([_point(at[loop.a], loop.frame_a) for loop in limb.loops], poses)
     cut_ends = _stacked([_point(at[loop.b], loop.frame_b) for loop in limb.loops], poses)

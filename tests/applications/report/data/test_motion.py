@@ -22,6 +22,15 @@ def test_limbs_carry_the_platform(name: str) -> None:
         np.testing.assert_allclose(after.mounts, before.mounts, atol=1e-12)
 
 
+def test_a_slider_that_moves_leaves_its_mount_on_the_base() -> None:
+    """Mounts moved along with sliders."""
+    mechanism = catalog.build("linear_delta").mechanism
+    angles = np.random.default_rng(6).uniform(-0.1, 0.1, (len(mechanism.instances), len(mechanism.limbs[0].links)))
+    for before, after in zip(sketch.sketch(mechanism), sketch.sketch(mechanism, angles), strict=True):
+        np.testing.assert_array_equal(after.mounts, before.mounts)
+        assert np.abs(after.joints[0].point - before.mounts[0]).max() > 1e-3
+
+
 @pytest.mark.parametrize("name", catalog.FAMILIES)
 def test_the_reference_pose_is_that_of_zero_variables(name: str) -> None:
     mechanism = catalog.build(name).mechanism

@@ -214,15 +214,15 @@ class Assembly:
         full = rest // self.step
         in_one_call = full if full >= strips.FEWEST and self._kernels_alone and not self.memory.on_card else 0
         per_motion = first - (-rest // self.step)
-        singles = [k for k in range(per_motion) if not first <= k < first + in_one_call]
+        singles = [k for k in range(-first, per_motion - first) if not 0 <= k < in_one_call]
         for j in range(len(block.trajectories)):
             motion = self.root.values(j)
             self.memory.send(motion.values())
             strip = functools.partial(self._strip, j, motion, buffers, series)
             if in_one_call:
-                strips.run(lambda kernel, k, strip=strip: strip(kernel, first + k), block.kernel, in_one_call)
+                strips.run(strip, block.kernel, in_one_call)
             for k in singles:
-                tell(j * per_motion + k, len(block.trajectories) * per_motion)
+                tell(j * per_motion + first + k, len(block.trajectories) * per_motion)
                 strip(block.kernel, k)
         self.memory.fetch(metrics)
         reacting: Arrays = {}
@@ -245,8 +245,8 @@ class Assembly:
         return any(not QUANTITIES[name].reduction for name in wanted)
 
     def _strip(self, j: int, motion: Values, buffers: Values, series: Values, kernel: Kernels, k: int) -> None:
-        """Strip `k` of trajectory `j`, which gives `motion`."""
-        start = k * self.step - (self.step - self.offset if self.offset else 0)
+        """Compute strip `k` of trajectory `j`, which gives `motion`; a shorter first one has the number -1."""
+        start = self.offset + k * self.step
         designs = slice(max(0, start), min(start + self.step, len(self.block.designs)))
         values = {key: array[designs] if len(array) > 1 else array for key, array in self.values.items()}
         values |= motion

@@ -37,5 +37,5 @@ def test_what_is_no_file_ends_in_a_sentence(name: str, line: str, watched: Watch
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_what_is_no_file_ends_in_a_sentence_of_each_command(name: str, watched: Watched, tmp_path: Path) -> None:
-    problems = [path_answer(watched, tmp_path, name, line).problems for line in COMMANDS]
-    assert not any(problems), problems
+    problems = [problem for line in COMMANDS for problem in path_answer(watched, tmp_path, name, line).problems]
+    assert not problems, "\n".join(problems)

@@ -160,9 +160,11 @@ class LocalFolder(Location):
         """Make a draft of the whole folder beside it, and give it its name."""
         if self.exists():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(self.path))
+        if not (nearest := next(each for each in self.path.absolute().parents if each.exists())).is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(nearest))
         draft = self.path.parent / f".{self.path.name}.{uuid.uuid4().hex[:8]}{DRAFT}"
+        draft.mkdir(parents=True)
         try:
-            draft.mkdir(parents=True)
             with _locked(draft):
                 for key in (*(key for key in files if key != last), last):
                     (draft / key).parent.mkdir(parents=True, exist_ok=True)

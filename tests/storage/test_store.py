@@ -328,6 +328,15 @@ def read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     tmp_path.chmod(0o700)
 
 
+@pytest.mark.parametrize("below", ["delta.zarr", "folder/delta.zarr"])
+def test_a_store_below_a_file_is_refused_before_anything_is_made(tmp_path: Path, below: str) -> None:
+    """A folder was made below whatever was there, and the message named a hidden draft."""
+    (tmp_path / "device").symlink_to("/dev/zero")
+    with pytest.raises(StoreError, match=r"/device: Not a directory; .* choose another store"):
+        store(tmp_path / "device" / below)
+    assert os.listdir(tmp_path) == ["device"]
+
+
 def test_read_only_directory(read_only: Path) -> None:
     with pytest.raises(
         StoreError, match="Permission denied; check free space and permissions, or choose another store"

@@ -32,7 +32,7 @@ def limb_arrays(block: Block, root: Motions, index: int) -> Arrays:
     """
     stage, values, samples = stages.limb(block.request, index), block.case_values(), len(block.times)
     shapes = block.kernel(stage.program).shapes(len(block.designs), samples)
-    arrays = empty_together(((len(root), *shape) for shape in shapes.values()), memory)
+    arrays = empty_together(((len(root), *shape) for shape in shapes.values()), memory, least=0)
     out = dict(zip(map(str, shapes), arrays, strict=True))
     once = OncePerInput(stage, values, len(block.designs))
     for j in range(len(root)):

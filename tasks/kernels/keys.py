@@ -124,14 +124,16 @@ Memory = Callable[[int], NDArray[np.uint8]]
 """Function that gives so many bytes of memory, uninitialised."""
 
 
-def empty_together(shapes: Iterable[tuple[int, ...]], memory: Memory = huge_pages) -> Iterator[np.ndarray]:
-    """Yield uninitialised arrays like `empty_rows`, in one piece of memory, of whole huge pages."""
+def empty_together(
+    shapes: Iterable[tuple[int, ...]], memory: Memory = huge_pages, least: int = HUGE
+) -> Iterator[np.ndarray]:
+    """Yield uninitialised arrays like `empty_rows`, in one piece of memory of at least `least` bytes."""
     shapes = list(shapes)
     sizes = [8 * math.prod((*outer, spaced(width))) for *outer, width in shapes]
     if sum(sizes) < SCATTERED:
         yield from map(empty_rows, shapes)
         return
-    piece, start = memory(-(-sum(sizes) // HUGE) * HUGE), 0
+    piece, start = memory(max(least, sum(sizes))), 0
     for shape, length in zip(shapes, sizes, strict=True):
         yield empty_rows(shape, piece[start : start + length].view(float).reshape)
         start += length

@@ -174,7 +174,7 @@ def test_loads_of_reactions_are_not_held_for_a_block_of_one_task() -> None:
 
 
 def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tasks.blocks import assembly, limb_results, pool, reactions, series
+    from tasks.blocks import assembly, limb_results, reactions, series
 
     monkeypatch.setattr(module, "WANTED_BLOCKS", 1)
     asked = sweep(EVERYTHING.replace("step: 0.02", "step: 0.0005"))
@@ -190,8 +190,7 @@ def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypat
             _run_graph(*block_graph(made, 0, writer, "warm", granularity))
             for each in (assembly, reactions, series):  # memory that is counted
                 monkeypatch.setattr(each, "empty", np.empty)
-            for each in (limb_results, pool):
-                monkeypatch.setattr(each, "memory", functools.partial(np.empty, dtype=np.uint8))
+            monkeypatch.setattr(limb_results, "memory", functools.partial(np.empty, dtype=np.uint8))
             tracemalloc.start()
             _run_graph(*block_graph(made, 0, writer, "run", granularity))
             peak = tracemalloc.get_traced_memory()[1]

@@ -75,7 +75,7 @@ def _poisoned(monkeypatch: pytest.MonkeyPatch) -> None:
         return np.full(shape, -77, dtype=dtype)
 
     monkeypatch.setattr(assembly, "empty", poison)
-    monkeypatch.setattr(limb_results, "empty_together", lambda shapes, memory: map(poison, shapes))
+    monkeypatch.setattr(limb_results, "empty_together", lambda shapes, memory, least: map(poison, shapes))
 
 
 @pytest.mark.usefixtures("_poisoned")

@@ -8,6 +8,7 @@ Signals are (time, actuator) of one case, or (time, case, actuator) of many, wit
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -144,7 +145,14 @@ def filtered(values: Settings, step: float, signal: Array) -> np.ndarray:
     cutoff, order = float(np.asarray(values["cutoff"])), float(np.asarray(values["order"]))
     if not cutoff:
         return np.asarray(signal)
-    from scipy.signal import butter, sosfiltfilt
+    from scipy.signal import sosfiltfilt
 
-    sections = butter(round(order), cutoff, fs=1.0 / step, output="sos")
-    return np.asarray(sosfiltfilt(sections, signal, axis=0))
+    return np.asarray(sosfiltfilt(butterworth(round(order), cutoff, 1.0 / step), signal, axis=0))
+
+
+@functools.lru_cache(maxsize=64)
+def butterworth(order: int, cutoff: float, rate: float) -> np.ndarray:
+    """Return the sections of a Butterworth filter; to design one takes as long as to filter some thousand samples."""
+    from scipy.signal import butter
+
+    return np.asarray(butter(order, cutoff, fs=rate, output="sos"))  # SciPy takes no read-only array

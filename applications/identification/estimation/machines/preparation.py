@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.ndimage import maximum_filter1d, median_filter
-from scipy.signal import butter, sosfiltfilt
+from scipy.signal import sosfiltfilt
 
 from applications.identification.estimation.machines.choices import Preparation
 from applications.identification.estimation.machines.clock import JITTER, clock_of
@@ -29,7 +29,7 @@ from applications.identification.estimation.machines.noise import (
 from robots.data_classes import dataclass, field, replace
 from robots.parameter_errors import ParameterError
 from tasks.kernels.expression import Array
-from tasks.mathematics.signals import rate
+from tasks.mathematics.signals import butterworth, rate
 
 MEDIAN = 9
 """Samples of the running median that tells outliers."""
@@ -344,7 +344,7 @@ def _trimmed(signals: Signals, bridged: np.ndarray, options: Preparation, step: 
 
 def smoothed(values: Array, cutoff: float, order: int, step: float) -> np.ndarray:
     """Return a signal through a Butterworth filter forth and back along the first dim, so that it is not late."""
-    sections = butter(order, cutoff, fs=1.0 / step, output="sos")
+    sections = butterworth(order, cutoff, 1.0 / step)
     padding = min(3 * (2 * len(sections) + 1) * max(1, round(0.1 / (cutoff * step))), len(values) - 1)
     return np.asarray(sosfiltfilt(sections, values, axis=0, padlen=padding))
 

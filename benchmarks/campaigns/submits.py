@@ -20,8 +20,9 @@ from pipeline.execution.processes.queue import RUNS
 from pipeline.execution.submit import SubmittedRun, submit
 from storage.places.access import holder
 
-DESIGNS = 2
-LOOK_SECONDS = 0.5
+DESIGNS = 40
+LOOK_SECONDS = 0.1
+"""Far less than a run of so many designs holds its store."""
 
 
 def campaign(folder: Path, runs: int, at_once: int) -> Iterator[str]:

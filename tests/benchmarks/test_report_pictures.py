@@ -41,7 +41,10 @@ def test_a_report_is_measured_and_has_pictures(tmp_path: Path, capsys: pytest.Ca
     programs()
     report_pictures.main(["--folder", str(tmp_path), "--studies", "friction_share"])
     assert "release of a drag" in capsys.readouterr().out
-    sizes = {path.stem: Image.open(path).size for path in tmp_path.glob("*.png")}
+    sizes = {}
+    for path in tmp_path.glob("*.png"):
+        with Image.open(path) as picture:
+            sizes[path.stem] = picture.size
     assert {name: width for name, (width, _) in sizes.items()} == {
         f"friction_share_{name}_{theme}": width
         for name, (width, _) in report_pictures.WIDTHS.items()

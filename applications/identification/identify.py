@@ -37,16 +37,27 @@ if TYPE_CHECKING:
 COLUMNS = ("design", "friction", "parameter", "truth", "value", "deviation", "condition", "noise", "validation")
 
 
+COVERED = 0.9
+"""Share of the parameters within three deviations of the truth below which deviations are said to be too small."""
+
+FORCES_ALONE = (
+    "they count noise of forces, not errors of the motion, which count where parameters hardly show; excite these "
+    "more (limbsweep excite), lower the cutoff, or compare with --motion commanded"
+)
+
+
 @dataclass(frozen=True)
 class Identified:
     """Fits by (design, friction set), and the reasons of failed fits.
 
-    `left_out`: simulated cases of these that came to an end, and so are no recordings.
+    `left_out`: simulated cases of these that came to an end, and so are no recordings; `measured`: motions are those of
+    encoders.
     """
 
     fits: dict[tuple[int, int], Fit]
     failed: dict[tuple[int, int], str]
     left_out: int = 0
+    measured: bool = False
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Summarise the fits, as `limbsweep identify` prints them."""
@@ -64,6 +75,8 @@ class Identified:
         yield "residuals", f"{np.median([result.noise for result in fits]):.4g} N m or N (median)"
         yield "within 2 deviations", f"{np.mean(scores < 2.0):.1%} of the parameters"
         yield "within 3 deviations", f"{np.mean(scores < 3.0):.1%} of the parameters"
+        if self.measured and np.mean(scores < 3.0) < COVERED:
+            yield "deviations too small", FORCES_ALONE
         validation = [result.validation for result in fits]
         if np.isfinite(validation).any():
             yield "unused trajectories", f"{np.nanmedian(validation):.3%} of the forces are not explained (median)"
@@ -165,7 +178,7 @@ def identify(
     cases = ((d, f) for f in range(sweep.friction.size) for d in selection)  # designs of a chunk one after another
     jobs = (IdentifyJob(str(place), sweep.text, d, f, *options) for d, f in cases)
     ended = 0 if sweep.simulation is None else open_results(place)["failed_samples"].isel(design=list(selection)) > 0
-    identified = Identified({}, {}, int(np.sum(ended)))
+    identified = Identified({}, {}, int(np.sum(ended)), source == "measured")
     with job_executor(cluster, sweep) as executor:
         for result in results((job_graph(job, f"identify-{run}", *job.case) for job in jobs), executor):
             case = (int(result.key[1]), int(result.key[2]))

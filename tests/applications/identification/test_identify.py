@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from applications.commands.cli import cli
 from applications.identification import identify_job
 from applications.identification.estimation.base import base_parameters
-from applications.identification.estimation.fit import fit
+from applications.identification.estimation.fit import Fit, fit
 from applications.identification.estimation.recorded import Recording
 from applications.identification.identify import Identified, identify
 from applications.identification.identify_job import friction_of
@@ -287,3 +287,11 @@ def test_friction_that_reactions_load_comes_back_with_all_others(tmp_path: Path)
     (exact,) = identify(store, clean=True, cluster=SYNCHRONOUS).fits.values()
     np.testing.assert_allclose(exact.values, exact.truth, atol=1e-4)
     assert identify(store, "separable", cluster=SYNCHRONOUS).failed
+
+
+@pytest.mark.parametrize(("errors", "measured", "told"), [(9.0, True, True), (9.0, False, False), (1.0, True, False)])
+def test_deviations_that_are_too_small_are_told(errors: float, measured: bool, told: bool) -> None:
+    names, truth = ("mass", "inertia"), np.array([1.0, 2.0])
+    found = Fit(names, truth, truth + errors * 0.1, np.full(2, 0.1), 600.0, 0.04, np.nan)
+    rows = dict(Identified({(0, 0): found}, {}, measured=measured).rows())
+    assert ("--motion commanded" in rows.get("deviations too small", "")) == told

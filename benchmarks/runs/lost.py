@@ -49,8 +49,9 @@ class Clocks(NamedTuple):
     def of(cls, process: int) -> Clocks:
         """Read the clocks of a process."""
         folder = Path(f"/proc/{process}")
+        main, _ = _seconds(folder / "task" / folder.name)  # first: a tick between the two belongs to other threads
         user, system = _seconds(folder)
-        return cls(user, _seconds(folder / "task" / folder.name)[0], system)
+        return cls(user, min(main, user), system)
 
     def since(self, before: Clocks) -> Clocks:
         """Return the seconds between two readings."""

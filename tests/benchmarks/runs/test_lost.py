@@ -76,7 +76,7 @@ def test_clocks_are_those_of_this_process() -> None:
         sum(range(10_000))
     spent = Clocks.of(os.getpid()).since(before)
     assert 0.1 <= spent.user + spent.system <= 0.4
-    assert spent.main <= spent.user
+    assert spent.main <= spent.user + 1.5 / lost.TICKS  # the two are read one after the other
 
 
 def test_meters_count_the_time_of_the_thread_that_calls() -> None:

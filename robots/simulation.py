@@ -15,7 +15,7 @@ from robots.stops import Stops
 from robots.types import TRANSLATION, TWIST
 
 Method = Literal["rk4", "euler", "semi_implicit", "rosenbrock", "spanning_tree"]
-"""Methods of integration with fixed steps, see `tasks.dynamics.integration` and `tasks.dynamics.spanning_tree`."""
+"""Methods of integration with fixed steps, see `tasks.dynamics.step_methods` and `tasks.dynamics.spanning_tree`."""
 
 TREE: Method = "spanning_tree"
 """The method in all joints of the tree, which passes singular points and knows stops."""

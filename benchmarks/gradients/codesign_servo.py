@@ -29,7 +29,7 @@ from benchmarks.gradients.codesign import DURATION, FAILED, FRICTION, GEOMETRY, 
 from robots.controllers import Controller
 from robots.friction.laws import LAWS
 from tasks.dynamics.drive_model import InverseModel, case_rows
-from tasks.dynamics.integration import MotionSystem
+from tasks.dynamics.motion_system import MotionSystem
 from tasks.dynamics.records import GRAVITY
 from tasks.features.friction.inputs import friction_input, without_zero_width
 from tasks.kernels.kernel import padded

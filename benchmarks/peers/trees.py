@@ -21,7 +21,7 @@ from robots.model import Family, Robot
 from tasks.dynamics.inertia import matrix_program
 from tasks.dynamics.inputs import moving_input, parameters
 from tasks.dynamics.instant.moments import JointModes
-from tasks.dynamics.integration import MotionSystem
+from tasks.dynamics.motion_system import MotionSystem
 from tasks.kernels.kernel import kernel
 
 Array = np.ndarray

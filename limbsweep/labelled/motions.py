@@ -44,10 +44,10 @@ from tasks.dynamics import spanning_tree
 from tasks.dynamics.differentiate import KINDS, OF_STAGES
 from tasks.dynamics.forms import Form
 from tasks.dynamics.inputs import in_robot_order
-from tasks.dynamics.integration import METHODS
 from tasks.dynamics.motion_derivatives import MotionFunctions, SimulationDerivatives
 from tasks.dynamics.records import STANDING, Environment, FixedSteps, Forces, State, WoundActing, check_record
 from tasks.dynamics.servo import Servo
+from tasks.dynamics.step_methods import METHODS
 from tasks.kernels.kernel import checked
 from tasks.sources.servo_motion import simulate_states
 

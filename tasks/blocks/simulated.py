@@ -29,7 +29,7 @@ from tasks.blocks.pool import Arrays
 from tasks.blocks.step_metrics import StepMetrics
 from tasks.dynamics.drive_model import InverseModel, case_rows
 from tasks.dynamics.fed_motors import ActuatorRates, FedMotors
-from tasks.dynamics.integration import MotionSystem
+from tasks.dynamics.motion_system import MotionSystem
 from tasks.dynamics.resolution import resolved_rows
 from tasks.dynamics.singular_ends import NAMELESS, LastStates, named
 from tasks.dynamics.windings import Windings, loop_numbers

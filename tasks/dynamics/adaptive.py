@@ -16,8 +16,10 @@ from scipy.optimize import brentq
 from tasks.dynamics.corners import StepPath, Tolerances, Watch, steps_up_to
 from tasks.dynamics.forces_over_step import Pushes
 from tasks.dynamics.instant.moments import JointModes, Moment, StateRates
-from tasks.dynamics.integration import MotionSystem, forced
+from tasks.dynamics.integration import forced
+from tasks.dynamics.motion_system import MotionSystem
 from tasks.dynamics.records import Effort
+from tasks.dynamics.resting_joints import margins, settled
 from tasks.kernels.kernel import padded
 
 SHORT = 1e-14
@@ -163,7 +165,7 @@ class AdaptiveCase:
 
     def _past(self, time: float, state: np.ndarray, start: Moment) -> float:
         rates = self.rates(time, state, start.modes)
-        return float(self.system.margins(start.rates, start.modes, rates).min(initial=np.inf))
+        return float(margins(self.system, start.rates, start.modes, rates).min(initial=np.inf))
 
     def _forgets(self, time: float, state: np.ndarray, start: Moment) -> bool:
         remembered = self.rates(time, state, start.modes).remembered[:, 0]
@@ -175,8 +177,8 @@ class AdaptiveCase:
 
     def _after(self, time: float, dense: DenseOutput, start: Moment) -> Moment:
         there = self._at(time, dense, start.modes)
-        near = self.system.margins(start.rates, start.modes, there.rates) <= 1e-9
+        near = margins(self.system, start.rates, start.modes, there.rates) <= 1e-9
         stopping = near & (start.modes.rest < 0.5) & (there.modes.direction != 0.0)
         fastest = np.abs(start.rates.velocity).max(axis=0, initial=0.0)
-        settled = self.system.settled(there.state, start.modes, stopping, lambda at: self.force(time, at), fastest)
-        return Moment(*settled)
+        after = settled(self.system, there.state, start.modes, stopping, lambda at: self.force(time, at), fastest)
+        return Moment(*after)

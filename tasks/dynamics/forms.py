@@ -1,9 +1,9 @@
 """Equations of motion of a platform in joint and actuator form: systems whose joints are a part of the state.
 
 The forms are described in the hybrid-limb paper, section 8.1. `task_space`: pose and twist are the state, joints follow
-from inverse kinematics; this is `tasks.dynamics.integration.MotionSystem` itself. `joint`: joint variables in addition.
-`actuator`: joint variables, and actuator rates in place of the twist. In the last two forms the joints are states, so
-their loops drift. The drift is reported, and corrected by a Newton step after each step in time.
+from inverse kinematics; this is `tasks.dynamics.motion_system.MotionSystem` itself. `joint`: joint variables in
+addition. `actuator`: joint variables, and actuator rates in place of the twist. In the last two forms the joints are
+states, so their loops drift. The drift is reported, and corrected by a Newton step after each step in time.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from robots.model import Robot
 from tasks.dynamics.equations import Model
 from tasks.dynamics.forces_over_step import Cases
 from tasks.dynamics.instant.moments import JointModes
-from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.inverse import InverseKinematics, inverse_kinematics
+from tasks.dynamics.motion_system import MotionSystem
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Arrays, Indexed, Values
 from tasks.mathematics import rotations

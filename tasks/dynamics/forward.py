@@ -34,7 +34,8 @@ from tasks.dynamics.forces_over_step import (
 from tasks.dynamics.instant.decisions import census
 from tasks.dynamics.instant.layout import POSE
 from tasks.dynamics.instant.moments import Moment
-from tasks.dynamics.integration import METHODS, MotionSystem, Stepper, forced, whole_lanes
+from tasks.dynamics.integration import Stepper, forced
+from tasks.dynamics.motion_system import MotionSystem
 from tasks.dynamics.records import (
     NO_FORCES,
     STANDING,
@@ -50,8 +51,11 @@ from tasks.dynamics.records import (
     check_record,
     long_form,
 )
+from tasks.dynamics.resting_joints import first_modes, settled
+from tasks.dynamics.step_methods import METHODS
 from tasks.kernels import kernel
 from tasks.kernels.kernel import Batch, checked, common_batch
+from tasks.kernels.keys import whole_lanes
 from tasks.mathematics import rotations
 from tasks.mechanics.recursion import MOVING
 
@@ -166,8 +170,8 @@ def begun(system: MotionSystem, cases: Cases, step: float, force: np.ndarray | N
     push = cases.pushes.over(cases.start, step, cases.state, cases.start)
     push, now = push if force is None else HeldForces(push, force), np.zeros(cases.state.shape[1])
     state = system.begun(cases.state, push(now, cases.state))
-    modes = system.first_modes(state, push(now, state))
-    return Moment(*system.settled(state, modes, modes.rest > 0.5, lambda at: push(now, at)))
+    modes = first_modes(system, state, push(now, state))
+    return Moment(*settled(system, state, modes, modes.rest > 0.5, lambda at: push(now, at)))
 
 
 def over_time(system: MotionSystem, cases: Cases, clock: FixedSteps) -> Iterator[tuple[float, Moment]]:
@@ -343,7 +347,7 @@ def _census(system: MotionSystem, cases: Cases, at: np.ndarray) -> tuple[np.ndar
     columns = whole_lanes(at)
     acting = push(np.zeros(cases.state.shape[1]), cases.state)
     with np.errstate(all="ignore"):
-        modes = system.first_modes(cases.state, acting)
+        modes = first_modes(system, cases.state, acting)
         where = [np.ascontiguousarray(x[:, columns]) for x in (cases.state, modes.both, acting)]
         return census(system.part(columns).instant, where, len(at))
 

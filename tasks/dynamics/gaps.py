@@ -20,8 +20,8 @@ from robots.springs import ForceElement, ForceLaw, JointSpring, Spring
 from robots.types import BASE
 from tasks.dynamics.body_motions import BodyMotions, limb_motion, platform_motion
 from tasks.dynamics.corners import Gap, Gaps, GapsOver
-from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.inverse import inverse_kinematics
+from tasks.dynamics.motion_system import MotionSystem
 from tasks.dynamics.records import State
 from tasks.stages.spanning_tree import tree_of
 

@@ -185,7 +185,7 @@ class Forces(Record):
 class FixedSteps:
     """Constant steps of a simulation: `step` [s], and `steps` of them from the time `start` [s] on.
 
-    Every n-th is kept, the start included. method: one of `tasks.dynamics.integration.METHODS`, or
+    Every n-th is kept, the start included. method: one of `tasks.dynamics.step_methods.METHODS`, or
     `spanning_tree`, which goes through singular points; absent: `rosenbrock` where there are bristles, else `rk4`.
     Raises ValueError for numbers that are not above zero.
     """

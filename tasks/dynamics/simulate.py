@@ -32,7 +32,7 @@ from tasks.dynamics.forms import Form, FormSystem, check_form
 from tasks.dynamics.forward import begun, opened, over_time, series, stacked
 from tasks.dynamics.gaps import gaps_of_system, gaps_of_tree, has_corners
 from tasks.dynamics.instant.moments import Moment
-from tasks.dynamics.integration import MotionSystem
+from tasks.dynamics.motion_system import MotionSystem
 from tasks.dynamics.motions import ChainMotion, Simulation
 from tasks.dynamics.passage import passed
 from tasks.dynamics.records import (

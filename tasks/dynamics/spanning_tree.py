@@ -20,8 +20,8 @@ from robots.status import Status
 from robots.stops import Stops
 from tasks.dynamics.corners import Watch
 from tasks.dynamics.forces_over_step import Cases, HeldForces, Push
-from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.inverse import inverse_kinematics
+from tasks.dynamics.motion_system import MotionSystem
 from tasks.dynamics.motions import ChainMotion, Simulation
 from tasks.dynamics.records import AdaptiveSteps, FixedSteps, Forces, WoundActing
 from tasks.dynamics.tree_coordinates import OfChain, OfPlatform, TreeSeries

@@ -24,7 +24,7 @@ from robots.simulation import Commanded
 from tasks.dynamics.drive_model import InverseModel, case_rows
 from tasks.dynamics.fed_motors import ActuatorRates, FedMotors, _resistances, from_currents, torque_constants
 from tasks.dynamics.forces_over_step import Acting, is_of_state, is_of_time
-from tasks.dynamics.integration import MotionSystem
+from tasks.dynamics.motion_system import MotionSystem
 from tasks.dynamics.records import ServoLike, SuppliedActing, WoundActing
 from tasks.dynamics.windings import Windings, loop_numbers
 from tasks.dynamics.wound_system import WoundSystem

@@ -180,7 +180,7 @@ class RobotInstant(Protocol):
 
 
 class TreeSystem(Protocol):
-    """The part of `tasks.dynamics.integration.MotionSystem` that equations of a tree need."""
+    """The part of `tasks.dynamics.motion_system.MotionSystem` that equations of a tree need."""
 
     layout: StateLayout
     load_with_platform: bool

@@ -15,7 +15,8 @@ import numpy as np
 
 from tasks.dynamics.exponentials import doubled, phi
 from tasks.dynamics.instant.moments import ROUGH, STILL, JointModes, StateRates
-from tasks.dynamics.integration import Along, MotionSystem, Step
+from tasks.dynamics.motion_system import MotionSystem
+from tasks.dynamics.step_methods import Along, RatedSystem, Step
 from tasks.dynamics.windings import DriveVoltage, Windings
 
 STIFF = 0.05
@@ -161,7 +162,7 @@ class _Linear:
 
 
 def exponential_rk4(
-    system: MotionSystem, state: np.ndarray, modes: JointModes, first: StateRates, length: np.ndarray, push: Along
+    system: RatedSystem, state: np.ndarray, modes: JointModes, first: StateRates, length: np.ndarray, push: Along
 ) -> tuple[np.ndarray, np.ndarray]:
     """Integrate with order four, exponential in currents, if the step is smooth and voltages stay of one kind."""
     assert isinstance(system, WoundSystem)

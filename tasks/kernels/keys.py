@@ -87,6 +87,13 @@ def padded(samples: int) -> int:
     return -(-samples // LANES) * LANES
 
 
+def whole_lanes(columns: np.ndarray) -> np.ndarray:
+    """Return whole groups of lanes, filled up with the last sample."""
+    if not len(columns):
+        return columns
+    return np.concatenate([columns, np.repeat(columns[-1:], padded(len(columns)) - len(columns))])
+
+
 def spaced(width: int) -> int:
     """Return the count of numbers from the start of a row to that of the next."""
     return width + LANES if width % SHARING == 0 else width

@@ -17,7 +17,7 @@ from tasks.kernels.kernel import padded
 from tasks.sources.runner import Outcome, SimulatedBatch
 
 ORDER = {"rk4": 4, "euler": 1, "semi_implicit": 1, "rosenbrock": 2, "spanning_tree": 4}
-"""Orders of the methods of `tasks.dynamics.integration` and `tasks.dynamics.spanning_tree`."""
+"""Orders of the methods of `tasks.dynamics.step_methods` and `tasks.dynamics.spanning_tree`."""
 
 
 def integration_error(run: Outcome, finer: Outcome, method: str, chain: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -206,7 +206,7 @@ def part_program(size: int, share: float) -> Program:
 
 @functools.cache
 def end_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Program:
-    """Return a program for the state after a step of `tasks.dynamics.integration.rk4`, and whether it was too rough."""
+    """Return a program for the state after a step of `step_methods.rk4`, and whether it was too rough."""
     parts = layout(family, groups)
 
     def one_sample(before: Array, length: Array, rate: Mapping[int, Array]) -> dict[str, Any]:

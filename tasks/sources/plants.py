@@ -13,8 +13,10 @@ from robots.status import Status
 from tasks.dynamics.fed_motors import ActuatorRates, FedMotors, FedPush
 from tasks.dynamics.forces_over_step import Parabola, Push, SignalSource
 from tasks.dynamics.instant.moments import Moment
-from tasks.dynamics.integration import MotionSystem, Stepper, forced, whole_lanes
-from tasks.kernels.keys import Values
+from tasks.dynamics.integration import Stepper, forced
+from tasks.dynamics.motion_system import MotionSystem
+from tasks.dynamics.resting_joints import first_modes, settled
+from tasks.kernels.keys import Values, whole_lanes
 from tasks.mathematics import rotations
 from tasks.sources.drives import ForceSource, StepForces
 from tasks.sources.fused_step import FusedStep, fill_accelerations, in_one_call
@@ -101,8 +103,8 @@ class MovingRobots:
         """Find out which joints hold at the start."""
         first = self.part(Parabola(*self.acting(0, push)), 0.0, self.breaks.pieces(0.0, self.step)[0])
         acting = self._begun(first)
-        modes = self.system.first_modes(self._state, acting)
-        self._now = Moment(*self.system.settled(self._state, modes, modes.rest > 0.5, lambda state: acting))
+        modes = first_modes(self.system, self._state, acting)
+        self._now = Moment(*settled(self.system, self._state, modes, modes.rest > 0.5, lambda state: acting))
 
     def advance(self, number: int, push: StepForces) -> None:
         """Take the step of that number, under forces."""

@@ -17,7 +17,7 @@ from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics.drive_model import InverseModel, case_rows
 from tasks.dynamics.forward import opened
-from tasks.dynamics.integration import MotionSystem
+from tasks.dynamics.motion_system import MotionSystem
 from tasks.dynamics.records import DrivenKeywords, records_of
 from tasks.dynamics.servo import Servo
 from tasks.mechanics.structure import with_parameters

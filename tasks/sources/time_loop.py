@@ -27,7 +27,7 @@ from tasks.dynamics.drive_model import InverseModel
 from tasks.dynamics.forces_over_step import Parabola
 from tasks.dynamics.instant.layout import layout
 from tasks.dynamics.instant.moments import Moment, StateRates
-from tasks.dynamics.integration import MotionSystem
+from tasks.dynamics.motion_system import MotionSystem
 from tasks.kernels.expression import Array, Mask
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.kernels.lanes import ProgramSequence, Slot

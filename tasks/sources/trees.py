@@ -16,8 +16,8 @@ from robots.model import Robot
 from robots.stops import Stops
 from tasks.dynamics.drive_model import InverseModel
 from tasks.dynamics.forces_over_step import Parabola
-from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.inverse import inverse_kinematics
+from tasks.dynamics.motion_system import MotionSystem
 from tasks.dynamics.tree_coordinates import OfChain, OfPlatform
 from tasks.dynamics.tree_equations import TreeMachine
 from tasks.dynamics.tree_friction import TreeFriction

@@ -15,7 +15,7 @@ from tasks.dynamics.forces_over_step import Push
 from tasks.dynamics.forms import Form, FormSystem, check_form
 from tasks.dynamics.forward import opened
 from tasks.dynamics.instant.moments import JointModes
-from tasks.dynamics.integration import MotionSystem
+from tasks.dynamics.motion_system import MotionSystem
 from tasks.dynamics.records import GRAVITY, Forces, State
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import States, close, freedoms, states

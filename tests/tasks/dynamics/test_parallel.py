@@ -14,8 +14,8 @@ from robots.status import Status
 from robots.types import TWIST
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics
 from tasks.dynamics.instant.moments import JointModes
-from tasks.dynamics.integration import MotionSystem
 from tasks.dynamics.inverse import inverse_kinematics
+from tasks.dynamics.motion_system import MotionSystem
 from tasks.dynamics.records import Forces
 from tasks.dynamics.simulate import simulate, simulate_adaptive
 from tests.arguments import in_records
